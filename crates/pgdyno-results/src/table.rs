@@ -15,6 +15,7 @@ use jiff::Timestamp;
 pub use columns::{EXPORT, RESULTS};
 pub use csv::quoted;
 pub(crate) use csv::{header as csv_header, line as csv_line};
+pub use json::row as json_row;
 pub use select::Selection;
 
 use crate::record::RunRecord;

@@ -15,6 +15,7 @@ mod recipe;
 mod run;
 mod search;
 mod serve;
+mod store;
 mod suite;
 mod target;
 mod watch;
@@ -32,6 +33,7 @@ pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
 pub(crate) use serve::ServeArgs;
+pub(crate) use store::{ResultsArgs, StoreArgs, StoreCommand, store};
 pub(crate) use suite::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 pub(crate) use target::{ConsentArgs, TargetArgs};
 pub(crate) use watch::WatchArgs;
@@ -105,6 +107,12 @@ pub(crate) enum Command {
     /// Show the results directory as local web pages, and watch runs live
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
+    /// Keep the runs of a team in one PostgreSQL database
+    #[command(after_help = examples::STORE)]
+    Store {
+        #[command(subcommand)]
+        action: StoreCommand,
+    },
     /// Find what would spoil a measurement on this machine, and on a server
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
@@ -239,7 +247,7 @@ pub(crate) enum List {
     #[command(after_help = examples::LIST)]
     Runs {
         #[command(flatten)]
-        select: SelectArgs,
+        select: Box<SelectArgs>,
         #[command(flatten)]
         format: FormatArgs,
     },
@@ -260,7 +268,7 @@ pub(crate) struct ReportArgs {
     #[arg(short, long)]
     pub(crate) verbose: bool,
     #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) results: ResultsArgs,
 }
 
 #[derive(Debug, Subcommand)]

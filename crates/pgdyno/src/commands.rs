@@ -16,12 +16,14 @@ mod manual;
 pub(crate) mod pgbench;
 mod plan;
 mod report;
+mod results;
 mod run;
 mod scaling;
 mod search;
 mod serve;
 mod server;
 mod show;
+mod store;
 mod suite;
 pub(crate) mod version;
 
@@ -60,6 +62,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Suite { action } => suite::run(&action),
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Store { action } => store::run(&action),
         Command::Doctor(args) => doctor::run(&args),
         Command::Agent(args) => agent::run(args),
         Command::Agents(args) => agent::list(&args),

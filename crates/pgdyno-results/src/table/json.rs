@@ -13,7 +13,9 @@ pub(super) fn write(records: &[RunRecord], out: &mut (dyn io::Write + Send)) -> 
     out.write_all(b"\n").map_err(TableError::of("json"))
 }
 
-fn row(record: &RunRecord) -> Value {
+/// Returns a run as an object with the columns of an export.
+#[must_use]
+pub fn row(record: &RunRecord) -> Value {
     let cell = |cell| match cell {
         Cell::Missing => Value::Null,
         Cell::Text(text) => text.into(),

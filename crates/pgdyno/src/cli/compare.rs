@@ -7,7 +7,7 @@ use pgdyno_report::scaling::Axis;
 use pgdyno_results::Metric;
 use pgdyno_workloads::registry;
 
-use super::{OutArgs, examples};
+use super::{ResultsArgs, examples};
 
 const RUNS_HELP: &str = "Runs are named as `pgdyno report` takes them: a run directory, a record, the beginning or end of a \
 name, `last`; also `last-1` for the run before, SUITE/CELL for the runs of a cell in the newest execution of a suite, \
@@ -48,7 +48,7 @@ pub(crate) struct CompareArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) results: ResultsArgs,
 }
 
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ pub(crate) struct ScalingArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) results: ResultsArgs,
 }
 
 /// Parses the name of a metric that can be compared.

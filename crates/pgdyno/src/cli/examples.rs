@@ -144,6 +144,17 @@ Examples:
   pgdyno serve
   pgdyno serve --out /var/lib/pgdyno --port 9000";
 
+pub(super) const STORE: &str = "\
+Examples:
+  pgdyno store init --store \"host=db0 dbname=results\"
+  export PGDYNO_STORE=\"host=db0 dbname=results\"
+  pgdyno run tproc-c               is pushed at its end
+  pgdyno store push                what was not pushed yet
+  pgdyno list runs                 of the whole team
+  pgdyno compare 20261123T1853 20261124T0911
+  pgdyno store pull 20261123T1853
+  pgdyno store prune --older-than 26w --dry-run";
+
 pub(super) const AGENT: &str = "\
 Examples:
   pgdyno agent --meet \"host=meet dbname=bench\"        on each machine

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use pgdyno_results::Status;
 use pgdyno_results::table::Selection;
 
-use super::OutArgs;
+use super::ResultsArgs;
 use super::target::setting;
 
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) last: Option<u64>,
     #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) results: ResultsArgs,
 }
 
 impl SelectArgs {

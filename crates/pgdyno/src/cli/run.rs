@@ -26,6 +26,9 @@ pub(crate) struct RunArgs {
     pub(crate) analytics: AnalyticsArgs,
     #[command(flatten, next_help_heading = "Output")]
     pub(crate) out: OutArgs,
+    /// Also push the run to this store of a team when it has ended: a PostgreSQL database [default: PGDYNO_STORE]
+    #[arg(help_heading = "Output", long, value_name = "DSN")]
+    pub(crate) store: Option<String>,
     #[command(flatten)]
     pub(crate) loading: LoadingArgs,
     #[command(flatten)]
@@ -117,6 +120,7 @@ impl RunArgs {
             drive,
             analytics,
             out,
+            store: _,
             loading,
             recipe,
             cycle,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::OutArgs;
+use super::ResultsArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -10,5 +10,5 @@ pub(crate) struct ServeArgs {
     #[arg(long, default_value_t = 8432)]
     pub(crate) port: u16,
     #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) results: ResultsArgs,
 }

@@ -8,9 +8,10 @@ use pgdyno_life::record::page::with_timeline;
 use pgdyno_measure::compare::Held;
 use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, counts};
 use pgdyno_report::html;
-use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
+use pgdyno_results::{RunRecord, Series, read_record, read_series};
 
 use super::report::{PAGE, admit, put, put_as};
+use super::results::Results;
 use crate::cli::CompareArgs;
 
 /// The default name of the page in the results directory.
@@ -21,8 +22,12 @@ pub(crate) type Named = (PathBuf, RunRecord);
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
-    let results = &args.out.out;
-    let sides = [records(results, &args.base)?, records(results, &args.new)?];
+    let results = Results::open(&args.results)?;
+    let sides = [records(&results, &args.base)?, records(&results, &args.new)?];
+    for (path, _) in sides.iter().flatten() {
+        results.complete(path)?;
+    }
+    let results = results.directory();
     let named = (args.format == PAGE).then(|| sides.clone());
     let wish = Wish {
         metric: args.metric.clone(),
@@ -93,8 +98,8 @@ pub(crate) fn page(results: &Path, comparison: &Comparison, sides: &[Vec<Named>;
     Ok(bytes)
 }
 
-fn records(results: &Path, names: &str) -> Result<Vec<Named>> {
-    let paths = find_runs(results, names).or_fail(Code::Start)?;
+fn records(results: &Results, names: &str) -> Result<Vec<Named>> {
+    let paths = results.find_runs(names)?;
     paths.into_iter().map(|path| read_record(&path).or_fail(Code::Start).map(|record| (path, record))).collect()
 }
 

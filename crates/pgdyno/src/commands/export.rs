@@ -8,6 +8,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_results::{admit_file, table};
 
 use super::list::selected;
+use super::results::Results;
 use crate::cli::ExportArgs;
 use pgdyno_live::Progress;
 
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     let progress = Progress::new(false);
     let mut records = Vec::new();
-    for run in selected(&args.select)? {
+    for run in selected(&Results::open(&args.select.results)?, &args.select)? {
         match run.record {
             Ok(record) => records.push(record),
             Err(error) => progress.warn(&format!("left out: {error}")),

@@ -5,10 +5,11 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_live::Progress;
 use pgdyno_report::history::{FORMATS, Verdict, histories};
-use pgdyno_results::{RunRecord, find_runs, read_record};
+use pgdyno_results::{RunRecord, read_record};
 
 use super::list::selected;
 use super::report::{admit, put_as};
+use super::results::Results;
 use crate::cli::HistoryArgs;
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
 
 /// Returns the records of the runs that are named, or of all, as far as they are selected.
 fn records(args: &HistoryArgs) -> Result<Vec<RunRecord>> {
+    let results = Results::open(&args.select.results)?;
     if args.runs.is_empty() {
         let progress = Progress::new(false);
         let readable = |run: super::list::Listed| match run.record {
@@ -34,12 +36,12 @@ fn records(args: &HistoryArgs) -> Result<Vec<RunRecord>> {
                 None
             }
         };
-        return Ok(selected(&args.select)?.into_iter().filter_map(readable).collect());
+        return Ok(selected(&results, &args.select)?.into_iter().filter_map(readable).collect());
     }
     let selection = args.select.selection();
     let mut records: Vec<RunRecord> = Vec::new();
     for names in &args.runs {
-        for path in find_runs(&args.select.out.out, names).or_fail(Code::Start)? {
+        for path in results.find_runs(names)? {
             let record = read_record(&path).or_fail(Code::Start)?;
             if selection.admits(&record) {
                 records.push(record);

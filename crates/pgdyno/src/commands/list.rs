@@ -13,6 +13,7 @@ use pgdyno_workload::{Meta, Param};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
+use super::results::Results;
 use crate::cli::{List, SelectArgs};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
@@ -70,7 +71,7 @@ fn recipes_form() -> RecipesForm {
 
 fn runs_form(select: &SelectArgs) -> Result<RunsForm> {
     let mut form = RunsForm { format_version: FORMAT_VERSION, runs: Vec::new(), unreadable: Vec::new() };
-    for run in selected(select)? {
+    for run in selected(&Results::open(&select.results)?, select)? {
         match run.record {
             Ok(record) => form.runs.push((&record).into()),
             Err(error) => form.unreadable.push(UnreadableForm { id: run.name, error: error.to_string() }),
@@ -96,7 +97,7 @@ pub(super) struct Listed {
 
 /// Returns the selected runs, oldest first. Runs whose record cannot be read are included if all runs, or all of the
 /// last ones, are selected.
-pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
+pub(super) fn selected(results: &Results, select: &SelectArgs) -> Result<Vec<Listed>> {
     let selection = select.selection();
     let read = |path: &PathBuf| {
         let record = read_record(&path.join(RECORD));
@@ -106,13 +107,14 @@ pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
     };
     let last = select.last.map_or(usize::MAX, |last| usize::try_from(last).unwrap_or(usize::MAX));
     let mut runs: Vec<_> =
-        list_runs(&select.out.out).or_fail(Code::Start)?.iter().rev().filter_map(read).take(last).collect();
+        list_runs(results.directory()).or_fail(Code::Start)?.iter().rev().filter_map(read).take(last).collect();
     runs.reverse();
     Ok(runs)
 }
 
 fn runs(select: &SelectArgs) -> Result<String> {
-    let runs = selected(select)?;
+    let results = Results::open(&select.results)?;
+    let runs = selected(&results, select)?;
     let width = runs.iter().map(|run| run.name.len()).max().unwrap_or_default();
     let mut text = String::new();
     for run in &runs {
@@ -121,7 +123,7 @@ fn runs(select: &SelectArgs) -> Result<String> {
     }
     if text.is_empty() {
         let such = if select.selection().is_all() { "" } else { " such" };
-        text = format!("no{such} runs in {}\n", select.out.out.display());
+        text = format!("no{such} runs in {}\n", results.place());
     }
     Ok(text)
 }

@@ -7,8 +7,9 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page;
 use pgdyno_report::{FORMATS, Look, html};
-use pgdyno_results::{admit_file, find_run, read_record};
+use pgdyno_results::{admit_file, read_record};
 
+use super::results::Results;
 use crate::cli::ReportArgs;
 
 /// The format that needs more than the record, and goes to a file by default.
@@ -19,10 +20,12 @@ const ELSEWHERE: &str = "name another place with -o FILE, or -o - for standard o
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
-    let path = find_run(&args.out.out, &args.run).or_fail(Code::Start)?;
+    let results = Results::open(&args.results)?;
+    let path = results.find_run(&args.run)?;
     let record = read_record(&path).or_fail(Code::Start)?;
     if args.format == PAGE {
-        let run = page::with_timeline(&path, record, &args.out.out)?;
+        results.complete(&path)?;
+        let run = page::with_timeline(&path, record, results.directory())?;
         let place = run.timeline.directory.as_deref().or(path.parent()).unwrap_or(Path::new(""));
         let file = args.output.clone().unwrap_or_else(|| place.join(page::FILE));
         let mut bytes = Vec::new();

@@ -12,7 +12,8 @@ use pgdyno_plan::RESULTS;
 use pgdyno_report::Look;
 
 use super::confirm::confirm;
-use crate::cli::RunCommand;
+use super::store;
+use crate::cli::{self, RunCommand};
 use crate::interrupt;
 use pgdyno_live::Progress;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
     let look = Look { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order);
+    let dsn = cli::store(args.store.clone());
     let request = super::request(args)?;
     if !is_child {
         confirm(&request.order.target, "run", yes)?;
@@ -35,10 +37,15 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
+    let store = dsn.map(|dsn| store::admit(&dsn, &*progress)).transpose()?;
     let ran = life::run_request(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {
+        let directory = recording.path().to_owned();
         show(recording, &ran.unwritten, &format, look, &progress)?;
+        if let Some(store) = store {
+            store::push_ended(&store, &directory, format == TEXT, &*progress)?;
+        }
     }
     failure.map_or(Ok(code), Err)
 }

@@ -7,9 +7,10 @@ use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_report::html;
 use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
-use pgdyno_results::{RunRecord, find_runs, read_record};
+use pgdyno_results::{RunRecord, read_record};
 
 use super::report::{PAGE, admit, put, put_as};
+use super::results::Results;
 use crate::cli::ScalingArgs;
 
 /// The default name of the page in the results directory.
@@ -17,9 +18,10 @@ const PAGE_FILE: &str = "scaling.html";
 
 pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
+    let results = Results::open(&args.results)?;
     let mut named = Vec::new();
     for names in &args.runs {
-        for path in find_runs(&args.out.out, names).or_fail(Code::Start)? {
+        for path in results.find_runs(names)? {
             let record = read_record(&path).or_fail(Code::Start)?;
             named.push((path, record));
         }
@@ -27,22 +29,23 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     let records = named.iter().map(|(_, record)| record.clone()).collect();
     let scaling = scaling(records, &args.axis, args.metric.as_deref()).or_fail(Code::Start)?;
     if args.format == PAGE {
-        return page(&scaling, named, args);
+        return page(&results, &scaling, named, args);
     }
     put_as(&scaling, FORMATS, &args.format, false, args.output.as_ref())
 }
 
 /// Returns the page of the runs that are included.
-fn page(scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, args: &ScalingArgs) -> Result<Code> {
+fn page(results: &Results, scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, args: &ScalingArgs) -> Result<Code> {
     let mut runs: Vec<html::ReportRun> = Vec::new();
     for (path, record) in named {
         let left_out = scaling.left_out.iter().any(|(id, _)| *id == record.id);
         if !left_out && runs.iter().all(|run| run.record.id != record.id) {
-            runs.push(with_timeline(&path, record, &args.out.out)?);
+            results.complete(&path)?;
+            runs.push(with_timeline(&path, record, results.directory())?);
         }
     }
     let mut bytes = Vec::new();
     html::write_scaling(scaling, runs, &mut bytes).or_fail(Code::Start)?;
-    let file = args.output.clone().unwrap_or_else(|| args.out.out.join(PAGE_FILE));
+    let file = args.output.clone().unwrap_or_else(|| results.directory().join(PAGE_FILE));
     put(&bytes, Some(&file))
 }

@@ -1,7 +1,9 @@
 //! `pgdyno serve`: serves the results directory as local web pages.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
@@ -14,10 +16,16 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::compare;
+use super::results::Results;
 use crate::cli::ServeArgs;
 
+/// How often a store is asked for new runs.
+const UPDATING: Duration = Duration::from_secs(10);
+
 pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
-    let (server, stopper) = Server::bind(args.port, args.out.out.clone(), Box::new(Reports)).map_err(failure)?;
+    let results = Arc::new(Results::open(&args.results)?);
+    let pages = Box::new(Reports(Arc::clone(&results)));
+    let (server, stopper) = Server::bind(args.port, results.directory().to_owned(), pages).map_err(failure)?;
     // Nothing that is written could be lost, so the first signal ends the server at once.
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
     let mut signals = Signals::new(wanted).or_fail(Code::Start)?;
@@ -29,9 +37,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
             }
         })
         .or_fail(Code::Start)?;
-    super::print(
-        format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), args.out.out.display()).as_bytes(),
-    )?;
+    super::print(format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), results.place()).as_bytes())?;
+    if results.is_store() {
+        let keep_up = move || {
+            loop {
+                thread::sleep(UPDATING);
+                // A store that cannot be reached now is asked again; what was fetched is shown meanwhile.
+                let _ = results.update(&mut |_| {});
+            }
+        };
+        thread::Builder::new().name("pgdyno-store".to_owned()).spawn(keep_up).or_fail(Code::Start)?;
+    }
     server.run().map_err(failure)?;
     Ok(Code::Success)
 }
@@ -53,10 +69,11 @@ fn failure(error: ServeError) -> Failure {
 }
 
 /// The pages of `pgdyno report`, rendered on request.
-struct Reports;
+struct Reports(Arc<Results>);
 
 impl Pages for Reports {
     fn report(&self, results: &Path, run: Run, links: &[Link]) -> std::result::Result<Vec<u8>, String> {
+        self.0.complete(&run.path).map_err(|failure| failure.text())?;
         let run = with_timeline(&run.path, run.record, results).map_err(|failure| failure.text())?;
         let mut bytes = Vec::new();
         html::write_linked(&run, links, &mut bytes).map_err(|e| e.to_string())?;
@@ -67,6 +84,9 @@ impl Pages for Reports {
         let failed = |failure: Failure| NoComparison::Failed(failure.text());
         let named = |side: Vec<Run>| -> Vec<_> { side.into_iter().map(|run| (run.path, run.record)).collect() };
         let sides = [named(base), named(new)];
+        for (path, _) in sides.iter().flatten() {
+            self.0.complete(path).map_err(failed)?;
+        }
         let [base, new] = compare::with_intervals(results, sides.clone()).map_err(failed)?;
         let comparison = pgdyno_report::compare::compare(base, new, &Wish::default()).map_err(NoComparison::Unfit)?;
         compare::page(results, &comparison, &sides).map_err(failed)

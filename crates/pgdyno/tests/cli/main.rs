@@ -50,6 +50,7 @@ mod schemas;
 mod search;
 mod serve;
 mod signals;
+mod store;
 mod suites;
 mod targets;
 mod terminals;

@@ -18,14 +18,19 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::program::{Home, PATIENCE, json};
 
 /// A server on a free port, which is ended with this value.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     address: SocketAddr,
 }
 
 /// Serves the results of a home.
 fn serve(home: &Home) -> Serving {
-    let mut command = home.command(["serve", "--port", "0"]);
+    serve_with(home, &[])
+}
+
+/// The same with further arguments.
+pub(crate) fn serve_with(home: &Home, args: &[&str]) -> Serving {
+    let mut command = home.command([&["serve", "--port", "0"], args].concat());
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -52,7 +57,7 @@ impl Serving {
         Answer::read(stream)
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         get(self.address, path)
     }
 
@@ -82,10 +87,10 @@ fn get(address: SocketAddr, path: &str) -> Answer {
 }
 
 /// What came back.
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     head: String,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Answer {

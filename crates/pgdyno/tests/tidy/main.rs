@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("server", &["net", "samples", "workload"]),
     ("plan", &["wire", "workload"]),
     ("results", &["measure", "plan", "samples", "workload"]),
+    ("store", &["net", "results", "wire"]),
     ("diagnose", &["plan", "results", "samples"]),
     ("doctor", &["engine", "net", "report", "server", "workload"]),
     ("report", &["measure", "plan", "results", "samples"]),

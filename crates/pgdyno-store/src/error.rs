@@ -1,0 +1,143 @@
+//! Errors of the central store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pgdyno_net::{AdminError, ConnectError};
+use pgdyno_results::StoreError;
+
+use crate::schema::VERSION;
+
+/// Why the central store cannot be used, or a run not be pushed or pulled.
+#[derive(Debug, thiserror::Error)]
+pub enum CentralError {
+    /// The server cannot be reached.
+    #[error("failed to reach the store of results")]
+    Connect(#[from] ConnectError),
+    /// A statement failed, or the connection was lost.
+    #[error("the store of results failed")]
+    Statement(#[from] AdminError),
+    /// The database has no store.
+    #[error("database {database} has no store of results")]
+    NoStore {
+        /// The database.
+        database: String,
+    },
+    /// The store is of another version.
+    #[error("the store of results in database {database} is of version {found}; this program has version {VERSION}")]
+    Version {
+        /// The database.
+        database: String,
+        /// Its version.
+        found: u32,
+    },
+    /// The role lacks a privilege.
+    #[error("role {role} may not {what} the store of results in database {database}")]
+    NotAllowed {
+        /// The role.
+        role: String,
+        /// The database.
+        database: String,
+        /// `create`, `read` or `write to`.
+        what: &'static str,
+        /// The server's error.
+        source: Box<AdminError>,
+    },
+    /// The store has a run of this name with other files.
+    #[error("the store has the run {run} with other files, pushed at {pushed_at} by {pushed_by}")]
+    Differs {
+        /// The run.
+        run: String,
+        /// When it was pushed.
+        pushed_at: String,
+        /// The role that pushed it.
+        pushed_by: String,
+    },
+    /// The directory has a run of this name with other files.
+    #[error("{} has the run with other files than the store", path.display())]
+    DiffersHere {
+        /// The run's directory.
+        path: PathBuf,
+    },
+    /// The run has not ended.
+    #[error("the run {run} goes on")]
+    GoesOn {
+        /// The run.
+        run: String,
+    },
+    /// The store has no such run.
+    #[error("the store has no run {run}")]
+    NoSuchRun {
+        /// The run.
+        run: String,
+    },
+    /// A file in the store is not what was pushed.
+    #[error("the store's file {path} of the run {run} is damaged: {why}")]
+    Damaged {
+        /// The run.
+        run: String,
+        /// The file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file changed while it was read.
+    #[error("{} changed while it was pushed", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A local file cannot be read or written.
+    #[error("failed to {what} {}: {source}", path.display())]
+    Io {
+        /// The action.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A local record cannot be read.
+    #[error(transparent)]
+    Record(#[from] StoreError),
+}
+
+impl CentralError {
+    /// Returns what to do about it, where the message does not say so.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        let text = match self {
+            Self::NoStore { .. } => "create it once: pgdyno store init --store …",
+            Self::Version { found, .. } if *found > VERSION => "use the newest pgdyno of your team",
+            Self::Version { .. } => "pull its runs with the pgdyno that made it, and push them to a new one",
+            Self::NotAllowed { role, what: "create", .. } => {
+                let role = pgdyno_net::quote::identifier(role);
+                return Some(format!(
+                    "as an administrator of that database, run once: CREATE SCHEMA pgdyno_results AUTHORIZATION {role}"
+                ));
+            }
+            Self::NotAllowed { .. } => "docs/store.md has the GRANTs for those who write and those who read",
+            Self::Differs { .. } => "push it with --replace to store the files that are here",
+            Self::DiffersHere { .. } => "pull it into another directory with --out",
+            Self::GoesOn { .. } => "push it when it has ended",
+            Self::NoSuchRun { .. } => "`pgdyno store list` names those that are there",
+            Self::Damaged { .. } => "push the run again with --replace from where it was made",
+            Self::Changed { .. } => "push the run again when nobody writes to it",
+            Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,
+        };
+        Some(text.to_owned())
+    }
+
+    /// Returns true if the connection was lost, or could not be made: another attempt may succeed.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Connect(_) => true,
+            Self::Statement(error) => error.is_lost(),
+            _ => false,
+        }
+    }
+}
+
+pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> CentralError + 'a {
+    move |source| CentralError::Io { what, path: path.to_owned(), source }
+}

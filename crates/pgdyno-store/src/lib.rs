@@ -1,0 +1,20 @@
+//! The central store: runs of many machines in one PostgreSQL database.
+//!
+//! - [`Store`] is the database: it creates the schema, takes runs, lists them, and forgets old ones;
+//! - [`Mirror`] is a local directory with runs of a store, in which everything that reads a results directory can read;
+//! - [`RunFiles`] are the files of a run that are stored, and their digest.
+//!
+//! A run's files are stored as they are, byte for byte: they are the truth, and tables and views that people query are
+//! made of them within the database. So a run that is pulled is the run that was pushed. docs/store.md has the tables.
+
+mod error;
+mod mirror;
+mod run_files;
+mod schema;
+mod store;
+
+pub use error::CentralError;
+pub use mirror::Mirror;
+pub use run_files::{LeftOut, RunFiles};
+pub use schema::VERSION;
+pub use store::{Pushed, Store, StoredRun};

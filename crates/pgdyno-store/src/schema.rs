@@ -1,0 +1,113 @@
+//! The schema of the store: its creation, its version, and views that follow the program's columns.
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_results::table::{EXPORT, Kind};
+use pgdyno_wire::SqlState;
+
+use crate::error::CentralError;
+
+/// Version of the tables. Another one is refused.
+pub const VERSION: u32 = 1;
+
+/// The tables.
+const TABLES: &str = include_str!("schema.sql");
+/// Views and functions, which are made anew each time.
+const VIEWS: &str = include_str!("views.sql");
+
+/// Creates the schema where it is not there, and makes its views anew. Returns true if it was not there.
+pub(crate) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<bool, CentralError> {
+    let found = version(admin).map_err(|error| not_allowed(error, options, "read"))?;
+    let tables = match found {
+        Some(VERSION) => String::new(),
+        Some(found) => return Err(CentralError::Version { database: options.dbname().to_owned(), found }),
+        None => {
+            // An administrator may have made an empty schema for a role that may not create any.
+            let has_schema = admin.query_one("SELECT to_regnamespace('pgdyno_results') IS NOT NULL")? == "t";
+            let schema = if has_schema { "" } else { "CREATE SCHEMA pgdyno_results;" };
+            format!("{schema} {TABLES} INSERT INTO pgdyno_results.store VALUES ({VERSION}, gen_random_uuid());")
+        }
+    };
+    // Statements of one text are one transaction.
+    let created = admin.execute(&format!("{tables} {VIEWS} {}", runs_view()));
+    created.map_err(|error| not_allowed(error, options, "create"))?;
+    Ok(found.is_none())
+}
+
+/// Checks that there is a store of this version. Returns its identity.
+pub(crate) fn identity(admin: &mut Admin, options: &ConnectOptions) -> Result<String, CentralError> {
+    let database = || options.dbname().to_owned();
+    match version(admin).map_err(|error| not_allowed(error, options, "read"))? {
+        Some(VERSION) => Ok(admin.query_one("SELECT id FROM pgdyno_results.store")?),
+        Some(found) => Err(CentralError::Version { database: database(), found }),
+        None => Err(CentralError::NoStore { database: database() }),
+    }
+}
+
+fn version(admin: &mut Admin) -> Result<Option<u32>, AdminError> {
+    // to_regclass would refuse a role that may not use the schema; then the next statement says so.
+    let has_table = "SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
+        ON n.oid = c.relnamespace WHERE n.nspname = 'pgdyno_results' AND c.relname = 'store')";
+    match admin.query_one(has_table)? == "t" {
+        true => Ok(admin.query_opt("SELECT max(version) FROM pgdyno_results.store")?.and_then(|v| v.parse().ok())),
+        false => Ok(None),
+    }
+}
+
+/// Returns the error of a role that lacks a privilege, and any other one as it is.
+pub(crate) fn not_allowed(source: AdminError, options: &ConnectOptions, what: &'static str) -> CentralError {
+    if source.code() != Some(SqlState::INSUFFICIENT_PRIVILEGE) {
+        return source.into();
+    }
+    let (role, database) = (options.user().to_owned(), options.dbname().to_owned());
+    CentralError::NotAllowed { role, database, what, source: Box::new(source) }
+}
+
+/// Returns the view `runs`: the columns of `pgdyno export`, with the types that they have there.
+fn runs_view() -> String {
+    let columns = EXPORT.iter().map(|column| {
+        let name = column.name;
+        let sql_type = match column.kind {
+            Kind::Text => return format!("line ->> '{name}' AS {name}"),
+            Kind::Json => return format!("line -> '{name}' AS {name}"),
+            Kind::Time => "timestamptz",
+            Kind::Count => "bigint",
+            Kind::Number(_) => "double precision",
+            Kind::Flag => "boolean",
+        };
+        format!("(line ->> '{name}')::{sql_type} AS {name}")
+    });
+    let columns = columns.collect::<Vec<_>>().join(",\n       ");
+    format!(
+        "DROP VIEW IF EXISTS pgdyno_results.runs;
+         CREATE VIEW pgdyno_results.runs AS
+         SELECT {columns}, digest, bytes, pushed_at, pushed_by FROM pgdyno_results.records;"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_names_every_table_and_view() {
+        let text = include_str!("../../../docs/store.md");
+        let created = |kind: &str, sql: &str| -> Vec<String> {
+            let names = sql.split(kind).skip(1).filter_map(|rest| rest.split([' ', '(', '\n']).next());
+            names.map(str::to_owned).collect()
+        };
+        let mut names = created("CREATE TABLE pgdyno_results.", TABLES);
+        names.extend(created("CREATE VIEW pgdyno_results.", VIEWS));
+        names.push("runs".to_owned());
+        assert!(names.len() > 9, "{names:?}");
+        for name in names {
+            assert!(text.contains(&format!("| `{name}`")), "docs/store.md lacks {name}");
+        }
+    }
+
+    #[test]
+    fn the_runs_have_the_columns_of_an_export() {
+        let view = runs_view();
+        assert!(view.contains("(line ->> 'tps')::double precision AS tps"), "{view}");
+        assert!(view.contains("(line ->> 'started_at')::timestamptz AS started_at"), "{view}");
+    }
+}

@@ -1,0 +1,107 @@
+//! Where a command reads runs: a results directory, or a store by its mirror in the cache.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
+use pgdyno_live::Progress;
+use pgdyno_results::StoreError;
+use pgdyno_store::Mirror;
+
+use super::store::{Central, cache};
+use crate::cli::ResultsArgs;
+
+/// Number of records to fetch that is worth a line.
+const MANY: usize = 50;
+
+/// Runs that a command reads.
+pub(super) struct Results {
+    directory: PathBuf,
+    /// The directory or the store, as a reader knows it.
+    place: String,
+    mirror: Option<Mutex<Mirror>>,
+}
+
+impl Results {
+    /// Opens a results directory, or a store: then its records are fetched, as far as they are not in the cache.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) fn open(args: &ResultsArgs) -> Result<Self> {
+        let dsn = match args.place() {
+            Ok(directory) => {
+                let place = directory.display().to_string();
+                return Ok(Self { directory, place, mirror: None });
+            }
+            Err(dsn) => dsn,
+        };
+        let central = Central::of(&dsn)?;
+        let mirror = Mirror::open(central.open()?, &cache()?).map_err(|error| central.failure(error))?;
+        let place = format!("the store {}", central.options);
+        let results = Self { directory: mirror.directory().to_owned(), place, mirror: Some(Mutex::new(mirror)) };
+        let progress = Progress::new(false);
+        results.update(&mut |number| {
+            if number >= MANY {
+                progress.note(&format!("fetching {number} records from {}", results.place));
+            }
+        })?;
+        Ok(results)
+    }
+
+    /// Returns the directory in which the runs are read.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the directory or the store, as a reader knows it.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Returns true if the runs come from a store.
+    pub(super) fn is_store(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Fetches new records of a store.
+    pub(super) fn update(&self, progress: &mut dyn FnMut(usize)) -> Result<()> {
+        let Some(mirror) = &self.mirror else { return Ok(()) };
+        let mut mirror = mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        mirror.update(progress).map_err(super::store::failure)
+    }
+
+    /// Returns the record that `name` names, as [`pgdyno_results::find_run`] does.
+    pub(super) fn find_run(&self, name: &str) -> Result<PathBuf> {
+        self.named(pgdyno_results::find_run(&self.directory, name))
+    }
+
+    /// Returns the records that `names` names, as [`pgdyno_results::find_runs`] does.
+    pub(super) fn find_runs(&self, names: &str) -> Result<Vec<PathBuf>> {
+        self.named(pgdyno_results::find_runs(&self.directory, names))
+    }
+
+    /// Says where there is no such run in the reader's words.
+    fn named<T>(&self, found: std::result::Result<T, StoreError>) -> Result<T> {
+        found
+            .map_err(|error| match error {
+                StoreError::NoSuchRun { name, .. } => StoreError::NoSuchRun { name, results: self.place().into() },
+                error => error,
+            })
+            .or_fail(Code::Start)
+    }
+
+    /// Makes sure that all files of the run with this record are here.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    pub(super) fn complete(&self, record: &Path) -> Result<()> {
+        let Some(mirror) = &self.mirror else { return Ok(()) };
+        // A path that the user gave may be anywhere.
+        let run = record.parent().filter(|run| run.parent() == Some(&self.directory)).and_then(Path::file_name);
+        let Some(run) = run else { return Ok(()) };
+        let mut mirror = mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        mirror.complete(&run.to_string_lossy()).map_err(super::store::failure)
+    }
+}
