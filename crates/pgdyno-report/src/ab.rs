@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{AbRecord, AbVerdict};
+use pgdyno_results::{AbRecord, AbTask, AbVerdict};
 
 use crate::compare::words::{share, signed};
 use crate::html;
@@ -51,14 +51,15 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
         format!("A: {}", differs(&record.a.differs)),
         format!("B: {}", differs(&record.b.differs)),
         format!(
-            "{} unit{} of four slices of {} in turns{}, {} in all",
+            "{} unit{} of four {} in turns{}, {} in all",
             record.units.len(),
             if record.units.len() == 1 { "" } else { "s" },
-            duration(record.slice_s),
+            if record.whole_runs { "runs".to_owned() } else { format!("slices of {}", duration(record.slice_s)) },
             if record.restarts { ", both servers restarted before each" } else { "" },
             duration(record.spent_s)
         ),
     ];
+    lines.extend(of_tasks(record));
     if let Some(noise) = record.noise_percent {
         lines.push(format!("noise: {noise:.1} % from unit to unit (standard deviation)"));
     }
@@ -86,6 +87,36 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
             "interrupted" => "ended: interrupted".to_owned(),
             failed => format!("ended: {failed}"),
         });
+    }
+    lines
+}
+
+/// What is shown of single tasks: a line for each that changed.
+fn of_tasks(record: &AbRecord) -> Vec<String> {
+    let of = |verdict: AbVerdict| record.tasks.iter().filter(move |task| task.verdict == verdict);
+    let ratio = |percent: f64| 1.0 + percent / 100.0;
+    let changed = |task: &AbTask| {
+        let [low, high] = task.interval_percent;
+        format!(
+            "{} is {}: {}, interval {} to {}",
+            task.name,
+            task.verdict.name(),
+            signed(ratio(task.change_percent)),
+            signed(ratio(low)),
+            signed(ratio(high))
+        )
+    };
+    let mut lines: Vec<_> = of(AbVerdict::Slower).chain(of(AbVerdict::Faster)).map(changed).collect();
+    let (all, shown) = (record.tasks.len(), lines.len());
+    if all > 0 {
+        let equal = of(AbVerdict::NoDifference).count();
+        lines.push(format!(
+            "of {all} tasks {shown} changed, {equal} by less than {}, and of {} it cannot tell; the intervals hold together, at \
+             {} confidence",
+            share(record.margin),
+            all - shown - equal,
+            share(record.confidence)
+        ));
     }
     lines
 }
@@ -148,6 +179,34 @@ mod tests {
              10 units of four slices of 2.0 s in turns, both servers restarted before\n    each, 5 min 0 s in all\n  \
              noise: 2.1 % from unit to unit (standard deviation)\n"
         );
+    }
+
+    #[test]
+    fn tasks_that_changed_are_named_with_their_intervals() {
+        let task = |name: &str, change_percent, verdict| AbTask {
+            name: name.to_owned(),
+            change_percent,
+            interval_percent: [change_percent - 2.0, change_percent + 2.0],
+            verdict,
+        };
+        let record = AbRecord {
+            whole_runs: true,
+            tasks: vec![
+                task("q1", -12.0, AbVerdict::Faster),
+                task("q2", 0.1, AbVerdict::CannotTell),
+                task("q18", 30.0, AbVerdict::Slower),
+            ],
+            ..record()
+        };
+        let text = rendered(&record, "text");
+        assert!(text.contains("10 units of four runs in turns"), "{text}");
+        assert!(
+            text.contains(
+                "  q18 is slower: +30.0 %, interval +28.0 % to +32.0 %\n  q1 is faster: -12.0 %, interval -14.0 %"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("of 3 tasks 2 changed, 0 by less than 2 %, and of 1 it cannot tell"), "{text}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use facts::{Difference, Group};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
 pub use plans::{PlanChange, Plans};
-pub use tasks::{TaskChange, Tasks};
+pub use tasks::{TaskChange, Tasks, task_times};
 
 use crate::Look;
 

@@ -63,11 +63,36 @@ pub struct AbRuns {
     pub b: Vec<String>,
 }
 
+/// A task of a unit, such as a query of a set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbTaskRatio {
+    /// Its name: `q18`.
+    pub name: String,
+    /// Natural logarithm of the ratio of B's mean time to A's.
+    pub log_ratio: f64,
+}
+
+/// What an experiment shows of a task, such as a query of a set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbTask {
+    /// Its name: `q18`.
+    pub name: String,
+    /// The change of its time from A to B in percent.
+    pub change_percent: f64,
+    /// Both ends of its interval. The intervals of all tasks hold together, at every look, with the experiment's confidence.
+    pub interval_percent: [f64; 2],
+    /// What that shows.
+    pub verdict: AbVerdict,
+}
+
 /// What was measured between two restarts of the servers, or a block where they are not restarted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbUnit {
     /// Natural logarithm of the ratio of B's figure to A's.
     pub log_ratio: f64,
+    /// The tasks that all of its slices did, if the workload consists of tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<AbTaskRatio>,
     /// The runs that it was measured by.
     pub runs: AbRuns,
 }
@@ -94,6 +119,9 @@ pub struct AbRecord {
     pub b: AbSide,
     /// Length of a slice in seconds.
     pub slice_s: f64,
+    /// Whether a slice is a whole run instead: one that ends when its work is done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_runs: bool,
     /// The time that it may take, in seconds.
     pub budget_s: f64,
     /// The time that it has taken, in seconds.
@@ -125,6 +153,9 @@ pub struct AbRecord {
     /// Standard deviation from unit to unit in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_percent: Option<f64>,
+    /// The tasks of the workload, if it consists of tasks, such as the queries of a set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<AbTask>,
     /// What was measured, in its order.
     pub units: Vec<AbUnit>,
     /// All runs that count.

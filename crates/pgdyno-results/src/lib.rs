@@ -44,7 +44,7 @@ pub mod table;
 mod timeline;
 mod trust;
 
-pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
+pub use ab::{AbRecord, AbRuns, AbSide, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 pub use answers::{Answer, answers, compare_answers};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;

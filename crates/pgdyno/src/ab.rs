@@ -12,8 +12,11 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_live::Progress;
 use pgdyno_measure::ab::{Experiment, Shown, so_far};
-use pgdyno_plan::{Order, SuitePlan};
-use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, RunRecord, Status, write_json, write_whole};
+use pgdyno_plan::{Order, StagePlan, SuitePlan};
+use pgdyno_report::compare::task_times;
+use pgdyno_results::{
+    AbRecord, AbRuns, AbTask, AbTaskRatio, AbUnit, AbVerdict, Metric, RunRecord, Status, write_json, write_whole,
+};
 
 pub(crate) use side::{Side, differ};
 
@@ -30,6 +33,8 @@ pub(crate) struct AbRun<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) progress: &'a Progress,
     experiment: Experiment,
+    /// Whether less of the figure is better.
+    is_time: bool,
 }
 
 /// A run that is ready to start.
@@ -49,7 +54,7 @@ impl<'a> AbRun<'a> {
     ) -> Result<Self> {
         std::fs::create_dir_all(AbRecord::directory(results)).or_fail(Code::Start)?;
         let experiment = Experiment { margin: record.margin, confidence: record.confidence, looks: record.looks };
-        Ok(Self { record, sides, results, interrupt, progress, experiment })
+        Ok(Self { record, sides, results, interrupt, progress, experiment, is_time: false })
     }
 
     /// Where its record is.
@@ -108,6 +113,9 @@ impl<'a> AbRun<'a> {
             if self.record.metric.is_empty() {
                 self.record.metric = Metric::headline(std::iter::once(&record)).name().to_owned();
             }
+            let metric = Metric::named(&self.record.metric, std::iter::once(&record));
+            self.is_time = metric.is_some_and(|metric| metric.is_latency());
+            self.record.whole_runs = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
         }
         Ok(())
     }
@@ -150,18 +158,20 @@ impl<'a> AbRun<'a> {
         // Every other block is the other way round.
         let order = if self.record.units.len().is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
         let mut logs = [0.0; 2];
+        let mut tasks = [Vec::new(), Vec::new()];
         let mut runs = [Vec::new(), Vec::new()];
         for at in order {
             let ready = self.ready(at, "slice", no_load);
             let record = self.carry_out(&ready)?;
             self.admit_plan(at, &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;
+            tasks[at].extend(task_times(&record));
             runs[at].push(record.id);
         }
         let [a, b] = runs;
         self.record.runs.a.extend(a.iter().cloned());
         self.record.runs.b.extend(b.iter().cloned());
-        Ok(AbUnit { log_ratio: logs[1] - logs[0], runs: AbRuns { a, b } })
+        Ok(AbUnit { log_ratio: logs[1] - logs[0], tasks: task_ratios(&tasks), runs: AbRuns { a, b } })
     }
 
     /// Refuses a slice that does something else than those before it: a script or a default may have changed since.
@@ -178,7 +188,7 @@ impl<'a> AbRun<'a> {
         Err(Failure::new(Code::Start, error).hint("start another experiment"))
     }
 
-    /// The metric of a slice, so that more of it is better.
+    /// The metric of a slice.
     fn figure(&self, record: &RunRecord) -> std::result::Result<f64, Stopped> {
         let metric = Metric::named(&self.record.metric, std::iter::once(record));
         let value = metric.and_then(|metric| metric.value(record)).filter(|value| *value > 0.0);
@@ -202,12 +212,35 @@ impl<'a> AbRun<'a> {
         record.interval_percent = Some([percent(look.change.low), percent(look.change.high)]);
         record.noise_percent = Some(look.change.variance_of_one.sqrt() * 100.0);
         record.units_for_power = look.units_for_power;
-        record.verdict = match look.shown {
-            Shown::Up => AbVerdict::Faster,
-            Shown::Down => AbVerdict::Slower,
-            Shown::Same => AbVerdict::NoDifference,
-            Shown::Nothing => AbVerdict::CannotTell,
+        record.verdict = verdict(look.shown, self.is_time);
+        self.record.tasks = self.look_at_tasks();
+    }
+
+    /// Looks at the tasks that every unit has, after the look at the figure. They share the error that is allowed equally
+    /// (Bonferroni), so that all of their intervals hold together.
+    fn look_at_tasks(&self) -> Vec<AbTask> {
+        let ratio =
+            |unit: &AbUnit, name: &str| unit.tasks.iter().find(|task| task.name == name).map(|task| task.log_ratio);
+        let names =
+            self.record.units.first().into_iter().flat_map(|unit| unit.tasks.iter().map(|task| task.name.as_str()));
+        let ratios = |name| {
+            let ratios = self.record.units.iter().map(|unit| ratio(unit, name)).collect::<Option<Vec<f64>>>()?;
+            Some((name, ratios))
         };
+        let tasks: Vec<(&str, Vec<f64>)> = names.filter_map(ratios).collect();
+        let confidence = 1.0 - (1.0 - self.experiment.confidence) / tasks.len().max(1) as f64;
+        let looks = self.experiment.looks.saturating_sub(1);
+        let look = |(name, ratios): &(&str, Vec<f64>)| {
+            let look = Experiment { confidence, looks, ..self.experiment }.look(ratios)?;
+            let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+            Some(AbTask {
+                name: (*name).to_owned(),
+                change_percent: percent(look.change.ratio),
+                interval_percent: [percent(look.change.low), percent(look.change.high)],
+                verdict: verdict(look.shown, true),
+            })
+        };
+        tasks.iter().filter_map(look).collect()
     }
 
     fn tell(&self) {
@@ -228,8 +261,10 @@ impl<'a> AbRun<'a> {
         self.record.runs_made += 1;
         let side = &self.sides[at];
         let mut order = side.order.clone();
-        order.drive.time = Some(self.record.slice_s);
-        order.drive.ramp = Some(RAMP_S);
+        if !self.record.whole_runs {
+            order.drive.time = Some(self.record.slice_s);
+            order.drive.ramp = Some(RAMP_S);
+        }
         order.watch.no_samples = true;
         edit(&mut order);
         let place = SuitePlan {
@@ -270,7 +305,56 @@ impl<'a> AbRun<'a> {
     }
 }
 
+/// What is shown of B, whose figure is a time or a throughput.
+fn verdict(shown: Shown, is_time: bool) -> AbVerdict {
+    match (shown, is_time) {
+        (Shown::Up, false) | (Shown::Down, true) => AbVerdict::Faster,
+        (Shown::Down, false) | (Shown::Up, true) => AbVerdict::Slower,
+        (Shown::Same, _) => AbVerdict::NoDifference,
+        (Shown::Nothing, _) => AbVerdict::CannotTell,
+    }
+}
+
+/// Returns the ratio of the geometric means of each task's times that all four slices have: two of each side.
+fn task_ratios([a, b]: &[Vec<(String, f64)>; 2]) -> Vec<AbTaskRatio> {
+    let logs = |side: &[(String, f64)], name: &str| {
+        let times: Vec<f64> = side.iter().filter(|(task, _)| task == name).map(|(_, ns)| ns.ln()).collect();
+        (times.len() == 2).then(|| times.iter().sum::<f64>() / 2.0)
+    };
+    let mut ratios: Vec<AbTaskRatio> = Vec::new();
+    for (name, _) in a {
+        if ratios.iter().all(|task| task.name != *name)
+            && let Some((of_a, of_b)) = logs(a, name).zip(logs(b, name))
+        {
+            ratios.push(AbTaskRatio { name: name.clone(), log_ratio: of_b - of_a });
+        }
+    }
+    ratios
+}
+
 /// A slice finds its data there and leaves the checks to the first run.
 fn no_load(order: &mut Order) {
     (order.no_load, order.replace, order.no_check, order.no_vacuum) = (true, false, true, true);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_of_a_time_is_faster() {
+        let verdicts = |is_time| [Shown::Up, Shown::Down, Shown::Same].map(|shown| verdict(shown, is_time));
+        assert_eq!(verdicts(false), [AbVerdict::Faster, AbVerdict::Slower, AbVerdict::NoDifference]);
+        assert_eq!(verdicts(true), [AbVerdict::Slower, AbVerdict::Faster, AbVerdict::NoDifference]);
+    }
+
+    #[test]
+    fn a_task_has_a_ratio_if_all_four_slices_did_it() {
+        let task = |name: &str, ns| (name.to_owned(), ns);
+        let a = vec![task("q1", 10.0), task("q2", 5.0), task("q1", 40.0)];
+        let b = vec![task("q1", 40.0), task("q2", 5.0), task("q1", 40.0), task("q2", 5.0)];
+        let ratios = task_ratios(&[a, b]);
+        assert_eq!(ratios.len(), 1, "q2 failed once: {ratios:?}");
+        assert!(ratios[0].name == "q1" && (ratios[0].log_ratio - 2_f64.ln()).abs() < 1e-12, "{ratios:?}");
+    }
 }

@@ -77,6 +77,18 @@ pub(super) fn tasks(base: &[Run], new: &[Run], wish: &Wish, is_comparable: bool)
     Tasks { list: list.collect(), stage }
 }
 
+/// Returns the mean time in nanoseconds of each task of the first stage that has some, in its order. Leaves out tasks that
+/// failed or never ended.
+#[must_use]
+pub fn task_times(record: &RunRecord) -> Vec<(String, f64)> {
+    let Some((stage, names)) = named(record) else { return Vec::new() };
+    names
+        .into_iter()
+        .filter_map(|name| Some((times(record, &stage, &name)?.mean, name)))
+        .map(|(ns, name)| (name, ns))
+        .collect()
+}
+
 /// Returns the first stage with tasks, and their names.
 fn named(record: &RunRecord) -> Option<(String, Vec<String>)> {
     let (stage, group) = tasks::groups(record).next()?;

@@ -85,7 +85,10 @@ mod tests {
 
     #[test]
     fn the_page_has_the_verdict_and_every_unit_and_nothing_of_a_name_is_markup() {
-        let unit = |log_ratio, run: &str| AbUnit { log_ratio, runs: AbRuns { a: vec![run.to_owned()], b: Vec::new() } };
+        let unit = |log_ratio, run: &str| {
+            let runs = AbRuns { a: vec![run.to_owned()], b: Vec::new() };
+            AbUnit { log_ratio, runs, ..AbUnit::default() }
+        };
         let record = AbRecord {
             workload: "<b>".to_owned(),
             metric: "tps".to_owned(),
