@@ -332,7 +332,7 @@ pub fn check(
     let connections = loading::default_loaders(cpus());
     let checked = pgdyno_load::check(access.options, connections, data, access.caps, moment, &report_step, access.stop);
     access.events.ended();
-    // Conditions on a column that another program's table lacks cannot be asked.
+    // Conditions on a column that another program's table lacks cannot be checked.
     if let Err(CheckError::Failed { .. }) = &checked
         && let Some(shape) = foreign::shape(access, data)?.filter(|shape| !shape.holds)
     {
@@ -353,6 +353,7 @@ pub fn check(
             condition: c.condition,
             holds: c.holds,
             known: None,
+            refused: c.refused,
             seconds: c.seconds,
             violations: c.violations.into_iter().chain(more).collect(),
         }
@@ -381,7 +382,7 @@ pub(crate) fn broken(set: &CheckSet) -> Failure {
         .map(|c| format!("\n  {}: {}\n    {}", c.name, c.condition, c.violations.join("\n    ")))
         .collect();
     Failure::new(Code::Check, format!("the data is broken {}:{}", set.when, lines.concat()))
-        .hint(match set.checks.iter().all(|c| c.holds || c.name == SCHEMA) {
+        .hint(match set.checks.iter().all(|c| c.passes() || c.name == SCHEMA) {
             true => {
                 "undo the changes, load it anew with --replace, or measure it as it is with --allow-schema-changes: the \
                  record says so"

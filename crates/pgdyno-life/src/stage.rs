@@ -481,8 +481,11 @@ impl Stage<'_> {
         }
     }
 
-    /// Samples without values get no line in the record.
+    /// Adds checks to the record, and warns of those that the server cannot run. A set without checks gets no line.
     fn note_checks(&mut self, set: &CheckSet) {
+        for (check, why) in set.checks.iter().filter_map(|check| Some((check, check.refused.as_ref()?))) {
+            self.warn(format!("{} was not checked {}: the server cannot run its query: {why}", check.name, set.when));
+        }
         if !set.checks.is_empty() {
             self.recording.record.checks.push(set.clone());
         }

@@ -91,6 +91,16 @@ impl AdminError {
         }
     }
 
+    /// Returns the server's message without the statement, which may be long; the whole text if it is none of the
+    /// server's.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Server { message, .. } => message.to_string(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns true if the connection is unusable.
     #[must_use]
     pub fn is_lost(&self) -> bool {

@@ -178,7 +178,8 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
         marked(out, &paint.red("!"), &text)?;
     }
     let mut fine = Vec::new();
-    let checks = record.checks.iter().flat_map(|set| &set.checks).filter(|check| check.passes()).count();
+    let made = |check: &&pgdyno_results::CheckRecord| check.passes() && check.refused.is_none();
+    let checks = record.checks.iter().flat_map(|set| &set.checks).filter(made).count();
     if checks > 0 {
         fine.push(format!("{} hold", describe::plural(checks as u64, "data check")));
     }
@@ -283,13 +284,20 @@ fn data(record: &RunRecord, s: &Summary, paint: &Paint, out: &mut dyn Write) -> 
     if facts.is_empty() { Ok(()) } else { wrap::entry(out, paint, "DATA", &facts.join(", ")) }
 }
 
-/// Returns the text for checks that all hold.
+/// Returns the text for checks of which none is broken.
 pub(crate) fn all_pass(set: &CheckSet) -> String {
-    let (all, known) = (set.checks.len(), set.known());
-    match known.len() {
-        0 => format!("all {all} hold"),
-        n => format!("{} of {all} hold, known deviations in {}", all - n, known.join(", ")),
+    let (all, known, refused) = (set.checks.len(), set.known(), set.refused());
+    let mut text = match all - known.len() - refused.len() {
+        hold if hold == all => format!("all {all} hold"),
+        hold => format!("{hold} of {all} hold"),
+    };
+    if !known.is_empty() {
+        text += &format!(", known deviations in {}", known.join(", "));
     }
+    if !refused.is_empty() {
+        text += &format!(", not checked: {}", refused.join(", "));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ impl SqlState {
     pub const NO_DATA: Self = Self(*b"02000");
     /// `23505`: a unique key exists already.
     pub const UNIQUE_VIOLATION: Self = Self(*b"23505");
+    /// `0A000`: the server does not support this.
+    pub const FEATURE_NOT_SUPPORTED: Self = Self(*b"0A000");
     /// `40001`: serialization failure.
     pub const SERIALIZATION_FAILURE: Self = Self(*b"40001");
     /// `40P01`: deadlock.

@@ -54,6 +54,9 @@ pub enum Distribution {
         name: &'static str,
         /// Number of shards.
         shards: u32,
+        /// Whether its values are the units of the scale, numbered from 1, such as warehouses. Otherwise there are so many
+        /// values that all shards have about as many rows.
+        is_scale: bool,
     },
     /// All rows on every node (Citus: a reference table).
     Everywhere,

@@ -40,6 +40,7 @@ pub(super) fn shape(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<Optio
         condition: format!("columns, types and unique keys are {maker}'s"),
         holds: lacking.is_empty(),
         known: None,
+        refused: None,
         seconds: began.elapsed().as_secs_f64(),
         violations: lacking,
     }))
@@ -133,7 +134,7 @@ pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
             c.name, c.condition
         )
     };
-    set.checks.iter().filter(|c| !c.holds && c.name != SCHEMA).map(warning).collect()
+    set.checks.iter().filter(|c| !c.holds && c.refused.is_none() && c.name != SCHEMA).map(warning).collect()
 }
 
 /// Returns the failure for another program's data that lacks columns or keys: figures with it would mean nothing.

@@ -66,16 +66,16 @@ pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<Vec<Stri
                 }
             }
             Err(error) if error.is_lost() => return Err(Failure::new(Code::Run, error)),
-            Err(error) => refused.push((*query, error.to_string())),
+            Err(error) => refused.push((*query, error.reason())),
         }
     }
     let names: Vec<_> = explained.queries.iter().map(|(query, _)| *query).collect();
     refusal(&names, &refused).map_or(Ok(repartitioned), Err)
 }
 
-/// Returns the error for the refused queries, with the server's words, and the others as the remedy.
+/// Returns the error for the refused queries, a line for each with the server's words, and the others as the remedy.
 fn refusal(all: &[&str], refused: &[(&str, String)]) -> Option<Failure> {
-    let words: Vec<_> = refused.iter().map(|(query, why)| format!("{query}: {why}")).collect();
+    let words: Vec<_> = refused.iter().map(|(query, why)| format!("\n  {query}: {why}")).collect();
     let number = |query: &&str| query.trim_start_matches('q').to_owned();
     let others: Vec<_> =
         all.iter().filter(|query| refused.iter().all(|(other, _)| other != *query)).map(number).collect();
@@ -83,10 +83,10 @@ fn refusal(all: &[&str], refused: &[(&str, String)]) -> Option<Failure> {
         return None;
     }
     let error = format!(
-        "{} of {} queries cannot run where tables are distributed like this: {}",
+        "the server cannot run {} of {} queries on these distributed tables:{}",
         words.len(),
         all.len(),
-        words.join("; ")
+        words.concat()
     );
     let failure = Failure::new(Code::Start, error);
     Some(match others.is_empty() {
@@ -124,7 +124,7 @@ mod tests {
         let failure = refusal(&["q1", "q13", "q6", "q17"], &[why("q13"), why("q17")]).unwrap();
         assert_eq!(
             failure.text(),
-            "2 of 4 queries cannot run where tables are distributed like this: q13: complex joins are not supported; \
+            "the server cannot run 2 of 4 queries on these distributed tables:\n  q13: complex joins are not supported\n  \
              q17: complex joins are not supported"
         );
         assert_eq!(failure.remedy(), Some("run the others with --queries 1,6"));

@@ -77,8 +77,10 @@ pub(crate) fn record(
     plan: &Plan,
 ) -> Result<Option<ClusterRecord>> {
     let Some(cluster) = &caps.cluster else { return Ok(None) };
-    let places = match anchor(workload, caps) {
-        Some(table) => places(admin, table, workload.scale).or_fail(Code::Start)?,
+    let anchor = anchor(workload, caps);
+    let places = match anchor {
+        Some((table, true)) => places(admin, &places_sql(table, workload.scale)).or_fail(Code::Start)?,
+        Some((table, false)) => places(admin, &shards_sql(table)).or_fail(Code::Start)?,
         None => Vec::new(),
     };
     let (delegated, delegation) = delegation::find(admin, options, caps, workload, plan)?;
@@ -88,17 +90,19 @@ pub(crate) fn record(
         nodes: nodes(cluster, &places),
         delegated,
         delegation,
+        unit: anchor.filter(|(_, is_scale)| !is_scale).map(|_| "shards".to_owned()),
         skew: skew(cluster, &places),
     }))
 }
 
 /// Returns warnings about the nodes.
 pub(crate) fn warnings(record: &ClusterRecord, scale_name: &str) -> Vec<String> {
+    let unit = record.unit.as_deref().unwrap_or(scale_name);
     let mut warnings = Vec::new();
     if let Some(skew) = record.skew.filter(|skew| *skew > SKEW) {
         warnings.push(format!(
-            "{scale_name} lie unevenly: the fullest node holds {skew:.2} times the mean, and sets the pace; claims \
-             about scaling need many more {scale_name} than nodes, or a --shard-count that deals them out better"
+            "the fullest node has {skew:.2} times as many {unit} as the mean of all nodes, and limits throughput: use many \
+             more {unit} than nodes, or another --shard-count"
         ));
     }
     if record.delegated == Some(false) {
@@ -115,17 +119,18 @@ pub(crate) fn database_bytes(admin: &mut Admin) -> Option<u64> {
 const DATABASE_BYTES: &str = "select sum(case when success then result::bigint end) \
      from run_command_on_all_nodes('select pg_database_size(current_database())') having bool_and(success)";
 
-/// Returns the table by whose column all others are distributed.
-fn anchor(workload: &Workload, caps: &Capabilities) -> Option<&'static str> {
+/// Returns the table by whose column all others are distributed, and whether that column has the units of the scale.
+fn anchor(workload: &Workload, caps: &Capabilities) -> Option<(&'static str, bool)> {
     let mut tables = workload.data.iter().flat_map(|data| data.tables(caps));
-    let column = |distribution| matches!(distribution, Some(Distribution::Column { .. }));
-    tables.find(|table| column(table.distribution)).map(|table| table.name)
+    tables.find_map(|table| match table.distribution? {
+        Distribution::Column { is_scale, .. } => Some((table.name, is_scale)),
+        Distribution::Everywhere => None,
+    })
 }
 
-/// Returns each node as `host:port` and how many units of the scale, numbered from 1, are on it. None if the table is
-/// on no other node.
-fn places(admin: &mut Admin, table: &str, scale: u64) -> std::result::Result<Vec<(String, u64)>, AdminError> {
-    let rows = match admin.query(&places_sql(table, scale)) {
+/// Returns each node as `host:port` and how many units are on it, by this query. None if the table is on no other node.
+fn places(admin: &mut Admin, sql: &str) -> std::result::Result<Vec<(String, u64)>, AdminError> {
+    let rows = match admin.query(sql) {
         Ok(rows) => rows.rows,
         Err(error) if error.is_lost() => return Err(error),
         // The table was loaded before the server could distribute it.
@@ -138,11 +143,22 @@ fn places(admin: &mut Admin, table: &str, scale: u64) -> std::result::Result<Vec
     Ok(rows.into_iter().filter_map(place).collect())
 }
 
+/// Counts the units of the scale, numbered from 1, by node.
 fn places_sql(table: &str, scale: u64) -> String {
     format!(
         "select nodename || ':' || nodeport, count(*) from generate_series(1, {scale}) as unit \
          join pg_dist_placement on shardid = get_shard_id_for_distribution_column({}, unit) \
          join pg_dist_node using (groupid) where noderole = 'primary' and isactive group by 1 order by 1",
+        table_literal(table)
+    )
+}
+
+/// Counts the shards of a table by node.
+fn shards_sql(table: &str) -> String {
+    format!(
+        "select nodename || ':' || nodeport, count(*) from pg_dist_shard join pg_dist_placement using (shardid) \
+         join pg_dist_node using (groupid) where logicalrelid = {}::regclass and noderole = 'primary' and isactive \
+         group by 1 order by 1",
         table_literal(table)
     )
 }
@@ -215,9 +231,11 @@ mod tests {
         let uneven = ClusterRecord { skew: Some(1.5), delegated: Some(false), ..ClusterRecord::default() };
         let warnings = warnings(&uneven, "warehouses");
         assert!(
-            warnings[0].contains("1.50 times the mean") && warnings[1].starts_with("not delegated"),
+            warnings[0].contains("1.50 times as many warehouses as") && warnings[1].starts_with("not delegated"),
             "{warnings:?}"
         );
+        let shards = ClusterRecord { unit: Some("shards".to_owned()), ..uneven };
+        assert!(super::warnings(&shards, "scale")[0].contains("as many shards as"));
     }
 
     #[test]

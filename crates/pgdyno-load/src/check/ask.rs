@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, quote};
+use pgdyno_wire::SqlState;
 use pgdyno_workload::{CheckCost, CheckSql, Expect};
 
 use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
@@ -20,6 +21,8 @@ const CHEAP: f64 = 0.02;
 pub(crate) struct Answer {
     /// Rows of all parts, in their order.
     pub(crate) rows: Rows,
+    /// The server's reason, if it cannot run the query.
+    pub(crate) refused: Option<String>,
     began: Option<Instant>,
     ended: Option<Instant>,
 }
@@ -58,6 +61,8 @@ struct State {
     rows: Vec<Option<Rows>>,
     /// By question.
     times: Vec<(Option<Instant>, Option<Instant>)>,
+    /// By question, the server's reason if it cannot run the query.
+    refused: Vec<Option<String>>,
     /// The first error; later ones follow from it.
     error: Option<CheckError>,
 }
@@ -75,8 +80,12 @@ pub(crate) fn ask(
     let queries = queries(questions, connections as u64);
     let wanted = connections.min(queries.len());
     let mut more: Vec<Admin> = halt.watched(|| (1..wanted).map_while(|_| Admin::connect(options).ok()).collect());
-    let state =
-        State { rows: vec![None; queries.len()], times: vec![(None, None); questions.len()], ..State::default() };
+    let state = State {
+        rows: vec![None; queries.len()],
+        times: vec![(None, None); questions.len()],
+        refused: vec![None; questions.len()],
+        ..State::default()
+    };
     let board = Board { questions, queries: &queries, halt, progress, state: Mutex::new(state) };
     let sharers = more.len() + 1;
     halt.watched(|| {
@@ -121,9 +130,21 @@ impl Board<'_> {
             let began = Instant::now();
             // Without a text the user has ended the check, which `next` reports.
             let Some(sql) = query.sql.text(&|| self.halt.is_set()) else { continue };
-            let rows = admin.query(&if query.are_violations { violations(&sql) } else { sql })?;
+            let rows = admin.query(&if query.are_violations { violations(&sql) } else { sql });
+            if let Err(error) = &rows
+                && error.code() == Some(SqlState::FEATURE_NOT_SUPPORTED)
+                && self.questions[query.question].may_be_refused()
+            {
+                self.state().refused[query.question] = Some(error.reason());
+                // The failed transaction has changed nothing.
+                admin.execute("rollback")?;
+                for sql in begin(sharers) {
+                    admin.query(&sql)?;
+                }
+            } else {
+                self.state().rows[nth] = Some(rows?);
+            }
             let mut state = self.state();
-            state.rows[nth] = Some(rows);
             state.done += 1;
             state.cost_done += query.cost;
             let (first, last) = &mut state.times[query.question];
@@ -156,8 +177,8 @@ impl Board<'_> {
         if let Some(error) = state.error {
             return Err(error);
         }
-        let answer = |(began, ended)| Answer { rows: Rows::default(), began, ended };
-        let mut answers: Vec<_> = state.times.into_iter().map(answer).collect();
+        let answer = |((began, ended), refused)| Answer { rows: Rows::default(), refused, began, ended };
+        let mut answers: Vec<_> = state.times.into_iter().zip(state.refused).map(answer).collect();
         for (query, rows) in self.queries.iter().zip(state.rows) {
             let (answer, rows) = (&mut answers[query.question].rows, rows.unwrap_or_default());
             answer.columns = rows.columns;

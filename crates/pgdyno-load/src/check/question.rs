@@ -1,7 +1,7 @@
 //! Queries of checks, and the progress of running them.
 
 use pgdyno_net::{AdminError, ConnectError};
-use pgdyno_workload::{Check, RowCount};
+use pgdyno_workload::{Check, Expect, RowCount};
 
 use crate::LoadError;
 
@@ -32,6 +32,12 @@ impl Question<'_> {
             Self::Check(check) => check.name.to_owned(),
         }
     }
+
+    /// Returns true if the server need not be able to run the query: an answer can only be compared where it can. All
+    /// other conditions are of the data, and must be checked.
+    pub(crate) fn may_be_refused(&self) -> bool {
+        matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+    }
 }
 
 /// Progress of the checks, when one more query begins.
@@ -54,7 +60,7 @@ pub enum CheckError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The query of a check failed: a table is missing, for example.
-    #[error("check {check} cannot be asked: {source}")]
+    #[error("failed to check {check}: {source}")]
     Failed {
         /// The check.
         check: String,

@@ -62,7 +62,7 @@ pub(crate) fn table_sql(
     let name = regclass(table.name);
     Some(match table.distribution? {
         Distribution::Everywhere => format!("select create_reference_table({name})"),
-        Distribution::Column { name: column, shards } => {
+        Distribution::Column { name: column, shards, .. } => {
             let mut by_column = tables.iter().filter(|table| is_by_column(table));
             let there = by_column.clone().find(|table| was_spread(table));
             let beside = there.or(by_column.next()).filter(|beside| beside.name != table.name);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn tables(shards: u32) -> Vec<Table> {
-        let by = |name| Some(Distribution::Column { name, shards });
+        let by = |name| Some(Distribution::Column { name, shards, is_scale: true });
         vec![
             table("item", Some(Distribution::Everywhere)),
             table("warehouse", by("w_id")),

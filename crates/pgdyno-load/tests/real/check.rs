@@ -1,4 +1,4 @@
-//! Checks that hold, that do not, and that cannot be asked.
+//! Checks that hold, that do not, and that the server cannot run.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +8,7 @@ use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
 use pgdyno_load::{Baseline, CheckError, CheckProgress, CheckReport, Moment, check};
 use pgdyno_net::ConnectOptions;
+use pgdyno_workload::{Check, CheckCost, Expect};
 
 fn ask(target: &ConnectOptions, moment: Moment<'_>) -> Result<CheckReport, CheckError> {
     check(target, 2, &Sample::new(&[]), &CAPS, moment, &|_| {}, &AtomicBool::new(false))
@@ -70,8 +71,57 @@ fn what_breaks_a_condition_is_told_by_its_rows() {
     admin.execute("alter table big rename column note to remark").unwrap();
     let error = ask(&target, Moment::AfterLoad).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("check notes cannot be asked: ") && text.contains("note"), "{text}");
+    assert!(text.starts_with("failed to check notes: ") && text.contains("note"), "{text}");
     await_alone(&mut admin);
+}
+
+#[test]
+fn an_answer_that_the_server_cannot_compute_is_told_and_the_others_are_compared() {
+    if !server::available("an_answer_that_the_server_cannot_compute_is_told_and_the_others_are_compared") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("refused");
+    load_with(&target, &Sample::new(&[]), &how(1)).unwrap();
+    let check_of = |name, sql: &str, expect| Check {
+        name,
+        condition: "",
+        sql: sql.to_owned().into(),
+        parts: None,
+        expect,
+        cost: CheckCost::Cheap,
+    };
+    // PostgreSQL has no way to execute this join.
+    let unsupported = "select a.id from small a full join small b on a.id < b.id";
+    let answers = [
+        check_of("before", "select id from small where id < 0", Expect::Answer),
+        check_of("unsupported", unsupported, Expect::Answer),
+        check_of("right", "select id from small where id < 0", Expect::Answer),
+        check_of("wrong", "select id from small order by id limit 1", Expect::Answer),
+    ];
+    for connections in [1, 3] {
+        let ask = |checks: &[Check]| {
+            check(
+                &target,
+                connections,
+                &Sample::new(&[]),
+                &CAPS,
+                Moment::Only(checks),
+                &|_| {},
+                &AtomicBool::new(false),
+            )
+        };
+        let report = ask(&answers).unwrap();
+        let holds: Vec<_> = report.checks.iter().map(|check| (check.name.as_str(), check.holds)).collect();
+        assert_eq!(holds, [("before", true), ("unsupported", false), ("right", true), ("wrong", false)]);
+        let why = report.checks[1].refused.as_ref().unwrap();
+        assert!(why.contains("FULL JOIN is only supported with") && why.contains("0A000"), "{why}");
+        assert!(!why.contains("select") && report.checks[3].refused.is_none(), "{report:?}");
+        assert!(!report.holds() && ask(&answers[..3]).unwrap().holds());
+        // A condition of the data must be checked.
+        let error = ask(&[check_of("condition", unsupported, Expect::NoRow)]).unwrap_err().to_string();
+        assert!(error.starts_with("failed to check condition: ERROR: FULL JOIN"), "{error}");
+    }
 }
 
 #[test]

@@ -181,10 +181,11 @@ fn checks(record: &RunRecord, html: &mut Html) {
     }
     let all = record.checks.iter().flat_map(|set| set.checks.iter().map(move |check| (set, check)));
     let row = |(set, c): (&pgdyno_results::CheckSet, &pgdyno_results::CheckRecord)| {
-        let holds = match (c.holds, &c.known) {
-            (true, _) => "holds",
-            (false, Some(_)) => "known",
-            (false, None) => "BROKEN",
+        let holds = match (c.holds, &c.refused, &c.known) {
+            (true, ..) => "holds",
+            (false, Some(_), _) => "not checked",
+            (false, None, Some(_)) => "known",
+            (false, None, None) => "BROKEN",
         };
         vec![set.when.clone(), c.name.clone(), c.condition.clone(), holds.to_owned(), format!("{:.2}", c.seconds)]
     };

@@ -80,7 +80,7 @@ fn line_of_samples(record: &RunRecord) -> Option<String> {
 /// Writes the nodes, if the server spreads tables over some.
 fn lines_of_cluster(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let Some(cluster) = record.server.as_ref().and_then(|server| server.cluster.as_ref()) else { return Ok(()) };
-    let name = record.plan.scale_name.as_str();
+    let name = cluster.unit.as_deref().unwrap_or(&record.plan.scale_name);
     let held: Vec<String> = cluster.nodes.iter().filter_map(|node| node.warehouses).map(count).collect();
     let spread = cluster
         .skew

@@ -81,6 +81,9 @@ pub struct CheckRecord {
     /// Why it need not hold: a known deviation of another program that made or drove the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
+    /// Why it was not made: the server cannot run its query, and says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// How long it took.
     pub seconds: f64,
     /// The first rows that violate it.
@@ -89,10 +92,10 @@ pub struct CheckRecord {
 }
 
 impl CheckRecord {
-    /// Returns true if the condition holds, or is known not to.
+    /// Returns true unless the condition is broken: it holds, is known not to, or could not be checked.
     #[must_use]
     pub fn passes(&self) -> bool {
-        self.holds || self.known.is_some()
+        self.holds || self.known.is_some() || self.refused.is_some()
     }
 }
 
@@ -102,5 +105,11 @@ impl CheckSet {
     pub fn known(&self) -> Vec<&str> {
         let known = self.checks.iter().filter(|check| !check.holds && check.known.is_some());
         known.map(|check| check.name.as_str()).collect()
+    }
+
+    /// Returns the names of conditions that were not checked, because the server cannot run their queries.
+    #[must_use]
+    pub fn refused(&self) -> Vec<&str> {
+        self.checks.iter().filter(|check| check.refused.is_some()).map(|check| check.name.as_str()).collect()
     }
 }

@@ -103,7 +103,10 @@ pub struct ClusterRecord {
     pub delegated: Option<bool>,
     /// The probe and its result in words.
     pub delegation: String,
-    /// Warehouses of the fullest node over the mean of all data nodes; absent if no table is distributed.
+    /// What the nodes hold, if it is not the units of the scale: `shards` of the largest table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Warehouses, or other units, of the fullest node over the mean of all data nodes; absent if no table is distributed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<f64>,
 }
@@ -116,7 +119,8 @@ pub struct NodeRecord {
     /// CPUs of its machine, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u32>,
-    /// Warehouses, or units of another scale, whose rows it holds; absent if no table is distributed.
+    /// Warehouses whose rows it holds, or as many of another unit: [`ClusterRecord::unit`]; absent if no table is
+    /// distributed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouses: Option<u64>,
 }

@@ -60,7 +60,7 @@ impl Layout {
             grows: true,
             bytes: self.bytes(),
             partitions: Partitions::None,
-            distribution: Some(Distribution::Column { name: "id", shards: self.shards }),
+            distribution: Some(Distribution::Column { name: "id", shards: self.shards, is_scale: false }),
             binary: Vec::new(),
             source: Some(Box::new(Rows { table: number, rows: self.rows })),
         }

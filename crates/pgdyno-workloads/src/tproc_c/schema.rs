@@ -46,7 +46,7 @@ pub(super) fn tables(warehouses: u32, seed: Seed, layout: Layout, caps: &Capabil
     for table in &mut tables {
         table.distribution = Some(match table.name {
             "item" => Distribution::Everywhere,
-            name => Distribution::Column { name: warehouse_column(name), shards: layout.shards },
+            name => Distribution::Column { name: warehouse_column(name), shards: layout.shards, is_scale: true },
         });
         if table.name == "order_line" && layout.partitions > 0 {
             partition(table, layout.partitions);
@@ -316,7 +316,7 @@ mod tests {
             assert_eq!(table.partitions == Partitions::Routed, table.name == "order_line");
             match table.distribution {
                 Some(Distribution::Everywhere) => assert_eq!(table.name, "item"),
-                Some(Distribution::Column { name, shards }) => {
+                Some(Distribution::Column { name, shards, .. }) => {
                     assert_eq!(shards, 32);
                     assert!(table.ddl.contains(&format!("{name} integer NOT NULL")), "{name} of {}", table.name);
                 }

@@ -148,8 +148,8 @@ fn table(keys: &Keys, scale: ScaleFactor, profile: Profile, shards: u32) -> Tabl
     let ddl = ddl.collect::<Vec<_>>().join(", ");
     let name = keys.table;
     let distribution = match name {
-        "orders" => Distribution::Column { name: "o_orderkey", shards },
-        "lineitem" => Distribution::Column { name: "l_orderkey", shards },
+        "orders" => Distribution::Column { name: "o_orderkey", shards, is_scale: false },
+        "lineitem" => Distribution::Column { name: "l_orderkey", shards, is_scale: false },
         _ => Distribution::Everywhere,
     };
     Table {

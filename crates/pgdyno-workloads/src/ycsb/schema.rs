@@ -74,7 +74,7 @@ impl Layout {
             grows: true,
             bytes: self.bytes(),
             partitions: Partitions::None,
-            distribution: Some(Distribution::Column { name: "ycsb_key", shards: self.shards }),
+            distribution: Some(Distribution::Column { name: "ycsb_key", shards: self.shards, is_scale: false }),
             // Text costs the server the same in both formats.
             binary: Vec::<ColumnType>::new(),
             source: Some(Box::new(Rows { layout: self.clone() })),

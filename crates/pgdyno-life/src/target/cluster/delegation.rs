@@ -21,8 +21,10 @@ pub(super) fn find(
     plan: &Plan,
 ) -> Result<(Option<bool>, String)> {
     let unknown = |why: &str| Ok((None, why.to_owned()));
-    let Some(table) = anchor(workload, caps) else {
-        return unknown("the workload distributes no table");
+    let table = match anchor(workload, caps) {
+        Some((table, true)) => table,
+        Some((_, false)) => return unknown("the workload calls no procedures or functions"),
+        None => return unknown("the workload distributes no table"),
     };
     let key = match admin.query_opt(&elsewhere_sql(table, workload.scale)) {
         Ok(key) => key.and_then(|key| key.parse().ok()),

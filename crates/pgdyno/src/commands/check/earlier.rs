@@ -35,7 +35,7 @@ pub(super) fn compare(
     for (nth, before) in of_run.iter().enumerate() {
         access.events.step(&format!("digest of {}", before.query), nth, of_run.len());
         let began = Instant::now();
-        let rows = admin.query(before.sql).map_err(|error| failed(access, before.query, &error))?;
+        let rows = admin.query(before.sql).map_err(|error| failed(access, before.query, &error.reason()))?;
         let now = Answer::of_one(before.query, before.sql, rows.rows.len() as u64, digest(&rows).unordered);
         let holds = now.is_that_of(before);
         let other = match now.rows() == before.rows() {
@@ -47,6 +47,7 @@ pub(super) fn compare(
             condition: "the rows are those of that run".to_owned(),
             holds,
             known: None,
+            refused: None,
             seconds: began.elapsed().as_secs_f64(),
             violations: if holds { Vec::new() } else { vec![other] },
         });

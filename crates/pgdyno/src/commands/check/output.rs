@@ -52,18 +52,20 @@ impl CheckOutput {
     /// Prints a set of checks; wrong data has exit code 12.
     pub(in crate::commands) fn set(&mut self, set: &CheckSet) -> Result<Code> {
         for check in &set.checks {
-            let outcome = match (check.holds, &check.known) {
-                (true, _) => Outcome::Holds,
-                (false, Some(_)) => Outcome::Known,
-                (false, None) => Outcome::Broken,
+            let outcome = match (check.holds, &check.refused, &check.known) {
+                (true, ..) => Outcome::Holds,
+                (false, Some(_), _) => Outcome::Skipped,
+                (false, None, Some(_)) => Outcome::Known,
+                (false, None, None) => Outcome::Broken,
             };
+            let refused = check.refused.iter().map(|why| format!("the server cannot run this query: {why}"));
             self.outcome(OutcomeForm {
                 when: set.when.clone(),
                 name: check.name.clone(),
                 condition: check.condition.clone(),
                 outcome,
-                seconds: Some(check.seconds),
-                notes: check.known.iter().chain(&check.violations).cloned().collect(),
+                seconds: Some(check.seconds).filter(|_| check.refused.is_none()),
+                notes: refused.chain(check.known.iter().chain(&check.violations).cloned()).collect(),
             })?;
         }
         Ok(if data::holds(set) { Code::Success } else { Code::Check })
