@@ -1,9 +1,10 @@
-//! Room for the data on the disk of a private server.
+//! Room for the data on the server's disk, if it is a disk of this machine.
 
 use std::path::{Path, PathBuf};
 
 use pgdyno_net::Admin;
 use pgdyno_report::units;
+use pgdyno_server::os::is_here;
 use pgdyno_workload::{DataSet, Workload};
 
 use crate::data::{DataAccess, size};
@@ -11,15 +12,22 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::{Kind, Target, places};
 
-/// Refuses a load that does not fit on the disk of the private server, before anything is written. What the database
-/// holds already, such as data to be replaced, takes no further room.
+/// Refuses a load that does not fit on the server's disk, before anything is written. What the database holds already, such
+/// as data to be replaced, takes no further room. The disk of a server on another machine is not known.
 ///
 /// # Errors
 /// When it does not fit.
 pub(super) fn admit(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<()> {
-    let Some(directory) = access.data_dir.filter(|_| data.bytes() > 0) else { return Ok(()) };
-    let sql = "select pg_database_size(current_database())";
-    let held = Admin::connect(access.options).or_fail(Code::Start)?.query_one(sql).or_fail(Code::Load)?;
+    if data.bytes() == 0 {
+        return Ok(());
+    }
+    let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
+    let given = match access.data_dir {
+        Some(_) => None,
+        None => directory(access, &mut admin)?,
+    };
+    let Some(directory) = access.data_dir.or(given.as_deref()) else { return Ok(()) };
+    let held = admin.query_one("select pg_database_size(current_database())").or_fail(Code::Load)?;
     let needed = data.bytes().saturating_sub(held.parse().unwrap_or_default());
     match shortage(data, needed, directory) {
         None => Ok(()),
@@ -28,6 +36,17 @@ pub(super) fn admit(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<()> {
             data.meta().scale_name
         ))),
     }
+}
+
+/// Returns the data directory of a given server; `None` if it is not on this machine, if the role may not know it, or if the
+/// database is not in it.
+fn directory(access: &DataAccess<'_>, admin: &mut Admin) -> Result<Option<PathBuf>> {
+    if access.caps.distributed_tables || !is_here(admin, access.options).or_fail(Code::Start)? {
+        return Ok(None);
+    }
+    let sql = "select setting from pg_settings join pg_database on datname = current_database() join pg_tablespace t on \
+               t.oid = dattablespace where name = 'data_directory' and spcname = 'pg_default'";
+    Ok(admin.query_opt(sql).or_fail(Code::Load)?.map(PathBuf::from))
 }
 
 /// Returns which data of the workload does not fit on the disk where the target's private server would be.
@@ -48,7 +67,7 @@ fn shortage(data: &dyn DataSet, needed: u64, directory: &Path) -> Option<String>
     let free = pgdyno_server::free_bytes(directory)?;
     (free < needed).then(|| {
         format!(
-            "{} {} of {} takes about {}, and the disk of the private server ({}) has {} free",
+            "{} {} of {} takes about {}, and the server's disk ({}) has {} free",
             data.meta().scale_name,
             size(data),
             data.meta().id,

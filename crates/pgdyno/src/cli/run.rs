@@ -310,7 +310,7 @@ pub(crate) struct IssueArgs {
     #[arg(long, value_name = "LIST")]
     pub(crate) queries: Option<String>,
     /// Time that a query of tproc-h or ch-benchmark may take: seconds, or with a unit [default: 1 day]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = time_limit)]
     pub(crate) timeout: Option<f64>,
     /// No refresh functions of tproc-h: the data stays as it was loaded
     #[arg(long)]
@@ -512,6 +512,16 @@ fn arrivals() -> impl TypedValueParser<Value = Arrivals> {
     PossibleValuesParser::new(Arrivals::ALL.map(Arrivals::name)).try_map(|name| name.parse::<Arrivals>())
 }
 
+/// Parses the time that a query may take, in seconds.
+fn time_limit(text: &str) -> Result<f64, String> {
+    match pgdyno_plan::units::duration(text)? {
+        seconds if seconds < 1e-3 => {
+            Err("it would cancel every query: write at least 1ms, or leave it out for no limit".to_owned())
+        }
+        seconds => Ok(seconds),
+    }
+}
+
 /// Parses a rate in transactions per second.
 fn rate(text: &str) -> Result<f64, String> {
     let per_s = positive(text)?;
@@ -532,6 +542,14 @@ mod tests {
         assert_eq!((rate("0.5"), rate("1e9")), (Ok(0.5), Ok(1e9)));
         assert!(["0", "-1", "inf", "nan", "1e99"].iter().all(|wrong| rate(wrong).is_err()));
         assert!(rate("1e10").unwrap_err().contains("at most 1e9"));
+    }
+
+    #[test]
+    fn a_time_limit_is_not_zero() {
+        assert_eq!(["1ms", "5min", "0.5"].map(time_limit), [0.001, 300.0, 0.5].map(Ok));
+        for wrong in ["0", "0s", "0.0001", "-1", "2d"] {
+            assert!(time_limit(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
