@@ -40,6 +40,9 @@ pub struct TxEnd {
 /// Observes every transaction of one engine thread, on that thread: it must not block. It does not see the
 /// transaction in which a client aborts: pgbench does not log it either.
 pub trait Observer: Send {
+    /// Called when the client's own connection is open; `process` is the number of the server's process. Not called for
+    /// connections that clients share.
+    fn connected(&mut self, _client: u32, _process: i32) {}
     /// Called when a transaction ends.
     fn transaction(&mut self, end: &TxEnd);
     /// Called after [`Observer::transaction`] if the transaction completed and has markers.

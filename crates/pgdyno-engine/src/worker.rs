@@ -262,6 +262,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         };
         self.poller.add(link.transport.as_fd(), i)?;
+        self.fleet.tell_connected(i, link.cancel.process_id());
         let input = std::mem::take(&mut link.input);
         if let Err(error) = self.fleet.receive(i, now, &input) {
             self.lose(i, now, &error.to_string());

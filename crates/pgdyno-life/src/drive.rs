@@ -227,12 +227,15 @@ pub(crate) fn drive(
 ) -> Result<Driven> {
     let task = team.map(|team| (team.team, team.task(plan, &driven)));
     let DrivenServer { caps, options, of_queries, sampler, is_watched, is_private, machines } = driven;
+    let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
+    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, workload.drive.growth());
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
         events: progress,
         directory: recording.path().to_owned(),
         machines,
+        peaks: executions.as_ref().map(Executions::peaks),
         is_private,
         is_distributed: caps.distributed_tables,
         is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
@@ -253,9 +256,7 @@ pub(crate) fn drive(
     let (ramp_s, time_s) = plan.window();
     let no_ramp = ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
-    let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
-    let executions =
-        RefCell::new(Executions::new(&workload.drive.stages(), plan.clients, txns, workload.drive.growth()));
+    let executions = RefCell::new(executions);
     let mut notices = Notices::default();
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));

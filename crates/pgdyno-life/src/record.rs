@@ -4,6 +4,7 @@ pub(crate) mod analytics;
 pub(crate) mod diagnosis;
 pub(crate) mod figures;
 pub mod page;
+pub(crate) mod query_costs;
 pub(crate) mod run_files;
 pub(crate) mod verdict;
 pub(crate) mod warnings;

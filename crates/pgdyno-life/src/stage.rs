@@ -31,6 +31,7 @@ use crate::record::Recording;
 use crate::record::analytics;
 use crate::record::diagnosis;
 use crate::record::figures;
+use crate::record::query_costs::{self, QueryIds};
 use crate::record::verdict::{self, End};
 use crate::record::warnings;
 use crate::target::analytics::{self as analytics_target, AnalyticsServer};
@@ -253,6 +254,7 @@ impl Stage<'_> {
         let mut end = self.conclude(&driven, server.death());
         self.note_elsewhere(admin);
         let answers = self.still_answers(admin);
+        self.note_query_costs(admin, caps, &driven, answers);
         let came = if answers && keeps_sessions { lock::other_run(admin).unwrap_or_default() } else { None };
         if let Some(other) = beside.or(came) {
             self.warn(lock::disturbs(&other));
@@ -370,6 +372,18 @@ impl Stage<'_> {
             }
             Err(error) => self.warn(format!("the queries could not be explained: {error}")),
         }
+    }
+
+    /// Adds what the workload's queries cost the server beside time. Statements are only found on a server that `answers`,
+    /// and not where other nodes or another server do a part of the work.
+    fn note_query_costs(&mut self, admin: &mut Admin, caps: &Capabilities, driven: &Driven, answers: bool) {
+        let (Some(kept), Some(files)) = (&driven.kept, &self.recording.files) else { return };
+        let counted = files.samples.of(pgdyno_samples::statements::SOURCE);
+        let explained = self.workload.drive.explained();
+        let is_counted = answers && !caps.distributed_tables && !counted.is_empty() && self.elsewhere.is_none();
+        // If the connection is lost, the checks after the run report why.
+        let ids = is_counted.then(|| QueryIds::ask(admin, &explained).ok()).flatten().unwrap_or_default();
+        self.recording.record.query_costs = query_costs::of(&explained, &ids, counted, &kept.executions);
     }
 
     /// Returns the sizes of the tables; none if they cannot be read now.

@@ -8,7 +8,7 @@ use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
 use crate::Extent;
 use crate::latency_table::{aligned, cells, percentile_columns};
 use crate::units::{count, rate};
-use crate::{analytics, tasks};
+use crate::{analytics, query_costs, tasks};
 
 /// Heading of the first column.
 pub(crate) const FIRST: &str = "group";
@@ -126,7 +126,8 @@ pub(crate) fn text(record: &RunRecord, extent: Extent, out: &mut dyn Write) -> i
     aligned(FIRST, &columns(record, extent), &rows, out)?;
     writeln!(out)?;
     analytics::text(record, out)?;
-    tasks::text(record, out)
+    tasks::text(record, out)?;
+    if extent == Extent::Full { query_costs::text(record, out) } else { Ok(()) }
 }
 
 /// Writes the table as Markdown.
@@ -143,7 +144,8 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     }
     writeln!(out)?;
     analytics::markdown(record, out)?;
-    tasks::markdown(record, out)
+    tasks::markdown(record, out)?;
+    query_costs::markdown(record, out)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod machine;
 mod markdown;
 mod metric;
 pub mod paint;
+mod query_costs;
 mod recipe;
 mod rules;
 pub mod scaling;

@@ -8,6 +8,7 @@ use pgdyno_results::{GroupRecord, RunRecord, StageRecord, StatementRecord, Trans
 
 use crate::groups;
 use crate::latency_table::aligned;
+use crate::query_costs::Columns;
 use crate::units::{count, ms};
 
 /// Confidence of the intervals.
@@ -80,11 +81,30 @@ pub(crate) fn groups(record: &RunRecord) -> impl Iterator<Item = (&StageRecord, 
     stages.flat_map(|stage| stage.groups.iter().map(move |group| (stage, group)))
 }
 
-/// Writes all tasks in one table, with columns for each stage; false if the run has stages of another kind, too.
+/// Widest line of a short table.
+const WIDTH: usize = 80;
+
+/// Writes all tasks in one table, with columns for each stage, and as many of their other costs as there is room for; false
+/// if the run has stages of another kind, too.
 pub(crate) fn short(record: &RunRecord, out: &mut dyn Write) -> io::Result<bool> {
     if record.stages.is_empty() || !record.stages.iter().all(|stage| has_tasks(record, &stage.name)) {
         return Ok(false);
     }
+    for count in (0..=Columns::of(record).len()).rev() {
+        let mut table = Vec::new();
+        with_costs(record, &Columns::of(record).first(count), &mut table)?;
+        let width = table.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line).chars().count()).max();
+        if count == 0 || width <= Some(WIDTH) {
+            out.write_all(&table)?;
+            break;
+        }
+    }
+    writeln!(out)?;
+    Ok(true)
+}
+
+/// Writes the table with these costs.
+fn with_costs(record: &RunRecord, costs: &Columns<'_>, out: &mut dyn Write) -> io::Result<()> {
     let stages = record.stages.iter().map(|stage| (stage, stage.groups.iter().flat_map(of_group).collect()));
     let stages: Vec<(&StageRecord, Vec<Task<'_>>)> = stages.collect();
     let mut columns = Vec::new();
@@ -103,7 +123,10 @@ pub(crate) fn short(record: &RunRecord, out: &mut dyn Write) -> io::Result<bool>
             }
         }
     }
-    columns.extend(["failed".to_owned(), "rows".to_owned()]);
+    let has_failures = stages.iter().flat_map(|(_, tasks)| tasks).any(|task| task.txn.failed > 0);
+    columns.extend(has_failures.then(|| "failed".to_owned()));
+    columns.push("rows".to_owned());
+    columns.extend(costs.headings().map(str::to_owned));
     let row = |name: &&str| {
         let mut cells = Vec::new();
         let (mut failed, mut rows) = (0, None);
@@ -119,12 +142,12 @@ pub(crate) fn short(record: &RunRecord, out: &mut dyn Write) -> io::Result<bool>
                 cells.push(ms_of(task.and_then(|task| Some(task.txn.service_latency_ns.as_ref()?.max))));
             }
         }
-        cells.extend([count(failed), rows.map_or_else(|| "-".to_owned(), count)]);
+        cells.extend(has_failures.then(|| count(failed)));
+        cells.push(rows.map_or_else(|| "-".to_owned(), count));
+        cells.extend(costs.cells(name));
         ((*name).to_owned(), cells)
     };
-    aligned("", &columns, &names.iter().map(row).collect::<Vec<_>>(), out)?;
-    writeln!(out)?;
-    Ok(true)
+    aligned("", &columns, &names.iter().map(row).collect::<Vec<_>>(), out)
 }
 
 /// Returns true if one client did them again and again.

@@ -7,8 +7,9 @@ use crate::error::{StoreError, io_error, malformed};
 use crate::layout::EXECUTIONS;
 use crate::store::write_whole;
 
-/// The first line of the file.
-const HEADER: &str = "stage,client,transaction,start_s,end_s,outcome";
+/// The first line of the file. Old files end with the outcome.
+const HEADER: &str = "stage,client,transaction,start_s,end_s,outcome,memory_bytes_max";
+const NEEDED: &str = "stage,client,transaction,start_s,end_s,outcome";
 
 /// One execution of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Execution {
     pub end_s: f64,
     /// How it ended.
     pub outcome: ExecutionOutcome,
+    /// Largest sampled memory of its processes in bytes; unknown if it was not sampled.
+    pub memory_bytes_max: Option<u64>,
 }
 
 /// How an execution ended.
@@ -79,9 +82,9 @@ impl Execution {
 /// When the system refuses.
 pub fn write_executions(directory: &Path, executions: &[Execution]) -> Result<(), StoreError> {
     let mut text = format!("{HEADER}\n");
-    for Execution { stage, client, transaction, start_s, end_s, outcome } in executions {
-        let outcome = outcome.name();
-        text += &format!("{stage},{client},{transaction},{start_s:.6},{end_s:.6},{outcome}\n");
+    for Execution { stage, client, transaction, start_s, end_s, outcome, memory_bytes_max } in executions {
+        let (outcome, memory) = (outcome.name(), memory_bytes_max.map_or_else(String::new, |bytes| bytes.to_string()));
+        text += &format!("{stage},{client},{transaction},{start_s:.6},{end_s:.6},{outcome},{memory}\n");
     }
     write_whole(&directory.join(EXECUTIONS), text.as_bytes())
 }
@@ -97,8 +100,8 @@ pub(crate) fn read(directory: &Path) -> Result<Vec<Execution>, StoreError> {
 
 fn parse(text: &str) -> Result<Vec<Execution>, String> {
     let mut lines = text.lines();
-    if lines.next().is_none_or(|header| !header.starts_with(HEADER)) {
-        return Err(format!("its first line is not {HEADER}"));
+    if lines.next().is_none_or(|header| !header.starts_with(NEEDED)) {
+        return Err(format!("its first line is not {NEEDED}"));
     }
     let line = |(nth, line): (usize, &str)| execution(line).ok_or_else(|| format!("line {} is no execution", nth + 2));
     lines.enumerate().map(line).collect()
@@ -115,6 +118,7 @@ fn execution(line: &str) -> Option<Execution> {
         start_s: seconds(cell()?)?,
         end_s: seconds(cell()?)?,
         outcome: cell().and_then(|word| ExecutionOutcome::ALL.into_iter().find(|outcome| outcome.name() == word))?,
+        memory_bytes_max: cell().and_then(|bytes| bytes.parse().ok()),
     })
 }
 
@@ -133,11 +137,14 @@ mod tests {
             start_s: 0.25,
             end_s: 1.5,
             outcome,
+            memory_bytes_max: (outcome == ExecutionOutcome::Completed).then_some(4096),
         };
         let executions = ExecutionOutcome::ALL.map(|outcome| execution("q14", outcome));
         write_executions(directory.path(), &executions).unwrap();
         assert_eq!(read(directory.path()).unwrap(), executions);
         assert_eq!(executions[0].seconds(), 1.25);
+        let old = parse(&format!("{NEEDED}\npower,3,q14,0.25,1.5,completed\n")).unwrap();
+        assert_eq!(old, [Execution { memory_bytes_max: None, ..executions[0].clone() }]);
     }
 
     #[test]

@@ -61,10 +61,10 @@ pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord,
     CopyRecord, CostRecord, CycleRecord, DriverRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord,
     FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord,
-    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, QueryPlanRecord,
-    QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord, SettingRecord,
-    StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord,
-    TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
+    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, QueryCostRecord,
+    QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord,
+    SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord,
+    TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};

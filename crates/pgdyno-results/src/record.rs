@@ -9,6 +9,7 @@ mod driver;
 mod figures;
 mod groups;
 mod observed;
+mod query_costs;
 mod query_plans;
 mod server;
 mod target;
@@ -34,6 +35,7 @@ pub use figures::{
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
+pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};
 pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
@@ -155,6 +157,9 @@ pub struct RunRecord {
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
+    /// What queries cost the server beside time, if the workload consists of large ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub query_costs: Vec<QueryCostRecord>,
     /// Plans of the queries, with `--plans`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub query_plans: Vec<QueryPlanRecord>,
@@ -237,6 +242,7 @@ impl RunRecord {
             stages: Vec::new(),
             analytics: None,
             statements: Vec::new(),
+            query_costs: Vec::new(),
             query_plans: Vec::new(),
             tallies: Vec::new(),
             server_counts: Vec::new(),

@@ -7,6 +7,7 @@
 //! CPU usage is in CPUs: 1.5 means one and a half CPUs all the time. It is a share of the ticks that the kernel
 //! counted for all CPUs together, so that neither the length of a tick nor a late look matters.
 
+mod backends;
 mod beat;
 mod cgroup;
 mod child;
@@ -33,6 +34,7 @@ mod watch;
 
 use pgdyno_samples::{machine, processes};
 
+pub use backends::BackendMemory;
 pub use kind::{DRIVER, ENDED, KERNEL, NODE, OTHER, POSTMASTER, STARTING};
 pub use os_metrics::OsMetrics;
 pub use report::MachineReport;

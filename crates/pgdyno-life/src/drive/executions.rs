@@ -1,6 +1,7 @@
 //! Keeps each execution of large queries: when it began and ended, in which stage and client. Beside that, how many rows a
 //! table had meanwhile, and which commits the queries saw.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +12,7 @@ use pgdyno_wire::ErrorClass;
 use pgdyno_workload::{Growth, Marks, Stage, Work};
 
 use super::freshness::Commits;
+use super::watch::memory::Peaks;
 
 /// Largest number of executions that are kept.
 const EXECUTIONS_MAX: usize = 10_000;
@@ -28,6 +30,7 @@ pub(crate) struct Executions {
     epoch_ns: Option<u64>,
     kept: Arc<Mutex<Vec<Execution>>>,
     commits: Arc<Mutex<Commits>>,
+    peaks: Arc<Peaks>,
 }
 
 /// A stage with the clients whose work is queries.
@@ -64,7 +67,13 @@ impl Executions {
             epoch_ns: None,
             kept: Arc::default(),
             commits: Arc::default(),
+            peaks: Arc::default(),
         })
+    }
+
+    /// Returns the peaks of the memory of sessions that run queries.
+    pub(super) fn peaks(&self) -> Arc<Peaks> {
+        Arc::clone(&self.peaks)
     }
 
     /// Returns the observer of one thread in the next stage, which begins with its first thread. `epoch_ns` is the time
@@ -79,6 +88,8 @@ impl Executions {
             since_ns,
             kept: Arc::clone(&self.kept),
             commits: Arc::clone(&self.commits),
+            peaks: Arc::clone(&self.peaks),
+            processes: HashMap::new(),
         })
     }
 
@@ -114,14 +125,23 @@ struct OfThread {
     since_ns: u64,
     kept: Arc<Mutex<Vec<Execution>>>,
     commits: Arc<Mutex<Commits>>,
+    peaks: Arc<Peaks>,
+    /// The server's process of each client that runs queries.
+    processes: HashMap<u32, i32>,
 }
 
 impl OfThread {
+    fn is_query(&self, client: u32) -> bool {
+        let stage = self.stages.get(self.stage);
+        stage.and_then(|stage| stage.queries.get(client as usize)).is_some_and(|is_query| *is_query)
+    }
+
     fn keep(&self, end: &TxEnd, outcome: ExecutionOutcome) {
         let Some(stage) = self.stages.get(self.stage) else { return };
-        if !stage.queries.get(end.client as usize).is_some_and(|is_query| *is_query) {
+        if !self.is_query(end.client) {
             return;
         }
+        let memory_bytes_max = self.processes.get(&end.client).and_then(|process| self.peaks.take(*process));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == EXECUTIONS_MAX {
             return;
@@ -133,6 +153,7 @@ impl OfThread {
             start_s: self.seconds(end.begun.0),
             end_s: self.seconds(end.end.0),
             outcome,
+            memory_bytes_max,
         });
     }
 
@@ -142,6 +163,13 @@ impl OfThread {
 }
 
 impl Observer for OfThread {
+    fn connected(&mut self, client: u32, process: i32) {
+        if self.is_query(client) {
+            self.processes.insert(client, process);
+            self.peaks.follow(process);
+        }
+    }
+
     fn transaction(&mut self, end: &TxEnd) {
         let outcome = match end.outcome {
             TxOutcome::Skipped => return,
@@ -171,6 +199,11 @@ impl Observer for OfThread {
 pub(super) struct Both(pub(super) Box<dyn Observer>, pub(super) Box<dyn Observer>);
 
 impl Observer for Both {
+    fn connected(&mut self, client: u32, process: i32) {
+        self.0.connected(client, process);
+        self.1.connected(client, process);
+    }
+
     fn transaction(&mut self, end: &TxEnd) {
         self.0.transaction(end);
         self.1.transaction(end);

@@ -1,9 +1,10 @@
 //! Watches server and machines while the clients run.
 //!
 //! Each watcher is a thread that takes [`Signal`]s and passes its samples to one [`Sink`]: [`statistics`] reads the
-//! server's views, [`machine`] the machines. A watcher that cannot read reports that at the end, and never ends a run.
+//! server's views, [`machine`] the machines. [`memory`] keeps the peaks of sessions that run queries. A watcher that cannot read reports that at the end, and never ends a run.
 
 mod machine;
+pub(crate) mod memory;
 mod sink;
 mod statistics;
 
@@ -16,12 +17,13 @@ use std::time::Instant;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{TargetFacts, WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
-use pgdyno_server::os::{Machines, OsMetrics};
+use pgdyno_server::os::{BackendMemory, Machines, OsMetrics};
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 
 pub(crate) use sink::Sink;
 
 use self::machine::Watcher;
+use self::memory::Peaks;
 use crate::events::EventSink;
 use crate::target::Named;
 
@@ -53,6 +55,8 @@ pub(crate) struct Subject<'a> {
     /// The run directory.
     pub(crate) directory: PathBuf,
     pub(crate) machines: Machines,
+    /// Receives the memory of the sessions that run queries, if any do.
+    pub(crate) peaks: Option<Arc<Peaks>>,
     /// Whether the server is a private one, in whose database extensions may be created.
     pub(crate) is_private: bool,
     /// Whether the server is a node of a cluster that spreads tables over nodes.
@@ -86,6 +90,7 @@ pub(crate) struct Watch<'scope> {
     signals: Vec<Sender<Signal>>,
     statistics: ScopedJoinHandle<'scope, Sampled>,
     machines: ScopedJoinHandle<'scope, machine::MachineMeans>,
+    memory: Option<ScopedJoinHandle<'scope, ()>>,
 }
 
 /// The results of the watchers without the samples, which are in the run directory.
@@ -118,9 +123,15 @@ impl<'scope> Watch<'scope> {
             let (sink, watcher) = (Arc::clone(&sink), Watcher::begin(subject.machines.clone()));
             scope.spawn(move || watcher.watch(&sink, &inbox))
         };
-        let signals = vec![statistics_signals, machine_signals];
+        let mut signals = vec![statistics_signals, machine_signals];
+        let visible = subject.machines.session.as_ref().filter(|_| subject.machines.local).and_then(BackendMemory::of);
+        let memory = visible.zip(subject.peaks.clone()).map(|(memory, peaks)| {
+            let (memory_signals, inbox) = mpsc::channel();
+            signals.push(memory_signals);
+            scope.spawn(move || memory::watch(memory, &peaks, &inbox))
+        });
         let is_distributed = subject.is_distributed;
-        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines }
+        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines, memory }
     }
 
     /// Marks the start of the clients: times are relative to it.
@@ -150,6 +161,8 @@ impl<'scope> Watch<'scope> {
         self.tell(Signal::End);
         let sampled = self.statistics.join().unwrap_or_default();
         let machines = self.machines.join().unwrap_or_default();
+        // Its panic was reported.
+        drop(self.memory.map(ScopedJoinHandle::join));
         let at_s = |at| self.sink.at_s(at).unwrap_or_default();
         let notices = sampled.notices.iter().map(|notice| EventRecord {
             kind: notice.kind.to_owned(),

@@ -190,7 +190,8 @@ mod tests {
     use super::*;
 
     fn execution(client: u32, name: &str, start_s: f64, end_s: f64, outcome: ExecutionOutcome) -> Execution {
-        Execution { stage: "mixed".to_owned(), client, transaction: name.to_owned(), start_s, end_s, outcome }
+        let (stage, transaction) = ("mixed".to_owned(), name.to_owned());
+        Execution { stage, client, transaction, start_s, end_s, outcome, memory_bytes_max: None }
     }
 
     fn streams<'a>(executions: &'a [Execution], added: &'a [(f64, u64)]) -> Streams<'a> {

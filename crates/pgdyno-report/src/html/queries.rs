@@ -5,6 +5,7 @@ use pgdyno_results::{AnalyticsRecord, Execution, GroupTimeline, StageRecord, Tim
 use super::ReportRun;
 use super::markup::{Column, Html};
 use crate::analytics;
+use crate::query_costs::{self, Columns};
 use crate::units::{count, percent, rate as rate_text, seconds};
 
 /// Bars narrower than this share of a lane have no name in them.
@@ -17,7 +18,7 @@ pub(super) fn queries(run: &ReportRun, html: &mut Html) {
     html.raw("<section id=\"queries\">\n");
     match &run.record.analytics {
         Some(analytics) => table(run, analytics, html),
-        None => bars(executions, &first.stage, html),
+        None => bars(executions, &first.stage, &Columns::of(&run.record), html),
     }
     for stage in &run.record.stages {
         lanes(stage, run, html);
@@ -67,7 +68,7 @@ fn in_order(query: &str) -> (&str, u32) {
 }
 
 /// Writes a bar for each query of the first stage, with the mean of the others beside it.
-fn bars(executions: &[Execution], first: &str, html: &mut Html) {
+fn bars(executions: &[Execution], first: &str, costs: &Columns<'_>, html: &mut Html) {
     let in_first = times(executions.iter().filter(|execution| execution.stage == first));
     let later = times(executions.iter().filter(|execution| execution.stage != first));
     let longest = in_first.iter().map(|times| times.greatest_s).fold(0.0, f64::max);
@@ -87,6 +88,9 @@ fn bars(executions: &[Execution], first: &str, html: &mut Html) {
     if !later.is_empty() {
         html.raw("<th scope=\"col\" class=\"n\">s in streams</th>");
     }
+    for heading in costs.headings() {
+        html.raw("<th scope=\"col\" class=\"n\">").text(heading).raw("</th>");
+    }
     html.raw("</tr></thead><tbody>\n");
     for times in &in_first {
         html.raw("<tr><th scope=\"row\">").text(&times.query).raw("</th><td class=\"picture\">");
@@ -104,6 +108,9 @@ fn bars(executions: &[Execution], first: &str, html: &mut Html) {
                 .text(&mean.map_or_else(String::new, |other| seconds(other.mean_s)))
                 .raw("</td>");
         }
+        for cell in costs.cells(&times.query) {
+            html.raw("<td class=\"n\">").text(&cell).raw("</td>");
+        }
         html.raw("</tr>\n");
     }
     html.raw("</tbody></table></div>\n<p class=\"note\">Bars: time from the first byte sent to the last one received, in stage ");
@@ -116,6 +123,9 @@ fn bars(executions: &[Execution], first: &str, html: &mut Html) {
     html.raw("Share: of all queries' times.");
     if !later.is_empty() {
         html.raw(" In streams: the mean over all streams of the later stages.");
+    }
+    if costs.len() > 0 {
+        html.text(&format!(" Of all stages: {}.", query_costs::NOTE));
     }
     html.raw("</p>\n");
 }
@@ -243,14 +253,14 @@ fn one(execution: &Execution, longest: &str, [from_s, until_s]: [f64; 2], html: 
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_results::ExecutionOutcome;
+    use pgdyno_results::{ExecutionOutcome, QueryCostRecord};
 
     use super::*;
 
     fn execution(stage: &str, client: u32, query: &str, start_s: f64, end_s: f64) -> Execution {
         let (stage, transaction) = (stage.to_owned(), query.to_owned());
         let outcome = if end_s < 9.0 { ExecutionOutcome::Completed } else { ExecutionOutcome::Failed };
-        Execution { stage, client, transaction, start_s, end_s, outcome }
+        Execution { stage, client, transaction, start_s, end_s, outcome, memory_bytes_max: None }
     }
 
     #[test]
@@ -266,9 +276,15 @@ mod tests {
             times.iter().map(|t| (t.query.as_str(), t.mean_s, t.greatest_s, t.executions, t.failed)).collect();
         assert_eq!(shown, [("q2", 3.0, 3.0, 1, 0), ("q9", 0.0, 0.0, 0, 1), ("q14", 1.5, 2.0, 2, 0)]);
         let mut html = Html::default();
-        bars(&executions, "power", &mut html);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        let mut record = pgdyno_results::read_record(&path).unwrap();
+        let memory_bytes_max = Some(3 << 20);
+        record.query_costs =
+            vec![QueryCostRecord { query: "q2".to_owned(), memory_bytes_max, ..QueryCostRecord::default() }];
+        bars(&executions, "power", &Columns::of(&record), &mut html);
         let html = html.into_string();
-        let repeated = ["shortest to longest", "1.00 to 2.00", "class=\"query failed\"", "width=\"100.00%\""];
+        let repeated =
+            ["shortest to longest", "1.00 to 2.00", "class=\"query failed\"", "width=\"100.00%\"", "mem MiB", ">3.00<"];
         assert!(repeated.iter().all(|part| html.contains(part)), "{html}");
     }
 

@@ -28,6 +28,7 @@ pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
         buffers::hits(samples),
         buffers::writers(samples),
         storage::server(samples),
+        storage::blocks(samples),
         storage::durations(samples),
         temporary::chart(samples),
         replication::lag(samples),

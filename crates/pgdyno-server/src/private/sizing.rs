@@ -118,7 +118,18 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     }
     if facts.has_pg_stat_statements {
         set("shared_preload_libraries", "pg_stat_statements".to_owned(), "counts statements, if track is on");
-        set("pg_stat_statements.track", "none".to_owned(), "counting costs time: set it to top to see statements");
+        match facts.purpose {
+            Purpose::Transactions => {
+                set(
+                    "pg_stat_statements.track",
+                    "none".to_owned(),
+                    "counting costs time: set it to top to see statements",
+                );
+            }
+            Purpose::Analysis { .. } => {
+                set("pg_stat_statements.track", "top".to_owned(), "counts temporary files and reads of each query");
+            }
+        }
     }
     for name in ["fsync", "full_page_writes", "synchronous_commit"] {
         set(name, "on".to_owned(), "as in production: commits survive a crash");

@@ -1,11 +1,14 @@
 //! `tproc-h`: one load, whose rows and answers are checked, and what runs on it.
 
 use crate::given_server::{Place, TRUST};
+use crate::program::json;
 use crate::skipped::skipped;
+
+const CONF: &str = "fsync = off\nshared_buffers = 256MB\nshared_preload_libraries = 'pg_stat_statements'\n";
 
 #[test]
 fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
-    let Some(place) = Place::new("queries and answers", "fsync = off\nshared_buffers = 256MB\n", TRUST) else { return };
+    let Some(place) = Place::new("queries and answers", CONF, TRUST) else { return };
     place.home.run(&["plan", "tproc-h", "-s", "0.0005"]).ended(1).says(&["scale must be a number between 0.001 and"]);
     place
         .home
@@ -29,13 +32,16 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     place.run("load tproc-h -s 0.01").ok().says(&["scale 0.01, about", "loaded 86,805 rows"]);
     place.run("check tproc-h").ok().prints(&["holds  answer of q16", "holds  digests"]);
 
+    costs(&place);
+    in_turns(&place);
+
     // The scale factor is that of what is loaded.
     place.run("run tproc-h -D streams=2 --no-refresh --plans").ok().prints(&[
         "s geometric mean",
         "queries/h",
         "s set time",
         "scale 0.01, power (1 client, ",
-        "power ms  throughput mean ms  max ms  failed  rows",
+        "power ms  throughput mean ms  max ms  rows",
     ]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
@@ -112,6 +118,44 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     place.run("run tproc-h --queries 6 --no-check --plans").ok();
     let run = place.home.runs().pop().unwrap();
     assert!(run.text("/query_plans/0/scans/0/scan").ends_with(" of 12 partitions"), "{}", run.at("/query_plans"));
+}
+
+/// What queries cost beside time. Before PostgreSQL 14 they have no identifier by which the server counts them.
+fn costs(place: &Place) {
+    place.execute("create extension pg_stat_statements");
+    let told = place.run("run tproc-h --queries 6,9 --repeat 40 --no-check --set work_mem=64kB -v").ok();
+    let run = place.home.runs().pop().unwrap();
+    let [q6, q9] = ["q6", "q9"].map(|query| {
+        let costs = run.at("/query_costs").as_array().unwrap();
+        costs.iter().find(|cost| cost["query"] == query).cloned().unwrap_or_default()
+    });
+    if place.ask("select current_setting('server_version_num')::int >= 140000") == "t" {
+        told.prints(&["query  temp MiB", "temp: temporary files"]);
+        assert_eq!(q6["temp_bytes_mean"].as_f64(), Some(0.0), "{q6}");
+        assert!(q9["temp_bytes_mean"].as_f64() > Some(10_000.0), "{q9}");
+    }
+    if cfg!(target_os = "linux") {
+        assert!(q9["memory_bytes_max"].as_u64() > Some(500_000), "{q9}");
+        let executions = std::fs::read_to_string(run.path.join("executions.csv")).unwrap();
+        let sampled = |line: &str| line.starts_with("power,0,q9,") && !line.ends_with(',');
+        assert!(executions.lines().any(sampled), "{executions}");
+    }
+    place.execute("drop extension pg_stat_statements");
+}
+
+/// Query 17 reads a few lines by an index, or all of them again and again; query 6 reads all lines in any case.
+fn in_turns(place: &Place) {
+    let args =
+        "ab tproc-h --queries 6,17 --no-refresh --b enable_indexscan=off --b enable_bitmapscan=off --budget 1s -q";
+    place.run(args).ended(21).prints(&["1 unit of four runs in turns"]);
+    let files = std::fs::read_dir(place.home.join("pgdyno-results/ab")).unwrap().map(|file| file.unwrap().path());
+    let file = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
+    let record = json(&file);
+    let tasks = record["units"][0]["tasks"].as_array().unwrap();
+    assert_eq!(tasks.iter().map(|task| task["name"].as_str().unwrap()).collect::<Vec<_>>(), ["q6", "q17"]);
+    let log_ratio = |nth: usize| tasks[nth]["log_ratio"].as_f64().unwrap();
+    assert!(log_ratio(1) > 1.0 && log_ratio(1) > log_ratio(0), "{tasks:?}");
+    assert!(record["tasks"].is_null(), "one unit shows nothing yet: {record}");
 }
 
 /// Compares the answers with DuckDB's, where it is installed.

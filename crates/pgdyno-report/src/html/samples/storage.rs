@@ -1,4 +1,4 @@
-//! What the server read and wrote, from `pg_stat_io` (PostgreSQL 16 and newer).
+//! What the server read and wrote, from `pg_stat_io` (PostgreSQL 16 and newer); its reads from older servers, too.
 
 use pgdyno_results::{Points, SampleTable, Samples};
 use pgdyno_samples::{Column, database, io, wal};
@@ -19,6 +19,22 @@ pub(super) fn server(samples: &Samples) -> Option<Chart> {
             of("written", io::WRITE_BYTES),
             of("files extended", io::EXTEND_BYTES),
         ]),
+        ..Chart::default()
+    })
+}
+
+/// Returns the blocks per second that servers without `pg_stat_io` read.
+pub(super) fn blocks(samples: &Samples) -> Option<Chart> {
+    if !samples.of(io::SOURCE).is_empty() {
+        return None;
+    }
+    let reads = samples.of(database::SOURCE).rate(&[], database::BLKS_READ);
+    drawn(Chart {
+        title: "Reads of the server".to_owned(),
+        note: "Blocks that were not in shared buffers. The operating system's cache may answer them without the disks."
+            .to_owned(),
+        unit: "blocks/s".to_owned(),
+        series: with_values([series("read", reads)]),
         ..Chart::default()
     })
 }
@@ -63,6 +79,15 @@ fn each(table: &SampleTable, keys: &[Column], number: Column, time_ms: Column) -
 mod tests {
     use super::super::tests::{samples, values};
     use super::*;
+
+    #[test]
+    fn reads_of_an_older_server_are_those_of_its_database() {
+        let rows: [(f64, &[&str]); 3] = [(0.0, &["5"]), (1.0, &["25"]), (3.0, &["25"])];
+        let mut all = samples("database", &["blks_read"], &rows);
+        assert_eq!(values(&blocks(&all).unwrap()), [("read", vec![Some(20.0), Some(0.0)])]);
+        all.insert("io", pgdyno_results::SampleTable::new(&["read_bytes"], vec![(0.0, vec!["1".to_owned()])]));
+        assert_eq!(blocks(&all), None);
+    }
 
     #[test]
     fn a_sync_takes_its_share_of_the_time() {
