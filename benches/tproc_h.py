@@ -29,6 +29,8 @@ def arguments():
     parser.add_argument("--hammerdb", metavar="DIR", help="directory with an installed hammerdbcli; left out of `beside` without it")
     parser.add_argument("--hammerdb-users", type=int, default=2, help="virtual users of its build [%(default)s]")
     parser.add_argument("--go-tpc", metavar="PROGRAM", help="go-tpc; left out of `beside` without it")
+    parser.add_argument("--own-tables", action="store_true", help="`beside`: HammerDB and go-tpc load tables of their own; HammerDB takes the most of an hour")
+    parser.add_argument("--port", default="54871", help="port of `beside`'s server on the loopback address [%(default)s]")
     options = parser.parse_args()
     for part in options.parts:
         if part not in PARTS:
@@ -152,74 +154,100 @@ class HammerDB(tproc_c.HammerDB):
         return usage
 
     def run(self, database):
-        text, usage = self.type(database, ["diset tpch pg_scale_fact 1", "loadscript", "vuset vu 1", "vucreate", "vurun", "vudestroy"])
+        """Returns its usage, the sum of its queries' times, its mean and a description."""
+        workers = self.private.sql("show max_parallel_workers_per_gather", database).strip()
+        text, usage = self.type(database, [
+            "diset tpch pg_scale_fact 1", f"diset tpch pg_degree_of_parallel {workers}", "loadscript", "vuset vu 1", "vucreate", "vurun", "vudestroy"])
         queries = [float(s) for s in re.findall(r"query \d+ completed in ([\d.]+) seconds", text)]
         mean = re.search(r"Geometric mean of query times returning rows \((\d+)\) is ([\d.]+)", text)
         if len(queries) != 22 or not mean:
             raise RuntimeError(f"HammerDB completed {len(queries)} queries:\n{text[-2000:]}")
-        say(f"  HammerDB: set {sum(queries):.2f} s (sum of its queries), geometric mean {mean[2]} s of the {mean[1]} queries with rows")
-        return sum(queries), float(mean[2]), usage
+        return usage, sum(queries), float(mean[2]), f"sum of its queries' times; the mean is of the {mean[1]} queries with rows"
 
 
-def ran(dsn, *options):
+def ran(dsn):
+    """Returns usage, set time, geometric mean and a description."""
     record = scratch("record.json")
-    timed([PGDYNO, "run", "hammerdb/tproc-h-1", "--size", "sf1", "--no-check", "-q", "--target", dsn, "--json", record, "--out", scratch("out"),
-           *options])
+    usage = timed([PGDYNO, "run", "hammerdb/tproc-h-1", "--size", "sf1", "--no-check", "-q", "--target", dsn, "--json", record, "--out", scratch("out")])[1]
     with open(record) as f:
         metrics = json.load(f)["metrics"]
     set_s, mean_s = (metrics[name]["value"] for name in ("set-time", "geometric-mean"))
-    say(f"  pgdyno: set {set_s:.2f} s, geometric mean {mean_s:.5f} s of 22 queries")
-    return set_s, mean_s
+    return usage, set_s, mean_s, "the mean is of 22 queries"
 
 
 def beside():
-    say("## Beside HammerDB and go-tpc: scale factor 1, the same server, HammerDB's keys and indexes where a program does not bring its own")
-    with OwnServer(**SETTINGS, listen_addresses="127.0.0.1", port="54871") as private:
+    own = "tables that each program loads" if OPTIONS.own_tables else "all programs on the tables that pgdyno loads"
+    say(f"## Beside HammerDB and go-tpc: scale factor 1, the same server, {own}; HammerDB's keys and indexes where a program brings none")
+    with OwnServer(**SETTINGS, listen_addresses="127.0.0.1", port=OPTIONS.port) as private:
         headline(private)
         costs = Costs(private)
         say("load, with the checks that a program makes after it")
-        hammerdb = HammerDB(OPTIONS.hammerdb, private) if OPTIONS.hammerdb else None
-        if hammerdb:
-            costs.measure(f"HammerDB {hammerdb.version}, {OPTIONS.hammerdb_users} users", lambda: hammerdb.build("theirs"))
-        go_tpc = None
-        if OPTIONS.go_tpc:
-            private.sql("create database gotpc")
-            go_tpc = [OPTIONS.go_tpc, "tpch", "-d", "postgres", "-H", "127.0.0.1", "-P", private.port, "-U", "postgres", "-p", "none", "-D", "gotpc",
-                      "--conn-params", "sslmode=disable", "--sf", "1"]
-            costs.measure("go-tpc prepare", lambda: timed([*go_tpc, "prepare"])[1])
         private.sql("create database ours")
+        private.sql("create role ours superuser login")
         dsn = private.database("ours")
         load = [PGDYNO, "load", "tproc-h", "-s", "1", "--indexes", "hammerdb", "-q", "--replace", "--loaders", "2", "--target", dsn]
         costs.measure("pgdyno load", lambda: timed(load)[1])
-        for name in ("ours", *(["theirs"] if hammerdb else []), *(["gotpc"] if go_tpc else [])):
+        hammerdb = HammerDB(OPTIONS.hammerdb, private) if OPTIONS.hammerdb else None
+        go_tpc = [OPTIONS.go_tpc, "tpch", "-d", "postgres", "-H", "127.0.0.1", "-P", private.port, "-U", "postgres", "-p", "none", "--conn-params",
+                  "sslmode=disable", "--sf", "1", "-D"]
+        of_hammerdb = of_go_tpc = "ours"
+        if OPTIONS.own_tables and OPTIONS.go_tpc:
+            private.sql("create database gotpc")
+            of_go_tpc = "gotpc"
+            costs.measure("go-tpc prepare", lambda: timed([*go_tpc, of_go_tpc, "prepare"])[1])
+        if OPTIONS.own_tables and hammerdb:
+            of_hammerdb = "theirs"
+            costs.measure(f"HammerDB {hammerdb.version}, {OPTIONS.hammerdb_users} users", lambda: hammerdb.build(of_hammerdb))
+            say("HammerDB's load by pgdyno's: " + "; ".join(
+                f"{what} {sum(costs.figures(f'HammerDB {hammerdb.version}, {OPTIONS.hammerdb_users} users', key)) / sum(costs.figures('pgdyno load', key)):.1f}"
+                for what, key in (("wall", "wall"), ("client CPU", "client"), ("server CPU", "server"))))
+        for name in sorted({"ours", of_hammerdb, of_go_tpc}):
             size = private.sql("select pg_size_pretty(pg_database_size(current_database()))", name).strip()
             say(f"  {name}: {size}; indexes of lineitem: " + "; ".join(private.sql(
                 "select regexp_replace(indexdef, '^.*USING btree ', '') from pg_indexes where tablename = 'lineitem' order by 1", name).split("\n")[:-1]))
             private.sql("vacuum analyze", name)
         say("one set of the 22 queries, in turns")
-        ours, theirs = [], []
+        sets = {"pgdyno": []}
         for n in range(OPTIONS.rounds):
             say(f"round {n + 1}")
-            settle(private)
-            ours.append(ran(dsn))
+            measure_set(costs, sets, "pgdyno", lambda: ran(dsn))
             if hammerdb:
-                settle(private)
-                theirs.append(hammerdb.run("theirs")[:2])
-            if go_tpc:
-                settle(private)
-                go_tpc_runs(go_tpc)
-        if theirs:
+                measure_set(costs, sets, "HammerDB", lambda: hammerdb.run(of_hammerdb))
+        for name, figures in sets.items():
+            if name == "pgdyno":
+                continue
             for nth, what in enumerate(("set time", "geometric mean")):
-                ratios = [a[nth] / b[nth] for a, b in zip(ours, theirs)]
-                say(f"{what}: pgdyno {spread([a[nth] for a in ours], '{:.2f}')} s, HammerDB {spread([b[nth] for b in theirs], '{:.2f}')} s, ratio "
-                    f"{spread(ratios, '{:.2f}')}")
+                ours, theirs = ([figures[nth] for figures in sets[of]] for of in ("pgdyno", name))
+                say(f"{what}: pgdyno {spread(ours, '{:.2f}')} s, {name} {spread(theirs, '{:.2f}')} s, ratio {spread([a / b for a, b in zip(ours, theirs)], '{:.2f}')}")
+            for what, key in (("CPU of the server", "server"), ("CPU of the client", "client")):
+                say(f"{what} for a set, pgdyno's by {name}'s: {spread(costs.ratios('pgdyno set', key, f'{name} set'), '{:.2f}')}")
+        if OPTIONS.go_tpc:
+            say("go-tpc, each query by itself, with the function of MySQL that its texts call, made by this script")
+            private.sql("create function date_add(date, interval) returns timestamp language sql immutable return $1 + $2", of_go_tpc)
+            settle(private)
+            go_tpc_runs([*go_tpc, of_go_tpc])
     say()
+
+
+def measure_set(costs, sets, name, run):
+    """Measures a set of queries, and keeps its time and mean."""
+    found = []
+
+    def work():
+        usage, *figures = run()
+        found.extend(figures)
+        return usage
+
+    costs.measure(f"{name} set", work)
+    set_s, mean_s, what = found
+    say(f"    set {set_s:.2f} s, geometric mean {mean_s:.5f} s ({what})")
+    sets.setdefault(name, []).append((set_s, mean_s))
 
 
 def go_tpc_runs(command):
     """Each query by itself, a minute at most: a query that fails ends the program, and without an index on l_partkey some take
     hours."""
-    told = []
+    told, times = [], []
     for number in range(1, 23):
         query = [*command, "--queries", f"q{number}", "--count", "1", "run"]
         try:
@@ -228,10 +256,14 @@ def go_tpc_runs(command):
             told.append(f"q{number} more than 60 s")
             continue
         text = done.stdout + done.stderr
-        found = re.search(rf"\[Summary\] Q{number}: ([\d.]+\w+)", text)
+        found = re.search(rf"\[Summary\] Q{number}: ([\d.]+)(\w+)", text)
         failed = re.search(r".*(pq: .*|panic: .*)", text)
-        told.append(f"q{number} {found[1] if found and not failed else 'fails: ' + (failed[1] if failed else text.strip()[-100:])}")
-    say("  go-tpc: " + ", ".join(told))
+        if found and not failed:
+            times.append(float(found[1]) / (1000 if found[2] == "ms" else 1))
+            told.append(f"q{number} {found[1]}{found[2]}")
+        else:
+            told.append(f"q{number} fails: {failed[1] if failed else text.strip()[-100:]}")
+    say(f"  go-tpc ended {len(times)} of 22 queries, in {sum(times):.1f} s: " + ", ".join(told))
 
 
 PARTS = {"load": load, "beside": beside}
