@@ -16,6 +16,7 @@ mod facts;
 #[cfg(test)]
 mod fixture;
 mod horizon;
+mod hot_rows;
 mod rules;
 mod sessions;
 mod tables;

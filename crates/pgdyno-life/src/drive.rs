@@ -215,6 +215,14 @@ fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
     last?.since(first?)
 }
 
+/// Returns the tables of the workload that are on one node.
+fn tables(workload: &Workload, caps: &Capabilities) -> Vec<String> {
+    if caps.distributed_tables {
+        return Vec::new();
+    }
+    workload.data.iter().flat_map(|data| data.tables(caps)).map(|table| table.name.to_owned()).collect()
+}
+
 /// Drives the server. An error means that the run could not start.
 pub(crate) fn drive(
     plan: &Plan,
@@ -239,6 +247,7 @@ pub(crate) fn drive(
         is_private,
         is_distributed: caps.distributed_tables,
         is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
+        tables: tables(workload, caps),
     });
     workload.drive.prepare();
     // Agents pin their own threads.

@@ -20,6 +20,7 @@ pub mod locks;
 pub mod machine;
 pub mod processes;
 pub mod replication;
+pub mod row_locks;
 pub mod slru;
 pub mod statements;
 pub mod tables;
@@ -32,7 +33,7 @@ pub use source::Source;
 use source::source;
 
 /// Every source.
-pub const SOURCES: [Source; 20] = [
+pub const SOURCES: [Source; 21] = [
     database::SOURCE,
     bgwriter::SOURCE,
     checkpointer::SOURCE,
@@ -41,6 +42,7 @@ pub const SOURCES: [Source; 20] = [
     waits::SOURCE,
     locks::SOURCE,
     blockers::SOURCE,
+    row_locks::SOURCE,
     horizon::SOURCE,
     slru::SOURCE,
     tables::SOURCE,

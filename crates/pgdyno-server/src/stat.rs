@@ -18,6 +18,7 @@ mod locks;
 mod plans;
 mod redacted;
 mod replication;
+mod row_locks;
 mod sampled;
 mod sampler;
 mod scene;
@@ -46,6 +47,7 @@ const SOURCES: &[Source] = &[
     io::SOURCE,
     locks::SOURCE,
     blockers::SOURCE,
+    row_locks::SOURCE,
     horizon::SOURCE,
     slru::SOURCE,
     tables::SOURCE,

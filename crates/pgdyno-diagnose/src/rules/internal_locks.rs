@@ -4,11 +4,14 @@ use pgdyno_results::FindingRecord;
 
 use super::{waited, with_settings};
 use crate::facts::Facts;
+use crate::hot_rows::HotRows;
 use crate::waits::Class;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found =
         waited(facts, "internal-locks", Class::Internal, "waiting for the server's internal locks (LWLocks)")?;
+    // Sessions that want the same rows want the same pages, too.
+    found.evidence.extend(HotRows::of(facts).map(|hot| hot.evidence()));
     let top = facts.waits.of_class(Class::Internal).next().map_or("", |(name, _)| name);
     let name = top.trim_start_matches("LWLock:").to_ascii_lowercase();
     found.advice = match name.as_str() {

@@ -6,6 +6,7 @@ use pgdyno_samples::locks;
 use super::waited;
 use crate::blockers::Head;
 use crate::facts::Facts;
+use crate::hot_rows::HotRows;
 use crate::waits::Class;
 use crate::words::{duration, number};
 
@@ -13,8 +14,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "waiting for row locks of other transactions";
     let mut found = waited(facts, "row-locks", Class::RowLock, what)?;
     found.evidence.extend(where_they_wait(facts, |kind| matches!(kind, "transactionid" | "tuple")));
+    let hot = HotRows::of(facts);
+    found.evidence.extend(hot.as_ref().map(HotRows::evidence));
     let head = name_head(facts, &mut found);
     found.advice = head
+        .or_else(|| hot?.advice())
         .or_else(|| Some("use a larger scale (more rows to lock), fewer clients or shorter transactions".to_owned()));
     Some(found)
 }
@@ -79,6 +83,19 @@ mod tests {
             found.evidence[1],
             "5.5 sessions in the queues for such locks, on pgbench_branches; longest wait seen 0.2 s"
         );
+    }
+
+    #[test]
+    fn the_hottest_rows_are_named_and_more_rows_are_no_remedy_then() {
+        let row = ["usertable", "ycsb_key = user1", "5", "6"].map(str::to_owned).to_vec();
+        let run = Run::new().waits(&[("Lock", "transactionid", 4.0)]).table(
+            "row_locks",
+            pgdyno_samples::row_locks::SOURCE.names,
+            &[row],
+        );
+        let found = run.finds(look);
+        assert!(found.evidence[1].starts_with("hottest row: usertable ycsb_key = user1 (83 % of"), "{found:?}");
+        assert!(found.advice.unwrap().starts_with("use a less skewed distribution"));
     }
 
     #[test]

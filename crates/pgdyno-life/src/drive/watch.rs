@@ -63,11 +63,18 @@ pub(crate) struct Subject<'a> {
     pub(crate) is_distributed: bool,
     /// Whether a pooler assigns connections per transaction.
     pub(crate) is_pooled: bool,
+    /// The workload's own tables.
+    pub(crate) tables: Vec<String>,
 }
 
 impl Subject<'_> {
     fn wishes(&self) -> Wishes {
-        Wishes { plans: self.plan.statement_plans as usize, owns_database: self.is_private, is_pooled: self.is_pooled }
+        Wishes {
+            plans: self.plan.statement_plans as usize,
+            owns_database: self.is_private,
+            is_pooled: self.is_pooled,
+            tables: self.tables.clone(),
+        }
     }
 }
 

@@ -102,6 +102,7 @@ impl Asked {
             (_, Moment::WindowEnd) => false,
             (Every::Second, _) => true,
             (Every::SecondWithLocks, _) => looks.have_locks(),
+            (Every::SecondWithRowLocks, _) => looks.have_row_locks(),
             (Every::TwoSeconds, Moment::Second(nth)) => nth.is_multiple_of(2),
             (Every::TenSeconds, Moment::Second(nth)) => nth.is_multiple_of(10),
         };

@@ -14,7 +14,7 @@ use super::{plans, waits};
 use crate::Frame;
 
 /// Options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// Number of statements whose plans are wanted.
     pub plans: usize,
@@ -22,6 +22,8 @@ pub struct Wishes {
     pub owns_database: bool,
     /// Whether a pooler assigns server connections transaction by transaction: then nothing is prepared.
     pub is_pooled: bool,
+    /// The workload's tables: the keys of their rows may be read.
+    pub tables: Vec<String>,
 }
 
 /// Samples one server.
@@ -84,11 +86,11 @@ impl Sampler {
     }
 
     fn settle(&mut self, session: &mut Session) -> Result<Option<Asked>, AdminError> {
-        let Some(mut scene) = Scene::look(session)? else { return Ok(None) };
+        let Some(mut scene) = Scene::look(session, &self.wishes.tables)? else { return Ok(None) };
         let counts = scene.statements_tracked.as_ref().is_some_and(|tracked| tracked != "none");
         if counts && scene.statements_schema.is_none() && self.wishes.owns_database {
             session.ask("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
-            scene = Scene::look(session)?.unwrap_or(scene);
+            scene = Scene::look(session, &self.wishes.tables)?.unwrap_or(scene);
         }
         self.note_return(&scene);
         for setting in &scene.untimed {

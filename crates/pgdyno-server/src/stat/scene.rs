@@ -2,6 +2,7 @@
 
 use pgdyno_net::AdminError;
 
+use super::row_locks::{self, Keyed};
 use super::session::Session;
 
 /// Properties of the server and of the sampling role.
@@ -26,6 +27,8 @@ pub(crate) struct Scene {
     pub(super) started: String,
     /// The `application_name` of the clients' sessions.
     pub(super) clients: Option<String>,
+    /// The workload's tables whose rows can be named.
+    pub(super) keyed: Vec<Keyed>,
 }
 
 const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
@@ -38,8 +41,10 @@ const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
        WHERE extname = 'pg_stat_statements'), pg_postmaster_start_time()::text";
 
 impl Scene {
-    pub(super) fn look(session: &mut Session) -> Result<Option<Self>, AdminError> {
+    /// Looks at the server, and at the keys of the workload's `tables`.
+    pub(super) fn look(session: &mut Session, tables: &[String]) -> Result<Option<Self>, AdminError> {
         let Some(row) = session.ask(SQL)?.and_then(|rows| rows.into_iter().next()) else { return Ok(None) };
+        let keyed = row_locks::keyed(session, tables)?;
         let mut cells = row.into_iter();
         let mut next = || cells.next().flatten();
         let text = Option::unwrap_or_default;
@@ -61,6 +66,7 @@ impl Scene {
             statements_schema: next(),
             started: text(next()),
             clients: session.clients().map(str::to_owned),
+            keyed,
         }))
     }
 

@@ -11,6 +11,8 @@ pub(crate) enum Every {
     Second,
     /// Once a second, while a session waits for a lock: a look stops all sessions that take or release one.
     SecondWithLocks,
+    /// Once a second, while a session waits for another one's row: a look reads the rows of such queues.
+    SecondWithRowLocks,
     /// Every two seconds.
     TwoSeconds,
     /// Every ten seconds: a look costs more with more tables.

@@ -103,6 +103,11 @@ impl Looks {
         self.seen.keys().any(|[_, kind, _]| kind == "Lock")
     }
 
+    /// Returns true if any session was waiting for a row.
+    pub(super) fn have_row_locks(&self) -> bool {
+        self.seen.keys().any(|[_, kind, event]| kind == "Lock" && matches!(event.as_str(), "tuple" | "transactionid"))
+    }
+
     /// Returns all looks so far as a frame; `None` without a look. If no session was active, it has a row for that.
     pub(super) fn take(&mut self, at: Instant) -> Option<Frame> {
         let Self { looks, mut seen, in_transaction } = std::mem::take(self);
@@ -159,7 +164,10 @@ mod tests {
         let mut looks = Looks::default();
         assert_eq!(looks.take(Instant::now()), None);
         looks.add(rows(&[["parallel worker", "Lock", "tuple", "1"]]));
-        assert!(looks.have_locks());
+        assert!(looks.have_locks() && looks.have_row_locks());
+        let _ = looks.take(Instant::now());
+        looks.add(rows(&[["client backend", "Lock", "relation", "1"]]));
+        assert!(looks.have_locks() && !looks.have_row_locks());
         let _ = looks.take(Instant::now());
         looks.add(Vec::new());
         let frame = looks.take(Instant::now()).unwrap();

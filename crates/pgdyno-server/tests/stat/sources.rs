@@ -141,6 +141,46 @@ fn holders_of_old_transactions_are_named_without_what_their_statements_have_of_d
 }
 
 #[test]
+fn rows_that_sessions_wait_for_are_named_where_the_table_is_the_workloads() {
+    let Some(server) = server("hot rows", "") else { return };
+    let mut admin = server.admin();
+    admin.execute("CREATE TABLE own (a int, \"B c\" text, n int, PRIMARY KEY (a, \"B c\"))").unwrap();
+    admin.execute("INSERT INTO own VALUES (7, 'x', 0)").unwrap();
+    admin.execute("CREATE TABLE theirs (id int PRIMARY KEY, n int); INSERT INTO theirs VALUES (1, 0)").unwrap();
+    admin.execute("BEGIN; UPDATE own SET n = 1; UPDATE theirs SET n = 1").unwrap();
+    let mut sampler = Sampler::begin(
+        &server.options(),
+        Wishes { tables: ["own", "absent"].map(str::to_owned).to_vec(), ..Wishes::default() },
+    );
+    std::thread::scope(|scope| {
+        let statements = ["UPDATE own SET n = 2", "UPDATE own SET n = 3", "UPDATE theirs SET n = 2"];
+        let waiting = statements.map(|sql| {
+            let options = server.options();
+            scope.spawn(move || Admin::connect(&options).unwrap().execute(sql))
+        });
+        let rows = until(&mut sampler, "three sessions wait", |frames| {
+            let frame = frame(frames, "row_locks")?;
+            let waiting: f64 =
+                frame.rows.iter().map(|row| cell(frame, row, "waiting").unwrap().parse::<f64>().unwrap()).sum();
+            (waiting == 3.0).then(|| {
+                let columns = ["relation", "row_key", "waiting", "waiting_for_any"];
+                let mut rows: Vec<_> = frame
+                    .rows
+                    .iter()
+                    .map(|row| columns.map(|column| cell(frame, row, column).unwrap_or("none").to_owned()))
+                    .collect();
+                rows.sort_unstable();
+                rows
+            })
+        });
+        admin.execute("COMMIT").unwrap();
+        waiting.into_iter().for_each(|session| assert_eq!(session.join().unwrap().unwrap(), 1));
+        assert_eq!(rows, [["own", "a = 7, B c = x", "2", "3"], ["theirs", "none", "1", "3"]]);
+    });
+    assert_eq!(why(&sampler.end(), "row_locks"), None);
+}
+
+#[test]
 fn counters_grow_by_what_was_done_and_looks_are_counted() {
     let Some(server) = server("counters", "") else { return };
     let mut admin = server.admin();

@@ -293,7 +293,7 @@ causes! {
     small_shared_buffers,
     subtransactions,
     temporary_files;
-    locks: advisory_lock, forgotten_transaction, locked_table, one_row, prepared_lock, sleep_in_transaction;
+    locks: advisory_lock, forgotten_transaction, hot_key, locked_table, one_row, prepared_lock, sleep_in_transaction;
     pauses: few_connections, rate_too_high, script_sleeps, server_sleeps;
     commits: absent_standby, notify, slow_flush;
 }
