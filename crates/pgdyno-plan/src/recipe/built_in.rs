@@ -38,7 +38,15 @@ const FILES: &[(&str, &str)] = files! {
     "citus/tproc-c-5000"
     "citus/ch-250"
     "citus/ch-queries"
+    "citus/ycsb-a"
+    "citus/ycsb-b"
+    "citus/ycsb-c"
+    "citus/ycsb-d"
+    "citus/ycsb-e"
+    "citus/ycsb-f"
     "hammerdb/tproc-h-1"
+    "apsaradb/oltp-read-write"
+    "planetscale/oltp-read-only"
 };
 
 static ALL: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
@@ -111,7 +119,7 @@ mod tests {
                 assert!(run.recipe.fitted.unwrap().rule.contains(&run.recipe.size));
             }
         }
-        assert_eq!(runs, 83);
+        assert_eq!(runs, 91);
     }
 
     #[test]

@@ -89,6 +89,14 @@ citus/tproc-c-250  c4+2w8    - | 20  - | 250  - - - - | 3600 600 | - | warehouse
 citus/tproc-c-5000 c64+20w32 - | 704 - | 5000 - - - - | 3600 600 | - | warehouses=5000
 citus/ch-250       c4+2w8    - | 20  - | 250  - 250 - - | 3600 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 warehouses=1000
 citus/ch-queries   c4+2w8    - | 20  - | 250  - 250 - - | 7200 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 transactions=false warehouses=1000
+citus/ycsb-a c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
+citus/ycsb-b c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
+citus/ycsb-c c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
+citus/ycsb-d c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
+citus/ycsb-e c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
+citus/ycsb-f c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
+apsaradb/oltp-read-write any - | 1 - | 64 64 20 prepared - | 180 0 | - | scale=10000000 tables=64
+planetscale/oltp-read-only 4vcpu - | 4 32 | 64 - 2 prepared - | 300 0 | - | scale=130000000 tables=10
 hammerdb/tproc-h-1 sf1       - | 1 -   | - - - - -    | - 0      | - | indexes=hammerdb refresh=false scale=1 streams=0
 ";
 
@@ -169,7 +177,10 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("polardb/*", "7 August 2024", "PostgreSQL 11"),
     ("pgphriday/*", "September 2016, by the times in its log", "9.6"),
     ("citus/ch-*", "2022", "HammerDB 4.4"),
+    ("citus/ycsb-*", "2022", "YCSB 0.17.0"),
     ("citus/*", "12 March 2022", "PostgreSQL 14, Citus 10.2"),
+    ("apsaradb/*", "20 June 2025", "sysbench 1.0.12"),
+    ("planetscale/*", "1 July 2025", "sysbench 1.0.2"),
     ("hammerdb/*", "version 6.0, 2026", "HammerDB 6.0"),
 ];
 
@@ -282,7 +293,8 @@ fn recipes_have_the_dates_versions_and_settings_of_their_documents() {
         let settings: Vec<_> = recipe.settings.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
         let expected = SETTINGS.iter().find(|(pattern, _)| matches(pattern, &recipe.name)).map_or("", |(_, text)| text);
         assert_eq!(settings.join(" "), expected, "{}", recipe.name);
-        let without = ["pgphriday/", "hammerdb/", "citus/tproc-c-250", "citus/ch-"];
+        let without =
+            ["pgphriday/", "hammerdb/", "citus/tproc-c-250", "citus/ch-", "citus/ycsb-", "apsaradb/", "planetscale/"];
         assert_eq!(recipe.steps.restart, !without.iter().any(|name| recipe.name.starts_with(name)));
     }
 }
