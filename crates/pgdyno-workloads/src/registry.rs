@@ -30,6 +30,13 @@ pub enum BuildError {
     Param(#[from] ParamError),
 }
 
+/// Returns the entry of one of a family of workloads.
+macro_rules! of {
+    ($family:ident::$meta:ident) => {
+        Entry { meta: &$family::$meta, build: |params| $family::build(&$family::$meta, params) }
+    };
+}
+
 static ALL: [Entry; 23] = [
     Entry { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
     Entry { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
@@ -37,22 +44,22 @@ static ALL: [Entry; 23] = [
     Entry { meta: &tproc_c::META, build: tproc_c::build },
     Entry { meta: &ch_benchmark::META, build: ch_benchmark::build },
     Entry { meta: &tproc_h::META, build: tproc_h::build },
-    Entry { meta: &ycsb::A, build: ycsb::a },
-    Entry { meta: &ycsb::B, build: ycsb::b },
-    Entry { meta: &ycsb::C, build: ycsb::c },
-    Entry { meta: &ycsb::D, build: ycsb::d },
-    Entry { meta: &ycsb::E, build: ycsb::e },
-    Entry { meta: &ycsb::F, build: ycsb::f },
-    Entry { meta: &oltp::READ_WRITE, build: oltp::read_write },
-    Entry { meta: &oltp::READ_ONLY, build: oltp::read_only },
-    Entry { meta: &oltp::WRITE_ONLY, build: oltp::write_only },
-    Entry { meta: &oltp::POINT_SELECT, build: oltp::point_select },
-    Entry { meta: &oltp::UPDATE_INDEX, build: oltp::update_index },
-    Entry { meta: &oltp::UPDATE_NON_INDEX, build: oltp::update_non_index },
-    Entry { meta: &oltp::INSERT, build: oltp::insert },
-    Entry { meta: &oltp::DELETE, build: oltp::delete },
-    Entry { meta: &oltp::SELECT_RANDOM_POINTS, build: oltp::select_random_points },
-    Entry { meta: &oltp::SELECT_RANDOM_RANGES, build: oltp::select_random_ranges },
+    of!(ycsb::A),
+    of!(ycsb::B),
+    of!(ycsb::C),
+    of!(ycsb::D),
+    of!(ycsb::E),
+    of!(ycsb::F),
+    of!(oltp::READ_WRITE),
+    of!(oltp::READ_ONLY),
+    of!(oltp::WRITE_ONLY),
+    of!(oltp::POINT_SELECT),
+    of!(oltp::UPDATE_INDEX),
+    of!(oltp::UPDATE_NON_INDEX),
+    of!(oltp::INSERT),
+    of!(oltp::DELETE),
+    of!(oltp::SELECT_RANDOM_POINTS),
+    of!(oltp::SELECT_RANDOM_RANGES),
     Entry { meta: &noop::META, build: noop::build },
 ];
 
