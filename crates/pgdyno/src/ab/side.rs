@@ -10,6 +10,7 @@ use pgdyno_life::prepare::cycle;
 use pgdyno_life::target::{Demand, Kind, Server};
 use pgdyno_live::Progress;
 use pgdyno_plan::{Cycle, Order};
+use pgdyno_workloads::registry;
 
 /// A side.
 pub(crate) struct Side {
@@ -89,6 +90,10 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
         }
         _ => match name.strip_prefix("param:") {
             Some(parameter) => order.workload.params.push((parameter.to_owned(), value.to_owned())),
+            None if is_parameter(order, name) => {
+                let error = format!("'{name}' is a parameter of {}, no setting of the server", order.workload.names[0]);
+                return Err(Failure::new(Code::Start, error).hint(format!("write param:{name}={value}")));
+            }
             None if is_setting(name) => order.target.settings.push((name.to_owned(), value.to_owned())),
             None => {
                 return Err(refuse(format!(
@@ -98,6 +103,12 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
         },
     }
     Ok(())
+}
+
+/// Returns true if the order's workload is a built-in one with this parameter.
+fn is_parameter(order: &Order, name: &str) -> bool {
+    let workload = order.workload.names.first().and_then(|id| registry::find(id).ok());
+    workload.is_some_and(|entry| entry.meta.params.iter().any(|param| param.name == name))
 }
 
 fn is_setting(name: &str) -> bool {
@@ -131,5 +142,7 @@ mod tests {
             let failure = differ(&mut Order::of("tpcb-like"), wrong).unwrap_err();
             assert!(failure.remedy().is_some_and(|hint| hint.contains("target=db1")), "{wrong}");
         }
+        let failure = differ(&mut Order::of("ycsb-a"), "distribution=uniform").unwrap_err();
+        assert_eq!(failure.remedy(), Some("write param:distribution=uniform"));
     }
 }

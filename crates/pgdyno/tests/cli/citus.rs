@@ -231,6 +231,23 @@ fn a_coordinator_alone_holds_all_rows() {
 }
 
 #[test]
+fn key_value_workloads_and_their_counts_hold() {
+    let Some(nodes) = Nodes::start("ycsb and sysbench on Citus", 2) else { return };
+    nodes.run("load ycsb-a --records 500 --fields 3 -D shard-count=4").ok();
+    nodes.run("load oltp-read-write -s 500 --tables 2 -D shard-count=4").ok();
+    let spread = "select string_agg(partmethod || ' ' || logicalrelid, ', ' order by 1) from pg_dist_partition";
+    assert_eq!(nodes.ask(0, spread), "h sbtest1, h sbtest2, h usertable");
+    let brief = "-D shard-count=4 -c 2 -t 50";
+    let read = nodes.run(&format!("run ycsb-c --fields 3 {brief}")).ok();
+    assert!(!read.stdout.contains("delegated"), "there is no call: {}", read.stdout);
+    for id in ["ycsb-d --fields 3", "ycsb-e --fields 3", "oltp-insert --tables 2"] {
+        nodes.run(&format!("run {id} {brief}")).ok().prints(&["inserts: client and server count the same"]);
+    }
+    nodes.run(&format!("run oltp-read-write --tables 2 {brief}")).ok();
+    assert!(nodes.last_run().checks_that_hold().contains(&"after the run"));
+}
+
+#[test]
 fn analytical_queries_run_or_are_named_before_the_first_one() {
     let Some(nodes) = Nodes::start("tproc-h on Citus", 2) else { return };
     // Newer versions run more queries: what this one cannot run is skipped by name, and every other answer holds.

@@ -73,6 +73,42 @@ fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
 }
 
 #[test]
+fn searches_experiments_and_suites_take_their_parameters() {
+    let Some(place) = Place::new("YCSB in searches and experiments", "fsync = off\n", TRUST) else { return };
+    place.run("load ycsb-d --records 1000 --fields 2").ok();
+    // Slices insert, and each finds what those before it inserted.
+    let sides = "--a param:distribution=latest --b param:distribution=uniform";
+    place
+        .run(&format!("ab ycsb-d -c 2 {sides} --slice 500ms --budget 1s -q"))
+        .ended(21)
+        .prints(&["A: param:distribution=latest", "B: param:distribution=uniform"]);
+    let inserts = |run: &crate::program::Run| {
+        ["by_client", "by_server"].map(|side| run.record.pointer(&format!("/server_counts/0/{side}")).cloned())
+    };
+    let runs = place.home.runs();
+    assert!(
+        runs.iter().all(|run| inserts(run)[0] == inserts(run)[1]),
+        "{:?}",
+        runs.iter().map(inserts).collect::<Vec<_>>()
+    );
+    place
+        .run("search ycsb-d --by clients --max 1 -T 1 --ramp 0 --slo mean<10s -q")
+        .ok()
+        .prints(&["most clients that meet it: 1 client"]);
+
+    let text = "name = 'kv'\ntargets = ['null']\n[[run]]\nwhat = 'ycsb-b'\ntransactions = 5\n\
+                matrix.distribution = ['uniform', 'zipf']\n[[run]]\nwhat = 'oltp-read-only'\ntransactions = 5\n\
+                tables = 2\nmatrix.clients = [1, 2]\n";
+    std::fs::write(place.home.join("kv.toml"), text).unwrap();
+    place.home.run(&["suite", "plan", "kv.toml"]).ok().prints(&[
+        "ycsb-b.distribution=zipf@null #1",
+        "oltp-read-only.clients=2@null #1",
+        "--tables=2",
+        "4 runs",
+    ]);
+}
+
+#[test]
 fn tables_of_other_programs_are_driven_or_told_what_they_lack() {
     let Some(place) = Place::new("tables of other programs", "fsync = off\n", TRUST) else { return };
     place.run("load ycsb-a --records 500 --fields 3").ok();

@@ -36,8 +36,11 @@ pub(super) fn find(
     };
     let mut routines = workload.data.iter().flat_map(|data| data.routines(caps).list);
     let Some(ReadOnlyCall { statement, parameters }) = routines.find_map(|routine| routine.read_only_call) else {
-        let why =
-            "the statements of a transaction are the client's, and the node that it is connected to runs all of them";
+        if workload.drive.txns().iter().all(|txn| txn.queries <= 1) {
+            return unknown("each transaction is one statement, and there is no call to delegate");
+        }
+        let why = "the statements of a transaction are the client's, and all of them go through the node that it is \
+                   connected to";
         return Ok((Some(false), why.to_owned()));
     };
     let values: Vec<i64> = std::iter::once(key).chain(parameters).collect();
