@@ -31,7 +31,6 @@ import measure
 import servers
 from store import ROOT, Store, machine
 
-THREADS = 4
 MIX = {
     "ycsb-a": {"readproportion": 0.5, "updateproportion": 0.5},
     "ycsb-b": {"readproportion": 0.95, "updateproportion": 0.05},
@@ -48,6 +47,9 @@ class Program:
     def __init__(self, name, transport, version):
         self.name, self.transport, self.version = name, transport, version
 
+    def database(self, workload):
+        return "ycsb" if workload.startswith("ycsb") else "sysbench"
+
 
 class Pgdyno(Program):
     def __init__(self, path, transport):
@@ -58,8 +60,8 @@ class Pgdyno(Program):
     def command(self, work):
         self.record = os.path.join(work.scratch, "record.json")
         # The socket's name has no password; by TCP it comes from the environment.
-        return [self.path, "run", work.workload, "--target", work.endpoint.dsn, "-c", str(THREADS), "-j", "1",
-                "-t", str(max(1, work.operations // THREADS)), "--no-check", "--no-samples", "-q", "--no-load",
+        return [self.path, "run", work.workload, "--target", work.endpoint.dsn, "-c", str(work.clients), "-j", "1",
+                "-t", str(max(1, work.operations // work.clients)), "--no-check", "--no-samples", "-q", "--no-load",
                 *work.pgdyno_options, "--json", self.record, "--out", work.scratch]
 
     def count(self, work, usage):
@@ -78,7 +80,7 @@ class Sysbench(Program):
         end = work.endpoint
         return [self.path, work.workload.replace("-", "_"), "--db-driver=pgsql", f"--pgsql-host={end['host']}",
                 f"--pgsql-port={end['port']}", f"--pgsql-user={end['user']}", f"--pgsql-db={end['dbname']}", "--tables=1",
-                f"--table-size={work.records}", f"--threads={THREADS}", f"--events={work.operations}", "--time=0",
+                f"--table-size={work.records}", f"--threads={work.clients}", f"--events={work.operations}", "--time=0",
                 f"--rand-type={work.rand_type}", "run"]
 
     def count(self, work, usage):
@@ -94,10 +96,14 @@ class Ycsb(Program):
         super().__init__(name, "tcp", version)
         self.run = run
 
-    def command(self, work):
+    def database(self, workload):
+        # Its keys are others than YCSB's: it finds no row that it has not loaded itself.
+        return "go_ycsb" if self.name == "go-ycsb" else super().database(workload)
+
+    def command(self, work, kind="run"):
         end = work.endpoint
         properties = {
-            "recordcount": work.records, "operationcount": work.operations, "threadcount": THREADS,
+            "recordcount": work.records, "operationcount": work.operations, "threadcount": work.clients,
             "requestdistribution": "zipfian", "scanproportion": 0, "insertproportion": 0, **MIX[work.workload],
             "workload": "core" if self.name == "go-ycsb" else "site.ycsb.workloads.CoreWorkload",
             "pg.host": end["host"], "pg.port": end["port"], "pg.user": end["user"], "pg.db": end["dbname"],
@@ -107,7 +113,7 @@ class Ycsb(Program):
         path = os.path.join(work.scratch, "properties")
         with open(path, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
             f.writelines(f"{name}={value}\n" for name, value in properties.items())
-        return [*self.run, path]
+        return [*self.run, path] if kind == "run" else [self.run[0], kind, *self.run[2:], path]
 
     def count(self, work, usage):
         text = usage.text + usage.errors
@@ -126,9 +132,9 @@ class Ycsb(Program):
 
 
 class Work:
-    def __init__(self, workload, operations, endpoint, scratch, records, rand_type="special"):
+    def __init__(self, workload, operations, endpoint, scratch, options, rand_type="special"):
         self.workload, self.operations, self.endpoint = workload, operations, endpoint
-        self.scratch, self.records, self.rand_type = scratch, records, rand_type
+        self.scratch, self.records, self.clients, self.rand_type = scratch, options.records, options.clients, rand_type
         self.pgdyno_options = ["-D", f"rand-type={rand_type}"] if workload in SYSBENCH or workload.startswith("oltp") else []
 
 
@@ -162,7 +168,8 @@ def one(store, server, part, program, work, n, kind="run"):
         print(f"{part} {program.name}: failed: {error}", file=sys.stderr)
         return
     shown = [word.replace(work.scratch, "SCRATCH").replace(str(work.endpoint["host"]), "HOST") for word in command]
-    usage.text, usage.errors = (text.replace(work.scratch, "SCRATCH") for text in (usage.text, usage.errors))
+    hidden = lambda text: text.replace(work.scratch, "SCRATCH").replace(os.path.dirname(server.data), "HOST")
+    usage.text, usage.errors = (hidden(text) for text in (usage.text, usage.errors))
     store.said(f"{part} {program.name} {kind} {n}", [part_of(word) for word in shown], usage)
     line = store.add(part, program.name, kind, n, operations=done, failed_operations=failed, tps=tps, cpu_s=usage.cpu_s,
                      wall_s=usage.wall_s, server_s=usage.server_s, other_cpus=usage.other_cpus, rss_bytes=usage.rss_bytes)
@@ -181,13 +188,14 @@ def costs(store, server, options, pairs, scratch):
         for workload in SYSBENCH if is_sysbench else MIX:
             share = SYSBENCH.get(workload, 0.5)
             part = f"{workload} beside {peer.name}"
-            endpoint = server.endpoints[peer.transport].database("sysbench" if is_sysbench else "ycsb")
+            endpoints = {program.name: server.endpoints[peer.transport].database(program.database(workload)) for program in (ours, peer)}
             for n in range(options.rounds):
                 for program in (ours, peer) if n % 2 == 0 else (peer, ours):
+                    endpoint = endpoints[program.name]
                     few = 400
                     many = max(int(options.operations * share), 5 * few)
-                    one(store, server, part, program, Work(workload, few, endpoint, scratch, options.records), n, "base")
-                    one(store, server, part, program, Work(workload, many, endpoint, scratch, options.records), n)
+                    one(store, server, part, program, Work(workload, few, endpoint, scratch, options), n, "base")
+                    one(store, server, part, program, Work(workload, many, endpoint, scratch, options), n)
 
 
 TRIGGER = """
@@ -205,14 +213,15 @@ def shares(store, server, options, pairs, scratch):
         is_sysbench = peer.name == "sysbench"
         workload = "oltp-update-non-index" if is_sysbench else "ycsb-a"
         part = f"keys of {workload} beside {peer.name}"
-        database, table, key = ("sysbench", "sbtest1", "id") if is_sysbench else ("ycsb", "usertable", "ycsb_key")
-        endpoint = server.endpoints[peer.transport].database(database)
+        table, key = ("sbtest1", "id") if is_sysbench else ("usertable", "ycsb_key")
         for program in (ours, peer):
+            database = program.database(workload)
+            endpoint = server.endpoints[peer.transport].database(database)
             if store.done(part, program.name, "share", 0):
                 continue
             server.sql(TRIGGER.format(key=key, table=table), database)
             operations = options.keys * (1 if is_sysbench else 2)
-            one(store, server, part, program, Work(workload, operations, endpoint, scratch, options.records), 0)
+            one(store, server, part, program, Work(workload, operations, endpoint, scratch, options), 0)
             counts = server.sql("select count(*) from seen group by key order by 1 desc", database).split()
             server.sql(f"drop trigger note on {table}", database)
             counts, updates = [int(count) for count in counts], sum(int(count) for count in counts)
@@ -228,7 +237,7 @@ def table(store):
              f"{facts['load_average_1min']:.2f} at the begin; commit {facts['commit']}",
              f"- server: PostgreSQL {facts['server']}; " + ", ".join(f"{k} {v}" for k, v in facts["settings"].items()),
              f"- programs: {'; '.join(facts['programs'])}",
-             f"- {facts['records']:,} records or rows, {THREADS} clients, pgdyno with one thread, --no-samples; {facts['rounds']} rounds in turns",
+             f"- {facts['records']:,} records or rows, {facts.get('clients', 4)} clients, pgdyno with one thread, --no-samples; {facts['rounds']} rounds in turns",
              "- CPU: user and system of the whole process, less that of a run of 400 operations; ratios pair by pair: median and range",
              "", "## Client CPU an operation", "",
              "| workload | pgdyno µs | peer µs | ratio | goal | | pgdyno op/s | peer op/s | others' CPUs |", "|---|---|---|---|---|---|---|---|---|"]
@@ -276,6 +285,7 @@ def main():
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--operations", type=int, default=400_000)
     parser.add_argument("--keys", type=int, default=100_000, help="updates whose keys are noted")
+    parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--resume", metavar="DIR")
@@ -293,15 +303,21 @@ def main():
         subprocess.run(["cargo", "build", "--release", "-p", "pgdyno"], cwd=ROOT, check=True)
         pgdyno = os.path.join(ROOT, "target", "release", "pgdyno")
     pairs = programs(options, os.path.abspath(pgdyno))
-    with servers.Private(64) as server, tempfile.TemporaryDirectory() as scratch:
+    with servers.Private(options.clients + 32) as server, tempfile.TemporaryDirectory() as scratch:
         store.facts({**machine(), "server": server.version, "settings": server.settings(), "records": options.records,
-                     "rounds": options.rounds,
+                     "clients": options.clients, "rounds": options.rounds,
                      "programs": [pairs[0][1].version, *(peer.version for peer, _ in pairs)] if pairs else []})
         for database, workload, size in (("ycsb", "ycsb-a", "--records"), ("sysbench", "oltp-read-write", "--scale")):
             server.sql(f"create database {database}")
             endpoint = server.endpoints["unix"].database(database)
             subprocess.run([pgdyno, "load", workload, size, str(options.records), "--target", endpoint.dsn, "-q"],
                            cwd=scratch, env=endpoint.env, check=True)
+        for program in (peer for peer, _ in pairs if peer.name == "go-ycsb"):
+            server.sql(f"create database {program.database('ycsb-a')}")
+            endpoint = server.endpoints[program.transport].database(program.database("ycsb-a"))
+            command = program.command(Work("ycsb-a", options.records, endpoint, scratch, options), "load")
+            subprocess.run(command, cwd=scratch, env=endpoint.env, check=True, stdout=subprocess.DEVNULL)
+            server.sql("vacuum analyze usertable", program.database("ycsb-a"))
         try:
             costs(store, server, options, pairs, scratch)
             shares(store, server, options, pairs, scratch)
