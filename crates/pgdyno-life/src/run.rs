@@ -62,6 +62,7 @@ pub fn run_request(request: &Request, interrupt: &Interrupt, events: &dyn EventS
     if order.meeting.agents.is_some() {
         target.admit_agents()?;
     }
+    watch::profile::admit(&resolved.plan, &target)?;
     let team = Team::gather(&order.meeting, &resolved.plan.workload, interrupt, events)?;
     match &team {
         Some(team) => {

@@ -428,7 +428,8 @@ impl Stage<'_> {
             drive::drive(self.plan, self.workload, driven, team, control, self.events, self.recording)
         })?;
         if let Some(watched) = driven.watched.take() {
-            watch::note(watched, &mut self.recording.record, self.events);
+            let directory = self.recording.path().to_owned();
+            watch::note(watched, &mut self.recording.record, &directory, self.events);
         }
         Ok(driven)
     }

@@ -426,6 +426,8 @@ pub static OPTIONS: &[RunOption] = &[
         bearing: none,
         kind: Kind::Flag(|plan| plan.watch.plans),
     },
+    // It takes CPU time of the server's machine.
+    flag(&["perf"], "profiled by perf", |plan| plan.watch.perf),
     RunOption {
         flags: &["random-seed"],
         title: "seed",

@@ -140,6 +140,7 @@ impl Order {
                 os_metrics: plan.watch.os.clone().filter(|how| how.starts_with("ssh ")),
                 statement_plans: Some(plan.watch.statement_plans),
                 plans: plan.watch.plans,
+                perf: plan.watch.perf,
             },
             meeting: MeetingOrder { agents: plan.agents, ..MeetingOrder::default() },
             suite: None,
@@ -382,6 +383,8 @@ pub struct WatchOrder {
     pub statement_plans: Option<u32>,
     /// Explain the workload's queries after the measured time.
     pub plans: bool,
+    /// Profile the server's processes in the measured window.
+    pub perf: bool,
 }
 
 #[cfg(test)]

@@ -190,6 +190,9 @@ pub struct WatchPlan {
     /// Whether the workload's queries are explained after the measured time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub plans: bool,
+    /// Whether the server's processes are profiled in the measured window.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub perf: bool,
 }
 
 impl WatchPlan {

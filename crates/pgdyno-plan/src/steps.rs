@@ -194,7 +194,7 @@ fn routine_schema(plan: &Plan) -> Option<&str> {
 
 /// Returns what is watched while the clients run; nothing if there is nothing to watch.
 fn watched(plan: &Plan) -> Option<String> {
-    let WatchPlan { off, os, statement_plans, plans: _ } = &plan.watch;
+    let WatchPlan { off, os, statement_plans, plans: _, perf } = &plan.watch;
     if matches!(plan.target.as_str(), "none" | "null") {
         return None;
     }
@@ -210,7 +210,8 @@ fn watched(plan: &Plan) -> Option<String> {
         0 => String::new(),
         n => format!(", plans of {}", plural(*n as usize, "statement")),
     };
-    Some(format!("the server's statistics every second, wait events ten times a second{machine}{plans}"))
+    let perf = if *perf { ", its processes by perf in the measured window" } else { "" };
+    Some(format!("the server's statistics every second, wait events ten times a second{machine}{plans}{perf}"))
 }
 
 fn plural(n: usize, word: &str) -> String {

@@ -12,7 +12,7 @@ use crate::latency_table::aligned;
 use crate::units::{count, duration, rate};
 use crate::wrap::hanging;
 
-pub(crate) use svg::{Drawing, svg};
+pub(crate) use svg::svg;
 
 /// Renders the record of a frontier.
 pub type Render = fn(&FrontierRecord, &mut dyn Write) -> io::Result<()>;

@@ -29,6 +29,7 @@ mod markup;
 mod of_run;
 mod page;
 mod plans;
+mod profile;
 mod queries;
 mod result;
 mod samples;

@@ -11,6 +11,8 @@ mod csv;
 mod cycle;
 mod describe;
 mod diagnosis;
+mod drawing;
+pub mod flame;
 pub mod forms;
 pub mod frontier;
 mod groups;

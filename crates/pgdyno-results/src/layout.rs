@@ -18,6 +18,9 @@ pub(crate) const EXECUTIONS: &str = "executions.csv";
 /// The plans of its queries as EXPLAIN returned them, if the run kept them.
 pub const QUERY_PLANS: &str = "plans.json";
 
+/// Call stacks of the server's processes, if the run has a profile.
+pub(crate) const PROFILE: &str = "perf.folded";
+
 /// The directory with the files of its workload that are too large for the record, by their hashes.
 pub(crate) const INPUTS: &str = "inputs";
 

@@ -33,6 +33,7 @@ mod live;
 mod metric;
 mod objective;
 mod pattern;
+mod profile;
 mod record;
 mod samples;
 mod search;
@@ -57,14 +58,15 @@ pub use live::{Latest, goes_on, read_latest};
 pub use metric::Metric;
 pub use objective::Objective;
 pub use pgdyno_workload::{Better, Unit};
+pub use profile::write_profile;
 pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord,
     CopyRecord, CostRecord, CycleRecord, DriverRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord,
     FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord,
-    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, QueryCostRecord,
-    QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord,
-    SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord,
-    TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
+    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, ProfileRecord,
+    QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord,
+    ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary,
+    TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};

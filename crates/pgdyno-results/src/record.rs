@@ -34,7 +34,9 @@ pub use figures::{
     StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
-pub use observed::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
+pub use observed::{
+    EventRecord, FindingRecord, LeftOutRecord, MachineRecord, ProfileRecord, SamplesRecord, TimePartRecord,
+};
 pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};
 pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
@@ -184,6 +186,9 @@ pub struct RunRecord {
     /// How server and machines were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SamplesRecord>,
+    /// The profile of the server's processes, with `--perf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileRecord>,
     /// The server's machine in the measured window, if it could be sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_machine: Option<MachineRecord>,
@@ -251,6 +256,7 @@ impl RunRecord {
             notices: Vec::new(),
             intervals: Vec::new(),
             samples: None,
+            profile: None,
             server_machine: None,
             client_machine: None,
             events: Vec::new(),

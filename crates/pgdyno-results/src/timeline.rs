@@ -9,6 +9,7 @@ use crate::executions::{self, Execution};
 use crate::hlog;
 use crate::interval::{IntervalLatency, IntervalRecord};
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, directory};
+use crate::profile;
 use crate::record::RunRecord;
 
 /// A run interval by interval.
@@ -22,6 +23,8 @@ pub struct Timeline {
     pub groups: Vec<GroupTimeline>,
     /// Each execution of its queries, by its start, if they are kept.
     pub executions: Vec<Execution>,
+    /// Call stacks of the server's processes and how often each was seen, if the run has a profile.
+    pub profile: Vec<(String, u64)>,
 }
 
 /// The intervals of one group of clients in one stage.
@@ -91,7 +94,8 @@ pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<
         text => parse_groups(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
     let executions = executions::read(&directory)?;
-    Ok(Timeline { directory: Some(directory), intervals, groups, executions })
+    let profile = profile::read(&directory)?;
+    Ok(Timeline { directory: Some(directory), intervals, groups, executions, profile })
 }
 
 pub(crate) fn latency_line(line: hlog::Line) -> LatencyLine {

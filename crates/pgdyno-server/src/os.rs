@@ -22,6 +22,7 @@ mod memory;
 mod net;
 mod observer;
 mod os_metrics;
+pub mod perf;
 mod pressure;
 mod proc;
 pub(crate) mod process;

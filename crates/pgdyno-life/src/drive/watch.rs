@@ -5,10 +5,11 @@
 
 mod machine;
 pub(crate) mod memory;
+pub(crate) mod profile;
 mod sink;
 mod statistics;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -17,6 +18,7 @@ use std::time::Instant;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{TargetFacts, WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
+use pgdyno_server::os::perf::{Perf, Stacks};
 use pgdyno_server::os::{BackendMemory, Machines, OsMetrics};
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 
@@ -44,6 +46,7 @@ pub(crate) fn planned(order: &WatchOrder, target: &TargetFacts) -> WatchPlan {
         os,
         statement_plans: order.statement_plans.unwrap_or_default(),
         plans: order.plans,
+        perf: order.perf,
     }
 }
 
@@ -98,6 +101,8 @@ pub(crate) struct Watch<'scope> {
     statistics: ScopedJoinHandle<'scope, Sampled>,
     machines: ScopedJoinHandle<'scope, machine::MachineMeans>,
     memory: Option<ScopedJoinHandle<'scope, ()>>,
+    /// The profiler, if it was asked for; an error says why there is none.
+    perf: Option<std::result::Result<Perf, String>>,
 }
 
 /// The results of the watchers without the samples, which are in the run directory.
@@ -109,6 +114,8 @@ pub(crate) struct Watched {
     pub(crate) server_machine: Option<MachineRecord>,
     /// The driver's machine, if it is a different one.
     pub(crate) client_machine: Option<MachineRecord>,
+    /// Call stacks of the server's processes, if there is a profile.
+    pub(crate) stacks: Stacks,
     /// Transactions of the watchers that the server has counted.
     pub(crate) transactions: u64,
     /// Why samples could not be written, if the disk failed.
@@ -137,8 +144,9 @@ impl<'scope> Watch<'scope> {
             signals.push(memory_signals);
             scope.spawn(move || memory::watch(memory, &peaks, &inbox))
         });
+        let perf = subject.plan.perf.then(|| profile::begin(subject.options, &subject.directory));
         let is_distributed = subject.is_distributed;
-        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines, memory }
+        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines, memory, perf }
     }
 
     /// Marks the start of the clients: times are relative to it.
@@ -148,11 +156,17 @@ impl<'scope> Watch<'scope> {
 
     /// Marks the start of the measured window.
     pub(crate) fn window_opens(&self) {
+        if let Some(Ok(perf)) = &self.perf {
+            perf.window_opens();
+        }
         self.tell(Signal::WindowOpens(Instant::now()));
     }
 
     /// Marks its end.
     pub(crate) fn window_closes(&self) {
+        if let Some(Ok(perf)) = &self.perf {
+            perf.window_closes();
+        }
         self.tell(Signal::WindowCloses(Instant::now()));
     }
 
@@ -184,6 +198,14 @@ impl<'scope> Watch<'scope> {
             let why = "only the node that the clients connect to is sampled; its counters leave out the other nodes";
             left_out.push(LeftOutRecord { source: "other nodes".to_owned(), why: why.to_owned() });
         }
+        let stacks = match self.perf.map(|perf| perf.and_then(Perf::end)) {
+            None => Stacks::new(),
+            Some(Ok(stacks)) => stacks,
+            Some(Err(why)) => {
+                left_out.push(LeftOutRecord { source: "perf".to_owned(), why });
+                Stacks::new()
+            }
+        };
         let plans = sampled.plans.map(|plans| self.sink.keep("plans.txt", &plans));
         let samples = SamplesRecord {
             sources: self.sink.sources(),
@@ -200,6 +222,7 @@ impl<'scope> Watch<'scope> {
             events,
             server_machine: machines.server,
             client_machine: machines.driver,
+            stacks,
             transactions: sampled.transactions,
             write_error: self.sink.failure(),
         }
@@ -207,8 +230,12 @@ impl<'scope> Watch<'scope> {
 }
 
 /// Adds the results to the record, and immediately reports what affects the figures.
-pub(crate) fn note(watched: Watched, record: &mut RunRecord, events: &dyn EventSink) {
-    let warnings = watched.samples.notes.iter().cloned().chain(watched.write_error);
+pub(crate) fn note(watched: Watched, record: &mut RunRecord, directory: &Path, events: &dyn EventSink) {
+    let without_profile = watched.samples.left_out.iter().find(|left_out| left_out.source == "perf");
+    let without_profile = without_profile.map(|left_out| format!("the server has no profile: {}", left_out.why));
+    let unwritten = profile::keep(&watched.stacks, record, directory).err();
+    let warnings =
+        watched.samples.notes.iter().cloned().chain(watched.write_error).chain(without_profile).chain(unwritten);
     for warning in warnings {
         events.warn(&warning);
         record.warnings.push(warning);

@@ -311,6 +311,7 @@ options! {
     os_metrics: String => "os-metrics",
     statement_plans: u64 => "statement-plans",
     plans: bool => "plans",
+    perf: bool => "perf",
     args: Vec<String> => "",
 }
 

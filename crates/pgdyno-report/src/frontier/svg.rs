@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::{FrontierPoint, FrontierRecord};
 
 use super::place;
+use crate::drawing::Drawing;
 use crate::scaling::svg::{escaped, scale};
 use crate::units::rate;
 
@@ -17,23 +18,12 @@ const PLOT: (f64, f64, f64, f64) = (90.0, 730.0, 76.0, 450.0);
 const INK: &str = "#1f5fa8";
 const GREY: &str = "#767676";
 
-/// A drawing as SVG, in which every text is escaped.
-pub(crate) struct Drawing(String);
-
-impl Drawing {
-    /// Returns its markup.
-    #[must_use]
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
 /// Returns the drawing.
 pub(crate) fn svg(record: &FrontierRecord) -> Drawing {
     let mut out = Vec::new();
     // A vector takes everything.
     let _ = write(record, &mut out);
-    Drawing(String::from_utf8_lossy(&out).into_owned())
+    Drawing::new(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// Writes the drawing.

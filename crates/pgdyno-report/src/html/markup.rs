@@ -1,6 +1,6 @@
 //! Builds HTML. Markup comes only from this source code; everything else is escaped.
 
-use crate::frontier::Drawing;
+use crate::drawing::Drawing;
 
 /// A part of a page.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use sha2::Digest as _;
 
 use super::markup::Html;
 use super::{
-    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, plans, queries,
-    result, server, several, shares, tables, watched,
+    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, plans, profile,
+    queries, result, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
 use crate::describe::what_ran;
@@ -96,6 +96,7 @@ fn one(run: &ReportRun, html: &mut Html) {
     html.raw("</nav>\n");
     queries::queries(run, html);
     plans::plans(record, html);
+    profile::profile(run, html);
     html.raw("<section id=\"transactions\">\n");
     tables::transactions(record, html);
     result::tiles(record, html);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::RunRecord;
+
 /// How server and machines were sampled, and which sources are missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SamplesRecord {
@@ -37,6 +39,26 @@ pub struct LeftOutRecord {
     pub source: String,
     /// The reason, and a remedy.
     pub why: String,
+}
+
+/// A profile of the server's processes in the measured window: `perf.folded` and `perf.svg` in the run directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileRecord {
+    /// Number of samples.
+    pub samples: u64,
+    /// Samples a second on each CPU that a process of the server was on.
+    pub frequency_hz: u32,
+    /// Number of different call stacks.
+    pub stacks: u64,
+}
+
+impl ProfileRecord {
+    /// Returns the title of its flame graph.
+    #[must_use]
+    pub fn title(&self, record: &RunRecord) -> String {
+        let workload = &record.plan.workload;
+        format!("{workload}: {} samples at {} Hz, {}", self.samples, self.frequency_hz, record.id)
+    }
 }
 
 /// A machine in the measured window. CPU usage is in CPUs: 1.5 means one and a half CPUs all the time.

@@ -19,6 +19,10 @@ pub(crate) struct WatchArgs {
     /// After the measured time, explain each query of tproc-h once (EXPLAIN ANALYZE), and keep its plan
     #[arg(long)]
     pub(crate) plans: bool,
+    /// Profile a private server in the measured window with Linux' perf: a flame graph on the page, perf.svg and
+    /// perf.folded in the run directory
+    #[arg(long, conflicts_with = "no_samples")]
+    pub(crate) perf: bool,
     /// One line of progress instead of the full-screen view
     #[arg(long)]
     pub(crate) no_live: bool,
@@ -27,7 +31,7 @@ pub(crate) struct WatchArgs {
 impl WatchArgs {
     /// Returns how server and machines are sampled, without the view of the run.
     pub(super) fn order(self) -> WatchOrder {
-        let Self { no_samples, os_metrics, statement_plans, plans, no_live: _ } = self;
-        WatchOrder { no_samples, os_metrics, statement_plans, plans }
+        let Self { no_samples, os_metrics, statement_plans, plans, perf, no_live: _ } = self;
+        WatchOrder { no_samples, os_metrics, statement_plans, plans, perf }
     }
 }

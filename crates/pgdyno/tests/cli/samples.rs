@@ -115,3 +115,48 @@ fn a_restart_during_a_run_that_reconnects_is_said_and_the_looks_go_on() {
     assert!(*column(&run, "database", "at_s").last().unwrap() >= until_s);
     assert!(run.record["summary"]["tpm"].is_null());
 }
+
+#[test]
+fn a_profile_is_in_the_run_directory_and_on_the_page() {
+    if !crate::postgres::available("a profile") {
+        return;
+    }
+    let home = Home::new();
+    let args = ["run", "select-only", "-s", "1", "-c", "2", "-T", "2", "--ramp", "1", "-n", "-q", "--perf"];
+    // Without perf, or the right to use it, that is said before anything is started.
+    if let Some((why, _)) = pgdyno_server::os::perf::hindrance() {
+        home.run(&args).ended(1).says(&["--perf", &why]);
+        assert!(home.runs().is_empty());
+        return crate::skipped::skipped(&format!("a profile: {why}"));
+    }
+    let ran = home.run(&args).ok();
+    let run = home.the_run();
+    let Some(profile) = run.record.get("profile") else {
+        // A machine may not let a guest or a container count anything.
+        let samples = run.at("/samples").to_string();
+        assert!(ran.stderr.contains("the server has no profile: "), "{}\n{samples}", ran.stderr);
+        return crate::skipped::skipped(&format!("a profile: perf cannot sample here: {samples}"));
+    };
+    let read = |name: &str| std::fs::read_to_string(run.path.join(name)).unwrap();
+    let (stacks, svg, page) = (read("perf.folded"), read("perf.svg"), read("report.html"));
+    let samples: u64 = stacks.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
+    assert_eq!(profile["samples"], samples);
+    assert!(stacks.lines().all(|line| line.starts_with("postgres")), "{stacks}");
+    // The backends' files are known: a stack that ends in the program itself, or in its libraries.
+    assert!(stacks.contains("[postgres]") || stacks.contains("PostgresMain"), "{stacks}");
+    assert!(svg.starts_with("<svg ") && svg.contains("<title>postgres: "), "{svg}");
+    assert!(page.contains("Profile of the server") && page.contains("<title>postgres: "));
+    assert!(!run.path.join(".perf").exists(), "perf's own files are removed");
+    home.assert_clean();
+}
+
+#[test]
+fn a_profile_of_another_machine_is_refused_with_what_to_do() {
+    let home = Home::new();
+    for target in ["null", "host=db1.invalid dbname=bench"] {
+        home.run(&["run", "select-only", "--target", target, "--perf"])
+            .ended(1)
+            .says(&["--perf profiles a PostgreSQL on this machine", "perf record"]);
+    }
+    home.run(&["run", "select-only", "--perf", "--no-samples"]).ended(1).says(&["cannot be used with"]);
+}

@@ -81,7 +81,7 @@ fn everything_else() -> Vec<Vec<String>> {
             "simple-update --target embedded --pipeline -s 5 -t 100 --no-load -n --no-samples -j 1 --pin={cpu}"
         )),
         line(
-            "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --repeat 2 --queries 1,6 --timeout 5min --no-refresh --validation --plans",
+            "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --repeat 2 --queries 1,6 --timeout 5min --no-refresh --validation --plans --perf",
         ),
         line(
             "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3 \

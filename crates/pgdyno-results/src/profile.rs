@@ -1,0 +1,50 @@
+//! Call stacks of the server's processes in the measured window: `perf.folded`, a line for each with its frames from the root to the
+//! leaf, separated by semicolons, then a space and how often it was seen. The form is that of flame graph tools.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{StoreError, io_error, malformed};
+use crate::layout::PROFILE;
+use crate::store::write_whole;
+
+/// Writes the stacks into a run directory.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_profile(directory: &Path, stacks: &[(String, u64)]) -> Result<(), StoreError> {
+    let text: String = stacks.iter().map(|(stack, samples)| format!("{stack} {samples}\n")).collect();
+    write_whole(&directory.join(PROFILE), text.as_bytes())
+}
+
+/// Reads the stacks of a run directory; none if it has no profile.
+pub(crate) fn read(directory: &Path) -> Result<Vec<(String, u64)>, StoreError> {
+    let file = directory.join(PROFILE);
+    match fs::read_to_string(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        text => parse(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why)),
+    }
+}
+
+fn parse(text: &str) -> Result<Vec<(String, u64)>, String> {
+    let line = |line: &str| {
+        let (stack, samples) = line.rsplit_once(' ')?;
+        Some((stack.to_owned(), samples.parse().ok()?))
+    };
+    text.lines().map(|text| line(text).ok_or_else(|| format!("'{text}' is no stack with a number"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_are_read_as_they_were_written() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(read(directory.path()).unwrap(), []);
+        let stacks = vec![("postgres;main".to_owned(), 7), ("postgres;[libc.so.6];x_[k]".to_owned(), 1)];
+        write_profile(directory.path(), &stacks).unwrap();
+        assert_eq!(read(directory.path()).unwrap(), stacks);
+        assert!(parse("postgres main").is_err() && parse("x").is_err());
+    }
+}
