@@ -66,9 +66,32 @@ fn folded_line(line: &str) -> String {
     let hang = " ".repeat(behind.map_or(indent + 2, |at| text[..at].chars().count()));
     let first = &text[..behind.unwrap_or(indent)];
     let rest = &text[first.len()..];
-    let lines = textwrap::wrap(rest, options(COLUMNS).initial_indent(first).subsequent_indent(&hang));
+    let rest = together(rest);
+    let lines = textwrap::wrap(&rest, options(COLUMNS).initial_indent(first).subsequent_indent(&hang));
     let end = &line[text.len()..];
-    lines.join("\n") + end
+    lines.join("\n").replace(NO_BREAK, " ") + end
+}
+
+/// A space at which no line ends.
+const NO_BREAK: char = '\u{a0}';
+
+/// What stands in brackets is read at once where it has no more characters than this.
+const TOGETHER_MAX: usize = 24;
+
+/// Returns the text with spaces that do not break where short words stand in brackets, as in `[default: 1]`.
+fn together(text: &str) -> String {
+    let mut parts = text.split_inclusive(['[', ']']).peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(part) = parts.next() {
+        out += part;
+        let is_short = |inner: &&str| inner.ends_with(']') && inner.chars().count() <= TOGETHER_MAX;
+        if part.ends_with('[') {
+            if let Some(inner) = parts.next_if(|inner| is_short(&inner)) {
+                out += &inner.replace(' ', "\u{a0}");
+            }
+        }
+    }
+    out
 }
 
 /// Returns as much of a text as fits into a line of the summary, up to the end of a part.
@@ -124,6 +147,17 @@ mod tests {
         assert_eq!((lines[0], &lines[1][..16]), ("short", "  scale     word"));
         assert!(lines[2].starts_with("            word") && lines[4].starts_with("  word"), "{text}");
         assert_eq!(text.replace('\n', " ").split_whitespace().filter(|word| *word == "word").count(), 40);
+    }
+
+    #[test]
+    fn short_words_in_brackets_stay_together() {
+        let text = format!("  --clients  {}[default: 1] more", "x ".repeat(30));
+        assert_eq!(
+            folded(&text),
+            format!("  --clients  {}\n             [default: 1] more", "x ".repeat(30).trim_end())
+        );
+        let long = format!("{}[a list of words that is longer than a bracket that is kept whole]", "x ".repeat(30));
+        assert!(folded(&long).lines().next().unwrap().contains("[a list of"));
     }
 
     #[test]

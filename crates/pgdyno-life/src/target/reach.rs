@@ -77,8 +77,8 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
     if prepared || !is_asked {
         return Ok(());
     }
-    let error = "query mode prepared is asked for, and the pooler hands out a connection for each transaction and keeps \
-                 no prepared statements";
+    let error = "query mode prepared cannot be used: the pooler assigns a connection to each transaction and keeps no \
+                 prepared statements";
     Err(Failure::new(Code::Start, error).hint(
         "give --mode extended or simple; PgBouncer keeps prepared statements from 1.21 on with \
          max_prepared_statements above 0; or connect to the server itself",

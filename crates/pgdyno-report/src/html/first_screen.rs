@@ -18,7 +18,7 @@ const REASONS_MAX: usize = 3;
 pub(super) fn subtitle(record: &RunRecord, html: &mut Html) {
     html.raw("<p class=\"sub\">").text(&line_of_drive(record)).raw("</p>\n<p class=\"sub\">");
     let server = record.server.as_ref().map_or_else(|| format!("target {}", record.plan.target), server_and_place);
-    html.text(&server).raw(" · run ").text(&record.id).raw("</p>");
+    html.text(&server).raw("<span class=\"id\"> · run ").text(&record.id).raw("</span></p>");
 }
 
 /// Writes the whole screen but its charts, which the script puts into `#over-time`.
@@ -77,8 +77,8 @@ fn folded(record: &RunRecord, reasons: usize) -> String {
         if more > 0 { format!("{more} more reason{}; ", if more == 1 { "" } else { "s" }) } else { String::new() };
     match record.warnings.len() {
         0 => format!("{more}how steady throughput was"),
-        1 => format!("{more}1 warning in full, with what to do"),
-        n => format!("{more}{n} warnings in full, with what to do"),
+        1 => format!("{more}1 warning in full"),
+        n => format!("{more}{n} warnings in full"),
     }
 }
 

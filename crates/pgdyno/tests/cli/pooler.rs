@@ -138,7 +138,7 @@ fn what_wants_sessions_is_refused_behind_a_transaction_pooler() {
     pooled.place.run("load tproc-c -w 1").ok();
     pooled.run("check tproc-c --isolation").ended(1).says(&refused);
     pooled.run("run tproc-c -T 1 --replace").ended(1).says(&refused);
-    let said = ["query mode prepared is asked for", "--mode extended or simple", "max_prepared_statements"];
+    let said = ["query mode prepared cannot be used", "--mode extended or simple", "max_prepared_statements"];
     pooled.run("run tproc-c -T 1 --mode prepared").ended(1).says(&said);
     pooled.run("run tproc-c -T 1 --set work_mem=8MB --ramp 0").says(&["unsupported startup parameter", "ALTER ROLE"]);
     for call in ["procedure", "function", "client"] {

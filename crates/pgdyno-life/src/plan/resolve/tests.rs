@@ -201,7 +201,7 @@ fn what_the_server_cannot_do_is_refused() {
             "tpcb-like",
             |o| o.drive.mode = Some(QueryMode::Prepared),
             |f| f.server = pooled(Pooling::Transaction { prepared: false }),
-            "query mode prepared is asked for",
+            "query mode prepared cannot be used",
         ),
         (
             "tproc-c",

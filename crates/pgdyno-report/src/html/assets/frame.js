@@ -22,7 +22,7 @@ function svg(name, attributes = {}, text) {
 const colour = (index) => `var(--c${index % COLOURS})`;
 
 // A chart of the first screen is lower where the screen is narrow.
-const NARROW = { width: 480, height: 132 };
+const NARROW = { width: 480, height: 98 };
 
 // A figure in the page. One that is compact has its legend beside the title and its note folded. `draw(chart)` fills `chart.plot` and answers how many things it has drawn.
 function frame({ title, note, unit, height, wide = false, compact = false, legend, draw, table }) {

@@ -7,7 +7,7 @@ use crate::browser::{browser, look};
 const MEASURE: &str = r##"<script>
 const root = document.documentElement;
 const end = (selector) => Math.round(document.querySelector(selector).getBoundingClientRect().bottom);
-parent.postMessage({ name: window.name, places: [".result", ".trust", "#over-time figure", "#over-time", ".finding"].map(end), wide: root.scrollWidth }, "*");
+parent.postMessage({ name: window.name, places: [".result", ".trust", "#over-time figure", "#over-time", ".finding .claim", ".finding"].map(end), wide: root.scrollWidth }, "*");
 </script></body>"##;
 
 /// Shows a page at the sizes of a laptop and of a phone.
@@ -42,7 +42,8 @@ fn the_answer_is_on_the_first_screen() {
         seen.data(name).unwrap_or_default().split(' ').map(|pixels| pixels.parse().unwrap()).collect()
     };
     let laptop = measured("laptop");
-    assert!(laptop[..5].iter().all(|end| *end <= 800) && laptop[5] <= 1280, "{laptop:?}");
+    assert!(laptop[..6].iter().all(|end| *end <= 800) && laptop[6] <= 1280, "{laptop:?}");
+    // What to do about the finding may stand below.
     let phone = measured("phone");
-    assert!(phone[..3].is_sorted() && phone[2] <= 844 && phone[5] <= 390, "{phone:?}");
+    assert!(phone[..5].is_sorted() && phone[4] <= 844 && phone[6] <= 390, "{phone:?}");
 }
