@@ -25,6 +25,7 @@ use crate::record::Recording;
 use crate::record::verdict::End;
 use crate::stage::{Stage, is_null};
 use crate::target::analytics::{self, AnalyticsServer};
+use crate::target::cached;
 use crate::target::lock::{self, TargetLock};
 use crate::target::{Demand, Named, Owner, Server, Target};
 
@@ -182,8 +183,13 @@ impl Run<'_> {
 
     /// Executes the run on a target that is up or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let demand = Demand { clients: self.plan.links(), is_analytic: self.workload.drive.is_analytic() };
-        let mut server = target.bring_up(&self.request.order.target, demand, self.events)?;
+        let order = &self.request.order.target;
+        let demand = Demand {
+            clients: self.plan.links(),
+            is_analytic: self.workload.drive.is_analytic(),
+            data: cached::wanted(&self.plan, &self.workload.data, order.cache_bytes),
+        };
+        let mut server = target.bring_up(order, demand, self.events)?;
         let plain = server.options.clone();
         // Nothing has to be restored yet: the first signal ends a wait for the server.
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));
@@ -467,6 +473,7 @@ impl Run<'_> {
         }
         let recording = self.begun(recording)?;
         recording.settle(&plan, &*workload.drive);
+        recording.record.cached_data = server.cached().map(cached::record);
         let mut warnings = server.notes.clone();
         warnings.extend(workload.drive.advice(plan.clients));
         for warning in warnings {

@@ -12,6 +12,7 @@ use pgdyno_results::{
     AnalyticsServerRecord, CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerCountRecord,
     ServerRecord, Status, note_counts, note_metrics, write_json,
 };
+use pgdyno_server::Keeping;
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_workload::{Capabilities, DataSet, ServerCount, Workload};
 
@@ -35,6 +36,7 @@ use crate::record::query_costs::{self, QueryIds};
 use crate::record::verdict::{self, End};
 use crate::record::warnings;
 use crate::target::analytics::{self as analytics_target, AnalyticsServer};
+use crate::target::cached;
 use crate::target::cluster;
 use crate::target::lock;
 use crate::target::{Owner, Server};
@@ -101,6 +103,11 @@ impl Stage<'_> {
         self.recording.server_can(&*self.workload.drive, &caps);
         let Some(template) = template else {
             self.provide(&options, &mut admin, &caps, server.data_dir())?;
+            if self.is_worth_keeping(server) {
+                drop(admin);
+                self.keep_data(server)?;
+                admin = Admin::connect(&options).or_fail(Code::Start)?;
+            }
             return self.run_on_server(&options, &mut admin, &caps, server);
         };
         let there = template.options().map(|options| self.interrupt.options(&options));
@@ -158,6 +165,22 @@ impl Stage<'_> {
         record.rows_read =
             stamp.as_ref().and_then(|stamp| self.workload.drive.rows_read(stamp.changes.as_deref(), true));
         record.data_from = self.maker.map(str::to_owned).or(stamp.map(|stamp| format!("pgdyno {}", stamp.pgdyno)));
+        Ok(())
+    }
+
+    /// Returns true if this run has loaded all data of a private server, and loading it again would take a while.
+    fn is_worth_keeping(&self, server: &Server) -> bool {
+        let sets = self.workload.data.iter().filter(|set| set.meta().has_data()).count();
+        let seconds = self.recording.record.load.as_ref().map_or(0.0, |load| load.seconds);
+        server.can_keep_data() && self.fresh.len() == sets && seconds >= cached::WORTH_KEEPING_S
+    }
+
+    /// Keeps a copy of the data for later runs. Nobody may be connected.
+    fn keep_data(&self, server: &mut Server) -> Result<()> {
+        self.events.note("keeping a copy of the data for later runs (see `pgdyno cache`)");
+        if let Some(Keeping::Not(why)) = server.keep_data()? {
+            self.events.note(&format!("no copy of the data is kept: {why}"));
+        }
         Ok(())
     }
 

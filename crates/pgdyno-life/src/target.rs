@@ -1,6 +1,7 @@
 //! The server under test: found from the order, `pgdyno.toml` and the environment, started, and ended.
 
 pub(crate) mod analytics;
+pub mod cached;
 pub(crate) mod cluster;
 pub mod lock;
 mod named;

@@ -250,6 +250,8 @@ pub struct TargetOrder {
     pub tcp: bool,
     /// The name in plan and record instead of the target's address.
     pub shown_as: Option<String>,
+    /// Maximum number of bytes of loaded data that private servers keep for later runs; 0 keeps and uses none.
+    pub cache_bytes: Option<u64>,
 }
 
 impl TargetOrder {

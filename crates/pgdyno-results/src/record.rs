@@ -26,7 +26,7 @@ pub use analytics::{
     AnalyticsRecord, AnalyticsServerRecord, FreshnessRecord, GrowingTableRecord, QueryRecord, StreamsRecord,
     UnfinishedRecord,
 };
-pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
+pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::{ClientRecord, DriverRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
@@ -134,6 +134,9 @@ pub struct RunRecord {
     /// they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_read: Option<String>,
+    /// The kept data that the private server began with a copy of, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_data: Option<CachedDataRecord>,
     /// The load, if this run loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
@@ -239,6 +242,7 @@ impl RunRecord {
             copy: None,
             data_from: None,
             rows_read: None,
+            cached_data: None,
             load: None,
             checks: Vec::new(),
             summary: None,

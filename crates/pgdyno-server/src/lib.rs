@@ -26,6 +26,7 @@ pub use facts::reads::DiskReads;
 pub use facts::sample::{Counters, Sample, Work};
 pub use frame::Frame;
 pub use private::account::{Account, AccountError};
+pub use private::cache::{Cache, Entry, Keeping, WantedData};
 pub use private::embedded::Embedded;
 pub use private::error::EmbeddedError;
 pub use private::pipe::SUPERVISE;

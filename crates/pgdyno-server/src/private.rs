@@ -2,6 +2,7 @@
 //! process that ends it.
 
 pub(crate) mod account;
+pub(crate) mod cache;
 mod copy;
 pub(crate) mod embedded;
 pub(crate) mod error;

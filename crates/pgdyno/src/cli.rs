@@ -128,6 +128,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: Server,
     },
+    /// List or remove data that private servers have loaded and kept
+    #[command(after_help = examples::CACHE)]
+    Cache {
+        #[command(subcommand)]
+        action: CacheAction,
+    },
     /// Run as pgbench does, with all its options and its output (drop-in)
     #[command(disable_help_flag = true)]
     Pgbench {
@@ -269,6 +275,20 @@ pub(crate) struct ReportArgs {
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheAction {
+    /// List the kept data: what it is, its size, its last use
+    #[command(after_help = examples::CACHE)]
+    List {
+        /// Format of the list
+        #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+        format: String,
+    },
+    /// Remove all kept data
+    #[command(after_help = examples::CACHE)]
+    Clear,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 mod ab;
 mod agent;
+mod cache;
 mod check;
 mod compare;
 mod confirm;
@@ -67,6 +68,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Agent(args) => agent::run(args),
         Command::Agents(args) => agent::list(&args),
         Command::Server { action } => server::run(action),
+        Command::Cache { action } => cache::run(&action),
         // `main` takes it to the drop-in before.
         Command::Pgbench { .. } => {
             Err(Failure::new(Code::Start, "pgbench is the first argument, or the program's name"))

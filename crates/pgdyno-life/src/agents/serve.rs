@@ -329,5 +329,5 @@ fn reach(task: &DriveTask, order: &AgentOrder) -> Result<Server> {
     let plan = &task.plan;
     let dsn = plan.target_dsn.as_deref().unwrap_or(&plan.target);
     let target = target(Some(dsn).filter(|dsn| *dsn != "none"), order)?;
-    target.bring_up(&TargetOrder::default(), Demand { clients: plan.links(), is_analytic: false }, &Silent)
+    target.bring_up(&TargetOrder::default(), Demand { clients: plan.links(), ..Demand::default() }, &Silent)
 }

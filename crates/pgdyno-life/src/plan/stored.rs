@@ -46,7 +46,12 @@ impl Request {
         let meeting = MeetingOrder { agents: None, ..order.meeting.clone() };
         let counts = Order {
             meeting: meeting.clone(),
-            target: TargetOrder { target: target.clone(), config: config.clone(), ..TargetOrder::default() },
+            target: TargetOrder {
+                target: target.clone(),
+                config: config.clone(),
+                cache_bytes: order.target.cache_bytes,
+                ..TargetOrder::default()
+            },
             drive: DriveOrder { random_seed, ..DriveOrder::default() },
             watch: WatchOrder { os_metrics: os_metrics.clone(), ..WatchOrder::default() },
             suite: order.suite.clone(),
@@ -57,7 +62,7 @@ impl Request {
         };
         if counts != order {
             let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
-                         --random-seed, --meet, --wait, --label, --out and --json";
+                         --random-seed, --cache-size, --meet, --wait, --label, --out and --json";
             return Err(Failure::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
@@ -70,6 +75,7 @@ impl Request {
                 shown_as: stored.target.shown_as.filter(|_| target.is_none()),
                 target: target.or(stored.target.target),
                 config,
+                cache_bytes: order.target.cache_bytes,
                 ..stored.target
             },
             drive: DriveOrder { random_seed: random_seed.or(stored.drive.random_seed), ..stored.drive },

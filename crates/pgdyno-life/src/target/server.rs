@@ -7,14 +7,19 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
+use pgdyno_plan::TargetOrder;
 use pgdyno_results::PlaceRecord;
-use pgdyno_server::{Embedded, EmbeddedOptions, Origin, Places, PrivateServer, Progress as Start, Purpose, Want, kept};
+use pgdyno_server::{
+    Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Progress as Start, Purpose, Want,
+    WantedData, kept,
+};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::plan::resolve::Resolved;
 use crate::record::figures;
+use crate::target::cached;
 
 /// The database of a private server that runs use.
 pub(super) const PRIVATE_DATABASE: &str = "postgres";
@@ -28,22 +33,26 @@ const KEPT_FOR_TRANSACTIONS: &str = "the kept private server is sized for many c
      `pgdyno server stop` makes room for one that is";
 
 /// What a run needs of a private server.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Demand {
     /// Connections of clients at the same time.
     pub clients: u32,
     /// Whether they run few queries that read much.
     pub is_analytic: bool,
+    /// The data that they use, which an earlier server may have loaded.
+    pub data: Option<WantedData>,
 }
 
 impl Demand {
-    /// Returns the demand of a planned run.
+    /// Returns the demand of a planned run of this order.
     #[must_use]
-    pub fn of(resolved: &Resolved) -> Self {
-        Self { clients: resolved.plan.links(), is_analytic: resolved.workload.drive.is_analytic() }
+    pub fn of(resolved: &Resolved, order: &TargetOrder) -> Self {
+        let (plan, workload) = (&resolved.plan, &resolved.workload);
+        let data = cached::wanted(plan, &workload.data, order.cache_bytes);
+        Self { clients: plan.links(), is_analytic: workload.drive.is_analytic(), data }
     }
 
-    fn purpose(self) -> Purpose {
+    fn purpose(&self) -> Purpose {
         if self.is_analytic { Purpose::Analysis { queries: self.clients } } else { Purpose::Transactions }
     }
 }
@@ -149,7 +158,7 @@ impl Server {
         let connections = demand.clients.saturating_add(OWN_CONNECTIONS);
         let purpose = demand.purpose();
         let list = settings.clone().into_iter().collect();
-        let options = EmbeddedOptions { purpose, ..embedded_options(connections, tcp, list)? };
+        let options = EmbeddedOptions { purpose, data: demand.data, ..embedded_options(connections, tcp, list)? };
         let embedded = Embedded::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
         Ok(Self {
             options: Some(reach(&embedded)?),
@@ -275,6 +284,31 @@ impl Server {
         Ok(true)
     }
 
+    /// Returns the kept data that a private server of this process began with a copy of.
+    pub(crate) fn cached(&self) -> Option<&Entry> {
+        match &self.hold {
+            Hold::Embedded { embedded, .. } => embedded.cached(),
+            Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => None,
+        }
+    }
+
+    /// Returns true if it is a private server of this process whose data may be kept.
+    pub(crate) fn can_keep_data(&self) -> bool {
+        matches!(&self.hold, Hold::Embedded { embedded, .. } if embedded.can_keep_data())
+    }
+
+    /// Keeps a copy of the data of a private server of this process for later ones: it is shut down and started again at its
+    /// address. Returns whether it was kept; `None` for another server.
+    ///
+    /// # Errors
+    /// When the server does not start again.
+    pub(crate) fn keep_data(&mut self) -> Result<Option<Keeping>> {
+        match &mut self.hold {
+            Hold::Embedded { embedded, .. } => embedded.keep_data().map(Some).or_fail(Code::Server),
+            Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => Ok(None),
+        }
+    }
+
     /// Returns why the private server has ended, if it has.
     pub fn death(&mut self) -> Option<String> {
         match &mut self.hold {
@@ -364,6 +398,7 @@ pub fn starting(events: &dyn EventSink) -> impl FnMut(Start) + '_ {
     |step| {
         events.note(&match step {
             Start::Fetching { major } => format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"),
+            Start::Copying => "copying the data that an earlier run has loaded".to_owned(),
             Start::Initialising { version } => format!("creating a private PostgreSQL {}", version.text),
             Start::Starting { version } => format!("starting a private PostgreSQL {}", version.text),
         });

@@ -68,7 +68,7 @@ fn facts(record: &RunRecord) -> Vec<String> {
             facts.push(format!("{} {what}", count(n)));
         }
     };
-    fact(s.rolled_back, "rolled back, as the workload wants it");
+    fact(s.rolled_back, "rolled back by design");
     fact(s.retried, "tried more than once");
     fact(s.retries, "tries after the first");
     fact(s.skipped, "arrivals skipped");
@@ -215,6 +215,11 @@ fn notices(record: &RunRecord, html: &mut Html) {
 }
 
 fn load(record: &RunRecord, html: &mut Html) {
+    if let Some(cached) = &record.cached_data {
+        let text =
+            format!("Copied from {} that an earlier run had loaded at {}.", bytes(cached.bytes), cached.loaded_at);
+        html.heading("Data").raw("<p>").text(&text).raw("</p>\n");
+    }
     let Some(load) = &record.load else { return };
     let row =
         |t: &pgdyno_results::LoadTable| vec![t.name.clone(), count(t.rows), bytes(t.copy_bytes), duration(t.copy_s)];

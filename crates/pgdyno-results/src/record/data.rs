@@ -17,6 +17,15 @@ pub struct CopyRecord {
     pub bytes: Option<u64>,
 }
 
+/// Data that an earlier run has loaded, and that the private server of this run began with a copy of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CachedDataRecord {
+    /// When it was loaded.
+    pub loaded_at: String,
+    /// Size of the data directory in bytes.
+    pub bytes: u64,
+}
+
 /// A load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {

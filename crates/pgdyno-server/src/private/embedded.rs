@@ -2,6 +2,7 @@
 
 use pgdyno_net::Secret;
 
+use crate::private::cache::{self, Cache, Entry, Keeping, WantedData};
 use crate::private::error::EmbeddedError;
 use crate::private::handle::Handle;
 use crate::private::pipe::Order;
@@ -20,6 +21,9 @@ pub struct Embedded {
     sized: Vec<Setting>,
     password: Option<Secret>,
     warnings: Vec<Warning>,
+    cached: Option<Entry>,
+    /// The data that it is to have, and where it is kept.
+    data: Option<(WantedData, Cache)>,
 }
 
 impl Embedded {
@@ -33,14 +37,25 @@ impl Embedded {
         options: &EmbeddedOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, EmbeddedError> {
-        let Prepared { spec, sized, warnings } = prepare(want, options, false, progress)?;
+        let Prepared { mut spec, sized, warnings } = prepare(want, options, false, progress)?;
+        let wanted = options.data.clone().filter(|wanted| wanted.cache_bytes_max > 0);
+        let data = wanted.map(|wanted| (wanted, Cache::at(&options.places)));
+        // Nobody removes it until it is copied.
+        let used = data.as_ref().filter(|(wanted, _)| !wanted.is_loaded_anew);
+        let held = used.and_then(|(wanted, cache)| cache.find(&cache::key(wanted, &spec.installation)));
+        spec.data = held.as_ref().map(|held| held.data.clone());
         let mut handle = Handle::spawn(&options.supervisor, &spec)?;
-        let server = handle.await_ready(&spec.installation, progress)?;
+        let mut is_empty = false;
+        let server = handle.await_ready(&spec.installation, &mut |step| {
+            is_empty |= matches!(step, Progress::Initialising { .. });
+            progress(step);
+        })?;
+        let cached = held.filter(|_| !is_empty).map(|held| held.entry);
         let password = match options.tcp {
             true => Some(server.set_password()?),
             false => None,
         };
-        Ok(Self { handle, server, sized, password, warnings })
+        Ok(Self { handle, server, sized, password, warnings, cached, data })
     }
 
     /// Returns what it is and how to connect.
@@ -59,6 +74,40 @@ impl Embedded {
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// Returns the kept data that it began with a copy of.
+    #[must_use]
+    pub fn cached(&self) -> Option<&Entry> {
+        self.cached.as_ref()
+    }
+
+    /// Returns true if its data may be kept. A password would be kept with it.
+    #[must_use]
+    pub fn can_keep_data(&self) -> bool {
+        self.data.is_some() && self.password.is_none()
+    }
+
+    /// Keeps a copy of its data, which is that of its options, for later servers: it is shut down cleanly and started again at its
+    /// address.
+    ///
+    /// # Errors
+    /// When it does not start again. Everything else is told as a reason.
+    pub fn keep_data(&mut self) -> Result<Keeping, EmbeddedError> {
+        let Some((wanted, cache)) = self.data.clone().filter(|_| self.can_keep_data()) else {
+            return Ok(Keeping::Not("this server keeps none".to_owned()));
+        };
+        let making = match cache.begin(self.server.data_bytes(), wanted.cache_bytes_max) {
+            Ok(making) => making,
+            Err(error) => return Ok(Keeping::Not(error.to_string())),
+        };
+        self.carry_out(&Order::CopyTo(making.data()))?;
+        if let Some(refused) = self.server.refused.take() {
+            return Ok(Keeping::Not(refused.what));
+        }
+        let build = &self.server.installation;
+        let made = cache.finish(making, &cache::key(&wanted, build), &wanted, build);
+        Ok(made.map_or_else(|error| Keeping::Not(error.to_string()), Keeping::Kept))
     }
 
     /// Returns the last lines of its log.

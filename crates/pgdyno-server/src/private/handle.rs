@@ -87,6 +87,7 @@ impl Handle {
         loop {
             match self.next_event() {
                 Some(Event::Directory(dir)) => self.dir = Some(dir),
+                Some(Event::Copying) => progress(Progress::Copying),
                 Some(Event::Initialising) => progress(Progress::Initialising { version: version() }),
                 Some(Event::Starting) => progress(Progress::Starting { version: version() }),
                 Some(Event::Ready(running)) => return Ok(running),

@@ -178,7 +178,7 @@ fn remove_socket_dir(run: &Path) {
 }
 
 /// Root's server runs as another account, which must pass through this directory and need not list it.
-fn set_mode(dir: &Path) -> io::Result<()> {
+pub(crate) fn set_mode(dir: &Path) -> io::Result<()> {
     let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
     std::fs::set_permissions(dir, Permissions::from_mode(mode))
 }

@@ -27,6 +27,8 @@ pub(crate) struct Spec {
     pub(crate) caller: String,
     pub(crate) tcp: bool,
     pub(crate) settings: Vec<Setting>,
+    /// A data directory of the same build, of which it gets a copy. Without one, or if it cannot be copied, it is empty.
+    pub(crate) data: Option<PathBuf>,
 }
 
 /// An order to a supervisor whose server runs.
@@ -47,6 +49,8 @@ pub(crate) enum Order {
 pub(crate) enum Event {
     /// The server has this directory.
     Directory(PathBuf),
+    /// Data that is kept is being copied.
+    Copying,
     /// The data directory is being created.
     Initialising,
     /// The postmaster is starting.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::facts::machine::Machine;
 use crate::private::account::Account;
+use crate::private::cache::WantedData;
 use crate::private::error::EmbeddedError;
 use crate::private::pipe::Spec;
 use crate::private::places::Places;
@@ -34,6 +35,8 @@ pub struct EmbeddedOptions {
     pub tcp: bool,
     /// Settings added to the sized ones or replacing them, as names and values.
     pub settings: Vec<(String, String)>,
+    /// The data that it is to have: it begins with a copy of what an earlier server of this build has loaded, if that is kept.
+    pub data: Option<WantedData>,
 }
 
 impl EmbeddedOptions {
@@ -42,7 +45,7 @@ impl EmbeddedOptions {
     pub fn new(supervisor: impl Into<PathBuf>, places: Places) -> Self {
         let (connections, purpose) = (16, Purpose::default());
         let supervisor = supervisor.into();
-        Self { supervisor, places, path: None, connections, purpose, tcp: false, settings: Vec::new() }
+        Self { supervisor, places, path: None, connections, purpose, tcp: false, settings: Vec::new(), data: None }
     }
 }
 
@@ -144,7 +147,8 @@ pub(crate) fn prepare(
         has_pg_stat_statements: has_library(&installation.bindir, "pg_stat_statements"),
     });
     let settings = merge(sized.clone(), extra);
-    let spec = Spec { places_root: root.to_owned(), kept, installation, account, caller, tcp: options.tcp, settings };
+    let places_root = root.to_owned();
+    let spec = Spec { places_root, kept, installation, account, caller, tcp: options.tcp, settings, data: None };
     Ok(Prepared { spec, sized, warnings })
 }
 

@@ -10,6 +10,8 @@ pub enum Progress {
         /// Its major version.
         major: u32,
     },
+    /// Data that an earlier server has loaded is copied.
+    Copying,
     /// initdb runs.
     Initialising {
         /// The version of the server.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::private::copy;
 use crate::private::instance::{self, Instance};
 use crate::private::pipe::{Event, Spec, tell};
 use crate::private::postmaster::{self, POLL, Postmaster, Stop};
@@ -14,6 +15,9 @@ use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
 use crate::private::wake::Wake;
 use crate::process;
+
+/// The name of the data directory before it is complete.
+const UNFINISHED: &str = "data.new";
 
 /// Why the server did not start; `None` if it is not needed any more.
 pub(crate) type Refusal = Option<String>;
@@ -49,7 +53,7 @@ pub(crate) fn start(
                 spec.installation.version
             )));
         }
-    } else {
+    } else if !copied(spec, instance) {
         tell(&Event::Initialising);
         initialise(spec, instance, new_log()?, woken)?;
         // Removes initdb's output: the log's end should show why postgres does not start.
@@ -102,15 +106,25 @@ pub(crate) fn start(
     Err(Some("no port stays free for the server".to_owned()))
 }
 
+/// Makes the data directory a copy of kept data, if that is wanted. Returns false if there is none then.
+fn copied(spec: &Spec, instance: &Instance) -> bool {
+    let Some(kept) = &spec.data else { return false };
+    tell(&Event::Copying);
+    let unfinished = instance.dir().join(UNFINISHED);
+    let _ = std::fs::remove_dir_all(&unfinished);
+    let copied = copy::copy(kept, &unfinished, spec.account.as_ref());
+    copied.and_then(|()| std::fs::rename(&unfinished, instance.data())).is_ok()
+}
+
 /// Creates the data directory, which gets its name when it is complete.
 fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake>) -> Result<(), Refusal> {
     let account = spec.account.as_ref();
-    let unfinished = instance.dir().join("data.new");
+    let unfinished = instance.dir().join(UNFINISHED);
     if unfinished.exists() {
         let _ = std::fs::remove_dir_all(&unfinished);
     }
     let data = instance
-        .make_private("data.new", account)
+        .make_private(UNFINISHED, account)
         .map_err(|e| Some(format!("cannot make {}: {e}", unfinished.display())))?;
     let mut initdb = postmaster::initdb(&spec.installation.bindir, &data, account, spec.kept, log)
         .and_then(|mut command| command.spawn())

@@ -29,6 +29,6 @@ impl DoctorArgs {
     /// Returns the order of the target.
     pub(crate) fn order(&self) -> TargetOrder {
         let (target, config) = (self.target.clone(), Some(self.config.clone()));
-        TargetOrder { target, config, settings: Vec::new(), tcp: false, shown_as: None }
+        TargetOrder { target, config, settings: Vec::new(), tcp: false, ..TargetOrder::default() }
     }
 }

@@ -171,6 +171,13 @@ Examples:
   pgdyno run tproc-c               runs now take that server
   pgdyno server stop";
 
+pub(super) const CACHE: &str = "\
+Examples:
+  pgdyno run tproc-c -w 20                  keeps what it loads for the next run
+  pgdyno cache list
+  pgdyno cache clear
+  pgdyno run tproc-c -w 20 --cache-size 0   loads anew, and keeps nothing";
+
 pub(super) const SERVER_START: &str = "\
 Examples:
   pgdyno server start --set shared_buffers=2GB

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pgdyno_engine::RATE_MAX_PER_S;
-use pgdyno_plan::{AnalyticsOrder, Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, WorkloadOrder};
+use pgdyno_plan::{
+    AnalyticsOrder, Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, TargetOrder, WorkloadOrder, units,
+};
 
 use super::{ConsentArgs, CycleArgs, MeetingArgs, RecipeArgs, TargetArgs, WatchArgs};
 
@@ -50,7 +52,7 @@ pub(crate) struct RunArgs {
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the stored texts of its scripts: a run
     /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
-    /// --os-metrics, --random-seed, --meet, --wait, --label, --out and --json count
+    /// --os-metrics, --random-seed, --cache-size, --meet, --wait, --label, --out and --json count
     #[arg(help_heading = "Workload", long, value_name = "RUN")]
     pub(crate) again: Option<String>,
     /// Do not load: the data must be there
@@ -59,6 +61,10 @@ pub(crate) struct RunArgs {
     /// Replace other data that pgdyno loaded
     #[arg(help_heading = "Data", long)]
     pub(crate) replace: bool,
+    /// Keep at most SIZE of data that private servers have loaded, for later runs that want the same (`pgdyno cache`);
+    /// 0 keeps and uses none [default: 20GB]
+    #[arg(help_heading = "Data", long, value_name = "SIZE", value_parser = cache_size)]
+    pub(crate) cache_size: Option<u64>,
     /// Work on a fresh copy of this database, which is dropped afterwards [without DB: the target's own database]
     #[arg(help_heading = "Data", long, value_name = "DB", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_template: Option<String>,
@@ -132,6 +138,7 @@ impl RunArgs {
             order: _,
             no_load,
             replace,
+            cache_size,
             from_template,
             no_check,
             no_vacuum,
@@ -161,7 +168,7 @@ impl RunArgs {
                 alone,
                 ..workload.order()
             },
-            target: target.order(),
+            target: TargetOrder { cache_bytes: cache_size, ..target.order() },
             drive: drive.order(),
             analytics: analytics.order(),
             loading: loading.order(),
@@ -183,6 +190,11 @@ impl RunArgs {
             out: Some(out.out),
         }
     }
+}
+
+/// Parses the size of a cache, which may be 0.
+fn cache_size(text: &str) -> Result<u64, String> {
+    if text.trim() == "0" { Ok(0) } else { units::bytes(text) }
 }
 
 #[derive(Clone, Debug, Args)]
@@ -385,16 +397,16 @@ pub(crate) struct DriveArgs {
     #[arg(long, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = pgdyno_plan::cpus::ALL, value_parser = pgdyno_plan::cpus::pin)]
     pub(crate) pin: Option<String>,
     /// Length of the measured window: seconds, or with a unit: 90s, 10min, 1h [default: 30]
-    #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
     pub(crate) time: Option<f64>,
     /// Transactions of each client, instead of a time
     #[arg(short = 't', long, allow_negative_numbers = true, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) transactions: Option<u64>,
     /// Warm-up before the measured window [default: 5, none with -t]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
     pub(crate) ramp: Option<f64>,
     /// How long transactions in flight at the end may take before they are cancelled [default: 5]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
     pub(crate) grace: Option<f64>,
     /// Transactions a second over all clients, on a schedule (open loop)
     #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = rate)]
@@ -417,7 +429,7 @@ pub(crate) struct DriveArgs {
     #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = milliseconds)]
     pub(crate) latency_limit: Option<f64>,
     /// How long to retry a lost connection before the run ends [default: 0]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
     pub(crate) reconnect: Option<f64>,
     /// The seed of all random numbers of the run [default: a new one each time]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
@@ -503,7 +515,7 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 /// Parses a length of time above zero: milliseconds, as in pgbench, or a number with its unit.
 fn milliseconds(text: &str) -> Result<f64, String> {
     let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
-    let ms = if has_unit { pgdyno_plan::units::duration(text)? * 1e3 } else { positive(text)? };
+    let ms = if has_unit { units::duration(text)? * 1e3 } else { positive(text)? };
     if ms > 0.0 { Ok(ms) } else { Err("write a time above 0".to_owned()) }
 }
 
@@ -514,7 +526,7 @@ fn arrivals() -> impl TypedValueParser<Value = Arrivals> {
 
 /// Parses the time that a query may take, in seconds.
 fn time_limit(text: &str) -> Result<f64, String> {
-    match pgdyno_plan::units::duration(text)? {
+    match units::duration(text)? {
         seconds if seconds < 1e-3 => {
             Err("it would cancel every query: write at least 1ms, or leave it out for no limit".to_owned())
         }

@@ -27,7 +27,7 @@ impl TargetArgs {
     /// Returns the order of a target.
     pub(crate) fn order(&self) -> TargetOrder {
         let Self { target, config, settings, tcp } = self.clone();
-        TargetOrder { target, config: Some(config), settings, tcp, shown_as: None }
+        TargetOrder { target, config: Some(config), settings, tcp, ..TargetOrder::default() }
     }
 }
 

@@ -25,6 +25,7 @@ mod groups;
 mod history;
 mod html;
 mod isolation;
+mod kept_data;
 mod live;
 mod machines;
 mod no_server;

@@ -163,8 +163,7 @@ mod tests {
             target: Some(name.to_owned()),
             config: Some(config.clone()),
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-            tcp: false,
-            shown_as: None,
+            ..TargetOrder::default()
         };
         let recipe = pgdyno_plan::recipe::find("alloydb/tpcb-full").unwrap();
         let machine = |vcpus, memory_gb: u64| Machine { vcpus, memory_bytes: memory_gb << 30 };

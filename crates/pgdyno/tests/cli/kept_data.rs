@@ -1,0 +1,67 @@
+//! Data that private servers have loaded, kept for later runs that want the same.
+
+use crate::own;
+use crate::program::{Home, Run};
+use crate::server;
+
+/// A load long enough for its data to be kept.
+const FILES: [(&str, &str); 4] = [
+    (
+        "workload.toml",
+        "summary = 'slow to load'\n[params]\nrows = { default = 100, help = 'rows' }\n[[script]]\nfile = 'look.sql'\n",
+    ),
+    ("schema.sql", "create table slow_to_load (id int primary key);"),
+    ("load.sql", "insert into slow_to_load select generate_series(1, :rows); select pg_sleep(5.1);"),
+    ("look.sql", "select count(*) from slow_to_load;\n"),
+];
+
+fn kept(home: &Home) -> Vec<serde_json::Value> {
+    let listed = home.run(&["cache", "list", "--format", "json"]).ok();
+    serde_json::from_str::<Vec<_>>(&listed.stdout).unwrap()
+}
+
+#[test]
+fn data_that_took_long_to_load_is_copied_the_next_time() {
+    if !server::available("kept data") {
+        return;
+    }
+    let home = Home::of_an_ordinary_user();
+    own::write(&home, "mine", &FILES);
+    let run = |more: &[&str]| {
+        let args = ["run", "./mine", "-c", "2", "-T", "1", "--ramp", "0"];
+        let ran = home.run(&[&args, more].concat()).ok();
+        (ran, home.runs().pop().unwrap())
+    };
+    let has = |run: &Run, pointer: &str| run.record.pointer(pointer).is_some();
+    let is_copied = |run: &Run| has(run, "/cached_data");
+
+    home.run(&["cache", "list"]).ok().prints(&["no data is kept"]);
+    let (ran, first) = run(&[]);
+    ran.says(&["keeping a copy of the data"]);
+    assert!(!is_copied(&first));
+    let entries = kept(&home);
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    assert!(entries[0]["data"].as_str().unwrap().contains("mine"), "{entries:?}");
+
+    let (ran, second) = run(&[]);
+    ran.says(&["copying the data that an earlier run has loaded"]);
+    assert!(is_copied(&second) && !has(&second, "/load"));
+    assert_eq!(second.at("/cached_data/bytes"), &entries[0]["bytes"]);
+    assert_eq!(second.number("/summary/failed"), 0.0);
+
+    // Other parameters are other data; --cache-size 0 neither uses nor keeps any.
+    let (_, other) = run(&["--cache-size", "0", "-D", "rows=7"]);
+    assert!(!is_copied(&other) && has(&other, "/load"));
+    assert_eq!(kept(&home).len(), 1);
+
+    // What is damaged is not used, and its place is taken.
+    let key = entries[0]["key"].as_str().unwrap();
+    let data = home.join("cache/pgdyno/cache").join(key).join("data");
+    std::fs::remove_file(data.join("PG_VERSION")).unwrap();
+    let (_, third) = run(&[]);
+    assert!(!is_copied(&third) && data.join("PG_VERSION").is_file());
+
+    home.run(&["cache", "clear"]).ok().prints(&["removed "]);
+    assert_eq!(kept(&home), Vec::<serde_json::Value>::new());
+    home.assert_clean();
+}
