@@ -235,7 +235,7 @@ fn key_value_workloads_and_their_counts_hold() {
     let Some(nodes) = Nodes::start("ycsb and sysbench on Citus", 2) else { return };
     nodes.run("load ycsb-a --records 500 --fields 3 -D shard-count=4").ok();
     nodes.run("load oltp-read-write -s 500 --tables 2 -D shard-count=4").ok();
-    let spread = "select string_agg(partmethod || ' ' || logicalrelid, ', ' order by 1) from pg_dist_partition";
+    let spread = "select string_agg(partmethod::text || ' ' || logicalrelid::text, ', ' order by logicalrelid::text) from pg_dist_partition";
     assert_eq!(nodes.ask(0, spread), "h sbtest1, h sbtest2, h usertable");
     let brief = "-D shard-count=4 -c 2 -t 50";
     let read = nodes.run(&format!("run ycsb-c --fields 3 {brief}")).ok();
