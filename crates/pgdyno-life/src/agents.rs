@@ -5,6 +5,7 @@
 //!   the run goes on;
 //! - [`load`](load::LoadTeam) has a team help with a load;
 //! - `drive` has a team drive as the engine drives with its own threads;
+//! - [`Started`](ssh::Started) are agents that a run has started by ssh;
 //! - `task` is what they tell each other.
 //!
 //! What is coordinated, and how, is in `pgdyno-meet`, which knows nothing of runs.
@@ -12,6 +13,7 @@
 pub(crate) mod drive;
 pub mod load;
 pub mod serve;
+mod ssh;
 pub(crate) mod task;
 mod team;
 
@@ -26,6 +28,12 @@ pub(crate) use team::Team;
 
 /// The version that agent and coordinator must have in common.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns what agent and coordinator must have in common: the version, and the word of a run that started its own
+/// agents, so that no other run takes them.
+fn program(reserved: Option<&str>) -> String {
+    reserved.map_or_else(|| PROGRAM.to_owned(), |word| format!("{PROGRAM} for {word}"))
+}
 
 /// Returns how to connect to a meeting database.
 fn meeting(dsn: &str) -> Result<ConnectOptions> {

@@ -51,7 +51,7 @@ pub(crate) struct Provided {
     pub(crate) maker: Option<&'static str>,
 }
 
-/// Makes sure that the data is there as `choice` asks.
+/// Makes sure that the data is there as `choice` asks; `shared` helps with a load.
 pub(crate) fn provide(
     access: &DataAccess<'_>,
     admin: &mut Admin,
@@ -59,6 +59,7 @@ pub(crate) fn provide(
     choice: LoadChoice,
     loading: LoadSettings,
     schema_may_differ: bool,
+    shared: Option<&dyn Shared>,
 ) -> Result<Provided> {
     let meta = data.meta();
     if !meta.has_data() {
@@ -117,7 +118,7 @@ pub(crate) fn provide(
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
         | (_, LoadChoice::Always) => {}
     }
-    let record = load(access, data, &loading.options(choice == LoadChoice::Always, false), None)?;
+    let record = load(access, data, &loading.options(choice == LoadChoice::Always, false), shared)?;
     Ok(Provided { load: Some(record), maker: None })
 }
 

@@ -16,14 +16,15 @@ use std::time::{Duration, Instant};
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::{Facts, Plan};
+use pgdyno_plan::{Facts, Order, Plan};
 use pgdyno_results::DriverRecord;
 use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
-use pgdyno_workload::{Capabilities, Note, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Note, Workload};
 
 use crate::agents::Team;
 use crate::agents::drive as by_agents;
+use crate::agents::load::SharedLoad;
 use crate::agents::task::DriveTask;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
@@ -77,11 +78,29 @@ pub(crate) struct TeamOfRun<'a> {
     pub(crate) team: &'a Team,
     /// The facts that the plan was made from.
     pub(crate) facts: &'a Facts,
+    /// Connections of each machine that loads, if the user said how many.
+    pub(crate) loaders: Option<u16>,
     /// Files of the workload that are too large for the plan, by their SHA-256.
     pub(crate) files: Vec<(String, &'a [u8])>,
 }
 
-impl TeamOfRun<'_> {
+impl<'a> TeamOfRun<'a> {
+    /// Returns a load that the agents help with; `None` where its rows are made by SQL, or by files that only this
+    /// machine has.
+    pub(crate) fn load(
+        &self,
+        plan: &Plan,
+        data: &dyn DataSet,
+        options: &ConnectOptions,
+        caps: &Capabilities,
+    ) -> Option<SharedLoad<'a>> {
+        let is_built_in = plan.scripts.is_empty() && plan.directory.is_none() && data.sql_data().is_none();
+        // The plan has every parameter, also those that depend on the number of clients.
+        let workload = is_built_in.then(|| Order::of_plan(plan).workload)?;
+        let loaded = self.facts.loaded.as_ref();
+        Some(SharedLoad::new(self.team, options, &workload, loaded, data, caps, self.loaders))
+    }
+
     /// Returns the task of the first agent.
     fn task(&self, plan: &Plan, server: &DrivenServer<'_>) -> DriveTask {
         // A null server is each agent's own.

@@ -491,6 +491,7 @@ impl Run<'_> {
             team: self.team.as_ref().map(|team| TeamOfRun {
                 team,
                 facts: &self.facts,
+                loaders: self.request.order.loading.loaders,
                 files: self.request.source.files_beside_plan(),
             }),
             maker: None,

@@ -16,6 +16,7 @@ use pgdyno_server::Keeping;
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_workload::{Capabilities, DataSet, ServerCount, Workload};
 
+use crate::agents::load::SharedLoad;
 use crate::data::copies;
 use crate::data::foreign;
 use crate::data::loading::LoadSettings;
@@ -145,7 +146,12 @@ impl Stage<'_> {
         let workload = self.workload;
         for set in &workload.data {
             let may_differ = self.plan.allow_schema_changes;
-            let provided = data::provide(&access, admin, set.as_ref(), self.plan.load, loading, may_differ)?;
+            let shared = self.team.as_ref().and_then(|team| team.load(self.plan, set.as_ref(), options, caps));
+            let helpers = shared.as_ref().map(SharedLoad::helpers);
+            let provided = data::provide(&access, admin, set.as_ref(), self.plan.load, loading, may_differ, helpers)?;
+            if let Some(shared) = &shared {
+                shared.end_before_drive(self.events)?;
+            }
             if let Some(load) = provided.load {
                 self.fresh.push(set.meta().dataset);
                 let record = &mut self.recording.record.load;

@@ -368,6 +368,8 @@ pub struct MeetingOrder {
     pub meet: Option<String>,
     /// Number of agents; without it this process drives alone.
     pub agents: Option<u32>,
+    /// The machines on which they are started by ssh, as ssh names them; empty where they are started otherwise.
+    pub ssh: Vec<String>,
     /// Seconds to wait for them.
     #[serde(rename = "wait_s")]
     pub wait: Option<f64>,

@@ -1,6 +1,7 @@
 //! A load that agents help with: they take parts of tables from the same queue as this machine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ use crate::target::Target;
 
 /// How long agents may take to end when everything is loaded: they have nothing left to do.
 const ENDING: Duration = Duration::from_secs(5);
+/// The same where they are to drive afterwards: longer than a silent agent counts as present.
+const ENDING_BEFORE_DRIVE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Agents that help with loads.
@@ -36,6 +39,7 @@ pub struct SharedLoad<'a> {
 
 /// What is sent to the agents when the load has begun.
 struct Begin {
+    has_begun: AtomicBool,
     requests: Option<Sender<Request>>,
     agents: usize,
     task: LoadTask,
@@ -84,8 +88,24 @@ impl LoadTeam {
             let error = format!("the data of {} is made by SQL on one connection", data.meta().id);
             return Err(Failure::new(Code::Start, error).hint("leave out --agents"));
         }
+        Ok(SharedLoad::new(&self.team, target, workload, loaded, data, caps, loaders))
+    }
+}
+
+impl<'a> SharedLoad<'a> {
+    /// Returns a load of a built-in workload that agents help with once it has begun.
+    pub(crate) fn new(
+        team: &'a Team,
+        target: &ConnectOptions,
+        workload: &WorkloadOrder,
+        loaded: Option<&Loaded>,
+        data: &dyn DataSet,
+        caps: &Capabilities,
+        loaders: Option<u16>,
+    ) -> Self {
         let task = LoadTask {
             target: target.to_string(),
+            database: target.dbname().to_owned(),
             workload: workload.clone(),
             loaded: loaded.cloned(),
             caps: caps.clone(),
@@ -94,12 +114,10 @@ impl LoadTeam {
             schema: String::new(),
             loaders,
         };
-        let begin = Begin { requests: self.team.requests(), agents: self.team.len(), task };
-        Ok(SharedLoad { team: &self.team, begin })
+        let begin = Begin { has_begun: AtomicBool::new(false), requests: team.requests(), agents: team.len(), task };
+        SharedLoad { team, begin }
     }
-}
 
-impl SharedLoad<'_> {
     /// Returns what the load calls when there is something to take.
     #[must_use]
     pub fn helpers(&self) -> &dyn Shared {
@@ -112,7 +130,31 @@ impl SharedLoad<'_> {
     /// # Errors
     /// When the thread that keeps in touch with them has ended.
     pub fn end(&self, events: &dyn EventSink) -> Result<()> {
-        let until = Instant::now() + ENDING;
+        self.wait(ENDING, events).map(drop)
+    }
+
+    /// The same before the agents drive: returns a failure if one of them is lost, because its clients would be
+    /// missing.
+    ///
+    /// # Errors
+    /// When an agent is lost, or the thread that keeps in touch with them has ended.
+    pub(crate) fn end_before_drive(&self, events: &dyn EventSink) -> Result<()> {
+        let lost = self.wait(ENDING_BEFORE_DRIVE, events)?;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let error = format!("{} was lost during the load, which the others have done", lost.join(", "));
+        Err(Failure::new(Code::Run, error).hint("start that agent again, and run again: the data is there"))
+    }
+
+    /// Waits until the agents have ended. Returns the names of those that are lost.
+    fn wait(&self, patience: Duration, events: &dyn EventSink) -> Result<Vec<String>> {
+        let mut lost = Vec::new();
+        if !self.begin.has_begun.load(Ordering::Acquire) {
+            // There was nothing to share.
+            return Ok(lost);
+        }
+        let until = Instant::now() + patience;
         while Instant::now() < until {
             let Some(Told::News(News::Ended(end))) = self.team.told(GLANCE)? else { continue };
             for (place, end) in end.members.iter().enumerate() {
@@ -126,11 +168,14 @@ impl SharedLoad<'_> {
                         events.warn(&format!("{name} did not help to the end, others did its part: {why}"));
                     }
                 }
+                if matches!(end, MemberEnd::Lost(_)) {
+                    lost.push(name);
+                }
             }
-            return Ok(());
+            return Ok(lost);
         }
         events.warn("an agent has not answered since everything is loaded: others did its part");
-        Ok(())
+        Ok(vec!["an agent".to_owned()])
     }
 }
 
@@ -140,6 +185,7 @@ impl Shared for Begin {
         // Plain data can always be written.
         let Ok(task) = task::encode(&task) else { return };
         let task: Arc<[u8]> = task.into();
+        self.has_begun.store(true, Ordering::Release);
         let tasks = vec![task; self.agents];
         // Without the thread nobody helps, and this machine loads alone.
         let _ = self.requests.as_ref().map(|requests| requests.send(Request::Begin { tasks, is_load: true }));

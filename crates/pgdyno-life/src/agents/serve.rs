@@ -18,7 +18,7 @@ use pgdyno_workload::Note;
 
 use super::task::{self, Batch, DriveTask, Drove, LoadTask, LookTask, Looked, Task};
 use super::team::system_identifier;
-use super::{PROGRAM, meeting, refused};
+use super::{meeting, program, refused};
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
 use crate::drive::{pinning, spec};
@@ -49,6 +49,8 @@ pub struct AgentOrder {
     pub target: Option<String>,
     /// The file with the named targets.
     pub config: Option<PathBuf>,
+    /// The word of the only run that it serves.
+    pub reserved: Option<String>,
 }
 
 /// What a task's thread tells the agent's.
@@ -83,7 +85,8 @@ struct Job {
 /// When there is no meeting.
 pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Code> {
     let options = meeting(&order.meet)?;
-    let mut seat = Seat::join(&options, PROGRAM, cpus()).map_err(|error| refused(error, &options))?;
+    let program = program(order.reserved.as_deref());
+    let mut seat = Seat::join(&options, &program, cpus()).map_err(|error| refused(error, &options))?;
     events.note(&format!("agent {} waits for runs at {options}", seat.id()));
     let (mut job, mut code): (Option<Job>, _) = (None, Code::Success);
     // When its user has ended it.
@@ -246,7 +249,7 @@ fn look(task: &LookTask, order: &AgentOrder) -> std::result::Result<Looked, Stri
 fn load(task: &LoadTask, order: &AgentOrder, control: &Control) -> std::result::Result<u64, String> {
     let failed = |failure: Failure| failed(&failure);
     let target = target(Some(&task.target), order).map_err(failed)?;
-    let options = target.given().ok_or("a load needs a server that was given")?;
+    let options = target.given().ok_or("a load needs a server that was given")?.with_database(&task.database);
     let source = WorkloadSource::read(&task.workload).map_err(failed)?;
     let workload = source.build(&task.workload, None, task.loaded.as_ref(), &ClientSetup::NONE).map_err(failed)?;
     let data = workload.data.iter().find(|data| data.meta().dataset == task.dataset);
@@ -255,7 +258,7 @@ fn load(task: &LoadTask, order: &AgentOrder, control: &Control) -> std::result::
     let loading = LoadingOrder { loaders: task.loaders, ..LoadingOrder::default() };
     let loaders = LoadSettings::of_step(&loading).options(false, false).loaders;
     let stop = control.stop_flag();
-    let loaded = pgdyno_load::help(options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
+    let loaded = pgdyno_load::help(&options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
     loaded.map_err(|error| failed(Failure::new(Code::Load, error)))
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct LookTask {
 /// What an agent saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Looked {
-    /// The system identifier of the server; absent without one, and if it does not say.
+    /// The system identifier of the server and its start; absent without one, and if it does not say.
     pub(crate) system_identifier: Option<String>,
 }
 
@@ -45,6 +45,8 @@ pub(crate) struct Looked {
 pub(crate) struct LoadTask {
     /// The target, without a password.
     pub(crate) target: String,
+    /// The database, also where the agent has its own words for the target.
+    pub(crate) database: String,
     /// The workload, which is built in, and its parameters.
     pub(crate) workload: WorkloadOrder,
     /// The data of it that was there.

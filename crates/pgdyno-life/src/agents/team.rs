@@ -10,8 +10,9 @@ use pgdyno_meet::{Gathering, JobEnd, MemberEnd, News};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::MeetingOrder;
 
+use super::ssh::{self, Started};
 use super::task::{self, LookTask, Looked, Task};
-use super::{PROGRAM, meeting, refused};
+use super::{PROGRAM, meeting, program, refused};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -57,6 +58,8 @@ pub(crate) struct Team {
     thread: Option<JoinHandle<()>>,
     pub(super) members: Vec<AgentRow>,
     options: ConnectOptions,
+    /// The agents that were started for this run. They end when they are released.
+    started: Option<Started>,
 }
 
 impl Team {
@@ -85,13 +88,27 @@ impl Team {
         };
         let options = meeting(meet)?;
         let wait = Duration::from_secs_f64(order.wait.unwrap_or(WAIT_S));
+        let word = (!order.ssh.is_empty()).then(ssh::word);
+        let program = program(word.as_deref());
+        let mut started = match &word {
+            Some(word) => {
+                // A meeting that is not there is told before anything is started.
+                super::list(meet)?;
+                Some(Started::start(&order.ssh, &options, word, events)?)
+            }
+            None => None,
+        };
         let mut desk =
-            Desk::announce(&options, PROGRAM, what, wanted, wait).map_err(|error| refused(error, &options))?;
+            Desk::announce(&options, &program, what, wanted, wait).map_err(|error| refused(error, &options))?;
         let (mut begun, mut is_told) = (Instant::now(), false);
         let members = loop {
             if interrupt.control.is_stopping() {
                 desk.close(RELEASING);
                 return Err(Failure::new(Code::Interrupted, "interrupted while waiting for agents"));
+            }
+            if let Some(failure) = started.as_mut().and_then(Started::failure) {
+                desk.close(RELEASING);
+                return Err(failure);
             }
             match desk.step(GLANCE) {
                 Some(News::Gathered(members)) => break members,
@@ -113,7 +130,7 @@ impl Team {
         let (tell, told) = mpsc::channel();
         let keep = move || keep(desk, &inbox, &tell);
         let thread = std::thread::Builder::new().name("pgdyno-meeting".to_owned()).spawn(keep).or_fail(Code::Start)?;
-        Ok(Some(Self { requests: Some(requests), told, thread: Some(thread), members, options }))
+        Ok(Some(Self { requests: Some(requests), told, thread: Some(thread), members, options, started }))
     }
 
     /// Returns the number of agents.
@@ -174,10 +191,8 @@ impl Team {
             };
             if looked.system_identifier.is_some() && ours.is_some() && looked.system_identifier != ours {
                 let (theirs, ours) = (looked.system_identifier.unwrap_or_default(), ours.unwrap_or_default());
-                let error = format!(
-                    "{} sees another server: its system identifier is {theirs}, and {ours} here",
-                    self.name(place)
-                );
+                let error =
+                    format!("{} sees another server: system identifier {theirs}, and here {ours}", self.name(place));
                 let hint = "name the target by an address that means the same server on all machines, or give that \
                             agent its own --target";
                 return Err(Failure::new(Code::Start, error).hint(hint));
@@ -245,6 +260,8 @@ impl Drop for Team {
         drop(self.requests.take());
         // A panic of the thread was reported when it happened.
         let _ = self.thread.take().map(JoinHandle::join);
+        // They have been released, and end by themselves.
+        drop(self.started.take());
     }
 }
 
@@ -270,9 +287,13 @@ fn keep(mut desk: Desk, inbox: &Receiver<Request>, tell: &Sender<Told>) {
     desk.close(RELEASING);
 }
 
-/// Returns a server's system identifier; `None` if it does not say.
+/// Returns a server's system identifier and when it was started: a standby, or a copy of its files, has the same
+/// identifier. `None` if it does not say.
 pub(super) fn system_identifier(admin: &mut Admin) -> Option<String> {
-    admin.query_opt("SELECT system_identifier FROM pg_catalog.pg_control_system()").ok().flatten()
+    let sql = "SELECT system_identifier || ', started at ' ||
+            to_char(pg_catalog.pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' UTC'
+        FROM pg_catalog.pg_control_system()";
+    admin.query_opt(sql).ok().flatten()
 }
 
 /// Returns `1 agent`, `2 agents`.
@@ -285,16 +306,17 @@ fn too_few(desk: &Desk, found: Gathering, wanted: usize, wait: Duration, options
     if found.busy > 0 {
         error += &format!("; {} other run{}", serve(found.busy), if found.busy == 1 { "" } else { "s" });
     }
-    if found.unsuitable == 0 {
+    // Those that another run has started for itself are nobody's version.
+    let others: Vec<_> = desk
+        .agents()
+        .filter(|agent| agent.program != PROGRAM && !agent.program.starts_with(&program(Some(""))))
+        .map(|agent| format!("{} on {}", agent.program, agent.host))
+        .collect();
+    if others.is_empty() {
         let hint = "start more by `pgdyno agent --meet …`, or wait longer for them by --wait";
         return Failure::new(Code::Start, error).hint(hint);
     }
-    let others: Vec<_> = desk
-        .agents()
-        .filter(|agent| agent.program != PROGRAM)
-        .map(|agent| format!("{} on {}", agent.program, agent.host))
-        .collect();
-    error += &format!("; {} of another version of pgdyno: {}", found.unsuitable, others.join(", "));
+    error += &format!("; {} of another version of pgdyno: {}", others.len(), others.join(", "));
     Failure::new(Code::Start, error).hint(format!("install pgdyno {PROGRAM} on all machines"))
 }
 

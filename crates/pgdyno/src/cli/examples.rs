@@ -159,6 +159,7 @@ pub(super) const AGENT: &str = "\
 Examples:
   pgdyno agent --meet \"host=meet dbname=bench\"        on each machine
   pgdyno agents --meet \"host=meet dbname=bench\"       who is there
+  pgdyno run tproc-c -c 5000 --meet host=meet --agents ssh:driver1,driver2
   pgdyno run tproc-c -c 5000 --target db1 --meet host=meet --agents 8";
 
 pub(super) const AGENTS: &str = "\

@@ -14,12 +14,15 @@ use crate::cli::{AgentArgs, AgentsArgs};
 use crate::interrupt;
 
 pub(crate) fn run(args: AgentArgs) -> Result<Code> {
-    let AgentArgs { meet, once, target, config, quiet } = args;
+    let AgentArgs { meet, once, target, config, quiet, reserved, until_eof } = args;
     let interrupt = interrupt::listen()?;
+    if until_eof {
+        interrupt::end_with_input(&interrupt)?;
+    }
     let progress = Arc::new(Progress::new(quiet));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    interrupt.blamed(serve(&AgentOrder { meet, once, target, config }, &interrupt, &*progress))
+    interrupt.blamed(serve(&AgentOrder { meet, once, target, config, reserved }, &interrupt, &*progress))
 }
 
 pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -215,7 +216,7 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
     let shared = ["--meet", &meet, "--agents", "2"];
     let loading = load("shared", &shared);
     waiting[0].until_it_says("helps to load tproc-c", 1);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     waiting.remove(0).signal(Signal::KILL);
     loading.end().ok().says(&["others did its part"]);
     assert_eq!(digest("shared"), digest("alone"));
@@ -305,4 +306,182 @@ fn agents_are_started_by_ssh_and_leave_nothing_there() {
         .into_iter()
         .filter(|process| process.args.contains("agent --meet") && process.args.contains(&target));
     assert_eq!(left.map(|process| process.args).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Returns a home's command whose `ssh` uses these options.
+fn with_ssh(place: &Place, sshd: &Sshd, args: &[&str]) -> Command {
+    let bin = place.home.join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let found = std::env::var("PATH").unwrap();
+    let script = format!("#!/bin/sh\nPATH='{found}' exec ssh {} \"$@\"\n", sshd.options);
+    // Written by another process: what another test starts at this moment would inherit an open file of ours.
+    let written =
+        finish(command("sh", &["-c", &format!("cat >'{0}/ssh' <<'E'\n{script}E\nchmod 755 '{0}/ssh'", bin.display())]));
+    written.ok();
+    let mut command = place.home.command(args);
+    command.env("PATH", format!("{}:{found}", bin.display()));
+    command
+}
+
+/// The agents of a place that are there.
+fn agents_of(place: &Place) -> Vec<String> {
+    let directory = place.server.dir().display().to_string();
+    let own = processes().into_iter().map(|process| process.args);
+    own.filter(|args| args.contains("agent --meet") && args.contains(&directory)).collect()
+}
+
+#[test]
+fn a_run_starts_its_agents_by_ssh_and_takes_them_away() {
+    let Some(place) = Place::new("a run that starts agents", "", TRUST) else { return };
+    let keys = tempfile::tempdir().unwrap();
+    let Some(sshd) = Sshd::start(keys.path()) else { return };
+    let target = place.target();
+    // One that waits there already is not meant.
+    let mut waiting = agents(&place, 1, &[]);
+    let shared = ["--target", &target, "--meet", &target, "--agents", "ssh:127.0.0.1,localhost"];
+    let args = ["run", "select-only", "-s", "1", "-c", "4", "-j", "2", "-t", "20", "-q"];
+    finish(with_ssh(&place, &sshd, &[&args[..], &shared].concat())).ok();
+    let run = place.home.the_run();
+    let processes_of: Vec<_> =
+        run.at("/drivers").as_array().unwrap().iter().map(|driver| driver["pid"].clone()).collect();
+    assert_eq!(processes_of.len(), 2);
+    eventually("only the one that was there is left", PATIENCE, || agents_of(&place).len() == 1);
+    let loaded = ["load", "tpcb-like", "-s", "2", "--replace"];
+    finish(with_ssh(&place, &sshd, &[&loaded[..], &shared].concat())).ok().says(&["starting an agent on localhost"]);
+    eventually("only that one is left", PATIENCE, || agents_of(&place).len() == 1);
+
+    // Whoever is killed leaves nothing running elsewhere.
+    let long = ["run", "tpcb-like", "-c", "4", "-j", "2", "-T", "60", "--ramp", "0", "--no-check"];
+    let mut killed = Running::new(with_ssh(&place, &sshd, &[&long[..], &shared].concat()));
+    killed.until_it_says("progress: 2.0 s", 1);
+    assert!(agents_of(&place).iter().filter(|args| args.contains("--reserved")).count() >= 2);
+    killed.signal(Signal::KILL);
+    drop(killed);
+    eventually("the agents end", PATIENCE, || agents_of(&place).len() == 1);
+
+    let refused = |machine: &str| {
+        finish(with_ssh(
+            &place,
+            &sshd,
+            &[&args[..], &["--target", &target, "--meet", &target, "--agents", machine]].concat(),
+        ))
+    };
+    refused("ssh:no.such.machine.invalid")
+        .ended(1)
+        .says(&["failed to reach no.such.machine.invalid by ssh", "`ssh no.such.machine.invalid true`"]);
+    refused("ssh:-oProxyCommand=x").ended(1).says(&["ssh:driver1,driver2"]);
+    waiting.iter_mut().for_each(|agent| agent.signal(Signal::TERM));
+}
+
+#[test]
+fn agents_of_a_run_load_what_it_finds_missing() {
+    let Some(place) = Place::new("a run that loads with agents", "", TRUST) else { return };
+    let target = place.target();
+    for name in ["alone", "shared"] {
+        place.server.admin().execute(&format!("CREATE DATABASE {name}")).unwrap();
+    }
+    let run = |name: &str, more: &[&str]| {
+        let target = target.replace("dbname=postgres", &format!("dbname={name}"));
+        let args = [
+            "run",
+            "tproc-c",
+            "-c",
+            "2",
+            "-j",
+            "2",
+            "-t",
+            "5",
+            "--loaders",
+            "1",
+            "--random-seed",
+            "3",
+            "--target",
+            &target,
+        ];
+        place.home.run(&[&args[..], more].concat()).ok()
+    };
+    run("alone", &[]);
+    let _waiting = agents(&place, 2, &[]);
+    // The warehouses follow from the clients, here and there.
+    run("shared", &["--meet", &target, "--agents", "2"]).says(&["has loaded", "rows"]);
+    let loaded = |name: &str| {
+        let target = target.replace("dbname=postgres", &format!("dbname={name}"));
+        let mut admin = pgdyno_net::Admin::connect(&place.server.resolve(&target)).unwrap();
+        let items = "SELECT count(*) || ' ' || sum(hashtext(t::text)::bigint) FROM item t";
+        (admin.query_one(items).unwrap(), admin.query_one("SELECT count(*) FROM warehouse").unwrap())
+    };
+    assert_eq!(loaded("shared"), loaded("alone"));
+    let runs = place.home.runs();
+    assert_eq!(runs[1].text("/status"), "complete");
+    let rows = |run: &crate::program::Run| -> Vec<(String, u64)> {
+        let tables = run.at("/load/tables").as_array().unwrap();
+        tables.iter().map(|t| (t["name"].as_str().unwrap().to_owned(), t["rows"].as_u64().unwrap())).collect()
+    };
+    assert_eq!(rows(&runs[1]), rows(&runs[0]));
+}
+
+#[test]
+fn an_agent_that_sees_another_server_is_refused_before_anything_is_written() {
+    let Some(place) = Place::new("an agent of another server", "", TRUST) else { return };
+    let other = crate::server::Server::start("", TRUST);
+    let elsewhere = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", other.port);
+    let target = place.target();
+    let _agents = agents(&place, 1, &["--target", &elsewhere]);
+    for command in ["run", "load"] {
+        let args = [command, "select-only", "-s", "1", "--target", &target, "--meet", &target, "--agents", "1"];
+        let refused = place.home.run(&args).ended(1);
+        refused.says(&["agent 1 on", "sees another server: system identifier", "give that agent its own --target"]);
+    }
+    assert_eq!(place.home.runs().len(), 0);
+    for server in [&place.server, &other] {
+        assert_eq!(server.admin().query_one("SELECT to_regclass('pgbench_accounts') IS NULL").unwrap(), "t");
+    }
+}
+
+#[test]
+fn loaders_that_are_killed_at_random_leave_what_one_undisturbed_load_leaves() {
+    let Some(place) = Place::new("loads by agents that are killed", "", TRUST) else { return };
+    let rounds = std::env::var("PGDYNO_TEST_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(5_u64);
+    let mut random = pgdyno_testing::random::Random::new();
+    let meet = place.target();
+    place.server.admin().execute("CREATE DATABASE alone").unwrap();
+    place.server.admin().execute("CREATE DATABASE shared").unwrap();
+    let target = |name: &str| meet.replace("dbname=postgres", &format!("dbname={name}"));
+    let digest = |name: &str| {
+        let mut admin = pgdyno_net::Admin::connect(&place.server.resolve(&target(name))).unwrap();
+        ["pgbench_accounts", "pgbench_tellers", "pgbench_branches"].map(|table| {
+            let sql = format!("SELECT count(*) || ' ' || sum(hashtext(t::text)::bigint) FROM {table} t");
+            admin.query_one(&sql).unwrap()
+        })
+    };
+    let load = |name: &str, more: &[&str]| {
+        place
+            .home
+            .start(&[&["load", "tpcb-like", "-s", "6", "--loaders", "1", "--target", &target(name)], more].concat())
+    };
+    load("alone", &[]).end().ok();
+    for round in 1..=rounds {
+        let mut admin = place.server.admin();
+        admin.execute("DROP DATABASE shared WITH (FORCE)").unwrap();
+        admin.execute("CREATE DATABASE shared").unwrap();
+        let mut waiting = agents(&place, 2, &[]);
+        let mut loading = load("shared", &["--meet", &meet, "--agents", "2"]);
+        waiting[0].until_it_says("helps to load", 1);
+        std::thread::sleep(Duration::from_millis(random.below(700)));
+        // Two agents and their coordinator: one of the three is killed, somewhere on the way.
+        match random.below(3) as usize {
+            2 => {
+                loading.signal(Signal::KILL);
+                drop(loading);
+                // The same command goes on.
+                loading = load("shared", &[]);
+            }
+            agent => drop(waiting.remove(agent)),
+        }
+        loading.end().ok();
+        assert_eq!(digest("shared"), digest("alone"), "round {round}");
+        drop(waiting);
+        // The meeting takes those that were killed for present as long as they may be.
+        admin.execute("DELETE FROM pgdyno_meet.agents").unwrap();
+    }
 }
