@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::fs::OFlags;
 use rustix::process::Signal;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -204,8 +204,11 @@ fn failed<E: Display>(what: &'static str) -> impl FnOnce(E) -> String {
 /// Makes a FIFO, and opens both of its ends, so that neither opening nor writing waits for the other side.
 fn fifo(place: &Path, name: &str) -> Result<(PathBuf, File), String> {
     let path = place.join(name);
-    rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-        .map_err(failed("failed to make a FIFO"))?;
+    let made =
+        Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().map_err(failed("failed to run mkfifo"))?;
+    if !made.success() {
+        return Err(format!("failed to make the FIFO {}", path.display()));
+    }
     let file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed("failed to open a FIFO"))?;
     Ok((path, file))
 }
