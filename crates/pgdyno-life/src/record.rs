@@ -144,7 +144,8 @@ impl Recording {
             let groups = groups.iter().map(|group| (group.name, group.clients, group.phases()));
             let groups = alone.into_iter().chain(groups);
             let groups = groups.map(|(name, clients, phases)| group_record(name, clients, phases, names, asked));
-            StageRecord { name: stage.name.to_owned(), groups: groups.collect() }
+            let window_s = [phases[1].start_ns, phases[1].end_ns].map(|ns| ns as f64 / 1e9);
+            StageRecord { name: stage.name.to_owned(), window_s: Some(window_s), groups: groups.collect() }
         };
         record.stages = stages.iter().zip(outcomes).map(stage).collect();
         note_stage_metrics(record, names);

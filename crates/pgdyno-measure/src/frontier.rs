@@ -3,6 +3,8 @@
 //! After HATtrick (SIGMOD 2022). The frontier is made of the points that no other point beats in both. Between two of them it
 //! is a straight line: a system can do one for a part of the time and the other for the rest.
 
+use crate::mean::{mean, t};
+
 /// A point: the one throughput, and the other.
 pub type Point = (f64, f64);
 
@@ -41,9 +43,48 @@ pub fn area(points: &[Point], bounds: Point) -> Option<f64> {
     Some(area / (bounds.0 * bounds.1))
 }
 
+/// Returns how far the 95 % interval of the area reaches to each side of it: the jackknife over repetitions, which leaves out each
+/// in turn, with Student's t. `points` has the repetitions of each point, in the order in which they were measured; as many count as
+/// every point has. `None` with fewer than two, or without an area.
+#[must_use]
+pub fn area_reach(points: &[Vec<Point>]) -> Option<f64> {
+    let repeats = points.iter().map(Vec::len).min().filter(|repeats| *repeats > 1)?;
+    let without = |left_out: usize| {
+        let mean = |point: &Vec<Point>| {
+            let kept = point[..repeats].iter().enumerate().filter(|(nth, _)| *nth != left_out);
+            let sum = kept.fold((0.0, 0.0), |sum, (_, point)| (sum.0 + point.0, sum.1 + point.1));
+            let n = (repeats - 1) as f64;
+            (sum.0 / n, sum.1 / n)
+        };
+        let means: Vec<Point> = points.iter().map(mean).collect();
+        area(&means, bounds(&means))
+    };
+    let areas = (0..repeats).map(without).collect::<Option<Vec<f64>>>()?;
+    // Each of these areas has the mean of the others in it, so that they differ less than repetitions do.
+    let (n, mean) = (repeats as f64, mean(&areas)?);
+    let squares: f64 = areas.iter().map(|area| (area - mean).powi(2)).sum();
+    Some(t(n - 1.0) * (squares * (n - 1.0) / n).sqrt())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_interval_of_the_area_is_that_of_its_repetitions() {
+        // Both ends stay, and the corner moves along the diagonal: the area is linear in it, so that this is Student's interval.
+        let at = |share: f64| (100.0 * share, 10.0 * share);
+        let repeated = |shares: [f64; 3]| [vec![(0.0, 10.0); 3], shares.map(at).to_vec(), vec![(100.0, 0.0); 3]];
+        let areas = [0.6, 0.7, 0.8].map(|share| area(&[(0.0, 10.0), at(share), (100.0, 0.0)], (100.0, 10.0)).unwrap());
+        let expected = crate::mean::reach(&areas).unwrap();
+        let reached = area_reach(&repeated([0.6, 0.7, 0.8])).unwrap();
+        assert!((reached - expected).abs() < 1e-9, "{reached} {expected}");
+        assert_eq!(area_reach(&repeated([0.7; 3])).map(|reach| reach < 1e-9), Some(true));
+        // A point that was measured once leaves no interval.
+        let mut once = repeated([0.6, 0.7, 0.8]);
+        once[0].truncate(1);
+        assert_eq!((area_reach(&once), area_reach(&[])), (None, None));
+    }
 
     #[test]
     fn a_server_that_is_shared_by_turns_has_half_of_the_box_and_one_without_loss_all_of_it() {

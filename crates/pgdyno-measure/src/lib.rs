@@ -16,6 +16,7 @@ pub mod frontier;
 mod identity;
 mod interval;
 mod latency;
+pub mod mean;
 mod merge;
 mod ranks;
 mod recorder;

@@ -13,13 +13,20 @@ use crate::wrap;
 pub type Render = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] =
-    &[("text", text), ("json", json), ("markdown", markdown), ("html", html::ab::write)];
+pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("markdown", markdown), ("html", page)];
 
 /// The renderer of a format.
 #[must_use]
 pub fn format(name: &str) -> Option<Render> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// When `out` refuses it.
+pub fn page(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
+    html::ab::write(record, out)
 }
 
 /// `B is slower: TPS -5.2 %, 95 % interval -7.3 % to -3.1 %`.

@@ -122,6 +122,10 @@ fn of_stage(record: &RunRecord, streams: &StreamsRecord) -> Vec<String> {
         (None, _) => String::new(),
     };
     notes.push(format!("{stage}{} of all queries ended{sets}", plural(streams.sets, "set")));
+    if let Some([low, high]) = streams.queries_per_hour_interval {
+        let (low, high) = (grouped(low), grouped(high));
+        notes.push(format!("{stage}95 % interval of queries/h, by the times of whole sets: {low} to {high}"));
+    }
     let conflicts: u64 = streams.queries.iter().map(|query| query.conflicts).sum();
     if conflicts > 0 {
         notes.push(format!(

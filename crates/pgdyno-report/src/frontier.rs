@@ -12,6 +12,7 @@ use crate::latency_table::aligned;
 use crate::units::{count, duration, rate};
 use crate::wrap::hanging;
 
+pub use crate::html::frontier::{body, title};
 pub(crate) use svg::svg;
 
 /// Renders the record of a frontier.
@@ -45,11 +46,11 @@ pub(crate) fn findings(record: &FrontierRecord) -> Vec<String> {
                 rate(result.tps_max),
                 rate(result.queries_per_hour_max)
             ));
-            let range = result.area_range.map_or_else(String::new, |[low, high]| {
-                format!(" (by the least and the greatest figures of each point: {low:.2} to {high:.2})")
-            });
+            let interval = result
+                .area_interval
+                .map_or_else(String::new, |[low, high]| format!(" (95 % interval {low:.2} to {high:.2})"));
             lines.push(format!(
-                "area below the frontier: {:.2} of the box{range}; 0.50 is sharing by turns, 1.00 is no loss at all",
+                "area below the frontier: {:.2} of the box{interval}; 0.50 is sharing by turns, 1.00 is no loss at all",
                 result.area
             ));
         }
@@ -96,15 +97,14 @@ pub(crate) fn rows(record: &FrontierRecord) -> Vec<(String, Vec<String>)> {
 
 fn row(point: &FrontierPoint, is_on: bool) -> (String, Vec<String>) {
     let mean = point.mean().unwrap_or_default();
-    let range = point.range().filter(|_| point.runs.len() > 1);
-    let figure = |mean: f64, ends: Option<(f64, f64)>| match ends {
-        Some((low, high)) if low < high => format!("{} ({}–{})", rate(mean), rate(low), rate(high)),
+    let figure = |mean: f64, ends: Option<[f64; 2]>| match ends {
+        Some([low, high]) if low < high => format!("{} ({}–{})", rate(mean), rate(low), rate(high)),
         _ => rate(mean),
     };
     let cells = vec![
         count(point.streams.into()),
-        figure(mean.0, range.map(|[low, high]| (low.0, high.0))),
-        figure(mean.1, range.map(|[low, high]| (low.1, high.1))),
+        figure(mean.0, point.tps_interval),
+        figure(mean.1, point.queries_per_hour_interval),
         count(point.runs.len() as u64),
         if is_on { "yes" } else { "" }.to_owned(),
         if point.missed.is_some() { "*" } else { "" }.to_owned(),
@@ -150,6 +150,8 @@ pub(crate) fn example() -> FrontierRecord {
         streams,
         tps: vec![tps * 0.9, tps * 1.1],
         queries_per_hour: vec![hour; 2],
+        tps_interval: Some([tps * 0.9, tps * 1.1]),
+        queries_per_hour_interval: Some([hour * 0.95, hour * 1.05]),
         runs: vec!["r1".to_owned(), "r2".to_owned()],
         ..FrontierPoint::default()
     };
@@ -173,7 +175,7 @@ pub(crate) fn example() -> FrontierRecord {
             tps_max: 100.0,
             queries_per_hour_max: 1000.0,
             area: 0.79,
-            area_range: Some([0.7, 0.85]),
+            area_interval: Some([0.7, 0.85]),
         }),
         ..FrontierRecord::default()
     }
@@ -194,6 +196,7 @@ mod tests {
         let text = rendered(text);
         assert!(text.contains("highest of each: 100.0 TPS, 1,000 queries/h"), "{text}");
         assert!(text.contains("area below the frontier: 0.79 of the box") && text.contains("4 of 5 points"), "{text}");
+        assert!(text.contains("(95 % interval 0.70 to 0.85)") && text.contains("950.0–1,050"), "{text}");
         assert!(text.contains("90.0–110.0") && text.contains("100 %, 2 streams: p99 is above"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }

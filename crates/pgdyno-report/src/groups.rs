@@ -185,8 +185,16 @@ mod tests {
         let mut readers = group("readers", 20, &["read"]);
         readers.summary.response_latency_ns = latency(9_000_000);
         record.stages = vec![
-            StageRecord { name: "mix".to_owned(), groups: vec![group("writers", 400, &["write"]), readers] },
-            StageRecord { name: "once".to_owned(), groups: vec![group("queries", 2, &["q1", "q2"])] },
+            StageRecord {
+                name: "mix".to_owned(),
+                groups: vec![group("writers", 400, &["write"]), readers],
+                ..StageRecord::default()
+            },
+            StageRecord {
+                name: "once".to_owned(),
+                groups: vec![group("queries", 2, &["q1", "q2"])],
+                ..StageRecord::default()
+            },
         ];
         let planned = |name: &str, pace| GroupPlan {
             name: name.to_owned(),

@@ -1,18 +1,12 @@
 //! The record of an A/B experiment: `ab/<id>.json` in the results directory. Each of its slices is an ordinary run with its own
 //! record; this one names them.
 
-use std::path::{Path, PathBuf};
-
 use pgdyno_plan::Order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::StoreError;
 use crate::record::FORMAT_VERSION;
-use crate::store::{named, read_versioned};
-
-/// The directory of experiments in a results directory.
-const DIRECTORY: &str = "ab";
+use crate::resumable::Resumable;
 
 /// What an experiment shows of B against A.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -162,19 +156,16 @@ pub struct AbRecord {
     pub runs: AbRuns,
 }
 
-/// Finds the record in `directory` that a user names: a file, a name, its unique beginning or end, or `last`.
-///
-/// # Errors
-/// When there is none, or several.
-pub(crate) fn find_in(directory: PathBuf, name: &str) -> Result<PathBuf, StoreError> {
-    if Path::new(name).is_file() {
-        return Ok(name.into());
+impl Resumable for AbRecord {
+    const DIRECTORY: &'static str = "ab";
+
+    fn id(&self) -> &str {
+        &self.id
     }
-    let files = std::fs::read_dir(&directory).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
-    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
-    files.sort();
-    let id = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    named(&files, name, id)?.cloned().ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: directory })
+
+    fn set_ended(&mut self, why: Option<String>) {
+        self.ended = why;
+    }
 }
 
 impl AbRecord {
@@ -191,27 +182,5 @@ impl AbRecord {
             b,
             ..Self::default()
         }
-    }
-
-    /// Returns the directory of the experiments in `results`.
-    #[must_use]
-    pub fn directory(results: &Path) -> PathBuf {
-        results.join(DIRECTORY)
-    }
-
-    /// Finds the record that a user names: a file, an experiment's name, its unique beginning or end, or `last`.
-    ///
-    /// # Errors
-    /// When there is none, or several.
-    pub fn find(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
-        find_in(Self::directory(results), name)
-    }
-
-    /// Reads a record.
-    ///
-    /// # Errors
-    /// When it cannot be read, is no record, or has a newer format.
-    pub fn read(path: &Path) -> Result<Self, StoreError> {
-        read_versioned(path)
     }
 }

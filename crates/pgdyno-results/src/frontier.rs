@@ -1,19 +1,12 @@
 //! The record of a frontier: `frontiers/<id>.json` in the results directory. Each of its measurements is an ordinary run with
 //! its own record; this one has their names.
 
-use std::path::{Path, PathBuf};
-
 use pgdyno_plan::Order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::StoreError;
-use crate::ab::find_in;
 use crate::record::FORMAT_VERSION;
-use crate::store::read_versioned;
-
-/// The directory of frontiers, within the results directory.
-const DIRECTORY: &str = "frontiers";
+use crate::resumable::Resumable;
 
 /// Throughputs of transactions and of queries that share a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +65,12 @@ pub struct FrontierPoint {
     pub tps: Vec<f64>,
     /// Queries an hour, by run.
     pub queries_per_hour: Vec<f64>,
+    /// Both ends of the 95 % interval of the mean of the former, from two runs on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tps_interval: Option<[f64; 2]>,
+    /// The same of queries an hour; of a single run, that of its sets of queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries_per_hour_interval: Option<[f64; 2]>,
     /// Why the transactions missed their rate or an objective, in the first run that did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<String>,
@@ -93,9 +92,9 @@ pub struct FrontierResult {
     pub queries_per_hour_max: f64,
     /// Area below the frontier, as a share of the box of both: 0.5 in proportion, 1 without any loss.
     pub area: f64,
-    /// The same of the least and of the greatest figures of each point, within the same box; absent with one run each.
+    /// Both ends of its 95 % interval; absent unless each point has two runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub area_range: Option<[f64; 2]>,
+    pub area_interval: Option<[f64; 2]>,
 }
 
 impl FrontierPoint {
@@ -105,15 +104,17 @@ impl FrontierPoint {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         (!self.runs.is_empty()).then(|| (mean(&self.tps), mean(&self.queries_per_hour)))
     }
+}
 
-    /// Returns the least and the greatest of both throughputs.
-    #[must_use]
-    pub fn range(&self) -> Option<[(f64, f64); 2]> {
-        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-        (!self.runs.is_empty()).then(|| {
-            [(least(&self.tps), least(&self.queries_per_hour)), (most(&self.tps), most(&self.queries_per_hour))]
-        })
+impl Resumable for FrontierRecord {
+    const DIRECTORY: &'static str = "frontiers";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn set_ended(&mut self, why: Option<String>) {
+        self.ended = why;
     }
 }
 
@@ -131,27 +132,5 @@ impl FrontierRecord {
             order,
             ..Self::default()
         }
-    }
-
-    /// Returns the directory of frontiers in `results`.
-    #[must_use]
-    pub fn directory(results: &Path) -> PathBuf {
-        results.join(DIRECTORY)
-    }
-
-    /// Finds the record that a user names: a file, a frontier's name, its unique beginning or end, or `last`.
-    ///
-    /// # Errors
-    /// When there is none, or several.
-    pub fn find(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
-        find_in(Self::directory(results), name)
-    }
-
-    /// Reads a record.
-    ///
-    /// # Errors
-    /// When it cannot be read, is no record, or has a newer format.
-    pub fn read(path: &Path) -> Result<Self, StoreError> {
-        read_versioned(path)
     }
 }

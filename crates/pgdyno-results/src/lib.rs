@@ -35,6 +35,7 @@ mod objective;
 mod pattern;
 mod profile;
 mod record;
+mod resumable;
 mod samples;
 mod search;
 mod select;
@@ -68,6 +69,7 @@ pub use record::{
     ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord,
     Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
 };
+pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;

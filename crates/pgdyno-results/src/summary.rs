@@ -406,7 +406,7 @@ mod tests {
         let [mut record, _] = crate::fixture::all();
         record.metrics.clear();
         record.warnings.clear();
-        record.stages = vec![StageRecord { name: "power".to_owned(), groups: vec![group] }];
+        record.stages = vec![StageRecord { name: "power".to_owned(), groups: vec![group], ..StageRecord::default() }];
         note_stage_metrics(&mut record, &names);
         let found = record.metrics.iter().map(|(name, metric)| (name.clone(), metric.value)).collect();
         (found, record.warnings)

@@ -3,6 +3,7 @@
 
 pub(crate) mod assets;
 mod columns;
+mod frontiers;
 mod history;
 mod list;
 pub(crate) mod live;
@@ -19,14 +20,20 @@ use pgdyno_results::RunRecord;
 use crate::store::Listed;
 
 pub(crate) use columns::Column;
+pub(crate) use frontiers::{frontier, frontiers};
 pub(crate) use history::history;
 pub(crate) use list::list;
 pub(crate) use searches::{search, searches};
 pub(crate) use suites::suites;
 
 /// The pages that every page links to.
-const NAVIGATION: [(&str, &str); 4] =
-    [("/", "Runs"), ("/history", "History"), ("/suites", "Suites"), ("/searches", "Searches")];
+const NAVIGATION: [(&str, &str); 5] = [
+    ("/", "Runs"),
+    ("/history", "History"),
+    ("/suites", "Suites"),
+    ("/searches", "Searches"),
+    ("/frontiers", "Frontiers"),
+];
 
 /// Returns the start of a page, up to its content.
 fn begin(title: &str, here: &str) -> Html {

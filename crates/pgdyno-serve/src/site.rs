@@ -46,10 +46,14 @@ impl Site {
             ["searches"] => self.searches(),
             ["metrics"] => self.metrics(),
             ["searches", id] => self.search(id),
+            ["frontiers"] => self.frontiers(),
+            ["frontiers", page] => self.frontier(page),
             ["runs", id] => self.report(id),
             ["runs", id, "live"] => self.watch(id),
             ["runs", id, "live.json"] => self.news(id, query),
             ["assets", name] => assets::find(name).ok_or_else(nothing),
+            // As files, pages of runs and of frontiers link to each other like this.
+            [id, "report.html"] => self.report(id),
             _ => Err(nothing()),
         };
         answered.unwrap_or_else(|refusal| refusal)
@@ -95,6 +99,18 @@ impl Site {
         let searches = self.store.searches().map_err(failed)?;
         let search = searches.iter().flatten().find(|search| search.id == id).ok_or_else(nothing)?;
         Ok(Answer::page(pages::search(search)))
+    }
+
+    fn frontiers(&self) -> Answered {
+        let frontiers = self.store.frontiers().map_err(failed)?;
+        Ok(Answer::page(pages::frontiers(&frontiers)))
+    }
+
+    fn frontier(&self, page: &str) -> Answered {
+        let id = page.strip_suffix(".html").ok_or_else(nothing)?;
+        let frontiers = self.store.frontiers().map_err(failed)?;
+        let frontier = frontiers.iter().flatten().find(|frontier| frontier.id == id).ok_or_else(nothing)?;
+        Ok(Answer::page(pages::frontier(frontier)))
     }
 
     /// Opens a run, if it may be read as a whole.
@@ -271,11 +287,24 @@ mod tests {
             "/live",
             "/runs/1-a/live/",
             "/searches/x",
+            "/frontiers/x",
+            "/frontiers/x.html",
+            "/frontiers/report.html",
+            "/x/report.html",
             "*",
         ] {
             assert_eq!(site.answer(path, "").status(), 404, "{path}");
         }
-        for path in ["/runs/1-a/live", "/runs/1-a/live.json", "/history", "/suites", "/searches", "/assets/live.js"] {
+        for path in [
+            "/runs/1-a/live",
+            "/runs/1-a/live.json",
+            "/history",
+            "/suites",
+            "/searches",
+            "/frontiers",
+            "/1-a/report.html",
+            "/assets/live.js",
+        ] {
             assert_eq!(site.answer(path, "").status(), 200, "{path}");
         }
     }
@@ -313,6 +342,36 @@ mod tests {
         assert!(site.answer("/runs/9-h03", "").text().ends_with("/compare?base=9-h02&new=9-h03"));
         let wrong = ["run=9-h99", "metric=speed", "stauts=x"];
         assert_eq!(wrong.map(|query| site.answer("/history", query).status()), [404, 400, 400]);
+    }
+
+    #[test]
+    fn frontiers_are_found_and_link_to_their_runs() {
+        let (home, site) = site();
+        let point = pgdyno_results::FrontierPoint {
+            share: 1.0,
+            tps: vec![90.0],
+            queries_per_hour: vec![0.0],
+            runs: vec!["1-a".to_owned()],
+            ..pgdyno_results::FrontierPoint::default()
+        };
+        let frontier = pgdyno_results::FrontierRecord {
+            workload: "<ch>".to_owned(),
+            points: vec![point],
+            ..pgdyno_results::FrontierRecord::default()
+        };
+        fs::create_dir(home.path().join("frontiers")).unwrap();
+        fs::write(home.path().join("frontiers/f.json"), serde_json::to_string(&frontier).unwrap()).unwrap();
+        fs::write(home.path().join("frontiers/g.json"), "{}").unwrap();
+        let page = site.answer("/frontiers", "");
+        assert!(page.text().contains("<a href=\"/frontiers/f.html\">f</a>"), "{}", page.text());
+        assert!(page.text().contains("1 of 1") && page.text().contains("unreadable: missing field"), "{}", page.text());
+        let page = site.answer("/frontiers/f.html", "");
+        assert!(
+            page.text().contains("<circle") && page.text().contains("href=\"../1-a/report.html\""),
+            "{}",
+            page.text()
+        );
+        assert!(!page.text().contains("<ch>"), "{}", page.text());
     }
 
     #[test]

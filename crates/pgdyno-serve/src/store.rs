@@ -8,7 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_results::{RECORD, RunRecord, SearchRecord, TrustRecord, is_run_name, read_record};
+use pgdyno_results::{
+    FrontierRecord, RECORD, Resumable as _, RunRecord, SearchRecord, TrustRecord, is_run_name, read_record,
+};
+use serde::de::DeserializeOwned;
 
 use crate::Run;
 
@@ -26,8 +29,8 @@ pub(crate) struct Listed {
     pub(crate) goes_on: bool,
 }
 
-/// A search, or the name of its record and why it cannot be read.
-pub(crate) type Search = Result<SearchRecord, (String, String)>;
+/// A measurement of many runs, or the name of its record and why it cannot be read.
+pub(crate) type Found<R> = Result<R, (String, String)>;
 
 /// Why a run cannot be opened.
 #[derive(Debug, PartialEq)]
@@ -147,26 +150,42 @@ impl Store {
     }
 
     /// Returns all searches, the latest first.
-    pub(crate) fn searches(&self) -> Result<Vec<Search>, String> {
-        let place = self.root.join("searches");
+    pub(crate) fn searches(&self) -> Result<Vec<Found<SearchRecord>>, String> {
+        let named = |id: &str, search| SearchRecord { id: id.to_owned(), ..search };
+        self.found("searches", named, |search| &search.started_at)
+    }
+
+    /// Returns all frontiers, the latest first.
+    pub(crate) fn frontiers(&self) -> Result<Vec<Found<FrontierRecord>>, String> {
+        let named = |id: &str, frontier| FrontierRecord { id: id.to_owned(), ..frontier };
+        self.found(FrontierRecord::DIRECTORY, named, |frontier| &frontier.started_at)
+    }
+
+    /// Returns the records of a directory, the latest first, each `named` by its file.
+    fn found<R: DeserializeOwned>(
+        &self,
+        directory: &str,
+        named: impl Fn(&str, R) -> R,
+        started_at: impl Fn(&R) -> &str,
+    ) -> Result<Vec<Found<R>>, String> {
+        let place = self.root.join(directory);
         if !fs::symlink_metadata(&place).is_ok_and(|there| there.is_dir()) {
             return Ok(Vec::new());
         }
-        let mut searches = Vec::new();
+        let mut found = Vec::new();
         for name in entries(&place)? {
             let Some(id) = name.strip_suffix(".json").filter(|id| is_run_name(id)) else { continue };
             let path = place.join(&name);
             if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file()) {
                 let text = fs::read_to_string(&path).map_err(|e| e.to_string());
                 let record = text.and_then(|text| serde_json::from_str(&text).map_err(|e| e.to_string()));
-                let named = |record| SearchRecord { id: id.to_owned(), ..record };
-                searches.push(record.map(named).map_err(|why| (id.to_owned(), why)));
+                found.push(record.map(|record| named(id, record)).map_err(|why| (id.to_owned(), why)));
             }
         }
         let began =
-            |search: &Search| search.as_ref().map_or_else(|(id, _)| id.clone(), |search| in_order(&search.started_at));
-        searches.sort_by_cached_key(|search| std::cmp::Reverse(began(search)));
-        Ok(searches)
+            |found: &Found<R>| found.as_ref().map_or_else(|(id, _)| id.clone(), |record| in_order(started_at(record)));
+        found.sort_by_cached_key(|found| std::cmp::Reverse(began(found)));
+        Ok(found)
     }
 }
 

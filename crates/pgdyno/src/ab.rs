@@ -15,12 +15,13 @@ use pgdyno_measure::ab::{Experiment, Shown, so_far};
 use pgdyno_plan::{Order, StagePlan, SuitePlan};
 use pgdyno_report::compare::task_times;
 use pgdyno_results::{
-    AbRecord, AbRuns, AbTask, AbTaskRatio, AbUnit, AbVerdict, Metric, RunRecord, Status, write_json, write_whole,
+    AbRecord, AbRuns, AbTask, AbTaskRatio, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status,
 };
 
 pub(crate) use side::{Side, differ};
 
 use crate::child::{self, Stopped};
+use crate::resumable::conclude;
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
@@ -51,28 +52,13 @@ impl<'a> AbRun<'a> {
         results: &'a Path,
         interrupt: &'a Interrupt,
         progress: &'a Progress,
-    ) -> Result<Self> {
-        std::fs::create_dir_all(AbRecord::directory(results)).or_fail(Code::Start)?;
+    ) -> Self {
         let experiment = Experiment { margin: record.margin, confidence: record.confidence, looks: record.looks };
-        Ok(Self { record, sides, results, interrupt, progress, experiment, is_time: false })
-    }
-
-    /// Where its record is.
-    pub(crate) fn path(&self) -> PathBuf {
-        AbRecord::directory(self.results).join(format!("{}.json", self.record.id))
-    }
-
-    /// Writes its page beside the record, and returns where it is.
-    pub(crate) fn write_page(&self) -> Result<Option<PathBuf>> {
-        let (path, mut page) = (self.path().with_extension("html"), Vec::new());
-        let Some(render) = pgdyno_report::ab::format("html") else { return Ok(None) };
-        render(&self.record, &mut page).or_fail(Code::Start)?;
-        write_whole(&path, &page).or_fail(Code::Start)?;
-        Ok(Some(path))
+        Self { record, sides, results, interrupt, progress, experiment, is_time: false }
     }
 
     fn save(&self) -> Result<()> {
-        write_json(&self.path(), &self.record).or_fail(Code::Start)
+        self.record.save(self.results).or_fail(Code::Start)
     }
 
     /// Loads both sides, and measures until it is decided, the budget has ended, or somebody ends it. What was measured is
@@ -80,15 +66,9 @@ impl<'a> AbRun<'a> {
     pub(crate) fn go(&mut self) -> Result<Code> {
         self.record.ended = None;
         self.save()?;
-        let ended = self.load().and_then(|()| self.measure());
-        let (why, result) = match ended {
-            Ok(why) => (why.to_owned(), Ok(self.code())),
-            Err(Stopped::Interrupted) => ("interrupted".to_owned(), Ok(Code::Interrupted)),
-            Err(Stopped::Failed(failure)) => (failure.text(), Err(failure)),
-        };
-        self.record.ended = Some(why);
-        self.save()?;
-        result
+        let measured = self.load().and_then(|()| self.measure());
+        let code = self.code();
+        conclude(&mut self.record, self.results, measured.map(|why| (why, code)))
     }
 
     /// The exit code of the verdict.

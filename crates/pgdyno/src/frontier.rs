@@ -9,15 +9,15 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_live::Progress;
-use pgdyno_measure::frontier::{Point, area, bounds, hull};
+use pgdyno_measure::frontier::{Point, area, area_reach, bounds, hull};
+use pgdyno_measure::mean::{mean, reach};
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::units;
-use pgdyno_results::{
-    FrontierPoint, FrontierRecord, FrontierResult, Objective, RunRecord, Status, write_json, write_whole,
-};
+use pgdyno_results::{FrontierPoint, FrontierRecord, FrontierResult, Objective, Resumable as _, RunRecord, Status};
 
 use crate::child::{self, Stopped};
+use crate::resumable::{conclude, write_page};
 use crate::search::point::judge;
 
 /// Offered rates as shares of the highest.
@@ -49,41 +49,21 @@ pub(crate) fn points(streams_max: u32) -> Vec<FrontierPoint> {
 }
 
 impl FrontierRun<'_> {
-    /// Returns the path of its record.
-    pub(crate) fn path(&self) -> PathBuf {
-        FrontierRecord::directory(self.results).join(format!("{}.json", self.record.id))
-    }
-
     fn log(&self) -> PathBuf {
-        self.path().with_extension("log")
-    }
-
-    /// Writes its page beside the record, and returns where it is.
-    pub(crate) fn write_page(&self) -> Result<PathBuf> {
-        let (path, mut page) = (self.path().with_extension("html"), Vec::new());
-        pgdyno_report::frontier::page(&self.record, &mut page).or_fail(Code::Start)?;
-        write_whole(&path, &page).or_fail(Code::Start)?;
-        Ok(path)
+        self.record.path(self.results).with_extension("log")
     }
 
     fn save(&self) -> Result<()> {
-        write_json(&self.path(), &self.record).or_fail(Code::Start)
+        self.record.save(self.results).or_fail(Code::Start)
     }
 
     /// Measures all points, until they are done, the budget has ended, or somebody ends it. What was measured is in the
     /// record, whatever happens.
     pub(crate) fn go(&mut self) -> Result<Code> {
-        std::fs::create_dir_all(FrontierRecord::directory(self.results)).or_fail(Code::Start)?;
         self.record.ended = None;
         self.save()?;
-        let (why, result) = match self.measure() {
-            Ok(why) => (why.to_owned(), Ok(Code::Success)),
-            Err(Stopped::Interrupted) => ("interrupted".to_owned(), Ok(Code::Interrupted)),
-            Err(Stopped::Failed(failure)) => (failure.text(), Err(failure)),
-        };
-        self.record.ended = Some(why);
-        self.save()?;
-        result
+        let measured = self.measure();
+        conclude(&mut self.record, self.results, measured.map(|why| (why, Code::Success)))
     }
 
     fn measure(&mut self) -> std::result::Result<&'static str, Stopped> {
@@ -107,6 +87,8 @@ impl FrontierRun<'_> {
                 self.record.spent_s = spent_before_s + began.elapsed().as_secs_f64();
                 self.record.result = result(&self.record.points);
                 self.save()?;
+                // Pages of its runs link to it. Without it the record has the same.
+                let _ = write_page(&self.record, self.results, pgdyno_report::frontier::page);
             }
         }
         Ok("complete")
@@ -154,6 +136,11 @@ impl FrontierRun<'_> {
         let hour = metric("analytics-per-hour").max(metric("analytics-per-hour-alone"));
         point.tps.push(tps);
         point.queries_per_hour.push(hour);
+        point.tps_interval = interval(&point.tps);
+        // One run has its sets of queries.
+        let streams = record.analytics.as_ref().and_then(|analytics| analytics.stages.first());
+        let of_run = streams.and_then(|streams| streams.queries_per_hour_interval);
+        point.queries_per_hour_interval = interval(&point.queries_per_hour).or(of_run);
         if share > 0.0 && point.missed.is_none() {
             point.missed = missed(&record, &directory, self.objectives);
         }
@@ -212,21 +199,29 @@ fn missed(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Opt
     }
 }
 
+/// Returns both ends of the 95 % interval of a mean of throughputs, which are not below 0; `None` with fewer than two.
+fn interval(values: &[f64]) -> Option<[f64; 2]> {
+    let (mean, reach) = (mean(values)?, reach(values)?);
+    Some([(mean - reach).max(0.0), mean + reach])
+}
+
 /// Returns what the points show so far.
 fn result(points: &[FrontierPoint]) -> Option<FrontierResult> {
     let measured: Vec<(usize, Point)> =
         points.iter().enumerate().filter_map(|(nth, point)| Some((nth, point.mean()?))).collect();
     let means: Vec<Point> = measured.iter().map(|(_, point)| *point).collect();
     let box_of_both = bounds(&means);
-    let area_of = |points: &[Point]| area(points, box_of_both);
-    let ends = |end: usize| -> Vec<Point> { points.iter().filter_map(|point| Some(point.range()?[end])).collect() };
-    let is_repeated = points.iter().any(|point| point.runs.len() > 1);
+    let repeated =
+        |point: &FrontierPoint| point.tps.iter().copied().zip(point.queries_per_hour.iter().copied()).collect();
+    let repeats: Vec<Vec<Point>> = measured.iter().map(|(nth, _)| repeated(&points[*nth])).collect();
+    let area = area(&means, box_of_both)?;
+    let ends = |reach: f64| [(area - reach).max(0.0), (area + reach).min(1.0)];
     Some(FrontierResult {
         hull: hull(&means).into_iter().map(|nth| measured[nth].0).collect(),
         tps_max: box_of_both.0,
         queries_per_hour_max: box_of_both.1,
-        area: area_of(&means)?,
-        area_range: area_of(&ends(0)).zip(area_of(&ends(1))).map(|(low, high)| [low, high]).filter(|_| is_repeated),
+        area,
+        area_interval: area_reach(&repeats).map(ends),
     })
 }
 
@@ -259,7 +254,14 @@ mod tests {
         let result = result(&points).unwrap();
         assert_eq!((result.hull, result.tps_max, result.queries_per_hour_max), (vec![0, 2, 1], 50.0, 100.0));
         assert!((result.area - (40.0 * 75.0 + 10.0 * 25.0) / 5000.0).abs() < 1e-9, "{}", result.area);
-        let [low, high] = result.area_range.unwrap();
-        assert!(low < result.area && result.area < high);
+        // Both runs of a point differ by the same factor, so that the shares of the box do not.
+        let [low, high] = result.area_interval.unwrap();
+        assert!(high - low < 1e-9 && (low - result.area).abs() < 1e-9, "{low} {high}");
+        points[2].tps = vec![36.0, 47.0];
+        let [low, high] = super::result(&points).unwrap().area_interval.unwrap();
+        assert!(low < result.area && result.area < high, "{low} {high}");
+        points[0].runs.pop();
+        points[0].tps.pop();
+        assert_eq!(super::result(&points).unwrap().area_interval, None, "not all were measured twice");
     }
 }

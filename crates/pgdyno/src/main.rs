@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod frontier;
 mod interrupt;
+mod resumable;
 mod search;
 mod signals;
 mod suite;

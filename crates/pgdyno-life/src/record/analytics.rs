@@ -2,6 +2,7 @@
 
 use pgdyno_engine::RunOutcome;
 use pgdyno_measure::Totals;
+use pgdyno_measure::mean::{mean, reach};
 use pgdyno_results::{
     AnalyticsRecord, Execution, ExecutionOutcome, FreshnessRecord, GroupRecord, GrowingTableRecord, QueryRecord,
     RunRecord, StreamsRecord, UnfinishedRecord,
@@ -50,6 +51,8 @@ pub(crate) fn analytics(
         };
         let seen = || txns.iter().filter(|name| streams.executions.iter().any(|e| e.transaction == **name));
         let (sets, first_set_s, last_set_s) = streams.sets(seen().count());
+        let hour = figures.map(|figures| &figures.summary).filter(|summary| summary.duration_s > 0.0);
+        let hour = hour.map(|summary| summary.committed as f64 / summary.duration_s * 3600.0);
         Some(StreamsRecord {
             stage: stage.name.to_owned(),
             group: group.name.to_owned(),
@@ -57,6 +60,7 @@ pub(crate) fn analytics(
             sets,
             first_set_s,
             last_set_s,
+            queries_per_hour_interval: hour.and_then(|hour| streams.interval_of_rate(hour, seen().count())),
             queries: seen().map(query).collect(),
             unfinished: streams.unfinished(),
             freshness: freshness(kept.commits.ages(nth, streams.from_s, streams.until_s)),
@@ -125,23 +129,38 @@ impl Streams<'_> {
         Some(before as f64 / (before + rows) as f64)
     }
 
-    /// Returns the number of sets of so many queries that streams ended, and the mean times of the first and the last ones.
-    /// A set with a query that failed counts as none.
-    fn sets(&self, queries: usize) -> (u64, Option<f64>, Option<f64>) {
+    /// Returns start and end of the sets of so many queries that each stream ended. A set with a query that failed is none.
+    fn whole_sets(&self, queries: usize) -> Vec<Vec<(f64, f64)>> {
         let mut clients: Vec<u32> = self.executions.iter().map(|execution| execution.client).collect();
         clients.sort_unstable();
         clients.dedup();
-        let (mut sets, mut first, mut last) = (0, Vec::new(), Vec::new());
-        for client in clients {
+        let of_stream = |client: u32| {
             let mine: Vec<_> = self.executions.iter().filter(|execution| execution.client == client).collect();
             let whole = |set: &[&&Execution]| set.iter().all(|e| e.is_completed() && e.end_s <= self.until_s);
-            let length = |set: &[&&Execution]| set[set.len() - 1].end_s - set[0].start_s;
-            let lengths: Vec<f64> = mine.chunks_exact(queries.max(1)).filter(|set| whole(set)).map(length).collect();
-            sets += lengths.len() as u64;
-            first.extend(lengths.first());
-            last.extend(lengths.last().filter(|_| lengths.len() > 1));
-        }
-        (sets, mean(&first), mean(&last))
+            let ends = |set: &[&&Execution]| (set[0].start_s, set[set.len() - 1].end_s);
+            mine.chunks_exact(queries.max(1)).filter(|set| whole(set)).map(ends).collect()
+        };
+        clients.into_iter().map(of_stream).collect()
+    }
+
+    /// Returns the number of sets of so many queries that streams ended, and the mean times of the first and the last ones.
+    fn sets(&self, queries: usize) -> (u64, Option<f64>, Option<f64>) {
+        let sets = self.whole_sets(queries);
+        let length = |(start_s, end_s): &(f64, f64)| end_s - start_s;
+        let first: Vec<f64> = sets.iter().filter_map(|sets| sets.first().map(length)).collect();
+        let last: Vec<f64> =
+            sets.iter().filter(|sets| sets.len() > 1).filter_map(|sets| sets.last().map(length)).collect();
+        (sets.iter().map(|sets| sets.len() as u64).sum(), mean(&first), mean(&last))
+    }
+
+    /// Returns both ends of the 95 % interval of so many queries an hour: as uncertain as the mean time of the sets that ended in
+    /// the window, of all streams. Queries differ much from each other, whole sets do not.
+    fn interval_of_rate(&self, per_hour: f64, queries: usize) -> Option<[f64; 2]> {
+        let sets = self.whole_sets(queries);
+        let in_window = sets.iter().flatten().filter(|(_, end_s)| *end_s > self.from_s);
+        let times: Vec<f64> = in_window.map(|(start_s, end_s)| end_s - start_s).collect();
+        let factor = (reach(&times)? / mean(&times).filter(|mean| *mean > 0.0)?).exp();
+        Some([per_hour / factor, per_hour * factor])
     }
 
     /// Returns the queries that began in the window, or before, and did not end in it.
@@ -159,10 +178,6 @@ impl Streams<'_> {
         running.iter_mut().for_each(|unfinished| unfinished.stream -= first);
         running
     }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Returns the smallest value that this share of all does not exceed.
@@ -237,6 +252,11 @@ mod tests {
         ];
         let streams = streams(&executions, &[]);
         assert_eq!(streams.sets(2), (3, Some(5.0), Some(5.0)));
+        // Of 2, 5 and 8 s; t is 4.303 with two degrees of freedom.
+        let factor = (4.302_652_73 * 3.0 / 3_f64.sqrt() / 5.0_f64).exp();
+        let [low, high] = streams.interval_of_rate(100.0, 2).unwrap();
+        assert!((low * factor - 100.0).abs() < 1e-5 && (high / factor - 100.0).abs() < 1e-5, "{low} {high}");
+        assert_eq!(streams.interval_of_rate(100.0, 7), None, "one set is not enough");
     }
 
     #[test]

@@ -30,8 +30,9 @@ pub(crate) fn svg(record: &FrontierRecord) -> Drawing {
 pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<()> {
     let (left, right, top, bottom) = PLOT;
     let (width, height) = SIZE;
-    let measured = || record.points.iter().filter_map(|point| Some((point, point.mean()?, point.range()?)));
-    let most = measured().fold((1e-9, 1e-9), |(a, b): (f64, f64), (_, _, [_, high])| (a.max(high.0), b.max(high.1)));
+    let measured = || record.points.iter().filter_map(|point| Some((point, point.mean()?)));
+    // An interval of two runs may be many times the figure: what is beyond the drawing is cut off.
+    let most = measured().fold((1e-9, 1e-9), |(a, b): (f64, f64), (_, mean)| (a.max(mean.0), b.max(mean.1)));
     let ((step_x, most_x), (step_y, most_y)) = (scale(most.0), scale(most.1));
     let x = |tps: f64| left + (right - left) * tps / most_x;
     let y = |hour: f64| bottom - (bottom - top) * hour / most_y;
@@ -86,11 +87,14 @@ pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<
             )?;
         }
     }
-    for (point, mean, [low, high]) in measured() {
+    for (point, mean) in measured() {
         let (at, up) = (x(mean.0), y(mean.1));
-        if point.runs.len() > 1 {
-            let cross = format!("M{:.1} {up:.1}H{:.1}M{at:.1} {:.1}V{:.1}", x(low.0), x(high.0), y(low.1), y(high.1));
-            writeln!(out, "<path d=\"{cross}\" stroke=\"{INK}\" fill=\"none\"/>")?;
+        let across = point.tps_interval.map(|ends| ends.map(|tps| x(tps.min(most_x))));
+        let upwards = point.queries_per_hour_interval.map(|ends| ends.map(|hour| y(hour.min(most_y))));
+        let across = across.map_or_else(String::new, |[low, high]| format!("M{low:.1} {up:.1}H{high:.1}"));
+        let upwards = upwards.map_or_else(String::new, |[low, high]| format!("M{at:.1} {low:.1}V{high:.1}"));
+        if !(across.is_empty() && upwards.is_empty()) {
+            writeln!(out, "<path d=\"{across}{upwards}\" stroke=\"{INK}\" fill=\"none\"/>")?;
         }
         circle(out, point, (at, up), mean)?;
     }

@@ -2,11 +2,14 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::FrontierRecord;
+use pgdyno_results::{FrontierRecord, RunRecord, is_run_name};
 
 use super::markup::{Column, Html};
 use super::page::head;
 use crate::frontier::{COLUMNS, findings, place, rows, svg};
+
+/// The beginning of the name of a frontier's runs as a suite.
+const RUNS: &str = "frontier-";
 
 /// Writes the page.
 ///
@@ -14,16 +17,36 @@ use crate::frontier::{COLUMNS, findings, place, rows, svg};
 /// When `out` refuses it.
 pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<()> {
     let mut html = Html::default();
-    let title = format!("{}: the frontier of transactions and queries", record.workload);
+    let title = title(record);
     head(&title, &mut html);
     html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
-    html.text(&format!("{} · {}", record.target, record.id)).raw("</p></div></header>\n<main>\n<section>\n");
+    html.text(&format!("{} · {}", record.target, record.id)).raw("</p></div></header>\n<main>\n");
+    body(record, &mut html);
+    html.raw("</main>\n</body></html>\n");
+    out.write_all(html.into_string().as_bytes())
+}
+
+/// Returns the heading of its page.
+#[must_use]
+pub fn title(record: &FrontierRecord) -> String {
+    format!("{}: the frontier of transactions and queries", record.workload)
+}
+
+/// Returns the address of a frontier's page from that of a run of it, as files and where they are served.
+pub(super) fn of_run(record: &RunRecord) -> Option<String> {
+    let place = record.plan.suite.as_ref().filter(|place| place.suite.starts_with(RUNS) && is_run_name(&place.id))?;
+    Some(format!("../frontiers/{}.html", place.id))
+}
+
+/// Writes what the page shows.
+pub fn body(record: &FrontierRecord, html: &mut Html) {
+    html.raw("<section>\n");
     html.list(findings(record).iter().map(String::as_str));
     html.raw("<figure>").drawing(&svg(record)).raw("</figure>\n");
     html.raw(
         "<p class=\"note\">Each point is a rate of transactions beside a number of streams. Box: the highest of each side. Dashed: in \
-         proportion, as if both shared the server by turns; points below it disturb each other. Crosses: from the least to the \
-         greatest of several runs.</p>\n",
+         proportion, as if both shared the server by turns; points below it disturb each other. Crosses: 95 % intervals of several \
+         runs, or of the sets of queries of one.</p>\n",
     );
     let columns: Vec<Column<'_>> = std::iter::once(("rate", true)).chain(COLUMNS.map(|name| (name, true))).collect();
     let rows: Vec<Vec<String>> =
@@ -37,10 +60,32 @@ pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<
     if !missed.is_empty() {
         html.heading("Missed").list(missed.iter().map(String::as_str));
     }
-    html.raw("<details><summary>The runs of each point</summary>\n");
-    let runs: Vec<_> = record.points.iter().filter(|point| !point.runs.is_empty()).collect();
-    let runs = runs.iter().map(|p| vec![format!("{:.0} %", p.share * 100.0), p.streams.to_string(), p.runs.join(" ")]);
-    html.table(&[("rate", true), ("streams", true), ("runs", false)], &runs.collect::<Vec<_>>());
-    html.raw("</details>\n</section>\n</main>\n</body></html>\n");
-    out.write_all(html.into_string().as_bytes())
+    html.raw("<details><summary>The runs of each point</summary>\n<ul>\n");
+    for point in record.points.iter().filter(|point| !point.runs.is_empty()) {
+        html.raw("<li>").text(&place(point)).raw(":");
+        for id in &point.runs {
+            html.raw(" <a href=\"../").text(id).raw("/report.html\">").text(id).raw("</a>");
+        }
+        html.raw("</li>\n");
+    }
+    html.raw("</ul></details>\n</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_a_frontier_links_to_its_page_and_no_other_does() {
+        let text = include_str!("../../../../fixtures/runs/v1/run.json");
+        let mut record: RunRecord = serde_json::from_str(text).unwrap();
+        assert_eq!(of_run(&record), None);
+        let mut of = |suite: &str, id: &str| {
+            let (suite, id) = (suite.to_owned(), id.to_owned());
+            record.plan.suite = Some(pgdyno_plan::SuitePlan { suite, id, ..pgdyno_plan::SuitePlan::default() });
+            of_run(&record)
+        };
+        assert_eq!(of("frontier-ch-benchmark", "2026-x").as_deref(), Some("../frontiers/2026-x.html"));
+        assert_eq!((of("ab", "2026-x"), of("frontier-ch-benchmark", "../x\"")), (None, None));
+    }
 }

@@ -7,8 +7,8 @@ use sha2::Digest as _;
 
 use super::markup::Html;
 use super::{
-    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, plans, profile,
-    queries, result, server, several, shares, tables, watched,
+    Link, ReportRun, comparison, data, events, figures, findings, first_screen, frontier, growth, machines, plans,
+    profile, queries, result, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
 use crate::describe::what_ran;
@@ -92,6 +92,9 @@ fn one(run: &ReportRun, html: &mut Html) {
     let queries = (!run.timeline.executions.is_empty()).then_some(("#queries", "Queries"));
     for (address, name) in queries.into_iter().chain(CONTENTS) {
         html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
+    }
+    if let Some(address) = frontier::of_run(record) {
+        html.raw("<a href=\"").text(&address).raw("\">Its frontier</a>");
     }
     html.raw("</nav>\n");
     queries::queries(run, html);

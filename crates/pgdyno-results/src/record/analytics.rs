@@ -58,6 +58,10 @@ pub struct StreamsRecord {
     /// Mean time of their last sets that ended; absent unless one of them ended two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_set_s: Option<f64>,
+    /// Both ends of the 95 % interval of the streams' queries an hour, by the times of the sets that ended in the window; absent
+    /// unless two did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries_per_hour_interval: Option<[f64; 2]>,
     /// By query, in their order.
     pub queries: Vec<QueryRecord>,
     /// Queries that were still running at the end of the window.

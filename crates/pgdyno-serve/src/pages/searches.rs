@@ -5,10 +5,10 @@ use pgdyno_report::search::{HEADER, findings, load, rows};
 use pgdyno_results::{SearchRecord, SearchStatus};
 
 use super::{begin, end};
-use crate::store::Search;
+use crate::store::Found;
 
 /// Returns the page of all searches, the latest first.
-pub(crate) fn searches(searches: &[Search]) -> String {
+pub(crate) fn searches(searches: &[Found<SearchRecord>]) -> String {
     let mut html = begin("Searches", "/searches");
     if searches.is_empty() {
         html.raw("<p class=\"hint\">There is no search here; <code>pgdyno search</code> makes one.</p>\n");

@@ -1,7 +1,6 @@
 //! `pgdyno ab`: which of two is faster.
 
 use jiff::Timestamp;
-use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
@@ -9,13 +8,14 @@ use pgdyno_live::Progress;
 use pgdyno_net::without_secrets;
 use pgdyno_plan::Order;
 use pgdyno_plan::targets::is_name;
-use pgdyno_results::{AbRecord, AbSide, AbVerdict, admit, run_id};
+use pgdyno_results::{AbRecord, AbSide, AbVerdict, Resumable as _, admit, run_id};
 
 use pgdyno_workload::Work;
 
 use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
 use crate::interrupt;
+use crate::resumable::{rendered, renderer, show_files};
 
 use super::confirm::confirm;
 
@@ -35,21 +35,13 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     admit(&results).or_fail(Code::Start)?;
     let sides = [Side::bring_up("A", a, &progress)?, Side::bring_up("B", b, &progress)?];
     record.restarts = sides.iter().all(Side::is_own);
-    let mut experiment = AbRun::new(record, sides, &results, &interrupt, &progress)?;
+    let mut experiment = AbRun::new(record, sides, &results, &interrupt, &progress);
     let ended = experiment.go();
-    let render = pgdyno_report::ab::format(&format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
-    if !experiment.record.units.is_empty() {
-        let mut bytes = Vec::new();
-        render(&experiment.record, &mut bytes).or_fail(Code::Start)?;
-        super::print(&bytes)?;
+    let AbRun { record, .. } = &experiment;
+    if !record.units.is_empty() {
+        super::print(&rendered(record, renderer(&format, pgdyno_report::ab::format(&format))?)?)?;
     }
-    progress.note(&format!("record: {}", experiment.path().display()));
-    match experiment.write_page() {
-        Ok(Some(page)) => progress.note(&format!("page: {}", page.display())),
-        Ok(None) => {}
-        Err(failure) => progress.warn(&failure.text()),
-    }
+    show_files(record, &results, pgdyno_report::ab::page, &progress);
     ended
 }
 

@@ -1,14 +1,13 @@
 //! `pgdyno frontier`: how many queries are left at how many transactions.
 
 use jiff::Timestamp;
-use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::{Demand, Kind};
 use pgdyno_live::Progress;
 use pgdyno_plan::Order;
-use pgdyno_results::{FrontierRecord, Objective, admit, run_id};
+use pgdyno_results::{FrontierRecord, Objective, Resumable as _, admit, run_id};
 use pgdyno_workload::Work;
 
 use super::ab::without_passwords;
@@ -16,6 +15,7 @@ use super::confirm::confirm;
 use crate::cli::FrontierArgs;
 use crate::frontier::{FrontierRun, points};
 use crate::interrupt;
+use crate::resumable::{rendered, renderer, show_files};
 
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 30.0;
@@ -69,18 +69,11 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
         progress: &progress,
     };
     let ended = frontier.go();
-    if frontier.record.points.iter().any(|point| !point.runs.is_empty()) {
-        let render = pgdyno_report::frontier::format(&format)
-            .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
-        let mut bytes = Vec::new();
-        render(&frontier.record, &mut bytes).or_fail(Code::Start)?;
-        super::print(&bytes)?;
+    let record = &frontier.record;
+    if record.points.iter().any(|point| !point.runs.is_empty()) {
+        super::print(&rendered(record, renderer(&format, pgdyno_report::frontier::format(&format))?)?)?;
     }
-    progress.note(&format!("record: {}", frontier.path().display()));
-    match frontier.write_page() {
-        Ok(page) => progress.note(&format!("page: {}", page.display())),
-        Err(failure) => progress.warn(&failure.text()),
-    }
+    show_files(record, &results, pgdyno_report::frontier::page, &progress);
     ended
 }
 
