@@ -2,6 +2,7 @@
 
 use pgdyno_results::{ClientRecord, RunRecord, Summary};
 
+use crate::streams;
 use crate::waits::{Class, Waits};
 
 /// The clients' time, in sessions: 1.5 is one and a half clients all the time.
@@ -73,10 +74,11 @@ pub(crate) fn is_paced(record: &RunRecord, summary: &Summary) -> bool {
 }
 
 /// Clients that were in a statement of SQL, or `of_scripts` in a command that waits, by the commands' own latencies; `None`
-/// where there were none.
+/// where there were none. Queries of streams beside the clients are not among them, wherever they ran.
 fn statements(record: &RunRecord, summary: &Summary, of_scripts: bool) -> Option<f64> {
     let mut ns = 0.0;
-    for statement in record.statements.iter().filter(|statement| is_of_script(&statement.sql) == of_scripts) {
+    let of_clients = record.statements.iter().filter(|statement| !streams::is_of_streams(record, statement));
+    for statement in of_clients.filter(|statement| is_of_script(&statement.sql) == of_scripts) {
         let mean = statement.latency_ns.as_ref().map(|latency| latency.mean).or(statement.latency_ns_mean);
         ns += statement.executed as f64 * mean.unwrap_or_default();
     }

@@ -5,6 +5,7 @@ use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, TimePartRecord, T
 use pgdyno_samples::{Column, cgroup, machine, processes, waits};
 
 use crate::account::{self, Account};
+use crate::streams::Streams;
 use crate::waits::{Class, Waits};
 
 /// A run that measured something.
@@ -22,6 +23,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) has_names: bool,
     /// Waits of the clients' sessions in the window.
     pub(crate) waits: Waits,
+    /// Streams of queries beside the clients, if they ran on this server.
+    pub(crate) streams: Option<Streams<'a>>,
     /// The account of the clients' time.
     pub(crate) account: Account,
     /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
@@ -57,10 +60,24 @@ impl<'a> Facts<'a> {
         let machine = machine(record, samples, from_s, until_s);
         let account = Account::default();
         let quota = quota(samples, from_s, until_s);
-        let mut facts =
-            Self { record, summary, samples, intervals, from_s, until_s, has_names, waits, account, machine, quota };
-        // Sessions of others are among the backends: where any was active, their CPU time is not told apart.
-        let cpus = facts.cpus_of("client backend").filter(|_| facts.waits.others() <= 0.0);
+        let streams = Streams::of(record);
+        let mut facts = Self {
+            record,
+            summary,
+            samples,
+            intervals,
+            from_s,
+            until_s,
+            has_names,
+            waits,
+            streams,
+            account,
+            machine,
+            quota,
+        };
+        // Sessions of streams and of others are among the backends: where any was active, their CPU time is not told apart.
+        let is_clients = facts.waits.others() + facts.waits.streams.total() <= 0.0;
+        let cpus = facts.cpus_of("client backend").filter(|_| is_clients);
         facts.account = Account::of(record, summary, &facts.waits, cpus);
         Some(facts)
     }

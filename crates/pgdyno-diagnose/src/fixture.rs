@@ -1,7 +1,8 @@
 //! Runs for tests: a measured window from 2 s to 12 s with eight clients, of which a test says what it needs.
 
 use pgdyno_results::{
-    FindingRecord, RunRecord, SampleTable, Samples, ServerRecord, Summary, Timeline, TimelineInterval,
+    AnalyticsRecord, FindingRecord, GroupRecord, QueryRecord, RunRecord, SampleTable, Samples, ServerRecord,
+    StageRecord, StatementRecord, StreamsRecord, Summary, Timeline, TimelineInterval,
 };
 
 use crate::facts::Facts;
@@ -52,11 +53,48 @@ impl Run {
 
     /// Clients' sessions by what they wait for, all the time.
     pub(crate) fn waits(self, waits: &[(&str, &str, f64)]) -> Self {
+        let waits: Vec<_> = waits.iter().map(|(kind, event, n)| ("client backend", *kind, *event, *n)).collect();
+        self.waits_of(&waits)
+    }
+
+    /// Sessions of several kinds by what they wait for, all the time.
+    pub(crate) fn waits_of(self, waits: &[(&str, &str, &str, f64)]) -> Self {
         let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
-        let row = |(kind, event, sessions): &(&str, &str, f64)| {
-            ["client backend", kind, event, &(sessions * 10.0).to_string(), "10"].map(str::to_owned).to_vec()
+        let row = |(session, kind, event, n): &(&str, &str, &str, f64)| {
+            [*session, *kind, *event, &(n * 10.0).to_string(), "10"].map(str::to_owned).to_vec()
         };
         self.table("waits", &columns, &waits.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// So many streams beside the clients, each of whose queries ended ten times in the window.
+    pub(crate) fn streams(mut self, streams: u32, queries: &[(&str, &str)]) -> Self {
+        let group = |name: &str, clients| GroupRecord { name: name.to_owned(), clients, ..GroupRecord::default() };
+        let stage = |name: &str, groups, window_s| StageRecord { name: name.to_owned(), window_s, groups };
+        self.record.stages = vec![
+            stage("mixed", vec![group("oltp", 8), group("olap", streams)], Some([2.0, 12.0])),
+            stage("oltp-alone", vec![group("oltp", 8)], None),
+        ];
+        let query = |(name, _): &(&str, &str)| QueryRecord {
+            name: (*name).to_owned(),
+            completed: 10,
+            ..QueryRecord::default()
+        };
+        let of_stage = StreamsRecord {
+            stage: "mixed".to_owned(),
+            group: "olap".to_owned(),
+            streams,
+            queries: queries.iter().map(query).collect(),
+            ..StreamsRecord::default()
+        };
+        self.record.analytics = Some(AnalyticsRecord { stages: vec![of_stage], ..AnalyticsRecord::default() });
+        let statement = |(name, sql): &(&str, &str)| StatementRecord {
+            sql: (*sql).to_owned(),
+            transaction: Some((*name).to_owned()),
+            executed: 10,
+            ..StatementRecord::default()
+        };
+        self.record.statements = queries.iter().map(statement).collect();
+        self
     }
 
     /// Adds the same rows at every look.

@@ -4,6 +4,7 @@
 //!
 //! - [`account`] divides the clients' time into parts that add up;
 //! - [`facts`] has what all else asks: figures of the measured window, settings, and what sessions waited for ([`waits`]);
+//! - [`streams`] has what is known of queries beside the clients' transactions;
 //! - [`blockers`] and [`horizon`] find who is at the head of lock queues and who keeps dead rows, each a [`sessions::Session`];
 //! - `events/` finds what happened at some time: a file for each kind;
 //! - `rules/` finds what took the clients' time: a file for each rule, and a row in [`rules::RULES`]. A rule that has no
@@ -19,6 +20,7 @@ mod horizon;
 mod hot_rows;
 mod rules;
 mod sessions;
+mod streams;
 mod tables;
 mod waits;
 mod words;

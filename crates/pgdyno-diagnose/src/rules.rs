@@ -11,6 +11,7 @@ mod connections;
 mod cpu;
 mod dead_rows;
 mod disk;
+mod displaced_cache;
 mod driver;
 mod extension;
 mod full_pages;
@@ -35,6 +36,9 @@ mod script;
 mod seq_scans;
 mod slru;
 mod standby;
+mod stream_memory;
+mod stream_snapshots;
+mod stream_workers;
 mod table_locks;
 mod temp_files;
 mod throttled;
@@ -60,7 +64,7 @@ const LOOKS_MIN: f64 = 20.0;
 type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
 
 /// All rules; docs/metrics.md has each.
-pub(crate) const RULES: [Rule; 37] = [
+pub(crate) const RULES: [Rule; 41] = [
     backend_writes::look,
     backlog::look,
     checkpoints::look,
@@ -69,6 +73,7 @@ pub(crate) const RULES: [Rule; 37] = [
     cpu::look,
     dead_rows::look,
     disk::look,
+    displaced_cache::look,
     driver::look,
     extension::look,
     full_pages::look,
@@ -93,6 +98,9 @@ pub(crate) const RULES: [Rule; 37] = [
     seq_scans::look,
     slru::look,
     standby::look,
+    stream_memory::look,
+    stream_snapshots::look,
+    stream_workers::look,
     table_locks::look,
     temp_files::look,
     throttled::look,

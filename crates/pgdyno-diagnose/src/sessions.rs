@@ -6,6 +6,11 @@ use crate::words::duration;
 /// The kind of sessions that are none of the clients'.
 const OTHER: &str = "other session";
 
+/// Returns true for the kind of sessions that run streams of queries beside the clients, and for that of their parallel workers.
+pub(crate) fn is_of_streams(kind: &str) -> bool {
+    matches!(kind, "query stream" | "query stream worker")
+}
+
 /// A session, a prepared transaction or a replication slot that holds something.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Session {
@@ -30,6 +35,7 @@ impl Session {
             OTHER | "client backend" if !facts.has_names => ("a session", vec![pid]),
             OTHER => ("a session of another program", vec![name, pid]),
             "client backend" | "parallel worker" => ("one of the clients", vec![]),
+            kind if is_of_streams(kind) => ("a stream of queries", vec![]),
             "walsender" => ("a standby with hot_standby_feedback", vec![name]),
             "prepared transaction" => ("a prepared transaction", vec![name]),
             "replication slot" => ("a replication slot", vec![name]),
@@ -76,6 +82,10 @@ impl Session {
                 "if nothing reads it, drop it (pg_drop_replication_slot('{}')); else let its standby catch up",
                 self.name
             )),
+            kind if is_of_streams(kind) => Some(
+                "run the queries on a standby (--analytics-target), or limit their time (--timeout, in seconds)"
+                    .to_owned(),
+            ),
             "walsender" => Some("end long queries on the standby, or turn hot_standby_feedback off there".to_owned()),
             _ => None,
         }
@@ -112,6 +122,10 @@ mod tests {
             assert!(slot.advice(facts).unwrap().contains("pg_drop_replication_slot('s')"));
             let own = Session { kind: word("client backend"), name: word("pgdyno"), ..Session::default() };
             assert_eq!((own.who(facts), own.advice(facts)), (word("one of the clients"), None));
+            let stream =
+                Session { kind: word("query stream worker"), name: word("pgdyno queries"), ..Session::default() };
+            assert_eq!(stream.who(facts), "a stream of queries");
+            assert!(stream.advice(facts).unwrap().contains("--analytics-target"));
         });
         let mut pooled = Run::new();
         pooled.record.server.as_mut().unwrap().pooling = Some(word("transaction"));

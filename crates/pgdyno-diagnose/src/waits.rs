@@ -97,11 +97,41 @@ fn is_slru(event: &str) -> bool {
         || of_buffers.is_some_and(|of| OF.iter().any(|name| of.starts_with(name)))
 }
 
-/// Waits of sessions in a window, in sessions: 1.5 is one and a half of them all the time.
+/// What sessions waited for in a window, in sessions: 1.5 is one and a half of them all the time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Events(
+    /// Class, `type:event` and sessions, the weightiest first.
+    Vec<(Class, String, f64)>,
+);
+
+impl Events {
+    /// Sessions that were active.
+    pub(crate) fn total(&self) -> f64 {
+        // The sum of nothing is -0.0.
+        self.0.iter().map(|(.., sessions)| sessions).sum::<f64>() + 0.0
+    }
+
+    /// Sessions that waited for it.
+    pub(crate) fn sessions(&self, class: Class) -> f64 {
+        self.of_class(class).map(|(_, sessions)| sessions).sum::<f64>() + 0.0
+    }
+
+    /// The events of a class with their sessions, the weightiest first.
+    pub(crate) fn of_class(&self, class: Class) -> impl Iterator<Item = (&str, f64)> {
+        let of_class = self.0.iter().filter(move |(of, ..)| *of == class);
+        of_class.map(|(_, name, sessions)| (name.as_str(), *sessions))
+    }
+}
+
+/// Waits of sessions in a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Waits {
-    /// Class, `type:event` and sessions, the weightiest first.
-    events: Vec<(Class, String, f64)>,
+    /// Those of the clients and of the workers that work for them.
+    events: Events,
+    /// Those of streams of queries beside the clients, and of their workers.
+    pub(crate) streams: Events,
+    /// The streams' parallel workers that were at work.
+    pub(crate) stream_workers: f64,
     /// The number of looks at the sessions.
     pub(crate) looks: f64,
     /// Sessions of others that were active.
@@ -114,13 +144,17 @@ pub(crate) struct Waits {
 /// The kind of sessions that are none of the clients'.
 const OTHER: &str = "other session";
 
+/// The kind of the streams' parallel workers.
+const STREAM_WORKER: &str = "query stream worker";
+
 impl Waits {
     /// Of the clients' sessions and of the workers that work for them, from one moment to another.
     /// Sessions of others count apart, unless `all_are_clients`. On a server with other nodes (`has_nodes`), Citus waits for them
     /// in the events `ClientRead` and `Extension`; the driver sends nothing in pieces, so that nobody waits for it.
     pub(crate) fn of(table: &SampleTable, from_s: f64, until_s: f64, all_are_clients: bool, has_nodes: bool) -> Self {
-        let mut sums: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-        let (mut seconds, mut looks, mut others) = (0.0, 0.0, 0.0);
+        // Of the clients, and of streams.
+        let mut sums: [BTreeMap<(&str, &str), f64>; 2] = Default::default();
+        let (mut seconds, mut looks, mut others, mut stream_workers) = (0.0, 0.0, 0.0, 0.0);
         let mut in_transaction = [0.0; 2];
         let within = table.rows().iter().filter(|(at, _)| (from_s..=until_s).contains(at)).collect::<Vec<_>>();
         for second in within.chunk_by(|a, b| a.0 == b.0) {
@@ -133,12 +167,17 @@ impl Waits {
             }
             for (_, row) in second {
                 let cell = |column| table.cell(row, column).unwrap_or_default();
-                let seen = number(row, waits::SAMPLES).unwrap_or_default();
-                let kind = cell(waits::BACKEND_TYPE);
-                if kind == OTHER && !all_are_clients {
-                    others += seen / looked;
-                } else if matches!(kind, "client backend" | "parallel worker" | OTHER) {
-                    *sums.entry((cell(waits::WAIT_EVENT_TYPE), cell(waits::WAIT_EVENT))).or_default() += seen / looked;
+                let seen = number(row, waits::SAMPLES).unwrap_or_default() / looked;
+                let event = (cell(waits::WAIT_EVENT_TYPE), cell(waits::WAIT_EVENT));
+                match cell(waits::BACKEND_TYPE) {
+                    OTHER if !all_are_clients => others += seen,
+                    "client backend" | "parallel worker" | OTHER => *sums[0].entry(event).or_default() += seen,
+                    "query stream" => *sums[1].entry(event).or_default() += seen,
+                    STREAM_WORKER => {
+                        stream_workers += seen;
+                        *sums[1].entry(event).or_default() += seen;
+                    }
+                    _ => {}
                 }
             }
         }
@@ -148,11 +187,22 @@ impl Waits {
             let class = if is_of_nodes { Class::Nodes } else { Class::of(kind, event) };
             (class, name, sum / seconds)
         };
-        let mut events: Vec<_> = sums.into_iter().map(event).filter(|(.., sessions)| *sessions > 0.0).collect();
-        events.sort_by(|a, b| b.2.total_cmp(&a.2));
+        let [events, streams] = sums.map(|sums| {
+            let mut events: Vec<_> = sums.into_iter().map(event).filter(|(.., sessions)| *sessions > 0.0).collect();
+            events.sort_by(|a, b| b.2.total_cmp(&a.2));
+            Events(events)
+        });
         let mean = |sum: f64| if seconds > 0.0 { sum / seconds } else { 0.0 };
         let [own, of_others] = in_transaction.map(mean);
-        Self { events, looks, others: mean(others), in_transaction: own, others_in_transaction: of_others }
+        Self {
+            events,
+            streams,
+            stream_workers: mean(stream_workers),
+            looks,
+            others: mean(others),
+            in_transaction: own,
+            others_in_transaction: of_others,
+        }
     }
 
     /// Returns true if there were no looks.
@@ -167,19 +217,17 @@ impl Waits {
 
     /// Sessions of the clients that were active.
     pub(crate) fn total(&self) -> f64 {
-        // The sum of nothing is -0.0.
-        self.events.iter().map(|(.., sessions)| sessions).sum::<f64>() + 0.0
+        self.events.total()
     }
 
-    /// Sessions that waited for it.
+    /// Sessions of the clients that waited for it.
     pub(crate) fn sessions(&self, class: Class) -> f64 {
-        self.of_class(class).map(|(_, sessions)| sessions).sum()
+        self.events.sessions(class)
     }
 
-    /// The events of a class with their sessions, the weightiest first.
+    /// The clients' events of a class with their sessions, the weightiest first.
     pub(crate) fn of_class(&self, class: Class) -> impl Iterator<Item = (&str, f64)> {
-        let of_class = self.events.iter().filter(move |(of, ..)| *of == class);
-        of_class.map(|(_, name, sessions)| (name.as_str(), *sessions))
+        self.events.of_class(class)
     }
 }
 
@@ -228,6 +276,18 @@ mod tests {
         assert_eq!((waits.total(), waits.others()), (1.0, 2.0));
         let pooled = Waits::of(&table(&rows), 0.0, 2.0, true, false);
         assert_eq!((pooled.total(), pooled.others()), (3.0, 0.0));
+    }
+
+    #[test]
+    fn streams_of_queries_are_none_of_the_clients() {
+        let rows = [
+            (1.0, ["client backend", "CPU", "CPU", "10", "10"]),
+            (1.0, ["query stream", "IO", "BufFileWrite", "15", "10"]),
+            (1.0, ["query stream worker", "CPU", "CPU", "30", "10"]),
+        ];
+        let waits = Waits::of(&table(&rows), 0.0, 2.0, false, false);
+        assert_eq!((waits.total(), waits.others(), waits.stream_workers), (1.0, 0.0, 3.0));
+        assert_eq!((waits.streams.total(), waits.streams.sessions(Class::TempFile)), (4.5, 1.5));
     }
 
     #[test]

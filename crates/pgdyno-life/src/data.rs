@@ -422,7 +422,7 @@ fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
              {reserved} are reserved, {used} are in use, and pgdyno needs {watchers} more to watch the server"
         );
         return Err(Failure::new(Code::Start, error)
-            .hint("lower --clients, let them share --connections, or raise max_connections and restart the server"));
+            .hint("lower --clients or --streams, let clients share --connections, or raise max_connections and restart the server"));
     }
     Ok(())
 }

@@ -14,7 +14,8 @@ use pgdyno_results::{
 };
 use pgdyno_server::Keeping;
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
-use pgdyno_workload::{Capabilities, DataSet, ServerCount, Workload};
+use pgdyno_server::stat::name_of_streams;
+use pgdyno_workload::{Capabilities, DataSet, ServerCount, Work, Workload};
 
 use crate::agents::load::SharedLoad;
 use crate::data::copies;
@@ -309,10 +310,23 @@ impl Stage<'_> {
                 elsewhere.options.clone()
             }
         });
-        if there.is_none() && settings.is_empty() {
+        let name = self.name_of_streams(options);
+        if there.is_none() && settings.is_empty() && name.is_none() {
             return None;
         }
-        Some(analytics_target::with_settings(there.as_ref().unwrap_or(options), settings))
+        let options = there.as_ref().unwrap_or(options);
+        let options = name.map_or_else(|| options.clone(), |name| options.with_application_name(&name));
+        Some(analytics_target::with_settings(&options, settings))
+    }
+
+    /// Returns the name of the sessions of streams, where they run beside transactions: samples tell both apart by it.
+    fn name_of_streams(&self, options: &ConnectOptions) -> Option<String> {
+        let is_mixed = |stage: &pgdyno_workload::Stage| {
+            [Work::Transactions, Work::Queries].iter().all(|work| stage.groups.iter().any(|group| group.work == *work))
+        };
+        // Shared connections serve both.
+        let has_own = self.plan.connections.is_none() && self.workload.drive.stages().iter().any(is_mixed);
+        options.application_name().filter(|_| has_own).and_then(name_of_streams)
     }
 
     /// Adds the other server of queries to the record.

@@ -34,6 +34,7 @@ mod wal;
 pub use sampled::{LeftOut, Notice, Sampled};
 pub use sampler::{Sampler, Wishes};
 use source::Source;
+pub use waits::name_of_streams;
 
 /// Marks the sampler's own statements.
 pub(crate) const MARK: &str = "/* pgdyno sampler */";

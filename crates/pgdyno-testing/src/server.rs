@@ -48,11 +48,7 @@ fn template() -> &'static Path {
             std::fs::set_permissions(new.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
             hand_over(new.path());
             let data = new.path().join("data");
-            run(command("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-N"]).args([
-                "-E",
-                "UTF8",
-                "--no-locale",
-            ]));
+            initdb(&data);
             let copy = kept.with_extension(std::process::id().to_string());
             run(Command::new("cp").arg("-a").arg(&data).arg(&copy));
             // Where another test binary was faster, its copy is as good.
@@ -63,6 +59,12 @@ fn template() -> &'static Path {
         kept
     });
     &TEMPLATE
+}
+
+fn initdb(data: &Path) {
+    let mut initdb = command("initdb");
+    initdb.arg("-D").arg(data).args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--no-locale"]);
+    run(&mut initdb);
 }
 
 fn run(command: &mut Command) {
@@ -92,6 +94,13 @@ impl Server {
     #[must_use]
     pub fn start_in(parent: &Path, conf: &str, hba: &str) -> Self {
         let this = Self::prepare(parent, |data| run(Command::new("cp").arg("-a").arg(template()).arg(data)));
+        this.launch(conf, Some(hba))
+    }
+
+    /// Starts a new cluster like [`Server::start`] with a system identifier of its own, which takes longer.
+    #[must_use]
+    pub fn start_unlike_others(conf: &str, hba: &str) -> Self {
+        let this = Self::prepare(&std::env::temp_dir(), |data| initdb(Path::new(data)));
         this.launch(conf, Some(hba))
     }
 

@@ -3,6 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{cgroup, machine};
 
+use super::stream_memory::allowed;
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
 use crate::words::{bytes, number, percent};
@@ -12,6 +13,9 @@ const PAGES_MIN: f64 = 50.0;
 
 /// A smaller share of the time in which processes wait for memory is nothing.
 const PRESSURE_MIN: f64 = 0.05;
+
+/// A smaller share of the machine's memory that streams of queries may use is no cause.
+const STREAMS: f64 = 0.1;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let pages = [machine::SWAP_IN_PAGES, machine::SWAP_OUT_PAGES].map(|column| facts.gauge(column).unwrap_or_default());
@@ -41,6 +45,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         vec![format!("{} pages a second read from swap, {} written", number(pages[0]), number(pages[1]))];
     evidence.extend(pressure.map(|share| format!("memory pressure {} of the time", percent(share))));
     evidence.extend(group.map(|(_, _, reached, _)| format!("the limit was reached {reached:.0} times")));
+    let total = facts.gauge(machine::MEMORY_BYTES);
+    let of_streams = facts.streams.and_then(|streams| allowed(facts, streams));
+    let of_streams = of_streams.filter(|allowed| total.is_some_and(|total| allowed.bytes >= STREAMS * total));
+    let is_of_streams = of_streams.is_some();
+    evidence.extend(of_streams.map(|allowed| allowed.words));
     let available = facts.gauge(machine::AVAILABLE_BYTES);
     evidence.extend(available.map(|available| format!("{} of memory were available", bytes(available))));
     Some(FindingRecord {
@@ -48,11 +57,14 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         text,
         weight: UNKNOWN,
         evidence,
-        advice: with_settings(
-            facts,
-            "lower shared_buffers, work_mem or the number of connections, or give the server more memory",
-            &["shared_buffers", "work_mem", "max_connections"],
-        ),
+        advice: match is_of_streams {
+            true => Some("lower the streams' work_mem (--analytics-set work_mem=…), or run fewer streams".to_owned()),
+            false => with_settings(
+                facts,
+                "lower shared_buffers, work_mem or the number of connections, or give the server more memory",
+                &["shared_buffers", "work_mem", "max_connections"],
+            ),
+        },
         also_seen: true,
     })
 }
@@ -76,6 +88,19 @@ mod tests {
         assert!(run(0.0, 0.2).finds(look).text.ends_with("waited for memory in 20 % of the time"));
         run(5.0, 0.01).finds_nothing(look);
         Run::new().finds_nothing(look);
+    }
+
+    #[test]
+    fn memory_that_streams_may_use_is_told() {
+        let gauges = [("swap_in_pages", 490.0), ("memory_bytes", (1_u64 << 30) as f64)];
+        let run = |work_mem| {
+            let run = Run::new().gauges("machine", &gauges).streams(3, &[("q1", "select 1")]);
+            run.setting("work_mem", work_mem).setting("max_parallel_workers_per_gather", "0").finds(look)
+        };
+        let large = run("256MB");
+        assert!(large.evidence[1].starts_with("3 streams may each use work_mem (256MB)"), "{large:?}");
+        assert!(large.advice.unwrap().starts_with("lower the streams' work_mem"));
+        assert!(!run("4MB").advice.unwrap().contains("streams"));
     }
 
     #[test]

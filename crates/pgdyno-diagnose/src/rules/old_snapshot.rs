@@ -5,13 +5,16 @@ use pgdyno_results::FindingRecord;
 use super::UNKNOWN;
 use crate::facts::Facts;
 use crate::horizon::Holder;
+use crate::sessions::is_of_streams;
 use crate::words::{duration, number};
 
 /// Where fewer transactions than this change rows in a second, little is kept.
-const RATE_MIN: f64 = 10.0;
+pub(super) const RATE_MIN: f64 = 10.0;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let holder = Holder::longest(facts)?;
+    // Queries of streams have a rule of their own.
+    let holder = Holder::longest(facts);
+    let holder = holder.filter(|holder| facts.streams.is_none() || !is_of_streams(&holder.session.kind))?;
     if holder.newer / holder.seconds.max(f64::MIN_POSITIVE) < RATE_MIN {
         return None;
     }

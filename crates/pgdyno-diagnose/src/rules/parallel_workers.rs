@@ -13,8 +13,11 @@ const RATE_MIN: f64 = 0.5;
 /// Where more of the workers than this are launched, plans run as they were made.
 const LAUNCHED: f64 = 0.9;
 
-/// The server counts them from 18 on.
+/// The server counts them from 18 on. Those of streams have a rule of their own.
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    if facts.streams.is_some() && facts.waits.stream_workers > 0.0 {
+        return None;
+    }
     let wanted = facts.rate(database::PARALLEL_WORKERS_TO_LAUNCH).filter(|wanted| *wanted >= RATE_MIN)?;
     let launched = facts.rate(database::PARALLEL_WORKERS_LAUNCHED)?;
     if launched >= LAUNCHED * wanted {
@@ -51,6 +54,8 @@ mod tests {
         assert!(found.advice.unwrap().ends_with("(max_parallel_workers is 1)"));
         run(8.0, 7.9).finds_nothing(look);
         run(0.2, 0.0).finds_nothing(look);
+        let of_streams = run(8.0, 2.0).streams(1, &[("q1", "select 1")]);
+        of_streams.waits_of(&[("query stream worker", "CPU", "CPU", 1.0)]).finds_nothing(look);
         Run::new().finds_nothing(look);
     }
 }

@@ -13,11 +13,17 @@ const ROWS_MIN: f64 = 5_000.0;
 /// Fewer scans a second than this could be a report or a check.
 const SCANS_MIN: f64 = 1.0;
 
+/// A query of a stream reads a table as a whole so many times at most, and each of its parallel workers counts.
+const SCANS_OF_QUERY: f64 = 12.0;
+
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    // Queries of streams are meant to do so.
+    let of_streams = facts.streams.map_or(0.0, |streams| SCANS_OF_QUERY * (streams.completed() + streams.number()));
     let rows_read = |table: &Table| table.seq_scans * table.live;
     let scanned = Table::at_end(facts)
         .into_iter()
-        .filter(|table| table.live >= ROWS_MIN && table.seconds > 0.0 && table.seq_scans / table.seconds >= SCANS_MIN);
+        .filter(|table| table.live >= ROWS_MIN && table.seconds > 0.0 && table.seq_scans / table.seconds >= SCANS_MIN)
+        .filter(|table| table.seq_scans > of_streams);
     let worst = scanned.max_by(|a, b| rows_read(a).total_cmp(&rows_read(b)))?;
     Some(FindingRecord {
         rule: "seq-scans".to_owned(),
@@ -64,6 +70,7 @@ mod tests {
     fn small_tables_and_a_scan_now_and_then_are_nothing() {
         run("1100", "100").finds_nothing(look);
         run("105", "100000").finds_nothing(look);
+        run("220", "100000").streams(2, &[("q1", "select 1")]).finds_nothing(look);
         Run::new().finds_nothing(look);
     }
 }

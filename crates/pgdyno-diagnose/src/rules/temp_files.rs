@@ -17,6 +17,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = match share(facts, Class::TempFile) {
         Some(_) => waited(facts, "temp-files", Class::TempFile, what)?,
         // The system's cache takes them, and somebody pays for that.
+        // Those of streams have a rule of their own.
+        None if facts.streams.is_some() => return None,
         None => FindingRecord {
             rule: "temp-files".to_owned(),
             text: format!(

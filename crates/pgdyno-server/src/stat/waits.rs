@@ -19,28 +19,44 @@ const NO_WAIT: &str = "CPU";
 
 /// The kind of sessions that serve none of the run's clients.
 const OTHER: &str = "other session";
+/// The kinds of sessions that run streams of queries beside the clients' transactions, and of their parallel workers.
+const STREAM: &str = "query stream";
+const STREAM_WORKER: &str = "query stream worker";
 /// Name for a session that is idle in a transaction: no wait event of PostgreSQL has this type.
 const IDLE: &str = "Idle";
 
 /// The server truncates longer names.
 const NAME_MAX: usize = 63;
 
-/// Returns an SQL expression for the kind of a session of `pg_stat_get_activity`: its `backend_type`, or [`OTHER`] where it is none
-/// of the clients', whose `application_name` is `clients`. Sessions that Citus opens to its own nodes work for the clients.
+/// Returns true for a name that the server takes as it is. One that it may change identifies nothing.
+fn is_plain(name: &str) -> bool {
+    name.len() <= NAME_MAX && name.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
+}
+
+/// Returns the `application_name` of sessions that run streams of queries beside clients of this name, so that samples tell both
+/// apart. `None` where the server would change it.
+#[must_use]
+pub fn name_of_streams(clients: &str) -> Option<String> {
+    Some(format!("{clients} queries")).filter(|name| is_plain(name))
+}
+
+/// Returns an SQL expression for the kind of a session of `pg_stat_get_activity`: its `backend_type`; [`STREAM`] or
+/// [`STREAM_WORKER`] where it runs queries beside the clients; or [`OTHER`] where it is neither of these nor one of the clients',
+/// whose `application_name` is `clients`. Sessions that Citus opens to its own nodes work for the clients.
 pub(super) fn kind(clients: Option<&str>) -> String {
-    // A name that the server may change identifies nothing.
-    let is_plain = |name: &&str| name.len() <= NAME_MAX && name.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
-    let is_other = clients.filter(is_plain).map_or_else(
-        || "false".to_owned(),
-        |name| {
-            format!(
-                "backend_type IN ('client backend', 'parallel worker') AND application_name IS DISTINCT FROM {} \
-                 AND application_name !~ '^citus_'",
-                quote::literal(name)
-            )
-        },
-    );
-    format!("CASE WHEN {is_other} THEN '{OTHER}' ELSE backend_type END")
+    let Some(clients) = clients.filter(|name| is_plain(name)) else { return "backend_type".to_owned() };
+    let of_streams = name_of_streams(clients).map_or_else(String::new, |name| {
+        let name = quote::literal(&name);
+        format!(
+            "WHEN application_name = {name} AND backend_type = '{CLIENT}' THEN '{STREAM}' \
+             WHEN application_name = {name} AND backend_type = 'parallel worker' THEN '{STREAM_WORKER}' "
+        )
+    });
+    format!(
+        "CASE {of_streams}WHEN backend_type IN ('{CLIENT}', 'parallel worker') AND application_name IS DISTINCT FROM {} \
+         AND application_name !~ '^citus_' THEN '{OTHER}' ELSE backend_type END",
+        quote::literal(clients)
+    )
 }
 
 /// Returns one look at the sessions; those of the clients have the `application_name` `clients`.
@@ -91,7 +107,10 @@ impl Looks {
             let word = |cell: Option<String>| cell.unwrap_or_else(|| NO_WAIT.to_owned());
             let count: u64 = count.parse().unwrap_or_default();
             if kind.as_deref() == Some(IDLE) {
-                self.in_transaction[usize::from(backend == OTHER)] += count;
+                match backend.as_str() {
+                    STREAM => {}
+                    _ => self.in_transaction[usize::from(backend == OTHER)] += count,
+                }
                 continue;
             }
             *self.seen.entry([backend, word(kind), word(event)]).or_default() += count;
@@ -138,8 +157,10 @@ mod tests {
     fn a_name_is_quoted_and_one_that_may_be_cut_tells_nobody_apart() {
         assert!(sql(Some("it's \\ mine")).contains(r"E'it''s \\ mine'"), "{}", sql(Some("it's \\ mine")));
         for name in [None, Some("é"), Some(&*"x".repeat(64))] {
-            assert!(sql(name).contains("CASE WHEN false THEN"), "{name:?}");
+            assert!(sql(name).contains("backend_type, CASE WHEN idle"), "{name:?}");
         }
+        assert_eq!(name_of_streams("pgdyno").as_deref(), Some("pgdyno queries"));
+        assert_eq!(name_of_streams(&"x".repeat(60)), None);
     }
 
     #[test]

@@ -75,6 +75,66 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     );
 }
 
+/// The findings of a run by their rules, each in one text.
+fn findings(run: &Run) -> Vec<(String, String)> {
+    let findings = run.at("/findings").as_array().unwrap().iter();
+    findings.map(|found| (found["rule"].as_str().unwrap().to_owned(), found.to_string())).collect()
+}
+
+#[test]
+fn what_streams_do_to_transactions_is_found_and_they_are_none_of_the_clients() {
+    let conf =
+        "fsync = off\nshared_buffers = 48MB\nshared_preload_libraries = 'pg_stat_statements'\nautovacuum = off\n";
+    let Some(place) = Place::new("what streams do to transactions", conf, TRUST) else { return };
+    place.execute("create extension pg_stat_statements");
+    place.run("load ch-benchmark -w 1").ok();
+    let run = |args: &str| {
+        place.run(&format!("run ch-benchmark --no-check --ramp 0 {args}")).ok();
+        let run = place.home.runs().pop().unwrap();
+        // The parts are of the clients' time: streams have none of it.
+        let parts = run.at("/clients_time").as_array().unwrap().clone();
+        let sum: f64 = parts.iter().filter_map(|part| part["share"].as_f64()).sum();
+        assert!((0.97..1.01).contains(&sum) && !run.at("/clients_time").to_string().contains("temporary"), "{parts:?}");
+        (findings(&run), run)
+    };
+    let found = |found: &[(String, String)], rule: &str| {
+        found
+            .iter()
+            .find(|(of, _)| of == rule)
+            .map(|(_, text)| text.clone())
+            .unwrap_or_else(|| panic!("no {rule}: {found:?}"))
+    };
+    let lacks =
+        |found: &[(String, String)], rule: &str| assert!(found.iter().all(|(of, _)| of != rule), "{rule}: {found:?}");
+
+    // Sorts without memory.
+    let (all, _) = run("-c 1 --streams 2 --queries 16 --query-form citus -T 4 --analytics-set work_mem=64kB");
+    let memory = found(&all, "stream-memory");
+    assert!(memory.contains("work_mem (64kB)") && memory.contains("--analytics-set work_mem="), "{memory}");
+    lacks(&all, "temp-files");
+
+    // Nested loops keep each stream busy for as long as the run, with snapshots of its age and the workers of all scans.
+    let gather = "--analytics-set max_parallel_workers_per_gather=2 --analytics-set max_parallel_workers=2 \
+                  --analytics-set parallel_setup_cost=0 --analytics-set parallel_tuple_cost=0 \
+                  --analytics-set min_parallel_table_scan_size=0 --analytics-set jit=off";
+    let loops = ["hashjoin", "mergejoin", "indexscan", "indexonlyscan", "bitmapscan"];
+    let loops = loops.map(|path| format!("--analytics-set enable_{path}=off")).join(" ");
+    let (all, run_of_loops) = run(&format!("-c 1 --streams 2 --queries 5 -T 7 --grace 0.1 {gather} {loops}"));
+    let snapshots = found(&all, "stream-snapshots");
+    assert!(snapshots.contains("the oldest snapshot in") && snapshots.contains("--analytics-target"), "{snapshots}");
+    let workers = found(&all, "stream-workers");
+    assert!(workers.contains("2 streams may ask for 4 parallel workers at once, and 2 may work"), "{workers}");
+    ["old-snapshot", "parallel-workers"].iter().for_each(|rule| lacks(&all, rule));
+    assert_eq!(run_of_loops.text("/analytics/stages/0/unfinished/0/name"), "q5");
+
+    // Index scans over whole tables displace the blocks of transactions that do not fit anyway.
+    let scans = "--analytics-set enable_seqscan=off --analytics-set enable_bitmapscan=off --analytics-set jit=off";
+    let (all, _) = run(&format!("-c 1 --streams 2 --queries 1,6 -T 4 {scans}"));
+    let displaced = found(&all, "displaced-cache");
+    assert!(displaced.contains("of the blocks of transactions were in shared buffers"), "{displaced}");
+    assert!(displaced.contains("blocks from outside shared buffers: "), "{displaced}");
+}
+
 /// A target of a server that command lines can have without quotes.
 fn uri(server: &Server) -> String {
     format!("postgresql:///postgres?host={}&port={}&user=postgres", server.dir().display(), server.port)
@@ -145,7 +205,13 @@ fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything
     run(&format!("{} --streams 0", to(&other))).ended(1).says(&["is for queries beside transactions, and this run"]);
     run("--analytics-set work_mem=1GB --connections 2").ended(1).says(&["gives queries connections of their own"]);
     place.run("run select-only -s 1 --analytics-set work_mem=1GB").ended(1).says(&["run ch-benchmark with --streams"]);
+    run("--streams 900").ended(1).says(&["you asked for 901 clients", "lower --clients or --streams"]);
     run("--analytics-set statement_timeout=no").ended(1).says(&["statement_timeout"]);
+    // The standby of another primary has the same tables, perhaps, and never the same commits.
+    let unlike = Server::start_unlike_others("fsync = off\n", REPLICATION);
+    let standby = Server::standby_of(&unlike);
+    run(&to(&standby)).ended(1).says(&["is a standby of another primary: its system identifier is"]);
+    run(&to(&unlike)).ended(1).says(&["is another primary: its system identifier is"]);
     assert_eq!(place.ask("select count(*) from pg_tables where tablename = 'supplier'"), "0");
 
     // Settings are those of the queries' sessions only.

@@ -1,0 +1,235 @@
+//! Streams of queries displace the transactions' blocks from shared buffers.
+
+use pgdyno_results::FindingRecord;
+use pgdyno_samples::{database, statements, waits};
+
+use super::{LEAST, LOOKS_MIN, UNKNOWN, with_settings};
+use crate::facts::Facts;
+use crate::streams::Streams;
+use crate::waits::{Class, Waits};
+use crate::words::{bytes, number, percent};
+
+/// Alone the transactions hit shared buffers so much more often, at least.
+const LOST: f64 = 0.005;
+
+/// Without a stage of transactions alone, hits below this are many misses.
+const HIT_RATIO_MIN: f64 = 0.98;
+
+/// Waits for blocks beside the streams are so many times those without them, at least.
+const TIMES: f64 = 2.0;
+
+/// Fewer sessions seen waiting for blocks than this could be chance.
+const SEEN_MIN: f64 = 10.0;
+
+/// Blocks that statements read in the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Blocks {
+    hit: f64,
+    read: f64,
+}
+
+impl Blocks {
+    /// Returns the share of hits; `None` without blocks.
+    fn hit_ratio(self) -> Option<f64> {
+        (self.hit + self.read > 0.0).then(|| self.hit / (self.hit + self.read))
+    }
+}
+
+/// The transactions without the streams, in a later stage.
+struct Alone {
+    hit_ratio: Option<f64>,
+    /// Share of the clients' time that went into waits for blocks.
+    waited: f64,
+}
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let streams = facts.streams?;
+    let alone = alone(facts);
+    let counted = by_side(facts, streams);
+    let waited = facts.account.share(facts.waits.sessions(Class::DataRead));
+    let beside = counted.and_then(|[transactions, _]| transactions.hit_ratio());
+    let without = alone.as_ref().and_then(|alone| alone.hit_ratio);
+    let has_fewer_hits = match (beside, without) {
+        (Some(beside), Some(without)) => beside <= without - LOST,
+        (Some(beside), None) => beside < HIT_RATIO_MIN,
+        (None, _) => false,
+    };
+    let waits_more = facts.waits.sessions(Class::DataRead) * facts.waits.looks >= SEEN_MIN
+        && waited >= LEAST
+        && alone.as_ref().is_some_and(|alone| waited >= TIMES * alone.waited);
+    let mut evidence = Vec::new();
+    let mut of_streams = 0.0;
+    if let Some([transactions, queries]) = counted {
+        let seconds = facts.seconds();
+        of_streams = queries.read / (queries.read + transactions.read).max(1.0);
+        // Where the streams read little, somebody else displaces the blocks.
+        if without.is_none() && of_streams < 0.5 {
+            return None;
+        }
+        evidence.push(format!(
+            "blocks from outside shared buffers: {} a second by the transactions, {} by the streams ({} of both)",
+            number(transactions.read / seconds),
+            number(queries.read / seconds),
+            percent(of_streams)
+        ));
+    }
+    if let Some(alone) = &alone {
+        evidence.push(format!(
+            "the clients waited for blocks {} of their time, and {} in the stage without streams",
+            percent(waited),
+            percent(alone.waited)
+        ));
+    }
+    let text = match (beside, without) {
+        (Some(beside), Some(without)) if has_fewer_hits => format!(
+            "beside the streams {:.2} % of the blocks of transactions were in shared buffers, without them {:.2} %",
+            beside * 100.0,
+            without * 100.0
+        ),
+        (Some(beside), None) if has_fewer_hits => {
+            format!(
+                "beside the streams, which read {} of all blocks from outside, {:.2} % of the blocks of transactions were in shared \
+                 buffers",
+                percent(of_streams),
+                beside * 100.0
+            )
+        }
+        _ if waits_more => {
+            format!("beside the streams the clients waited for blocks {} of their time", percent(waited))
+        }
+        _ => return None,
+    };
+    let data = facts.record.server.as_ref().and_then(|server| server.database_bytes).map(|n| n as f64);
+    if let Some((data, buffers)) = data.zip(facts.setting_bytes("shared_buffers")) {
+        evidence.push(format!("the database has {}, shared buffers {}", bytes(data), bytes(buffers)));
+    }
+    let what = match alone {
+        Some(_) => "run the queries on a standby (--analytics-target), or raise shared_buffers",
+        None => {
+            "measure the transactions without them (--alone); then run the queries on a standby (--analytics-target), or raise \
+             shared_buffers"
+        }
+    };
+    Some(FindingRecord {
+        rule: "displaced-cache".to_owned(),
+        text,
+        weight: UNKNOWN,
+        evidence,
+        advice: with_settings(facts, what, &["shared_buffers"]),
+        also_seen: true,
+    })
+}
+
+/// Returns the blocks of the transactions' statements and of the streams', by `pg_stat_statements`; `None` without it.
+fn by_side(facts: &Facts<'_>, streams: Streams<'_>) -> Option<[Blocks; 2]> {
+    let table = facts.samples.of(statements::SOURCE);
+    let mut sides = [Blocks::default(); 2];
+    for (_, row) in table.rows() {
+        let number = |column| table.cell(row, column).and_then(|n| n.parse::<f64>().ok()).unwrap_or_default();
+        let side = &mut sides[usize::from(streams.has(table.cell(row, statements::QUERY).unwrap_or_default()))];
+        side.hit += number(statements::SHARED_BLKS_HIT);
+        side.read += number(statements::SHARED_BLKS_READ);
+    }
+    sides.iter().all(|side| side.hit_ratio().is_some()).then_some(sides)
+}
+
+/// Returns what the stage of transactions alone shows; `None` if there is none, or nobody looked.
+fn alone(facts: &Facts<'_>) -> Option<Alone> {
+    let [first, later @ ..] = &facts.record.stages[..] else { return None };
+    let transactions = first.groups.first()?;
+    let is_alone = |stage: &&pgdyno_results::StageRecord| {
+        stage.groups.len() == 1 && stage.groups[0].name == transactions.name && transactions.clients > 0
+    };
+    let [from_s, until_s] = later.iter().find(is_alone)?.window_s?;
+    let waits = Waits::of(facts.samples.of(waits::SOURCE), from_s, until_s, !facts.has_names, false);
+    if waits.looks < LOOKS_MIN {
+        return None;
+    }
+    let table = facts.samples.of(database::SOURCE);
+    let mean = |column| table.rate(&[], column).mean(from_s, until_s);
+    let blocks = mean(database::BLKS_HIT).zip(mean(database::BLKS_READ)).map(|(hit, read)| Blocks { hit, read });
+    Some(Alone {
+        hit_ratio: blocks.and_then(Blocks::hit_ratio),
+        waited: waits.sessions(Class::DataRead) / f64::from(transactions.clients),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    const QUERY: &str = "select sum(a) from t where n > 7";
+
+    /// Transactions with so many blocks read in a thousand, beside streams with so many.
+    fn run(transactions: f64, streams: f64) -> Run {
+        let columns = ["queryid", "query", "shared_blks_hit", "shared_blks_read"];
+        let row = |query: &str, read: f64| {
+            ["1", query, &((1000.0 - read) * 100.0).to_string(), &(read * 100.0).to_string()]
+                .map(str::to_owned)
+                .to_vec()
+        };
+        let rows = [row("CALL neword($1)", transactions), row("select sum(a) from t where n > $1", streams)];
+        Run::new()
+            .waits(&[("IO", "DataFileRead", 1.0)])
+            .streams(2, &[("q6", QUERY)])
+            .table("statements", &columns, &rows[..])
+            .setting("shared_buffers", "128MB")
+    }
+
+    /// The stage of transactions alone is sampled as well, with so many blocks read in a thousand.
+    fn with_alone(mut run: Run, read: f64) -> Run {
+        run.record.stages[1].window_s = Some([2.0, 12.0]);
+        run.counters("database", &[("blks_hit", 1000.0 - read), ("blks_read", read)])
+    }
+
+    #[test]
+    fn misses_of_transactions_beside_streams_that_read_much_are_told() {
+        let found = run(50.0, 800.0).finds(look);
+        assert_eq!(
+            found.text,
+            "beside the streams, which read 94 % of all blocks from outside, 95.00 % of the blocks of transactions were in \
+             shared buffers"
+        );
+        assert!(found.evidence[0].ends_with("(94 % of both)") && found.advice.unwrap().contains("--alone"));
+        run(5.0, 800.0).finds_nothing(look);
+        run(50.0, 10.0).finds_nothing(look);
+    }
+
+    #[test]
+    fn the_stage_without_streams_decides_where_there_is_one() {
+        let found = with_alone(run(50.0, 10.0), 2.0).finds(look);
+        assert_eq!(
+            found.text,
+            "beside the streams 95.00 % of the blocks of transactions were in shared buffers, without them 99.80 %"
+        );
+        assert!(found.advice.unwrap().ends_with("raise shared_buffers (shared_buffers is 128MB)"));
+        with_alone(run(50.0, 800.0), 49.0).finds_nothing(look);
+    }
+
+    #[test]
+    fn waits_for_blocks_are_held_against_those_without_streams() {
+        let waits_of_both = |beside: f64, alone: f64| {
+            let mut run = Run::new().streams(2, &[("q6", QUERY)]);
+            run.record.stages[1].window_s = Some([12.5, 22.5]);
+            let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+            let row = |sessions: f64| {
+                let seen = (sessions * 10.0).to_string();
+                ["client backend", "IO", "DataFileRead", &seen, "10"].map(str::to_owned).to_vec()
+            };
+            let rows = (0..23).map(|at| (f64::from(at), row(if at < 13 { beside } else { alone }))).collect();
+            run.samples.insert("waits", pgdyno_results::SampleTable::new(&columns, rows));
+            run
+        };
+        let found = waits_of_both(2.0, 0.4).finds(look);
+        assert_eq!(found.text, "beside the streams the clients waited for blocks 25 % of their time");
+        assert!(found.evidence[0].ends_with("25 % of their time, and 5.0 % in the stage without streams"), "{found:?}");
+        waits_of_both(2.0, 1.6).finds_nothing(look);
+    }
+
+    #[test]
+    fn without_streams_or_counts_it_is_nothing() {
+        Run::new().waits(&[("IO", "DataFileRead", 4.0)]).finds_nothing(look);
+        Run::new().waits(&[("IO", "DataFileRead", 4.0)]).streams(2, &[("q6", QUERY)]).finds_nothing(look);
+    }
+}
