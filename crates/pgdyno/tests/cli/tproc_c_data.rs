@@ -134,6 +134,15 @@ fn a_database_of_hammerdb_is_driven_and_never_dropped() {
         assert_eq!(run.text("/plan/params/routine-schema"), "pgdyno");
         assert_ne!(place.ask("select count(*) from orders"), before, "{call}");
     }
+    // Under ch-benchmark it is the same data: suppliers come beside it, and go without it.
+    place
+        .run("run ch-benchmark -c 1 --queries 1,6,16 -T 2 --ramp 0")
+        .ok()
+        .says(&["driving data loaded by HammerDB as it is", "loading ch-benchmark with suppliers 10,000"]);
+    let run = place.home.runs().pop().unwrap();
+    assert_eq!((run.text("/status"), run.text("/data_from")), ("complete", "HammerDB"));
+    assert!(run.number("/summary/committed") > 0.0 && run.number("/summary/failed") == 0.0);
+    assert!(run.number("/stages/0/groups/1/summary/committed") > 0.0, "{}", run.at("/analytics"));
     assert_eq!(place.ask(ROUTINES_THERE), theirs, "nothing of HammerDB's is replaced, and nothing is added");
     let delivered = "select count(*) from orders where o_id = 2101 and o_carrier_id is not null";
     assert_eq!(place.ask(delivered), "10", "orders without amounts are delivered");
