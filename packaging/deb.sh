@@ -39,7 +39,7 @@ Package: pgdyno
 Version: $version
 Architecture: $arch
 Maintainer: the authors of pgdyno <noreply@example.org>
-Installed-Size: $(du -sk "$tree/usr" | cut -f 1)
+Installed-Size: $(du -sk --apparent-size "$tree/usr" | cut -f 1)
 Depends: libc6 (>= ${libc#GLIBC_}), libgcc-s1
 Recommends: ca-certificates
 Suggests: postgresql
