@@ -147,9 +147,9 @@ Examples:
 pub(super) const STORE: &str = "\
 Examples:
   pgdyno store init --store \"host=db0 dbname=results\"
-  export PGDYNO_STORE=\"host=db0 dbname=results\"
-  pgdyno run tproc-c               is pushed at its end
-  pgdyno store push                what was not pushed yet
+  pgdyno run tproc-c --store \"host=db0 dbname=results\"   pushed at its end
+  pgdyno store push                with PGDYNO_STORE set: what was not pushed
+  pgdyno store list
   pgdyno list runs                 of the whole team
   pgdyno compare 20261123T1853 20261124T0911
   pgdyno store pull 20261123T1853

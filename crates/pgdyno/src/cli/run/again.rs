@@ -12,7 +12,7 @@ use crate::cli::{Cli, Command, RunArgs};
 
 /// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, label the run, or
 /// name output files.
-const NOT_KEPT: [&str; 20] = [
+const NOT_KEPT: [&str; 22] = [
     "target",
     "config",
     "size",
@@ -20,6 +20,8 @@ const NOT_KEPT: [&str; 20] = [
     "fit",
     "short",
     "out",
+    "store",
+    "cache-size",
     "label",
     "json",
     "quiet",
