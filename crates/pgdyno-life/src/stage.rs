@@ -417,13 +417,15 @@ impl Stage<'_> {
         }
     }
 
-    /// Adds what the workload's queries cost the server beside time. Statements are only found on a server that `answers`,
-    /// and not where other nodes or another server do a part of the work.
+    /// Adds what the workload's queries cost the server beside time, unless other nodes do a part of the work. Statements are
+    /// only found on a server that `answers`, and not if another server runs the queries.
     fn note_query_costs(&mut self, admin: &mut Admin, caps: &Capabilities, driven: &Driven, answers: bool) {
-        let (Some(kept), Some(files)) = (&driven.kept, &self.recording.files) else { return };
+        let (Some(kept), Some(files), false) = (&driven.kept, &self.recording.files, caps.distributed_tables) else {
+            return;
+        };
         let counted = files.samples.of(pgdyno_samples::statements::SOURCE);
         let explained = self.workload.drive.explained();
-        let is_counted = answers && !caps.distributed_tables && !counted.is_empty() && self.elsewhere.is_none();
+        let is_counted = answers && !counted.is_empty() && self.elsewhere.is_none();
         // If the connection is lost, the checks after the run report why.
         let ids = is_counted.then(|| QueryIds::ask(admin, &explained).ok()).flatten().unwrap_or_default();
         self.recording.record.query_costs = query_costs::of(&explained, &ids, counted, &kept.executions);

@@ -282,6 +282,7 @@ fn analytical_queries_run_or_are_named_before_the_first_one() {
     nodes.run(&run).ok();
     let ran = nodes.last_run();
     assert_eq!(ran.number("/stages/0/groups/0/summary/committed"), (22 - skipped.len()) as f64);
+    assert!(ran.record.get("query_costs").is_none(), "one node's memory is not that of a query");
     let cluster = ran.at("/server/cluster");
     assert_eq!((cluster["unit"].as_str(), cluster["skew"].as_f64()), (Some("shards"), Some(1.0)), "{cluster}");
 }
