@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{Advice, OFlags, fadvise, fdatasync};
+use rustix::fs::OFlags;
 
 /// The file by which Linux drops its caches. Source: kernel documentation, `sysctl/vm`, `drop_caches`.
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
@@ -50,10 +50,22 @@ fn forget_file(path: &Path) -> io::Result<u64> {
     use std::os::unix::fs::OpenOptionsExt;
     let no_surprises = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let file = File::options().read(true).custom_flags(no_surprises.bits() as i32).open(path)?;
-    fdatasync(&file)?;
-    // Length 0 means until the end of the file.
-    fadvise(&file, 0, None, Advice::DontNeed)?;
+    forget(&file)?;
     Ok(file.metadata()?.len())
+}
+
+#[cfg(target_os = "linux")]
+fn forget(file: &File) -> io::Result<()> {
+    use rustix::fs::{Advice, fadvise, fdatasync};
+    fdatasync(file)?;
+    // Length 0 means until the end of the file.
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
+/// Other systems have no such advice.
+#[cfg(not(target_os = "linux"))]
+fn forget(_: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
