@@ -85,10 +85,10 @@ fn together(text: &str) -> String {
     while let Some(part) = parts.next() {
         out += part;
         let is_short = |inner: &&str| inner.ends_with(']') && inner.chars().count() <= TOGETHER_MAX;
-        if part.ends_with('[') {
-            if let Some(inner) = parts.next_if(|inner| is_short(&inner)) {
-                out += &inner.replace(' ', "\u{a0}");
-            }
+        if part.ends_with('[')
+            && let Some(inner) = parts.next_if(is_short)
+        {
+            out += &inner.replace(' ', "\u{a0}");
         }
     }
     out
