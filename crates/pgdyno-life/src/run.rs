@@ -184,11 +184,7 @@ impl Run<'_> {
     /// Executes the run on a target that is up or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
         let order = &self.request.order.target;
-        let demand = Demand {
-            clients: self.plan.links(),
-            is_analytic: self.workload.drive.is_analytic(),
-            data: cached::wanted(&self.plan, &self.workload.data, order.cache_bytes),
-        };
+        let demand = Demand::of(&self.plan, &self.workload, order);
         let mut server = target.bring_up(order, demand, self.events)?;
         let plain = server.options.clone();
         // Nothing has to be restored yet: the first signal ends a wait for the server.

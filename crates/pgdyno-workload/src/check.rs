@@ -61,6 +61,14 @@ pub struct Check {
     pub cost: CheckCost,
 }
 
+impl Check {
+    /// Returns a check that is expensive, and cannot be asked in parts.
+    #[must_use]
+    pub fn expensive(name: &'static str, condition: &'static str, expect: Expect, sql: String) -> Self {
+        Self { name, condition, sql: sql.into(), parts: None, expect, cost: CheckCost::Expensive }
+    }
+}
+
 /// Returns the text of a query, or `None` once its argument returns true: the user ended the check.
 type MakeSql = dyn Fn(&(dyn Fn() -> bool + Sync)) -> Option<String> + Send + Sync;
 

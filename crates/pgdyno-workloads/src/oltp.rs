@@ -13,8 +13,8 @@ use std::sync::Arc;
 use pgdyno_wire::Statement;
 use pgdyno_workload::dist::sysbench::{Kind, Range, Shape};
 use pgdyno_workload::{
-    Capabilities, Changed, Check, CheckCost, ClientContext, ClientScript, DataSet, Drive, Expect, Maker, Meta, Params,
-    Routines, ServerCount, SqlData, StatementUse, Table, Txn, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Expect, Maker, Meta, Params, Routines,
+    ServerCount, SqlData, StatementUse, Table, Txn, Workload,
 };
 
 use client::{Client, Setup};
@@ -138,17 +138,14 @@ impl DataSet for Oltp {
     }
 
     fn checks(&self) -> Vec<Check> {
-        let check = |name, condition, expect, sql: String| Check {
-            name,
-            condition,
-            sql: sql.into(),
-            parts: None,
-            expect,
-            cost: CheckCost::Expensive,
-        };
         let rows = self.setup.steps.keeps_rows().then(|| {
             let counts = self.of_tables(|name| format!("(select count(*) from {name}) as {name}"), ", ");
-            check("rows", "each table keeps its number of rows", Expect::UnchangedByRun, format!("select {counts}"))
+            Check::expensive(
+                "rows",
+                "each table keeps its number of rows",
+                Expect::UnchangedByRun,
+                format!("select {counts}"),
+            )
         });
         let strings = self.of_tables(
             |name| {
@@ -156,7 +153,7 @@ impl DataSet for Oltp {
             },
             " union all ",
         );
-        let strings = check("strings", "c has 119 characters and pad has 59", Expect::NoRow, strings);
+        let strings = Check::expensive("strings", "c has 119 characters and pad has 59", Expect::NoRow, strings);
         rows.into_iter().chain([strings]).collect()
     }
 

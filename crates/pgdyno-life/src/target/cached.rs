@@ -17,7 +17,7 @@ pub const WORTH_KEEPING_S: f64 = 5.0;
 
 /// Returns the data that a private server is to have for a run; `None` for one that has to find it there, or uses none.
 #[must_use]
-pub fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option<u64>) -> Option<WantedData> {
+pub(crate) fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option<u64>) -> Option<WantedData> {
     let sets: Vec<_> = data.iter().filter(|set| set.meta().has_data()).collect();
     if sets.is_empty() || plan.load == LoadChoice::Never {
         return None;

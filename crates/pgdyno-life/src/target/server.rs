@@ -7,17 +7,17 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
-use pgdyno_plan::TargetOrder;
+use pgdyno_plan::{Plan, TargetOrder};
 use pgdyno_results::PlaceRecord;
 use pgdyno_server::{
     Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Progress as Start, Purpose, Want,
     WantedData, kept,
 };
+use pgdyno_workload::Workload;
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::plan::resolve::Resolved;
 use crate::record::figures;
 use crate::target::cached;
 
@@ -46,8 +46,7 @@ pub struct Demand {
 impl Demand {
     /// Returns the demand of a planned run of this order.
     #[must_use]
-    pub fn of(resolved: &Resolved, order: &TargetOrder) -> Self {
-        let (plan, workload) = (&resolved.plan, &resolved.workload);
+    pub fn of(plan: &Plan, workload: &Workload, order: &TargetOrder) -> Self {
         let data = cached::wanted(plan, &workload.data, order.cache_bytes);
         Self { clients: plan.links(), is_analytic: workload.drive.is_analytic(), data }
     }

@@ -1,22 +1,14 @@
 //! What holds for the table, and counts that client and server must agree on.
 
-use pgdyno_workload::{Check, CheckCost, Expect, ServerCount};
+use pgdyno_workload::{Check, Expect, ServerCount};
 
 use super::rows::MARK;
 use super::schema::Layout;
 
 pub(super) fn checks(layout: &Layout, inserts: bool) -> Vec<Check> {
-    let check = |name, condition, expect, sql: String| Check {
-        name,
-        condition,
-        sql: sql.into(),
-        parts: None,
-        expect,
-        cost: CheckCost::Expensive,
-    };
     let rows = (!inserts).then(|| {
         let sql = "select count(*) as rows from usertable".to_owned();
-        check("rows", "the number of records stays the same", Expect::UnchangedByRun, sql)
+        Check::expensive("rows", "the number of records stays the same", Expect::UnchangedByRun, sql)
     });
     let fields = layout.has_marks().then(|| {
         let (bytes, end) = (layout.field_bytes, MARK + 1);
@@ -25,7 +17,7 @@ pub(super) fn checks(layout: &Layout, inserts: bool) -> Vec<Check> {
              and (length(v) <> {bytes} or substr(v, {end}, {MARK}) <> right(v, {MARK})) limit 5",
             layout.all_fields()
         );
-        check("fields", "each field that pgdyno wrote is whole", Expect::NoRow, sql)
+        Check::expensive("fields", "each field that pgdyno wrote is whole", Expect::NoRow, sql)
     });
     rows.into_iter().chain(fields).collect()
 }

@@ -27,7 +27,8 @@ impl Side {
     pub(crate) fn bring_up(name: &'static str, mut order: Order, progress: &Progress) -> Result<Self> {
         let request = Request::read(order.clone())?;
         let target = request.target()?;
-        let demand = Demand::of(&request.draft()?.resolved, &order.target);
+        let planned = request.draft()?.resolved;
+        let demand = Demand::of(&planned.plan, &planned.workload, &order.target);
         if !matches!(target.kind, Kind::Embedded(_)) {
             return Ok(Self { name, order, own: None });
         }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::target;
+use pgdyno_life::target::cached::WORTH_KEEPING_S;
 use pgdyno_report::units;
 use pgdyno_server::{Cache, Entry};
 use serde_json::json;
@@ -31,7 +32,9 @@ pub(crate) fn run(action: &CacheAction) -> Result<Code> {
 
 fn list_text(entries: &[(Entry, SystemTime)]) -> String {
     if entries.is_empty() {
-        return "no data is kept: a run on a private server keeps what took 5 s or more to load\n".to_owned();
+        return format!(
+            "no data is kept: a run on a private server keeps what took {WORTH_KEEPING_S} s or more to load\n"
+        );
     }
     let width = entries.iter().map(|(entry, _)| entry.about.chars().count()).max().unwrap_or_default();
     let mut text = String::new();

@@ -45,7 +45,8 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
         let (has_settings, name) = (!target.settings.is_empty(), target.name());
-        let planned = Demand::of(&request.draft()?.resolved, &request.order.target);
+        let draft = request.draft()?.resolved;
+        let planned = Demand::of(&draft.plan, &draft.workload, &request.order.target);
         let clients = planned.clients + record.streams_max;
         let server = target.hold(&request.order.target, Demand { clients, ..planned }, &progress)?;
         server.announce(&progress)?;

@@ -38,7 +38,8 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     // It must live until the search is over.
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
-        let planned = Demand::of(&request.draft()?.resolved, &request.order.target);
+        let draft = request.draft()?.resolved;
+        let planned = Demand::of(&draft.plan, &draft.workload, &request.order.target);
         let demand = match args.by.as_str() {
             "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
             _ => planned,

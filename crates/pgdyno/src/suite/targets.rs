@@ -10,7 +10,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::prepare::hooks;
 use pgdyno_life::target::lock::TargetLock;
-use pgdyno_life::target::{Demand, cached, named};
+use pgdyno_life::target::{Demand, named};
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Provision, Suite};
@@ -100,7 +100,7 @@ impl<'a> Targets<'a> {
             let demand = Demand {
                 clients: same.iter().map(|draft| draft.plan.links()).max().unwrap_or_default(),
                 is_analytic: same.iter().all(|draft| draft.workload.drive.is_analytic()),
-                data: cached::wanted(&draft.plan, &draft.workload.data, draft.target_order.cache_bytes),
+                ..Demand::of(&draft.plan, &draft.workload, &draft.target_order)
             };
             return self.privates.ready(target, draft, demand, self.progress, self.interrupt);
         }
