@@ -1,7 +1,8 @@
-//! Which keys exist, and which one is next: shared by all clients without a lock.
+//! Which keys exist, and which one is next: shared by all clients, without a lock unless an insert takes very long.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_workload::dist::ycsb::{Exponential, Hotspot, Latest, Scattered, Scrambled};
 use pgdyno_workload::{Params, Rng};
@@ -9,7 +10,7 @@ use pgdyno_workload::{Params, Rng};
 /// The names of the distributions.
 pub(super) const DISTRIBUTIONS: &[&str] = &["zipfian", "uniform", "latest", "hotspot", "exponential", "zipf"];
 
-/// Inserts that may be under way at the same time and wait for an older one.
+/// Inserted numbers that wait for an older one without a lock.
 const UNDER_WAY: usize = 1 << 16;
 
 /// The numbers of the records: those that exist, and the next one to insert.
@@ -21,6 +22,10 @@ pub(super) struct Frontier {
     end: AtomicU64,
     /// Inserted numbers beyond an older one that is under way, each at its place modulo the length, and increased by 1.
     inserted: Box<[AtomicU64]>,
+    /// Inserted numbers for which that has no place, because an older one has been under way for so long.
+    beyond: Mutex<BTreeSet<u64>>,
+    /// The size of `beyond`.
+    beyond_count: AtomicUsize,
     /// Whether inserts of earlier runs were looked for.
     is_known: AtomicBool,
     /// Whether the user was told that the expected inserts are used up.
@@ -34,6 +39,8 @@ impl Frontier {
             next: AtomicU64::new(records),
             end: AtomicU64::new(records),
             inserted: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+            beyond: Mutex::default(),
+            beyond_count: AtomicUsize::new(0),
             is_known: AtomicBool::new(!grows),
             is_told: AtomicBool::new(false),
         }
@@ -51,16 +58,36 @@ impl Frontier {
 
     /// Notes that a number exists now.
     pub(super) fn note(&self, number: u64) {
+        // Sequentially consistent: of two clients at the end, one must see what the other has noted.
         let slot = |number: u64| &self.inserted[number as usize % self.inserted.len()];
-        slot(number).store(number + 1, Ordering::Release);
-        let mut end = self.end.load(Ordering::Acquire);
-        while slot(end).load(Ordering::Acquire) == end + 1 {
+        if number < self.end.load(Ordering::SeqCst) + self.inserted.len() as u64 {
+            slot(number).store(number + 1, Ordering::SeqCst);
+        } else {
+            self.with_beyond(|beyond| beyond.insert(number));
+        }
+        let is_beyond =
+            |end| self.beyond_count.load(Ordering::SeqCst) > 0 && self.with_beyond(|beyond| beyond.contains(&end));
+        let mut end = self.end.load(Ordering::SeqCst);
+        while slot(end).load(Ordering::SeqCst) == end + 1 || is_beyond(end) {
             // Whoever fails here sees that another client went on.
-            end = match self.end.compare_exchange(end, end + 1, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => end + 1,
+            end = match self.end.compare_exchange(end, end + 1, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => {
+                    if self.beyond_count.load(Ordering::SeqCst) > 0 {
+                        self.with_beyond(|beyond| beyond.remove(&end));
+                    }
+                    end + 1
+                }
                 Err(end) => end,
             };
         }
+    }
+
+    /// Looks at or changes the numbers that have no place among `inserted`.
+    fn with_beyond<T>(&self, access: impl FnOnce(&mut BTreeSet<u64>) -> T) -> T {
+        let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = access(&mut beyond);
+        self.beyond_count.store(beyond.len(), Ordering::SeqCst);
+        result
     }
 
     /// Returns true if nobody has looked for inserts of earlier runs.
@@ -236,6 +263,17 @@ mod tests {
         all.sort_unstable();
         assert_eq!(all, (5..200_005).collect::<Vec<_>>());
         assert_eq!(frontier.last(), 200_004);
+    }
+
+    #[test]
+    fn an_insert_that_is_under_way_for_long_stops_nothing() {
+        let frontier = Frontier::new(5, true);
+        let slow = frontier.take();
+        let others = 3 * UNDER_WAY as u64;
+        (0..others).map(|_| frontier.take()).for_each(|number| frontier.note(number));
+        assert_eq!(frontier.last(), 4);
+        frontier.note(slow);
+        assert_eq!(frontier.last(), 5 + others);
     }
 
     #[test]
