@@ -59,6 +59,9 @@ pub struct RunSpec {
     /// The threads that this process runs, if it is one of several drivers; clients, connections, rates and random
     /// streams are those of the same threads in one process.
     pub share: Option<Share>,
+    /// The only stage of the drive that is run, from 0: then its time begins with it, and its random streams are those that
+    /// it has in the whole run. `None`: all stages, one after the other.
+    pub stage: Option<usize>,
     /// Query mode of a group that does not say.
     pub mode: QueryMode,
     /// Form in which statements are sent.
@@ -83,6 +86,21 @@ pub struct RunSpec {
     pub seed: u64,
 }
 
+impl RunSpec {
+    /// Returns the number of connections of a stage with so many clients.
+    #[must_use]
+    pub fn links_of(&self, clients: u32) -> usize {
+        let clients = clients as usize;
+        self.connections.map_or(clients, |shared| (shared as usize).clamp(1, clients.max(1)))
+    }
+
+    /// Returns the number of engine threads of a stage with so many clients, over all drivers.
+    #[must_use]
+    pub fn threads_of(&self, clients: u32) -> usize {
+        self.threads.clamp(1, self.links_of(clients).max(1))
+    }
+}
+
 impl Default for RunSpec {
     fn default() -> Self {
         Self {
@@ -90,6 +108,7 @@ impl Default for RunSpec {
             connections: None,
             threads: 1,
             share: None,
+            stage: None,
             mode: QueryMode::Prepared,
             wire: Wire::Native,
             pin: Vec::new(),

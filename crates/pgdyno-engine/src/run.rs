@@ -188,7 +188,7 @@ impl RunOutcome {
     }
 
     /// Adds the result of the next stage.
-    fn append(&mut self, name: &'static str, later: Self) {
+    pub fn append(&mut self, name: &'static str, later: Self) {
         self.ended = later.ended;
         self.clients_lost += later.clients_lost;
         self.clients_aborted += later.clients_aborted;
@@ -261,9 +261,10 @@ pub fn run(
     let stages = drive.stages().iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
     let stages = stages.map_err(RunError::Stages)?;
     let staged = StagedRun { drive, statements: numbered(statements), backend, spec, control };
-    let mut start = Start::default();
+    let wanted = spec.stage.map_or(0..stages.len(), |nth| nth..nth + 1);
+    let mut start = Start { stage: wanted.start, ..Start::default() };
     let mut run: Option<RunOutcome> = None;
-    for stage in &stages {
+    for stage in stages.get(wanted).unwrap_or_default() {
         let ran = staged.run(stage, &mut start, &mut audience);
         match &mut run {
             None => run = Some(ran?),
@@ -277,7 +278,7 @@ pub fn run(
             break;
         }
     }
-    run.ok_or_else(|| RunError::Stages("the drive has no stages".to_owned()))
+    run.ok_or_else(|| RunError::Stages("the drive has no such stage".to_owned()))
 }
 
 /// The start of a stage within the run.
@@ -306,15 +307,17 @@ impl StagedRun<'_> {
         let Self { spec, control, .. } = *self;
         let Audience { on_connect, on_event, observer, start: starter } = audience;
         let begun = Instant::now();
-        let clients = stage.clients() as usize;
-        let all_links = spec.connections.map_or(clients, |shared| (shared as usize).clamp(1, clients));
+        let all_links = spec.links_of(stage.clients());
         // Of the whole run, of which this process may have a share.
-        let threads = spec.threads.clamp(1, all_links);
+        let threads = spec.threads_of(stage.clients());
         let own = spec.share.map_or(0..threads, |share| share.threads(threads));
-        if own.is_empty() {
+        // In a stage with few clients it may have none, and more in another one.
+        if own.is_empty() && spec.stage.is_none() {
             return Err(RunError::Stages(format!("there is no thread for this driver: the run has {threads}")));
         }
-        if own.len() < threads && stage.ends_with.is_some() {
+        // A stage with one group ends when all its clients are done.
+        let ends_with = stage.ends_with.filter(|_| stage.groups.len() > 1);
+        if own.len() < threads && ends_with.is_some() {
             let why = "ends when one group is done, which one driver of several cannot see";
             return Err(RunError::Stages(format!("stage '{}' of the workload {why}", stage.name)));
         }
@@ -348,7 +351,7 @@ impl StagedRun<'_> {
 
         let (reports, inbox) = mpsc::channel();
         let origin = starter().ok_or(RunError::CalledOff)?;
-        if start.stage == 0 {
+        if start.origin.is_none() {
             on_event(Event::Started { connect_ns });
         }
         let timing = Timing {
@@ -365,7 +368,7 @@ impl StagedRun<'_> {
         let epoch_ns = begins.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
 
         let backlog = Arc::default();
-        let when_done = stage.ends_with.map(|group| WhenDone::new(group, threads));
+        let when_done = ends_with.map(|group| WhenDone::new(group, threads));
         let outcome = std::thread::scope(|scope| {
             for (index, thread) in own.clone().enumerate() {
                 let setup_failed = |source| {

@@ -29,6 +29,9 @@ pub(crate) use team::Team;
 /// The version that agent and coordinator must have in common.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
+/// Why an agent fails whose user ends it.
+const ENDED_BY_USER: &str = "its user ended it";
+
 /// Returns what agent and coordinator must have in common: the version, and the word of a run that started its own
 /// agents, so that no other run takes them.
 fn program(reserved: Option<&str>) -> String {

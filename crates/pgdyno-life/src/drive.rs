@@ -17,7 +17,7 @@ use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, R
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Facts, Order, Plan};
-use pgdyno_results::DriverRecord;
+use pgdyno_results::{DriverRecord, Execution};
 use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, DataSet, Note, Workload};
@@ -25,7 +25,7 @@ use pgdyno_workload::{Capabilities, DataSet, Note, Workload};
 use crate::agents::Team;
 use crate::agents::drive as by_agents;
 use crate::agents::load::SharedLoad;
-use crate::agents::task::DriveTask;
+use crate::agents::task::{DriveTask, QueriesTask};
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
 use crate::drive::notices::Notices;
@@ -101,7 +101,7 @@ impl<'a> TeamOfRun<'a> {
         Some(SharedLoad::new(self.team, options, &workload, loaded, data, caps, self.loaders))
     }
 
-    /// Returns the task of the first agent.
+    /// Returns the task of the first agent in the first stage.
     fn task(&self, plan: &Plan, server: &DrivenServer<'_>) -> DriveTask {
         // A null server is each agent's own.
         let given = server.options.filter(|_| server.is_watched);
@@ -112,6 +112,11 @@ impl<'a> TeamOfRun<'a> {
             files: DriveTask::files(self.files.iter().map(|(hash, bytes)| (hash.as_str(), *bytes))),
             database: given.map(|options| options.dbname().to_owned()),
             options: given.and_then(|options| options.session_options()).map(str::to_owned),
+            queries: server.of_queries.map(|options| QueriesTask {
+                application_name: options.application_name().map(str::to_owned),
+                options: options.session_options().map(str::to_owned),
+            }),
+            stage: 0,
             driver: 0,
             drivers: self.team.len(),
         }
@@ -126,6 +131,7 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         connections: plan.connections,
         threads: plan.threads,
         share: None,
+        stage: None,
         mode: plan.mode,
         wire: plan.wire,
         pin,
@@ -316,7 +322,12 @@ pub(crate) fn drive(
             Event::Note(note) => progress.note(&note.text()),
         };
         let ran = match &task {
-            Some((team, task)) => by_agents::drive(team, task, &*workload.drive, control, on_event),
+            Some((team, task)) => {
+                let on_executions = &mut |ended: Vec<Execution>| {
+                    executions.borrow_mut().iter_mut().for_each(|kept| kept.add(&ended));
+                };
+                by_agents::drive(team, task, &*workload.drive, control, on_event, on_executions)
+            }
             None => run(
                 &*workload.drive,
                 workload.drive.statements(caps),

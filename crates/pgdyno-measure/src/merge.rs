@@ -22,7 +22,7 @@ pub struct PartInterval {
 }
 
 impl From<&Interval> for PartInterval {
-    /// Returns an interval of a run's only stage as the part of a larger run.
+    /// Returns an interval of a run with one stage as the part of a larger run.
     fn from(interval: &Interval) -> Self {
         let groups = match interval.groups.as_slice() {
             [] => vec![(interval.part.clone(), interval.in_flight)],
@@ -124,6 +124,12 @@ impl Merger {
             all: Phases::default(),
             by_group: if groups > 1 { vec![Phases::default(); groups] } else { Vec::new() },
         }
+    }
+
+    /// Sets the time from the start of the run to the start of the stage. Several drivers agree on it when all of them have
+    /// connected; parts come after that.
+    pub fn begins_after(&mut self, offset_ns: u64) {
+        self.place.offset_ns = offset_ns;
     }
 
     /// Adds a part of a source, which sends its parts in order. Returns the intervals that all sources have closed now.

@@ -50,6 +50,33 @@ fn a_run_without_faults_is_complete() {
     }
 }
 
+#[test]
+fn stages_without_faults_are_all_done_however_long_the_pauses_between_them() {
+    for seed in 0..100 {
+        let world = check(seed, Faults { stages: 4, pause_s: 90, ..Faults::none() });
+        let words: Vec<_> = world.coordinators.iter().map(|coordinator| coordinator.word()).collect();
+        assert_eq!(words, ["complete"], "seed {seed}");
+    }
+}
+
+#[test]
+fn messages_that_are_lost_between_stages_do_no_harm() {
+    check_harmless(&Faults { stages: 3, pause_s: 20, loss: 0.2, repeat: 0.2, delay_ms: 900, ..Faults::none() });
+}
+
+#[test]
+fn an_agent_that_is_lost_between_stages_ends_the_run_and_a_dead_coordinator_frees_its_agents() {
+    let mut ends = std::collections::BTreeMap::<&str, u64>::new();
+    for seed in 0..500 {
+        let faults = Faults { agents: 2, wants_all: true, stages: 3, pause_s: 60, ..Faults::none() };
+        let world = check(seed, Faults { crash: 0.4, coordinator_crash: 0.4, ..faults });
+        *ends.entry(world.coordinators[0].word()).or_default() += 1;
+    }
+    for (word, least) in [("complete", 50), ("failed", 50), ("crashed", 50)] {
+        assert!(ends.get(word).is_some_and(|count| *count >= least), "{word}: {ends:?}");
+    }
+}
+
 /// Runs schedules in which only an order to begin may come too late, and that not often.
 fn check_harmless(faults: &Faults) {
     let mut too_late = 0;

@@ -159,6 +159,7 @@ fn spec(options: &RunOptions) -> RunSpec {
         connections: None,
         threads: options.threads as usize,
         share: None,
+        stage: None,
         mode: options.protocol,
         wire: pgdyno_wire::Wire::Libpq,
         pin: Vec::new(),

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{StoreError, io_error, malformed};
 use crate::layout::EXECUTIONS;
 use crate::store::write_whole;
@@ -12,7 +14,7 @@ const HEADER: &str = "stage,client,transaction,start_s,end_s,outcome,memory_byte
 const NEEDED: &str = "stage,client,transaction,start_s,end_s,outcome";
 
 /// One execution of a query.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// The stage.
     pub stage: String,
@@ -31,7 +33,8 @@ pub struct Execution {
 }
 
 /// How an execution ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ExecutionOutcome {
     /// Completed.
     #[default]

@@ -27,7 +27,7 @@ pub use analytics::{
     UnfinishedRecord,
 };
 pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
-pub use driver::{ClientRecord, DriverRecord};
+pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
     ErrorRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord, ServerCountRecord,

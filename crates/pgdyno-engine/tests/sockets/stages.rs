@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use pgdyno_engine::{Audience, Backend, Control, Ended, Event, RunOutcome, RunSpec, run};
+use pgdyno_engine::{Audience, Backend, Control, Ended, Event, RunOutcome, RunSpec, Share, run};
 use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::QueryMode;
@@ -97,6 +97,21 @@ fn groups_run_side_by_side_and_the_stage_after_them_ends_by_itself() {
     assert!(intervals.iter().map(counts).all(|counts| counts == (0, 2) || counts == (1, 0)));
     assert!(last.measured.start_ns >= outcome.measured.end_ns);
     assert!(intervals.iter().any(|interval| interval.stage == 1 && interval.phase == Phase::Measure));
+}
+
+#[test]
+fn drivers_run_a_stage_alone_also_one_that_has_no_client_in_it() {
+    let share = |driver| Some(Share { driver, drivers: 2 });
+    let (first, intervals, _) = drive(RunSpec { stage: Some(1), share: share(0), ..spec() });
+    assert_eq!((&first.ended, first.clients, first.threads), (&Ended::Complete, 1, 1));
+    let once = sum(first.phases());
+    assert_eq!(once.txns.iter().map(|txn| txn.committed).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    // The place within the run is known to whoever puts the shares together.
+    assert!(intervals.iter().map(|interval| interval.index).eq(0..intervals.len() as u64));
+    assert_eq!(intervals.first().map(|interval| (interval.stage, interval.start_ns)), Some((1, 0)));
+    let (second, intervals, queries) = drive(RunSpec { stage: Some(1), share: share(1), ..spec() });
+    assert_eq!((&second.ended, second.clients, second.threads), (&Ended::Complete, 0, 0));
+    assert_eq!((intervals.len(), queries, second.later_stages.len()), (0, 0, 0));
 }
 
 /// docs/contributing/workload.md shows the workload that these tests run.

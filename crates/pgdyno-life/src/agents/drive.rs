@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Control, Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome};
+use pgdyno_engine::{Control, Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome, Share};
 use pgdyno_measure::{Delays, Merger, Phase, Phases, StagePlace, Totals};
 use pgdyno_meet::{JobEnd, MemberEnd, News};
-use pgdyno_results::{ClientRecord, DriverRecord};
+use pgdyno_results::{ClientRecord, DriverRecord, DriverStageRecord, Execution};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::{Drive, Note, Stage, Work};
 
-use super::Team;
 use super::task::{self, Batch, DriveTask, Drove, Task};
 use super::team::Told;
+use super::{ENDED_BY_USER, Team};
+use crate::drive::spec;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
@@ -21,9 +22,134 @@ use crate::failure::{Failure, OrFail, Result};
 const LEAD: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(50);
 
+/// Where executions of queries go.
+pub(crate) type OnExecutions<'a> = &'a mut dyn FnMut(Vec<Execution>);
+
+/// Drives all stages with the team, one after the other. `task` is that of the first agent in the first stage.
+///
+/// # Errors
+/// When the run could not begin. What ends it in a later stage is part of the outcome.
+pub(crate) fn drive(
+    team: &Team,
+    task: &DriveTask,
+    drive: &dyn Drive,
+    control: &Control,
+    on_event: &mut dyn FnMut(Event<'_>),
+    on_executions: OnExecutions<'_>,
+) -> Result<(RunOutcome, Vec<DriverRecord>)> {
+    let stages = drive.stages();
+    let spec = spec(&task.plan, Vec::new());
+    let (mut origin, mut next_interval) = (None, 0);
+    let mut run: Option<(RunOutcome, Vec<DriverRecord>)> = None;
+    for (number, stage) in stages.iter().enumerate() {
+        let threads = spec.threads_of(stage.clients(task.plan.clients));
+        let share = |driver| Share { driver, drivers: team.len() }.threads(threads).len();
+        let threads = (0..team.len()).map(share).collect();
+        let stage = StageOfTeam { team, task, stage, number, threads, origin, first_interval: next_interval, control };
+        let ended = stage.run(on_event, on_executions);
+        match (&mut run, ended) {
+            (None, Err(not_begun)) => return Err(not_begun.failure),
+            (None, Ok(end)) => {
+                (origin, next_interval) = (Some(end.began), end.next_interval);
+                run = Some((end.outcome, end.drivers));
+            }
+            (Some((outcome, drivers)), Ok(end)) => {
+                next_interval = end.next_interval;
+                outcome.append(stage.stage.name, end.outcome);
+                for (driver, later) in drivers.iter_mut().zip(end.drivers) {
+                    append(driver, stage.stage.name, later);
+                }
+            }
+            (Some((outcome, drivers)), Err(not_begun)) => {
+                outcome.ended = not_begun.end_of(stage.stage.name, control);
+                for (driver, why) in drivers.iter_mut().zip(not_begun.lost) {
+                    driver.lost = driver.lost.take().or(why);
+                }
+            }
+        }
+        if run.as_ref().is_some_and(|(outcome, _)| outcome.ended != Ended::Complete) {
+            break;
+        }
+    }
+    run.ok_or_else(|| Failure::new(Code::Start, "the drive has no stages"))
+}
+
+/// Returns why an agent is gone, if it is.
+fn lost(end: &MemberEnd) -> Option<String> {
+    match end {
+        MemberEnd::Lost(why) => Some(why.clone()),
+        MemberEnd::Failed(why) => (why == ENDED_BY_USER).then(|| why.clone()),
+        MemberEnd::Did(_) => None,
+    }
+}
+
+/// Adds a driver's part of a later stage.
+fn append(driver: &mut DriverRecord, stage: &str, later: DriverRecord) {
+    let DriverRecord { clients, lost, start_ms, clock_error_ms, client, .. } = later;
+    driver.lost = driver.lost.take().or(lost);
+    driver.later_stages.push(DriverStageRecord {
+        stage: stage.to_owned(),
+        clients,
+        thread_busy: client.thread_busy,
+        run_delay: client.run_delay,
+        start_ms,
+        clock_error_ms,
+    });
+}
+
+/// One stage that a team drives.
+struct StageOfTeam<'a> {
+    team: &'a Team,
+    task: &'a DriveTask,
+    stage: &'a Stage,
+    number: usize,
+    /// Engine threads of each agent. The last ones may have none in a stage with few clients.
+    threads: Vec<usize>,
+    /// Start of the first stage; `None` in that.
+    origin: Option<Instant>,
+    first_interval: u64,
+    control: &'a Control,
+}
+
+/// A stage that has ended.
+struct StageEnd {
+    outcome: RunOutcome,
+    drivers: Vec<DriverRecord>,
+    /// Its common start.
+    began: Instant,
+    next_interval: u64,
+}
+
+/// Why a stage did not begin.
+struct NotBegun {
+    failure: Failure,
+    /// Why each agent was lost, if it was.
+    lost: Vec<Option<String>>,
+}
+
+impl From<Failure> for NotBegun {
+    fn from(failure: Failure) -> Self {
+        Self { failure, lost: Vec::new() }
+    }
+}
+
+impl NotBegun {
+    /// Returns how a run ended whose later stage did not begin.
+    fn end_of(&self, stage: &str, control: &Control) -> Ended {
+        match self.lost.iter().any(Option::is_some) {
+            _ if control.is_stopping() => Ended::Interrupted,
+            true => Ended::DriverLost(format!("{}, before stage '{stage}' began", self.failure.text())),
+            false => Ended::Fatal(format!("stage '{stage}' could not begin: {}", self.failure.text())),
+        }
+    }
+}
+
 /// What came in while the agents drove.
 struct Intake {
+    /// Its sources are the agents that have threads.
     merger: Merger,
+    /// Time from the start of the run to the start of the stage.
+    offset: Duration,
     /// The drivers' own delays within the measured window.
     delays: Vec<OwnDelays>,
     /// What could not be read.
@@ -37,90 +163,108 @@ struct OwnDelays {
     service_ns: u128,
 }
 
-/// Drives with the team. `task` is that of the first agent.
-///
-/// # Errors
-/// When the run could not begin.
-pub(crate) fn drive(
-    team: &Team,
-    task: &DriveTask,
-    drive: &dyn Drive,
-    control: &Control,
-    on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<(RunOutcome, Vec<DriverRecord>)> {
-    let stages = drive.stages();
-    let [stage] = stages.as_slice() else {
-        return Err(Failure::new(Code::Start, "a workload with several stages needs one driver"));
-    };
-    let share = |driver| task::encode(&Task::Drive(Box::new(DriveTask { driver, ..task.clone() })));
-    let tasks = (0..team.len()).map(|driver| share(driver).map(Into::into).or_fail(Code::Start));
-    team.begin(tasks.collect::<Result<_>>()?);
-    let begun = Instant::now();
-    let threads: Vec<_> = (0..team.len()).map(|driver| threads_of(driver, task)).collect();
-    let mut intake = Intake {
-        merger: Merger::new(
-            &threads,
-            &Work::headline(stage.groups.iter().map(|group| group.work)),
-            StagePlace::default(),
-        ),
-        delays: vec![OwnDelays::default(); team.len()],
-        unreadable: None,
-    };
-    let mut connect_ns = 0;
-    // Its moment here and by the meeting server's clock, and whether it has come.
-    let (mut start, mut has_begun): (Option<(Instant, u64)>, _) = (None, false);
-    let mut stopped = None;
-    let end = loop {
-        let asked = (control.is_stopping() || intake.unreadable.is_some()).then(|| control.is_killing());
-        if asked.is_some() && stopped != asked {
-            stopped = asked;
-            team.stop(control.is_killing());
-        }
-        if start.is_some_and(|(at, _)| !has_begun && at <= Instant::now()) {
-            has_begun = true;
-            on_event(Event::Started { connect_ns });
-        }
-        // The start is not to be missed.
-        let patience = match start {
-            Some((at, _)) if !has_begun => GLANCE.min(at.saturating_duration_since(Instant::now())),
-            _ => GLANCE,
+impl StageOfTeam<'_> {
+    fn run(
+        &self,
+        on_event: &mut dyn FnMut(Event<'_>),
+        on_executions: OnExecutions<'_>,
+    ) -> std::result::Result<StageEnd, NotBegun> {
+        let Self { team, task, control, .. } = *self;
+        let share = |driver| {
+            let task = DriveTask { driver, stage: self.number, ..task.clone() };
+            task::encode(&Task::Drive(Box::new(task))).map(Into::into).or_fail(Code::Start)
         };
-        match team.told(patience)? {
-            None => {}
-            Some(Told::Go(None)) => team.stop(true),
-            Some(Told::Go(moment)) => start = moment,
-            Some(Told::News(News::Ready)) => {
-                connect_ns = begun.elapsed().as_nanos() as u64;
-                team.go(LEAD);
+        team.begin((0..team.len()).map(share).collect::<Result<_>>()?);
+        let begun = Instant::now();
+        let mut intake = Intake::new(self);
+        let mut connect_ns = 0;
+        // Its moment here and by the meeting server's clock, and whether it has come.
+        let (mut start, mut has_begun): (Option<(Instant, u64)>, _) = (None, false);
+        let mut stopped = None;
+        let end = loop {
+            let asked = (control.is_stopping() || intake.unreadable.is_some()).then(|| control.is_killing());
+            if asked.is_some() && stopped != asked {
+                stopped = asked;
+                team.stop(control.is_killing());
             }
-            Some(Told::News(News::Batch { place, batch })) => intake.take(team, place, &batch, on_event),
-            Some(Told::News(News::Lost { place, why })) => {
-                on_event(Event::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
+            if start.is_some_and(|(at, _)| !has_begun && at <= Instant::now()) {
+                has_begun = true;
+                if self.origin.is_none() {
+                    on_event(Event::Started { connect_ns });
+                }
             }
-            Some(Told::News(News::Ended(end))) => break end,
-            Some(Told::News(News::Gathered(_) | News::TooFew(_))) => {}
+            // The start is not to be missed.
+            let patience = match start {
+                Some((at, _)) if !has_begun => GLANCE.min(at.saturating_duration_since(Instant::now())),
+                _ => GLANCE,
+            };
+            match team.told(patience)? {
+                None => {}
+                Some(Told::Go(None)) => team.stop(true),
+                Some(Told::Go(Some((at, at_ns)))) => {
+                    start = Some((at, at_ns));
+                    intake.begins_after(
+                        self.origin.map_or(Duration::ZERO, |origin| at.saturating_duration_since(origin)),
+                    );
+                }
+                Some(Told::News(News::Ready)) => {
+                    connect_ns = begun.elapsed().as_nanos() as u64;
+                    team.go(LEAD);
+                }
+                Some(Told::News(News::Batch { place, batch })) => {
+                    intake.take(team, place, &batch, on_event, on_executions);
+                }
+                Some(Told::News(News::Lost { place, why })) => {
+                    on_event(Event::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
+                }
+                Some(Told::News(News::Ended(end))) => break end,
+                Some(Told::News(News::Gathered(_) | News::TooFew(_))) => {}
+            }
+        };
+        let Some((began, at_ns)) = start.filter(|_| end.began) else {
+            let failure = match &end.failure {
+                _ if control.is_stopping() => Failure::new(Code::Interrupted, "interrupted while the agents connected"),
+                Some(why) => Failure::new(Code::Start, team.named(why)),
+                None => Failure::new(Code::Start, "the meeting server's clock is not known"),
+            };
+            return Err(NotBegun { failure, lost: end.members.iter().map(lost).collect() });
+        };
+        for interval in intake.merger.finish() {
+            on_event(Event::Interval(&interval));
         }
-    };
-    if !end.began {
-        return Err(match end.failure {
-            _ if control.is_stopping() => Failure::new(Code::Interrupted, "interrupted while the agents connected"),
-            Some(why) => Failure::new(Code::Start, team.named(&why)),
-            None => Failure::new(Code::Start, "the meeting server's clock is not known"),
-        });
+        let next_interval = intake.merger.next_interval();
+        let (outcome, drivers) = intake.conclude(self, &end, connect_ns, at_ns);
+        Ok(StageEnd { outcome, drivers, began, next_interval })
     }
-    for interval in intake.merger.finish() {
-        on_event(Event::Interval(&interval));
-    }
-    Ok(intake.conclude(team, &end, stage, task, connect_ns, start.map(|(_, at_ns)| at_ns), control))
-}
-
-/// Returns the number of an agent's threads.
-fn threads_of(driver: usize, task: &DriveTask) -> usize {
-    pgdyno_engine::Share { driver, drivers: task.drivers }.threads(task.plan.threads).len()
 }
 
 impl Intake {
-    fn take(&mut self, team: &Team, place: usize, batch: &[u8], on_event: &mut dyn FnMut(Event<'_>)) {
+    fn new(stage: &StageOfTeam<'_>) -> Self {
+        let sources: Vec<usize> = stage.threads.iter().copied().filter(|threads| *threads > 0).collect();
+        let headline = Work::headline(stage.stage.groups.iter().map(|group| group.work));
+        let place = StagePlace { stage: stage.number, offset_ns: 0, first_interval: stage.first_interval };
+        Self {
+            merger: Merger::new(&sources, &headline, place),
+            offset: Duration::ZERO,
+            delays: vec![OwnDelays::default(); stage.threads.len()],
+            unreadable: None,
+        }
+    }
+
+    /// Sets the time from the start of the run to the start of the stage.
+    fn begins_after(&mut self, offset: Duration) {
+        self.offset = offset;
+        self.merger.begins_after(offset.as_nanos() as u64);
+    }
+
+    fn take(
+        &mut self,
+        team: &Team,
+        place: usize,
+        batch: &[u8],
+        on_event: &mut dyn FnMut(Event<'_>),
+        on_executions: OnExecutions<'_>,
+    ) {
         match Batch::from_bytes(batch) {
             Ok(Batch::Interval(interval)) => {
                 if interval.phase == Phase::Measure {
@@ -135,6 +279,13 @@ impl Intake {
                     on_event(Event::Interval(&interval));
                 }
             }
+            Ok(Batch::Executions(mut ended)) => {
+                for execution in &mut ended {
+                    execution.start_s += self.offset.as_secs_f64();
+                    execution.end_s += self.offset.as_secs_f64();
+                }
+                on_executions(ended);
+            }
             Ok(Batch::Note(text)) => on_event(Event::Note(&Note::Info(format!("{}: {text}", team.name(place))))),
             Err(why) => {
                 self.unreadable.get_or_insert_with(|| format!("{}: {why}", team.name(place)));
@@ -143,18 +294,15 @@ impl Intake {
     }
 
     /// Returns the outcome of the whole, and of each driver.
-    #[expect(clippy::too_many_arguments, reason = "everything that is known at the end of a run, once")]
     fn conclude(
         self,
-        team: &Team,
+        stage: &StageOfTeam<'_>,
         end: &JobEnd,
-        stage: &Stage,
-        task: &DriveTask,
         connect_ns: u64,
-        start_ns: Option<u64>,
-        control: &Control,
+        start_ns: u64,
     ) -> (RunOutcome, Vec<DriverRecord>) {
-        let Self { merger, delays, mut unreadable } = self;
+        let StageOfTeam { team, task, control, threads, .. } = stage;
+        let Self { merger, delays, mut unreadable, .. } = self;
         let (all, by_group) = merger.into_phases();
         let ends: Vec<std::result::Result<Drove, String>> = end
             .members
@@ -172,7 +320,7 @@ impl Intake {
             known.or_insert(ErrorSample { count: 0, message, place }).count += error.count;
         }
         let server_lost = drove().map(|drove| drove.server_lost.clone()).collect::<Option<Vec<_>>>();
-        let lost = end.members.iter().any(|end| matches!(end, MemberEnd::Lost(_)));
+        let lost = end.members.iter().any(|end| lost(end).is_some());
         let ended = match (unreadable.take(), &end.failure, server_lost.and_then(|mut lost| lost.pop())) {
             (Some(why), _, _) => Ended::Fatal(why),
             (_, Some(why), _) if lost => Ended::DriverLost(team.named(why)),
@@ -195,19 +343,18 @@ impl Intake {
         });
         let mut first_thread = 0;
         let drivers = ends.iter().enumerate().map(|(place, end)| {
-            let threads = threads_of(place, task);
-            let own = first_thread..first_thread + threads;
-            first_thread += threads;
+            let own = first_thread..first_thread + threads[place];
+            first_thread = own.end;
             driver(team, place, end, &all.measured, own, &delays[place], start_ns)
         });
         let drivers: Vec<_> = drivers.collect();
         let outcome = RunOutcome {
             ended,
-            groups: stage.groups.iter().zip(by_group).map(group).collect(),
+            groups: stage.stage.groups.iter().zip(by_group).map(group).collect(),
             later_stages: Vec::new(),
             connect_ns,
-            threads: task.plan.threads,
-            clients: task.plan.clients,
+            threads: threads.iter().sum(),
+            clients: stage.stage.clients(task.plan.clients),
             clients_lost: drove().map(|drove| drove.clients_lost).sum(),
             clients_aborted: drove().map(|drove| drove.clients_aborted).sum(),
             first_aborted_on: None,
@@ -230,21 +377,21 @@ fn driver(
     window: &Totals,
     threads: std::ops::Range<usize>,
     own: &OwnDelays,
-    start_ns: Option<u64>,
+    start_ns: u64,
 ) -> DriverRecord {
     let member = &team.members[place];
     let drove = end.as_ref().ok();
     let wall_ns = (window.seconds() * 1e9).max(1.0);
     let workers = window.workers.get(threads.clone()).unwrap_or_default();
     let waited: u64 = workers.iter().map(|worker| worker.run_delay_ns).sum();
-    let apart = |(began, start): (u64, u64)| (i128::from(began) - i128::from(start)) as f64 / 1e6;
+    let apart = |began: u64| (i128::from(began) - i128::from(start_ns)) as f64 / 1e6;
     let began = drove.and_then(|drove| drove.began_ns);
     DriverRecord {
         host: member.host.clone(),
         pid: member.pid,
         clients: drove.map_or(0, |drove| drove.clients),
         lost: end.as_ref().err().cloned(),
-        start_ms: began.zip(start_ns).map(apart),
+        start_ms: began.map(apart),
         clock_error_ms: drove.and_then(|drove| drove.clock_error_ns).map(|ns| ns as f64 / 1e6),
         client: ClientRecord {
             threads: threads.len(),
@@ -257,5 +404,6 @@ fn driver(
             unread_share: (own.service_ns > 0).then(|| own.read.sum_ns() as f64 / own.service_ns as f64),
             ..drove.map_or_else(|| ClientRecord { cpus: member.cpus, ..ClientRecord::default() }, |d| d.client.clone())
         },
+        later_stages: Vec::new(),
     }
 }

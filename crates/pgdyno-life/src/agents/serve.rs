@@ -18,9 +18,10 @@ use pgdyno_workload::Note;
 
 use super::task::{self, Batch, DriveTask, Drove, LoadTask, LookTask, Looked, Task};
 use super::team::system_identifier;
-use super::{meeting, program, refused};
+use super::{ENDED_BY_USER, meeting, program, refused};
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
+use crate::drive::executions::Executions;
 use crate::drive::{pinning, spec};
 use crate::events::{EventSink, Silent};
 use crate::exit_code::Code;
@@ -120,7 +121,7 @@ pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) 
             break;
         }
         match seat.step(GLANCE) {
-            Some(Action::Do { nth, .. }) if ending.is_some() => seat.did(nth, Err("its user ended it".to_owned())),
+            Some(Action::Do { nth, .. }) if ending.is_some() => seat.did(nth, Err(ENDED_BY_USER.to_owned())),
             Some(Action::Do { nth, task }) => {
                 let run = seat.run().map(|run| run.0).unwrap_or_default();
                 job = Job::begin(nth, run, &task, order, events);
@@ -166,8 +167,9 @@ fn pass_on(seat: &mut Seat, nth: u32, told: Told, is_ending: bool, events: &dyn 
             false
         }
         Told::Did(did) => {
+            let did = did.map_err(|why| if is_ending { ENDED_BY_USER.to_owned() } else { why });
             let did = did.and_then(|done| match done {
-                Done::Drove(..) if is_ending => Err("its user ended it".to_owned()),
+                Done::Drove(..) if is_ending => Err(ENDED_BY_USER.to_owned()),
                 Done::Drove(drove, began) => {
                     let began_ns = began.and_then(|at| seat.server_ns(at));
                     task::encode(&Drove { began_ns, clock_error_ns: seat.clock_error_ns(), ..*drove })
@@ -192,8 +194,12 @@ impl Job {
         let task = task::decode::<Task>(task);
         match &task {
             Ok(Task::Drive(task)) => {
+                let stage = match task.stage {
+                    0 => String::new(),
+                    nth => format!(", stage {}", nth + 1),
+                };
                 let what = format!("{}, place {} of {}", task.plan.workload, task.driver + 1, task.drivers);
-                events.note(&format!("serves run {run}: {what}"));
+                events.note(&format!("serves run {run}: {what}{stage}"));
             }
             Ok(Task::Load(task)) => events.note(&format!("serves run {run}: helps to load {}", task.workload.id())),
             _ => {}
@@ -285,37 +291,62 @@ fn drive(
         return Err("this agent's program makes another plan of the run's".to_owned());
     }
     let share = Share { driver: task.driver, drivers: task.drivers };
-    let threads = share.threads(plan.threads).len();
+    let stages = workload.drive.stages();
+    let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
+    let of_run = spec(&plan, Vec::new());
+    let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();
     let pin = pinning::cpus(plan.pin.as_deref(), threads).map_err(|failure| failed(&failure))?;
+    let spec = RunSpec { share: Some(share), stage: Some(task.stage), pin: pin.clone(), ..of_run };
     let server = reach(task, order).map_err(|failure| failed(&failure))?;
     let options = server.options.as_ref().map(|options| {
         let options = task.database.as_deref().map_or_else(|| options.clone(), |name| options.with_database(name));
         task.options.as_deref().map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
     });
+    let of_queries = options.as_ref().zip(task.queries.as_ref()).map(|(options, queries)| {
+        let named = queries.application_name.as_deref().map(|name| options.with_application_name(name));
+        let options = named.unwrap_or_else(|| options.clone());
+        queries.options.as_deref().map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
+    });
     workload.drive.prepare();
+    let txns = workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
+    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, None);
     let client = figures::client();
     let mut began = None;
     let send = |batch: &Batch| drop(tell.send(Told::Batch(batch.to_bytes())));
-    let spec = RunSpec { share: Some(share), ..spec(&plan, pin.clone()) };
+    let send_executions = || {
+        let ended = executions.as_ref().map(Executions::take).unwrap_or_default();
+        if !ended.is_empty() {
+            send(&Batch::Executions(ended));
+        }
+    };
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
             Event::Started { .. } => {}
-            Event::Interval(interval) => send(&Batch::Interval(Box::new(interval.into()))),
+            Event::Interval(interval) => {
+                send_executions();
+                send(&Batch::Interval(Box::new(interval.into())));
+            }
             Event::Lost { why } => send(&Batch::Note(format!("a client lost its connection: {why}"))),
             Event::ConnectFailed { error, .. } => send(&Batch::Note(format!("a client could not connect: {error}"))),
             Event::Note(Note::Notice(notice)) => send(&Batch::Note(format!("{}: {}", notice.severity, notice.message))),
             Event::Note(note) => send(&Batch::Note(note.text().into_owned())),
         },
-        observer: &mut |_, _| None,
+        observer: &mut |_, _| executions.as_ref().map(|executions| executions.observer_in(task.stage)),
         start: &mut || {
             drop(tell.send(Told::Ready));
             began = moment.recv().ok();
             began
         },
     };
-    let backend = options.as_ref().map_or(Backend::None, Backend::Server);
+    let backend = match (&options, &of_queries) {
+        (None, _) => Backend::None,
+        (Some(options), None) => Backend::Server(options),
+        (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
+    };
     let outcome = run(&*workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
+    // Those that were still under way ended after the last interval.
+    send_executions();
     let outcome = outcome.map_err(|error| match error {
         RunError::CalledOff => "the run was called off".to_owned(),
         error => failed(&Failure::new(Code::Start, error)),

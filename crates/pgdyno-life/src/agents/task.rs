@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
 use pgdyno_measure::PartInterval;
 use pgdyno_plan::{Facts, Loaded, Plan, WorkloadOrder};
-use pgdyno_results::ClientRecord;
+use pgdyno_results::{ClientRecord, Execution};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::Capabilities;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -77,10 +77,23 @@ pub(crate) struct DriveTask {
     pub(crate) database: Option<String>,
     /// Settings of each session, in the form of libpq's `options`.
     pub(crate) options: Option<String>,
+    /// How groups of queries connect, if that is another way; the server is the same.
+    pub(crate) queries: Option<QueriesTask>,
+    /// The stage of the workload, from 0.
+    pub(crate) stage: usize,
     /// The agent's place.
     pub(crate) driver: usize,
     /// Number of agents.
     pub(crate) drivers: usize,
+}
+
+/// How sessions of queries differ from others.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct QueriesTask {
+    /// Their name, by which samples tell them from others.
+    pub(crate) application_name: Option<String>,
+    /// Settings of each session, in the form of libpq's `options`.
+    pub(crate) options: Option<String>,
 }
 
 impl DriveTask {
@@ -105,11 +118,14 @@ impl DriveTask {
 pub(crate) enum Batch {
     /// An interval has ended.
     Interval(Box<PartInterval>),
+    /// Queries have ended. Their times count from the start of the stage.
+    Executions(Vec<Execution>),
     /// Something worth knowing happened.
     Note(String),
 }
 
 const INTERVAL: u8 = b'I';
+const EXECUTIONS: u8 = b'E';
 const NOTE: u8 = b'N';
 
 impl Batch {
@@ -117,6 +133,8 @@ impl Batch {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Interval(interval) => [&[INTERVAL], &interval.to_bytes()[..]].concat(),
+            // Plain data can always be written.
+            Self::Executions(executions) => [&[EXECUTIONS], &encode(executions).unwrap_or_default()[..]].concat(),
             Self::Note(text) => [&[NOTE], text.as_bytes()].concat(),
         }
     }
@@ -128,6 +146,7 @@ impl Batch {
                 let interval = PartInterval::from_bytes(rest).map_err(|error| error.to_string())?;
                 Ok(Self::Interval(Box::new(interval)))
             }
+            Some((&EXECUTIONS, rest)) => decode(rest).map(Self::Executions),
             Some((&NOTE, rest)) => Ok(Self::Note(String::from_utf8_lossy(rest).into_owned())),
             _ => Err("a batch is of no known kind".to_owned()),
         }
@@ -224,6 +243,8 @@ mod tests {
             files: DriveTask::files(contents),
             database: None,
             options: None,
+            queries: None,
+            stage: 0,
             driver: 0,
             drivers: 1,
         };
@@ -232,6 +253,11 @@ mod tests {
         assert_eq!(read.iter().map(|(hash, bytes)| (*hash, &bytes[..])).collect::<Vec<_>>(), contents);
         let Ok(Batch::Note(text)) = Batch::from_bytes(&Batch::Note("lost".to_owned()).to_bytes()) else { panic!() };
         assert_eq!(text, "lost");
+        let ended = vec![Execution { stage: "power".to_owned(), end_s: 1.25, ..Execution::default() }];
+        let Ok(Batch::Executions(read)) = Batch::from_bytes(&Batch::Executions(ended.clone()).to_bytes()) else {
+            panic!()
+        };
+        assert_eq!(read, ended);
         assert!(Batch::from_bytes(b"").is_err() && Batch::from_bytes(b"Ix").is_err());
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Kept {
 
 impl Executions {
     /// Returns none if no group's work is queries.
-    pub(super) fn new(stages: &[Stage], clients: u32, txns: Vec<String>, growth: Option<Growth>) -> Option<Self> {
+    pub(crate) fn new(stages: &[Stage], clients: u32, txns: Vec<String>, growth: Option<Growth>) -> Option<Self> {
         let of_stage = |stage: &Stage| {
             let of_group = |group: &pgdyno_workload::Group| {
                 std::iter::repeat_n(group.work == Work::Queries, group.clients.number(clients) as usize)
@@ -71,6 +71,23 @@ impl Executions {
         })
     }
 
+    /// Adds executions of other drivers, whose memory is not known.
+    pub(super) fn add(&mut self, ended: &[Execution]) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = EXECUTIONS_MAX.saturating_sub(kept.len());
+        kept.extend(ended.iter().take(room).cloned());
+    }
+
+    /// Returns what has ended since it was asked last.
+    pub(crate) fn take(&self) -> Vec<Execution> {
+        std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the observer of one thread in a stage that is run alone.
+    pub(crate) fn observer_in(&self, stage: usize) -> Box<dyn Observer> {
+        self.of_thread(stage, 0)
+    }
+
     /// Returns the peaks of the memory of sessions that run queries.
     pub(super) fn peaks(&self) -> Arc<Peaks> {
         Arc::clone(&self.peaks)
@@ -81,9 +98,13 @@ impl Executions {
     pub(super) fn observer(&mut self, thread: usize, epoch_ns: u64) -> Box<dyn Observer> {
         self.begun += usize::from(thread == 0);
         let since_ns = epoch_ns.saturating_sub(*self.epoch_ns.get_or_insert(epoch_ns));
+        self.of_thread(self.begun.saturating_sub(1), since_ns)
+    }
+
+    fn of_thread(&self, stage: usize, since_ns: u64) -> Box<dyn Observer> {
         Box::new(OfThread {
             stages: Arc::clone(&self.stages),
-            stage: self.begun.saturating_sub(1),
+            stage,
             txns: Arc::clone(&self.txns),
             since_ns,
             kept: Arc::clone(&self.kept),

@@ -385,13 +385,20 @@ fn plan(
 fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents: u32) -> Result<()> {
     let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
     let stages = workload.drive.stages();
-    let by_execution = |stage: &Stage| stage.groups.iter().any(|group| group.work == Work::Queries);
-    if stages.len() > 1 || stages.iter().any(|stage| !matches!(stage.ends, Ends::After) || by_execution(stage)) {
+    let ends_with_group = |stage: &&Stage| matches!(stage.ends, Ends::WhenDone(_)) && stage.groups.len() > 1;
+    if let Some(stage) = stages.iter().find(ends_with_group) {
         let error = format!(
-            "{} has several stages, or queries that are kept one by one: it needs one driver",
-            workload.meta.id
+            "stage '{}' of {} ends with one of its groups, and no agent sees the clients of the others: it needs one driver",
+            stage.name, workload.meta.id
         );
-        return failed(error, "leave out --agents");
+        return failed(
+            error,
+            "leave out --agents, or let the stage end by its time, or when all of its clients are done",
+        );
+    }
+    if order.analytics.target.is_some() || workload.params.flag(MARKERS) {
+        let error = "the age of what queries see is measured by one clock: it needs one driver".to_owned();
+        return failed(error, "leave out --agents, or both --analytics-target and -D markers");
     }
     if workload.drive.has_shared_state() {
         let error = format!("the clients of {} share which records exist: it needs one driver", workload.meta.id);

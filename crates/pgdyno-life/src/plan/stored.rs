@@ -42,8 +42,9 @@ impl Request {
     pub fn again(plan: &Plan, directory: &Path, order: Order) -> Result<Self> {
         let (target, config) = (order.target.target.clone(), order.target.config.clone());
         let (random_seed, os_metrics) = (order.drive.random_seed, order.watch.os_metrics.clone());
-        // The plan has the number of agents, and not where they meet.
-        let meeting = MeetingOrder { agents: None, ..order.meeting.clone() };
+        // The plan has the number of agents, and not where they meet, nor the machines on which they are started.
+        admit_agents(plan, &order.meeting)?;
+        let meeting = order.meeting.clone();
         let counts = Order {
             meeting: meeting.clone(),
             target: TargetOrder {
@@ -62,7 +63,7 @@ impl Request {
         };
         if counts != order {
             let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
-                         --random-seed, --cache-size, --meet, --wait, --label, --out and --json";
+                         --random-seed, --cache-size, --meet, --agents, --wait, --label, --out and --json";
             return Err(Failure::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
@@ -89,6 +90,19 @@ impl Request {
         };
         Ok(Self { order, ..request })
     }
+}
+
+/// Refuses another number of agents than the plan has: each drives a share of its threads.
+fn admit_agents(plan: &Plan, meeting: &MeetingOrder) -> Result<()> {
+    let Some(asked) = meeting.agents.filter(|asked| plan.agents != Some(*asked)) else { return Ok(()) };
+    let plural = |number: u32| format!("{number} agent{}", if number == 1 { "" } else { "s" });
+    let had = plan.agents.map_or_else(|| "one driver and no agents".to_owned(), plural);
+    let hint = match plan.agents {
+        None => "leave out --agents".to_owned(),
+        Some(agents) => format!("give --agents {agents}, or ssh: and {agents} machines"),
+    };
+    let error = format!("--agents asks for {}, and the run had {had}", plural(asked));
+    Err(Failure::new(Code::Start, error).hint(hint))
 }
 
 impl WorkloadSource {

@@ -21,6 +21,9 @@ pub(crate) struct Faults {
     pub(crate) coordinators: usize,
     pub(crate) wants_all: bool,
     pub(crate) wait_s: u64,
+    /// Stages of a run: drives one after the other, with pauses of up to so many seconds between them.
+    pub(crate) stages: u32,
+    pub(crate) pause_s: u64,
     pub(crate) loss: f64,
     pub(crate) repeat: f64,
     pub(crate) delay_ms: u64,
@@ -43,6 +46,8 @@ impl Faults {
             coordinators: 1,
             wants_all: false,
             wait_s: 60,
+            stages: 1,
+            pause_s: 1,
             loss: 0.0,
             repeat: 0.0,
             delay_ms: 20,
@@ -79,6 +84,8 @@ impl Faults {
             restarts: dice.below(3) as u32,
             clock_steps: dice.below(3) as u32,
             cut_off,
+            stages: 1 + dice.below(3) as u32,
+            pause_s: [1, 5, 40][dice.below(3) as usize],
         }
     }
 }
@@ -155,6 +162,8 @@ enum Event {
     Crash(Node),
     Appear(usize),
     Interrupt(usize),
+    /// A coordinator's program goes on with the next stage.
+    NextStage(usize),
     Outage {
         of: Option<Node>,
         until: u64,
@@ -196,7 +205,8 @@ pub(crate) struct SimCoordinator {
     seconds: u64,
     members: Vec<AgentId>,
     parts: Vec<Vec<Vec<u8>>>,
-    is_driving: bool,
+    /// Drives that have begun.
+    stages: u32,
     interrupted: bool,
     off_until: u64,
     pub(crate) crashed: bool,
@@ -204,6 +214,18 @@ pub(crate) struct SimCoordinator {
 }
 
 impl SimCoordinator {
+    fn tasks(&self, is_drive: bool) -> Vec<Arc<[u8]>> {
+        let task = |place| Arc::from([place as u8, u8::from(is_drive), self.seconds as u8]);
+        (0..self.members.len()).map(task).collect()
+    }
+
+    /// Begins the next stage.
+    fn drive(&mut self, now: Tick) {
+        self.stages += 1;
+        let tasks = self.tasks(true);
+        self.machine.begin(now, &tasks, true, false);
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         self.outcome.is_some()
     }
@@ -260,6 +282,7 @@ struct Task {
 struct Began {
     agent: AgentId,
     run: u64,
+    nth: u32,
     place: u64,
     at: u64,
     error_ns: u64,
@@ -327,7 +350,7 @@ impl World {
                 seconds: 3 + dice.below(20),
                 members: Vec::new(),
                 parts: vec![Vec::new(); wanted],
-                is_driving: false,
+                stages: 0,
                 interrupted: false,
                 off_until: 0,
                 crashed: false,
@@ -458,11 +481,12 @@ impl World {
             Event::Interrupt(i) => {
                 let now = self.now;
                 let coordinator = &mut self.coordinators[i];
-                if coordinator.is_driving && !coordinator.crashed {
+                if coordinator.stages > 0 && !coordinator.crashed {
                     coordinator.interrupted = true;
                     coordinator.machine.stop(coordinator.local.at(now), false);
                 }
             }
+            Event::NextStage(i) => self.next_stage(i),
             Event::Outage { of: None, until } => self.server_off_until = self.server_off_until.max(until),
             Event::Outage { of: Some(Node::Agent(i)), until } => self.agents[i].off_until = until,
             Event::Outage { of: Some(Node::Coordinator(i)), until } => self.coordinators[i].off_until = until,
@@ -564,7 +588,8 @@ impl World {
                     let error_ns = agent.machine.clock().error_ns(agent.local.at(self.now)).unwrap();
                     let at = agent.local.back(at);
                     assert!(at + 10 >= self.now, "a start in the past");
-                    self.began.push(Began { agent: agent.id, run: task.run, place: task.place, at, error_ns });
+                    let Task { run, place, .. } = task;
+                    self.began.push(Began { agent: agent.id, run, nth, place, at, error_ns });
                     self.at(at.max(self.now), Event::Work { agent: i, nth, what: Work::Begin });
                 }
                 Action::Stop { nth, at_once } => {
@@ -632,15 +657,12 @@ impl World {
         let now = self.now;
         let coordinator = &mut self.coordinators[i];
         let local = coordinator.local.at(now);
+        let mut pause = None;
         while let Some(news) = coordinator.machine.news() {
-            let tasks = |is_drive: bool, coordinator: &SimCoordinator| -> Vec<Arc<[u8]>> {
-                let task = |place| Arc::from([place as u8, u8::from(is_drive), coordinator.seconds as u8]);
-                (0..coordinator.members.len()).map(task).collect()
-            };
             match news {
                 News::Gathered(members) => {
                     coordinator.members = members;
-                    let tasks = tasks(false, coordinator);
+                    let tasks = coordinator.tasks(false);
                     coordinator.machine.begin(local, &tasks, false, false);
                 }
                 News::TooFew(_) => coordinator.outcome = Some(Outcome::TooFew),
@@ -655,12 +677,16 @@ impl World {
                     coordinator.outcome = Some(Outcome::Failed(why));
                     coordinator.machine.release();
                 }
-                News::Ended(JobEnd { members, .. }) if !coordinator.is_driving => {
+                News::Ended(JobEnd { members, .. }) if coordinator.stages == 0 => {
                     let look: Vec<_> = (0..members.len()).map(|place| MemberEnd::Did(vec![place as u8])).collect();
                     assert_eq!(members, look, "each has looked for itself");
-                    coordinator.is_driving = true;
-                    let tasks = tasks(true, coordinator);
-                    coordinator.machine.begin(local, &tasks, true, false);
+                    coordinator.drive(local);
+                }
+                // What it measures is saved, and the next stage prepared; meanwhile it keeps in touch.
+                News::Ended(JobEnd { members, .. }) if coordinator.stages < self.faults.stages => {
+                    assert!(members.iter().all(|end| matches!(end, MemberEnd::Did(_))), "{members:?}");
+                    pause = Some(self.dice.below(self.faults.pause_s * S));
+                    break;
                 }
                 News::Ended(end) => {
                     let all_did = end.members.iter().all(|end| matches!(end, MemberEnd::Did(_)));
@@ -673,25 +699,67 @@ impl World {
                 }
             }
         }
+        if let Some(pause) = pause {
+            self.at(now + pause, Event::NextStage(i));
+        }
     }
 
-    /// Checks that a run that is reported as complete was one: every place began once, at one moment, and sent all.
+    fn next_stage(&mut self, i: usize) {
+        let coordinator = &mut self.coordinators[i];
+        if coordinator.crashed || coordinator.is_over() {
+            return;
+        }
+        if coordinator.interrupted {
+            coordinator.outcome = Some(Outcome::Interrupted);
+            return coordinator.machine.release();
+        }
+        coordinator.drive(coordinator.local.at(self.now));
+        self.hear(i);
+    }
+
+    /// Checks that a run that is reported as complete was one: every place began each stage once, at one moment, after the
+    /// stage before had ended everywhere, and sent all.
     pub(crate) fn check_complete(&self, nth: usize, parts: &[Vec<Vec<u8>>]) -> Result<(), String> {
         let coordinator = &self.coordinators[nth];
         let began: Vec<_> = self.began.iter().filter(|began| began.run == coordinator.run).collect();
-        if began.len() != parts.len() {
-            return Err(format!("{} of {} began: {began:?}", began.len(), parts.len()));
+        let stages = self.faults.stages;
+        if began.len() != parts.len() * stages as usize {
+            return Err(format!("{} of {} in {stages} stages began: {began:?}", began.len(), parts.len()));
         }
+        // The first task is a look.
+        let tasks = 2..2 + stages;
         for (place, parts) in parts.iter().enumerate() {
-            let sent = (0..coordinator.seconds).map(|second| vec![2, place as u8, second as u8]);
-            if *parts != sent.collect::<Vec<_>>() {
+            let of_task = |nth| (0..coordinator.seconds).map(move |second| vec![nth as u8, place as u8, second as u8]);
+            if *parts != tasks.clone().flat_map(of_task).collect::<Vec<_>>() {
                 return Err(format!("place {place} sent {parts:?}"));
             }
+        }
+        let mut ended_before = 0;
+        for nth in tasks {
+            let of_stage: Vec<_> = began.iter().filter(|began| began.nth == nth).copied().collect();
+            self.check_start(coordinator, &of_stage, parts.len(), ended_before)?;
+            ended_before = of_stage.iter().map(|began| began.at).max().unwrap_or_default() + coordinator.seconds * S;
+        }
+        Ok(())
+    }
+
+    /// Checks the common start of one stage.
+    fn check_start(
+        &self,
+        coordinator: &SimCoordinator,
+        began: &[&Began],
+        places: usize,
+        ended_before: u64,
+    ) -> Result<(), String> {
+        for place in 0..places {
             let mine = began.iter().find(|began| began.place == place as u64).ok_or("a place did not begin")?;
             if mine.agent != coordinator.members[place] {
                 return Err(format!("place {place} was {:?}", mine.agent));
             }
-            for other in &began {
+            if mine.at < ended_before {
+                return Err(format!("a stage began before the one before it ended: {mine:?}, {ended_before}"));
+            }
+            for other in began {
                 let apart = mine.at.abs_diff(other.at);
                 // Until the start the clocks drift on.
                 let known = mine.error_ns + other.error_ns + 5 * MS;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{GrowthRecord, RunRecord, Summary};
+use pgdyno_results::{DriverStageRecord, GrowthRecord, RunRecord, Summary};
 
 use crate::Extent;
 use crate::describe::{line_of_drive, line_of_place, line_of_server, plural};
@@ -198,6 +198,16 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
+/// Returns a driver's part of a stage after the first.
+fn of_stage(stage: &DriverStageRecord) -> String {
+    let clients = plural(u64::from(stage.clients), "client");
+    let Some(busiest) = stage.thread_busy.iter().copied().reduce(f64::max) else {
+        return format!("{}: {clients}", stage.stage);
+    };
+    let began = stage.start_ms.map_or_else(String::new, |start| format!(", began {start:+.1} ms from its start"));
+    format!("{}: {clients}, busiest thread {} on CPU{began}", stage.stage, percent(busiest))
+}
+
 /// Writes a line for each of several drivers.
 fn drivers(out: &mut dyn Write, record: &RunRecord) -> io::Result<()> {
     for (nth, driver) in record.drivers.iter().enumerate() {
@@ -212,6 +222,7 @@ fn drivers(out: &mut dyn Write, record: &RunRecord) -> io::Result<()> {
             facts.push(format!("began {start:+.1} ms from the common start (clock ±{error:.1} ms)"));
         }
         facts.extend(driver.lost.as_ref().map(|why| format!("lost: {why}")));
+        facts.extend(driver.later_stages.iter().map(of_stage));
         let name = format!("driver {} on {} (process {})", nth + 1, driver.host, driver.pid);
         wrapped(out, &format!("{name}: {}", facts.join(", ")), "  ")?;
     }

@@ -12,7 +12,7 @@ pub struct DriverRecord {
     pub host: String,
     /// Its process.
     pub pid: u32,
-    /// Its clients.
+    /// Its clients, in the first stage.
     pub clients: u32,
     /// How it ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,8 +23,30 @@ pub struct DriverRecord {
     /// How far that clock may be from what the driver takes it for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_error_ms: Option<f64>,
-    /// Its machine, and its usage of it.
+    /// Its machine, and its usage of it, in the first stage.
     pub client: ClientRecord,
+    /// Its part of the stages after the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_stages: Vec<DriverStageRecord>,
+}
+
+/// A driver's part of a stage after the first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DriverStageRecord {
+    /// Name of the stage.
+    pub stage: String,
+    /// Its clients.
+    pub clients: u32,
+    /// Share of the measured window that each of its engine threads was on a CPU, 0 to 1.
+    pub thread_busy: Vec<f64>,
+    /// Share of the measured window that they waited for a CPU, mean, 0 to 1.
+    pub run_delay: f64,
+    /// When its clients began, since the common start of the stage, by the clock of the meeting server. May be below 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_ms: Option<f64>,
+    /// How far that clock may be from what the driver takes it for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_error_ms: Option<f64>,
 }
 
 /// The driver: the machine of pgdyno, and pgdyno's usage of it.

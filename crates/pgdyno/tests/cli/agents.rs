@@ -67,6 +67,11 @@ fn several_agents_do_what_one_driver_does_one_run_after_another() {
     place.home.run(&["run", "--again", "last", "-q"]).ended(1).says(&["--agents 2 needs a place where they meet"]);
     place.home.run(&["run", "--again", "last", "-q", "--meet", &target]).ok();
     assert_eq!(place.home.runs().pop().unwrap().text("/plan_hash"), rated.text("/plan_hash"));
+    place
+        .home
+        .run(&["run", "--again", "last", "-q", "--meet", &target, "--agents", "3"])
+        .ended(1)
+        .says(&["--agents asks for 3 agents, and the run had 2 agents", "give --agents 2, or ssh: and 2 machines"]);
 
     waiting.iter_mut().for_each(|agent| agent.until_it_says("released", 3));
     waiting.iter().for_each(|agent| agent.signal(Signal::TERM));
@@ -101,7 +106,7 @@ fn an_agent_that_is_lost_makes_the_run_invalid_and_keeps_what_was_measured() {
     let waiting = agents(&place, 2, &["--once"]);
     let run = begin("30");
     waiting[1].signal(Signal::TERM);
-    run.end().ended(2).prints(&["its user ended it"]);
+    run.end().ended(2).prints(&["invalid: agent", "its user ended it"]);
     waiting.into_iter().for_each(|agent| drop(agent.end()));
 }
 
@@ -165,9 +170,11 @@ fn what_cannot_be_is_told_before_anything_is_written() {
     let refused =
         home.run(&["run", "select-only", "--target", "null", "--agents", "2", "--meet", "host=127.0.0.1 port=1"]);
     refused.ended(1).says(&["failed to reach the meeting database", "nothing listens there", "any PostgreSQL"]);
-    let refused =
-        home.run(&["run", "tproc-h", "--streams", "2", "--target", "host=x", "--agents", "2", "--meet", "host=x"]);
-    refused.ended(1).says(&["needs one driver"]);
+    let shared = ["--target", "host=x", "--agents", "2", "--meet", "host=x"];
+    let refused = home.run(&[&["run", "ch-benchmark", "-c", "4", "-D", "markers=true"][..], &shared].concat());
+    refused.ended(1).says(&["the age of what queries see is measured by one clock: it needs one driver"]);
+    let refused = home.run(&[&["run", "ycsb-d", "-c", "4"][..], &shared].concat());
+    refused.ended(1).says(&["share which records exist: it needs one driver"]);
     assert_eq!(home.runs().len(), 0);
 }
 
@@ -224,6 +231,108 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
 
     let refused = place.home.run(&["load", "tproc-c", "-w", "3", "--target", &target("shared"), "--agents", "2"]);
     refused.ended(1).says(&["--agents 2 needs a place where they meet"]);
+}
+
+/// The stages of a run with their figures, and each driver's clients and stages after the first.
+fn stages(run: &crate::program::Run) -> (Vec<String>, Vec<u64>, Vec<Vec<u64>>) {
+    let name = |stage: &serde_json::Value| stage["name"].as_str().unwrap().to_owned();
+    let drivers = run.at("/drivers").as_array().unwrap();
+    let later = |driver: &serde_json::Value| {
+        let stages = driver["later_stages"].as_array();
+        stages.into_iter().flatten().map(|stage| stage["clients"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    (
+        run.at("/stages").as_array().unwrap().iter().map(name).collect(),
+        drivers.iter().map(|driver| driver["clients"].as_u64().unwrap()).collect(),
+        drivers.iter().map(later).collect(),
+    )
+}
+
+#[test]
+fn agents_run_stages_one_after_the_other_and_one_that_ends_between_makes_the_run_invalid() {
+    let Some(place) = Place::new("stages of agents", "fsync = off\nshared_buffers = 256MB\n", TRUST) else { return };
+    let target = place.target();
+    let mut waiting = agents(&place, 2, &[]);
+    place.server.admin().execute("CREATE DATABASE ch").unwrap();
+    let of_ch = target.replace("dbname=postgres", "dbname=ch");
+    let with = |args: &[&str], target: &str| -> Vec<String> {
+        let shared = ["--target", target, "--meet", &place.target(), "--agents", "2"];
+        [&["run"], args, &shared].concat().into_iter().map(str::to_owned).collect()
+    };
+    let ran = |args: &[&str], target: &str| finish(place.home.command(with(args, target)));
+
+    // A power stage with one client, then a throughput stage with three.
+    let power = ["tproc-h", "-s", "0.01", "--streams", "3", "-j", "2", "--queries", "1,6", "--no-check"];
+    ran(&power, &target).ok().prints(&["throughput"]);
+    let one = place.home.the_run();
+    let (names, first, later) = stages(&one);
+    assert_eq!((names, first), (vec!["power".to_owned(), "throughput".to_owned()], vec![1, 0]));
+    assert_eq!(later.iter().map(|stages| stages.iter().sum::<u64>()).sum::<u64>(), 3, "{later:?}");
+    let executions = std::fs::read_to_string(one.path.join("executions.csv")).unwrap();
+    let of = |stage: &str| executions.lines().filter(|line| line.starts_with(&format!("{stage},"))).count();
+    assert!(of("power") >= 2 && of("throughput") >= 6, "{executions}");
+    let starts = |stage: &str| -> Vec<f64> {
+        let of_stage = executions.lines().filter(|line| line.starts_with(&format!("{stage},")));
+        of_stage.map(|line| line.split(',').nth(3).unwrap().parse().unwrap()).collect()
+    };
+    let least = |stage: &str| starts(stage).into_iter().fold(f64::INFINITY, f64::min);
+    assert!(starts("power").iter().all(|start| *start < least("throughput")), "one time over all stages: {executions}");
+
+    place.home.run(&["report", "last", "-v"]).ok().prints(&["throughput: 1 client, busiest thread", "from its start"]);
+
+    // Transactions and queries together, then each alone; its agents have connections of their own in each.
+    let mixed = ["ch-benchmark", "-w", "1", "-c", "2", "-j", "2", "--streams", "1", "--queries", "6", "--no-check"];
+    let alone = ["-T", "2", "--ramp", "0", "--alone"];
+    ran(&[&mixed[..], &alone].concat(), &of_ch).ok().prints(&["together: NOPM"]);
+    let both = place.home.runs().pop().unwrap();
+    assert_eq!(both.text("/status"), "complete");
+    let (names, first, later) = stages(&both);
+    assert_eq!((names.len(), first.iter().sum::<u64>()), (3, 3));
+    assert!(later.iter().all(|stages| stages.len() == 2), "{later:?}");
+    assert!(both.number("/stages/2/groups/0/summary/committed") > 0.0 && both.number("/metrics/nopm/value") > 0.0);
+    let intervals = std::fs::read_to_string(both.path.join("intervals-by-group.csv")).unwrap();
+    let starts = intervals.lines().skip(1).map(|line| line.split(',').nth(4).unwrap().parse().unwrap());
+    let starts: Vec<f64> = starts.collect();
+    assert!(starts.windows(2).all(|pair| pair[0] <= pair[1]), "one time over all stages: {starts:?}");
+
+    // One of them ends in the second stage: the first one stands.
+    let long = with(&[&mixed[..], &["-T", "4", "--ramp", "0", "--alone"]].concat(), &of_ch);
+    let long = Running::new(place.home.command(long));
+    waiting[0].until_it_says("stage 2", 3);
+    waiting[1].signal(Signal::TERM);
+    long.end().ended(2).prints(&["invalid", "its user ended it"]);
+    let cut = place.home.runs().pop().unwrap();
+    assert_eq!(cut.text("/status"), "invalid");
+    assert!(cut.number("/summary/committed") > 0.0 && cut.number("/stages/0/groups/1/summary/committed") > 0.0);
+    // Those that are left are free again.
+    waiting[0].until_it_says("released", 3);
+    drop(waiting);
+}
+
+#[test]
+fn an_agent_that_is_killed_while_a_run_loads_ends_it_and_the_next_run_has_the_data() {
+    let Some(place) = Place::new("an agent killed in the load of a run", "", TRUST) else { return };
+    let target = place.target();
+    let mut waiting = agents(&place, 2, &[]);
+    let args = ["run", "tproc-c", "-w", "3", "-c", "2", "-j", "2", "-t", "5", "--loaders", "1", "--target", &target];
+    let run = [&args[..], &["--meet", &target, "--agents", "2"]].concat();
+    let mut running = place.home.start(&run);
+    waiting[0].until_it_says("helps to load tproc-c", 1);
+    let killed = waiting.remove(0);
+    let sql = format!("UPDATE pgdyno_meet.agents SET run = NULL, number = number + 1 WHERE pid = {}", killed.pid());
+    drop(killed);
+    // The meeting notices after 20 s that nothing is heard of it; here it is told at once.
+    place.server.admin().execute(&sql).unwrap();
+    running.until_it_says("others did its part", 1);
+    running.end().ended(2).says(&["was lost during the load, which the others have done", "start that agent again"]);
+    let failed = place.home.the_run();
+    assert_eq!(failed.text("/status"), "failed");
+    place.server.admin().execute("DELETE FROM pgdyno_meet.agents WHERE run IS NULL AND state = 'idle'").unwrap();
+    let _more = agents(&place, 1, &[]);
+    place.home.run(&[&args[..], &["--meet", &target, "--agents", "1", "-q"]].concat()).ok();
+    let runs = place.home.runs();
+    assert_eq!(runs[1].text("/status"), "complete");
+    assert!(runs[1].record.pointer("/load").is_none_or(serde_json::Value::is_null), "it was loaded already");
 }
 
 /// An ssh server of a test, on a port of its own.
@@ -346,6 +455,10 @@ fn a_run_starts_its_agents_by_ssh_and_takes_them_away() {
         run.at("/drivers").as_array().unwrap().iter().map(|driver| driver["pid"].clone()).collect();
     assert_eq!(processes_of.len(), 2);
     eventually("only the one that was there is left", PATIENCE, || agents_of(&place).len() == 1);
+    let again = ["run", "--again", "last", "-q"];
+    finish(with_ssh(&place, &sshd, &[&again[..], &shared].concat())).ok();
+    let twice = place.home.runs();
+    assert_eq!(twice[0].text("/plan_hash"), twice[1].text("/plan_hash"));
     let loaded = ["load", "tpcb-like", "-s", "2", "--replace"];
     finish(with_ssh(&place, &sshd, &[&loaded[..], &shared].concat())).ok().says(&["starting an agent on localhost"]);
     eventually("only that one is left", PATIENCE, || agents_of(&place).len() == 1);
