@@ -8,6 +8,7 @@ mod lists;
 mod plan;
 mod recipe;
 mod server;
+mod store;
 mod suite;
 
 use std::io::{self, Write};
@@ -23,9 +24,14 @@ pub use lists::{
 };
 pub use plan::{PlanForm, StepForm};
 pub use recipe::RecipeForm;
-pub use server::{ServerForm, ServerSettingForm, ServerState};
+pub use server::{NullServerForm, ServerForm, ServerSettingForm, ServerState};
+pub use store::{
+    LeftOutFileForm, PulledForm, PushedForm, RefusedForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm,
+    StorePushForm, StoredForm,
+};
 pub use suite::{
-    CellForm, SuiteCellsForm, SuiteForm, SuitePlanForm, SuiteRunForm, SuiteStatusForm, SuitesForm, TurnForm,
+    CellForm, SuiteCellsForm, SuiteForm, SuitePlanForm, SuiteRunForm, SuiteStartForm, SuiteStatusForm, SuitesForm,
+    TurnForm,
 };
 
 /// Version of all forms of this module.

@@ -1,10 +1,11 @@
 //! JSON Schemas of records and forms, made from the types. The files in `schemas/v1` are what [`all`] returns; a test holds them, and
 //! validates what the program writes.
 
+use pgdyno_results::table::{Column, EXPORT, Kind};
 use pgdyno_results::{AbRecord, FrontierRecord, RunRecord, SearchRecord};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::compare::json::ComparisonForm;
 use crate::forms;
@@ -15,6 +16,7 @@ use crate::scaling::json::ScalingForm;
 #[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
+        ("export", export()),
         ("run", schema::<RunRecord>("run")),
         ("search", schema::<SearchRecord>("search")),
         ("ab", schema::<AbRecord>("ab")),
@@ -31,11 +33,48 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("drop", schema::<forms::DropForm>("drop")),
         ("agents", schema::<forms::AgentsForm>("agents")),
         ("server", schema::<forms::ServerForm>("server")),
+        ("server-null", schema::<forms::NullServerForm>("server-null")),
+        ("store-init", schema::<forms::StoreInitForm>("store-init")),
+        ("store-list", schema::<forms::StoreListForm>("store-list")),
+        ("store-push", schema::<forms::StorePushForm>("store-push")),
+        ("store-pull", schema::<forms::StorePullForm>("store-pull")),
+        ("store-prune", schema::<forms::StorePruneForm>("store-prune")),
+        ("suite-start", schema::<forms::SuiteStartForm>("suite-start")),
         ("suite-plan", schema::<forms::SuitePlanForm>("suite-plan")),
         ("suite-list", schema::<forms::SuitesForm>("suite-list")),
         ("suite-status", schema::<forms::SuiteStatusForm>("suite-status")),
         ("suite-report", schema::<forms::SuiteCellsForm>("suite-report")),
     ]
+}
+
+/// Returns the schema of the table that `pgdyno export --format json` prints, from its columns.
+fn export() -> Value {
+    let property = |column: &Column| {
+        let kind = match column.kind {
+            Kind::Text | Kind::Time => "string",
+            Kind::Count => "integer",
+            Kind::Number(_) => "number",
+            Kind::Flag => "boolean",
+            Kind::Json => "object",
+        };
+        let mut property = json!({ "type": [kind, "null"] });
+        if column.kind == Kind::Time {
+            property["format"] = "date-time".into();
+        }
+        (column.name.to_owned(), property)
+    };
+    let names: Vec<_> = EXPORT.iter().map(|column| column.name).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "pgdyno export",
+        "description": "Runs as rows of one table. docs/results.md has the columns and their units; null: not measured.",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": EXPORT.iter().map(property).collect::<Map<_, _>>(),
+            "required": names,
+        },
+    })
 }
 
 /// Returns the schema of what `T` is written as, under the title `pgdyno NAME`.

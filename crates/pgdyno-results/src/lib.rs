@@ -6,6 +6,7 @@
 //! - [`SampleFiles`] writes samples of server and machines, [`Samples`] reads them back;
 //! - [`SearchRecord`] is a search for the highest load that keeps its [`Objective`]s; it consists of runs;
 //! - [`AbRecord`] is an A/B experiment; it consists of runs;
+//! - [`Study`] is what searches, experiments and frontiers have in common;
 //! - [`Metric`] is the table of metrics by which runs are compared;
 //! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] computes the record's figures from the engine's counts.
@@ -41,6 +42,7 @@ mod search;
 mod select;
 mod series;
 mod store;
+mod study;
 mod summary;
 pub mod table;
 mod timeline;
@@ -76,6 +78,7 @@ pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
 pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_json, write_record, write_whole};
+pub use study::{Study, StudyKind};
 pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
 pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_timeline};
 pub use trust::{Trust, TrustRecord};

@@ -74,7 +74,7 @@ pub trait Resumable: Serialize + DeserializeOwned {
 }
 
 /// Returns the records of a directory. Names begin with the time.
-fn records(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn records(directory: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(directory).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
     files.sort();

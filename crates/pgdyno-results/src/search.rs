@@ -95,6 +95,9 @@ pub struct SearchRecord {
 }
 
 impl SearchRecord {
+    /// The directory of searches within the results directory.
+    pub const DIRECTORY: &'static str = "searches";
+
     /// Returns the record at the start of a search.
     #[must_use]
     pub fn begin(id: String, started: jiff::Timestamp, workload: String, target: String, by: &str) -> Self {

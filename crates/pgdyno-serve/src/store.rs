@@ -152,7 +152,7 @@ impl Store {
     /// Returns all searches, the latest first.
     pub(crate) fn searches(&self) -> Result<Vec<Found<SearchRecord>>, String> {
         let named = |id: &str, search| SearchRecord { id: id.to_owned(), ..search };
-        self.found("searches", named, |search| &search.started_at)
+        self.found(SearchRecord::DIRECTORY, named, |search| &search.started_at)
     }
 
     /// Returns all frontiers, the latest first.

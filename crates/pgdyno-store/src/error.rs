@@ -43,20 +43,24 @@ pub enum CentralError {
         /// The server's error.
         source: Box<AdminError>,
     },
-    /// The store has a run of this name with other files.
-    #[error("the store has the run {run} with other files, pushed at {pushed_at} by {pushed_by}")]
+    /// The store has something of this name with other files.
+    #[error("the store has the {kind} {name} with other files, pushed at {pushed_at} by {pushed_by}")]
     Differs {
-        /// The run.
-        run: String,
+        /// `run`, or the kind of a study.
+        kind: &'static str,
+        /// Its name.
+        name: String,
         /// When it was pushed.
         pushed_at: String,
         /// The role that pushed it.
         pushed_by: String,
     },
-    /// The directory has a run of this name with other files.
-    #[error("{} has the run with other files than the store", path.display())]
+    /// The directory has something of this name with other files.
+    #[error("{} has the {kind} with other files than the store", path.display())]
     DiffersHere {
-        /// The run's directory.
+        /// `run`, or the kind of a study.
+        kind: &'static str,
+        /// The run's directory, or the study's file.
         path: PathBuf,
     },
     /// The run has not ended.
@@ -65,17 +69,25 @@ pub enum CentralError {
         /// The run.
         run: String,
     },
-    /// The store has no such run.
-    #[error("the store has no run {run}")]
-    NoSuchRun {
-        /// The run.
-        run: String,
+    /// The store has nothing of this name.
+    #[error("the store has no run {name}")]
+    NoSuch {
+        /// The name.
+        name: String,
+    },
+    /// The store was made by a version that kept runs only.
+    #[error("the store in database {database} has no table for experiments, searches and frontiers yet")]
+    NoStudies {
+        /// The database.
+        database: String,
     },
     /// A file in the store is not what was pushed.
-    #[error("the store's file {path} of the run {run} is damaged: {why}")]
+    #[error("the store's file {path} of the {kind} {name} is damaged: {why}")]
     Damaged {
-        /// The run.
-        run: String,
+        /// `run`, or the kind of a study.
+        kind: &'static str,
+        /// Its name.
+        name: String,
         /// The file.
         path: String,
         /// What is wrong.
@@ -120,7 +132,8 @@ impl CentralError {
             Self::Differs { .. } => "push it with --replace to store the files that are here",
             Self::DiffersHere { .. } => "pull it into another directory with --out",
             Self::GoesOn { .. } => "push it when it has ended",
-            Self::NoSuchRun { .. } => "`pgdyno store list` names those that are there",
+            Self::NoStudies { .. } => "add it once, as the owner of the store: pgdyno store init --store …",
+            Self::NoSuch { .. } => "`pgdyno store list` names those that are there",
             Self::Damaged { .. } => "push the run again with --replace from where it was made",
             Self::Changed { .. } => "push the run again when nobody writes to it",
             Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,

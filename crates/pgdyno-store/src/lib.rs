@@ -2,7 +2,8 @@
 //!
 //! - [`Store`] is the database: it creates the schema, takes runs, lists them, and forgets old ones;
 //! - [`Mirror`] is a local directory with runs of a store, in which everything that reads a results directory can read;
-//! - [`RunFiles`] are the files of a run that are stored, and their digest.
+//! - [`RunFiles`] are the files of a run that are stored, and their digest;
+//! - [`StudyFile`] is the record of an experiment, a search or a frontier.
 //!
 //! A run's files are stored as they are, byte for byte: they are the truth, and tables and views that people query are
 //! made of them within the database. So a run that is pulled is the run that was pushed. docs/store.md has the tables.
@@ -12,9 +13,11 @@ mod mirror;
 mod run_files;
 mod schema;
 mod store;
+mod studies;
 
 pub use error::CentralError;
 pub use mirror::Mirror;
 pub use run_files::{LeftOut, RunFiles};
 pub use schema::VERSION;
-pub use store::{Pushed, Store, StoredRun};
+pub use store::{Kind, Pushed, Store, Stored};
+pub use studies::StudyFile;

@@ -1,17 +1,18 @@
-//! A local directory with runs of a store, for everything that reads a results directory.
+//! A local directory with runs and studies of a store, for everything that reads a results directory.
 //!
 //! Records come first, because lists need nothing else; the other files of a run come when they are asked for. Beside
-//! the runs, `.digests/RUN` says of which files a run here is, so that only what changed in the store is fetched.
+//! the runs, `.digests/RUN` says of which files a run here is, so that only what changed in the store is fetched. The
+//! file of a study is compared with its digest.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgdyno_results::{RECORD, is_run_name, write_whole};
+use pgdyno_results::{RECORD, Study, StudyKind, is_run_name, write_whole};
 
 use crate::error::{CentralError, io_error};
 use crate::run_files::{RunFile, digest, is_inside};
-use crate::store::{Store, StoredRun};
+use crate::store::{Kind, Store, Stored};
 
 /// The directory of the digests.
 const DIGESTS: &str = ".digests";
@@ -47,12 +48,12 @@ impl Mirror {
     /// # Errors
     /// When the store cannot be read, or the directory not be written.
     pub fn update(&mut self, progress: &mut dyn FnMut(usize)) -> Result<(), CentralError> {
-        let stored: BTreeMap<String, StoredRun> = self
+        let stored: BTreeMap<String, Stored> = self
             .store
             .runs()?
             .into_iter()
-            .filter(|run| is_run_name(&run.run))
-            .map(|run| (run.run.clone(), run))
+            .filter(|run| is_run_name(&run.name))
+            .map(|run| (run.name.clone(), run))
             .collect();
         let digests = self.directory.join(DIGESTS);
         for entry in fs::read_dir(&digests).map_err(io_error("read", &digests))? {
@@ -63,19 +64,85 @@ impl Mirror {
             }
         }
         let missing: Vec<_> =
-            stored.values().filter(|run| self.digest(&run.run).as_deref() != Some(&run.digest)).cloned().collect();
+            stored.values().filter(|run| self.digest(&run.name).as_deref() != Some(&run.digest)).cloned().collect();
         if !missing.is_empty() {
             progress(missing.len());
         }
         for run in missing {
-            self.forget(&run.run)?;
-            let files = self.store.files(&run.run)?;
+            self.forget(&run.name)?;
+            let files = self.store.files(&run.name)?;
             // Pruned meanwhile.
             let Some(record) = files.iter().find(|file| file.path == RECORD) else { continue };
-            self.fetch_file(&run.run, record)?;
-            write_whole(&digests.join(&run.run), run.digest.as_bytes())?;
+            self.fetch_file(&run.name, record)?;
+            write_whole(&digests.join(&run.name), run.digest.as_bytes())?;
+        }
+        self.update_studies()
+    }
+
+    /// Fetches the studies that are not here as they are in the store, and forgets those that it no longer has.
+    fn update_studies(&mut self) -> Result<(), CentralError> {
+        let stored: Vec<_> = self.store.studies()?.into_iter().filter(|study| is_run_name(&study.name)).collect();
+        let place = |study: &Stored| match study.kind {
+            Kind::Study(kind) => Some(kind.path(&self.directory, &study.name)),
+            Kind::Run => None,
+        };
+        let wanted: BTreeMap<PathBuf, &Stored> =
+            stored.iter().filter_map(|study| Some((place(study)?, study))).collect();
+        for (_, here) in Study::list(&self.directory) {
+            if !wanted.contains_key(&here) {
+                fs::remove_file(&here).map_err(io_error("remove", &here))?;
+            }
+        }
+        for (path, study) in wanted {
+            if digest(&path).is_ok_and(|(_, sha256)| sha256 == study.digest) {
+                continue;
+            }
+            let directory = path.parent().unwrap_or(&self.directory);
+            fs::create_dir_all(directory).map_err(io_error("create", directory))?;
+            match self.store.study_content(study) {
+                Ok(content) => write_whole(&path, &content)?,
+                // Pruned meanwhile.
+                Err(CentralError::NoSuch { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
+    }
+
+    /// Copies the record of a study, which is here, into a results directory. Returns false if it is there already. An
+    /// earlier state of the same study is replaced.
+    ///
+    /// # Errors
+    /// When it is there with other runs, or cannot be read or written.
+    pub fn copy_study_to(&self, kind: StudyKind, id: &str, results: &Path) -> Result<bool, CentralError> {
+        let (from, to) = (kind.path(&self.directory, id), kind.path(results, id));
+        let read = |path: &Path| fs::read_to_string(path).map_err(io_error("read", path));
+        let text = read(&from)?;
+        if to.exists() {
+            let there = read(&to)?;
+            if there == text {
+                return Ok(false);
+            }
+            let runs = Study::parse(kind, &from, &text)?.runs;
+            let goes_on =
+                Study::parse(kind, &to, &there).is_ok_and(|old| old.runs.iter().all(|run| runs.contains(run)));
+            if !goes_on {
+                return Err(CentralError::DiffersHere { kind: kind.name(), path: to });
+            }
+        }
+        let directory = to.parent().unwrap_or(results);
+        fs::create_dir_all(directory).map_err(io_error("create", directory))?;
+        write_whole(&to, text.as_bytes())?;
+        Ok(true)
+    }
+
+    /// Returns the names of those runs of a study that the store has.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn runs_of(&mut self, study: &str) -> Result<Vec<String>, CentralError> {
+        let runs = self.store.runs_of(study)?;
+        Ok(runs.into_iter().filter(|run| self.digest(run).is_some()).collect())
     }
 
     /// Fetches all files of a run that are not here.
@@ -85,7 +152,7 @@ impl Mirror {
     pub fn complete(&mut self, run: &str) -> Result<(), CentralError> {
         let files = self.store.files(run)?;
         if files.is_empty() || !is_run_name(run) {
-            return Err(CentralError::NoSuchRun { run: run.to_owned() });
+            return Err(CentralError::NoSuch { name: run.to_owned() });
         }
         for file in &files {
             let here = self.directory.join(run).join(&file.path);
@@ -105,13 +172,17 @@ impl Mirror {
         let to = results.join(run);
         let files = self.store.files(run)?;
         if files.is_empty() || !is_run_name(run) {
-            return Err(CentralError::NoSuchRun { run: run.to_owned() });
+            return Err(CentralError::NoSuch { name: run.to_owned() });
         }
         if to.join(RECORD).exists() {
             let is_same = |file: &RunFile| {
                 is_inside(&file.path) && digest(&to.join(&file.path)).is_ok_and(|(_, sha256)| sha256 == file.sha256)
             };
-            return if files.iter().all(is_same) { Ok(false) } else { Err(CentralError::DiffersHere { path: to }) };
+            return if files.iter().all(is_same) {
+                Ok(false)
+            } else {
+                Err(CentralError::DiffersHere { kind: Kind::Run.name(), path: to })
+            };
         }
         self.complete(run)?;
         // The record comes last: a copy without it is no run.
@@ -129,7 +200,8 @@ impl Mirror {
     fn fetch_file(&mut self, run: &str, file: &RunFile) -> Result<(), CentralError> {
         if !is_inside(&file.path) {
             let why = "its name leads out of the run's directory".to_owned();
-            return Err(CentralError::Damaged { run: run.to_owned(), path: file.path.clone(), why });
+            let (kind, name) = (Kind::Run.name(), run.to_owned());
+            return Err(CentralError::Damaged { kind, name, path: file.path.clone(), why });
         }
         let to = self.directory.join(run).join(&file.path);
         let directory = to.parent().unwrap_or(&self.directory);

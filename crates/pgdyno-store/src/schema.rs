@@ -11,6 +11,8 @@ pub const VERSION: u32 = 1;
 
 /// The tables.
 const TABLES: &str = include_str!("schema.sql");
+/// Tables that later versions have added, created where they are not there.
+const LATER_TABLES: &str = include_str!("studies.sql");
 /// Views and functions, which are made anew each time.
 const VIEWS: &str = include_str!("views.sql");
 
@@ -28,29 +30,38 @@ pub(crate) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<boo
         }
     };
     // Statements of one text are one transaction.
-    let created = admin.execute(&format!("{tables} {VIEWS} {}", runs_view()));
+    let created = admin.execute(&format!("{tables} {LATER_TABLES} {VIEWS} {}", runs_view()));
     created.map_err(|error| not_allowed(error, options, "create"))?;
     Ok(found.is_none())
 }
 
-/// Checks that there is a store of this version. Returns its identity.
-pub(crate) fn identity(admin: &mut Admin, options: &ConnectOptions) -> Result<String, CentralError> {
+/// Checks that there is a store of this version. Returns its identity, and whether it has studies.
+pub(crate) fn identity(admin: &mut Admin, options: &ConnectOptions) -> Result<(String, bool), CentralError> {
     let database = || options.dbname().to_owned();
     match version(admin).map_err(|error| not_allowed(error, options, "read"))? {
-        Some(VERSION) => Ok(admin.query_one("SELECT id FROM pgdyno_results.store")?),
+        Some(VERSION) => {
+            let id = admin.query_one("SELECT id FROM pgdyno_results.store")?;
+            Ok((id, has_table(admin, "studies")?))
+        }
         Some(found) => Err(CentralError::Version { database: database(), found }),
         None => Err(CentralError::NoStore { database: database() }),
     }
 }
 
 fn version(admin: &mut Admin) -> Result<Option<u32>, AdminError> {
-    // to_regclass would refuse a role that may not use the schema; then the next statement says so.
-    let has_table = "SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
-        ON n.oid = c.relnamespace WHERE n.nspname = 'pgdyno_results' AND c.relname = 'store')";
-    match admin.query_one(has_table)? == "t" {
+    match has_table(admin, "store")? {
         true => Ok(admin.query_opt("SELECT max(version) FROM pgdyno_results.store")?.and_then(|v| v.parse().ok())),
         false => Ok(None),
     }
+}
+
+fn has_table(admin: &mut Admin, name: &str) -> Result<bool, AdminError> {
+    // to_regclass would refuse a role that may not use the schema; then the next statement says so.
+    let sql = format!(
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
+        ON n.oid = c.relnamespace WHERE n.nspname = 'pgdyno_results' AND c.relname = '{name}')"
+    );
+    Ok(admin.query_one(&sql)? == "t")
 }
 
 /// Returns the error of a role that lacks a privilege, and any other one as it is.
@@ -96,9 +107,10 @@ mod tests {
             names.map(str::to_owned).collect()
         };
         let mut names = created("CREATE TABLE pgdyno_results.", TABLES);
+        names.extend(created("CREATE TABLE IF NOT EXISTS pgdyno_results.", LATER_TABLES));
         names.extend(created("CREATE VIEW pgdyno_results.", VIEWS));
         names.push("runs".to_owned());
-        assert!(names.len() > 9, "{names:?}");
+        assert!(names.len() > 10, "{names:?}");
         for name in names {
             assert!(text.contains(&format!("| `{name}`")), "docs/store.md lacks {name}");
         }

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgdyno_net::quote::literal;
 use pgdyno_net::{Admin, ConnectOptions, CopyWriter};
-use pgdyno_results::{RunRecord, goes_on, read_record, table};
+use pgdyno_results::{RunRecord, StudyKind, goes_on, read_record, table};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -37,16 +37,38 @@ pub enum Pushed {
     WasThere,
 }
 
-/// A run as the store lists it.
+/// What something in the store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A run.
+    Run,
+    /// An experiment, a search or a frontier.
+    Study(StudyKind),
+}
+
+impl Kind {
+    /// Returns the word in lists.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Study(kind) => kind.name(),
+        }
+    }
+}
+
+/// A run or a study as the store lists it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StoredRun {
+pub struct Stored {
+    /// What it is.
+    pub kind: Kind,
     /// Its name.
-    pub run: String,
+    pub name: String,
     /// The digest of its files.
     pub digest: String,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
-    /// `complete`, `interrupted`, `invalid` or `failed`.
+    /// Of a run `complete`, `interrupted`, `invalid` or `failed`; of a study what it shows, or how it ended.
     pub status: String,
     /// Its workload.
     pub workload: String,
@@ -58,12 +80,43 @@ pub struct StoredRun {
     pub pushed_by: String,
 }
 
+impl Stored {
+    /// Reads what lists ask for: name, digest, beginning, status, workload, bytes, and when and by whom it was pushed.
+    pub(crate) fn of_row(kind: Kind, row: impl Iterator<Item = Option<String>>) -> Self {
+        let mut cells = row.map(Option::unwrap_or_default);
+        let mut text = || cells.next().unwrap_or_default();
+        Self {
+            kind,
+            name: text(),
+            digest: text(),
+            started_at: text(),
+            status: text(),
+            workload: text(),
+            bytes: text().parse().unwrap_or_default(),
+            pushed_at: text(),
+            pushed_by: text(),
+        }
+    }
+}
+
+/// Returns an expression for a time, UTC, RFC 3339.
+pub(crate) fn utc(column: &str) -> String {
+    format!("to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
+}
+
+/// Returns a value as a literal that jsonb takes.
+pub(crate) fn json_literal(mut value: Value) -> String {
+    without_nul(&mut value);
+    literal(&value.to_string())
+}
+
 /// A store of runs in a PostgreSQL database.
 #[derive(Debug)]
 pub struct Store {
     options: ConnectOptions,
     admin: Admin,
     id: String,
+    has_studies: bool,
 }
 
 impl Store {
@@ -81,14 +134,28 @@ impl Store {
     /// When it cannot be reached or read, is not there, or is of another version.
     pub fn open(options: &ConnectOptions) -> Result<Self, CentralError> {
         let mut admin = connect(options)?;
-        let id = schema::identity(&mut admin, options)?;
-        Ok(Self { options: options.clone(), admin, id })
+        let (id, has_studies) = schema::identity(&mut admin, options)?;
+        Ok(Self { options: options.clone(), admin, id, has_studies })
     }
 
     /// Returns the identity of the store, whatever its address.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Returns true if it has a table for studies: those that older versions have made do not.
+    #[must_use]
+    pub fn has_studies(&self) -> bool {
+        self.has_studies
+    }
+
+    pub(crate) fn options(&self) -> &ConnectOptions {
+        &self.options
+    }
+
+    pub(crate) fn admin(&mut self) -> &mut Admin {
+        &mut self.admin
     }
 
     /// Stores a run in one transaction: all of it, or nothing. Where the connection is lost, it looks whether the run
@@ -102,9 +169,17 @@ impl Store {
         if goes_on(&files.directory) {
             return Err(CentralError::GoesOn { run: record.id });
         }
+        self.persistently(|store| store.attempt(files, &record, replace))
+    }
+
+    /// Attempts something again, for some seconds, where the connection is lost.
+    pub(crate) fn persistently<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Self) -> Result<T, CentralError>,
+    ) -> Result<T, CentralError> {
         let mut pauses = PAUSES.into_iter();
         loop {
-            let error = match self.attempt(files, &record, replace) {
+            let error = match attempt(self) {
                 Err(error) if error.is_passing() => error,
                 ended => return ended,
             };
@@ -124,8 +199,8 @@ impl Store {
         let digest = files.digest();
         let is_there = match self.stored(&format!("WHERE run = {}", literal(&record.id)))?.pop() {
             Some(stored) if stored.digest == digest => return Ok(Pushed::WasThere),
-            Some(StoredRun { run, pushed_at, pushed_by, .. }) if !replace => {
-                return Err(CentralError::Differs { run, pushed_at, pushed_by });
+            Some(Stored { kind, name, pushed_at, pushed_by, .. }) if !replace => {
+                return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
             }
             stored => stored.is_some(),
         };
@@ -145,10 +220,6 @@ impl Store {
     /// Writes a run in one transaction, instead of what is there.
     fn write(&mut self, files: &RunFiles, record: &RunRecord, digest: &str) -> Result<(), CentralError> {
         let run = literal(&record.id);
-        let json = |mut value: Value| {
-            without_nul(&mut value);
-            literal(&value.to_string())
-        };
         let listed =
             |file: &RunFile| format!("({run}, {}, {}, {})", literal(&file.path), file.bytes, literal(&file.sha256));
         self.admin.execute(&format!(
@@ -157,8 +228,8 @@ impl Store {
              VALUES ({run}, {}, {started}, {started}, {}, {}, {});
              INSERT INTO pgdyno_results.files (run, path, bytes, sha256) VALUES {}",
             literal(digest),
-            json(serde_json::to_value(record).unwrap_or_default()),
-            json(table::json_row(record)),
+            json_literal(serde_json::to_value(record).unwrap_or_default()),
+            json_literal(table::json_row(record)),
             files.bytes(),
             files.files.iter().map(listed).collect::<Vec<_>>().join(", "),
             started = literal(&record.started_at),
@@ -179,12 +250,11 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn runs(&mut self) -> Result<Vec<StoredRun>, CentralError> {
+    pub fn runs(&mut self) -> Result<Vec<Stored>, CentralError> {
         self.stored("")
     }
 
-    fn stored(&mut self, condition: &str) -> Result<Vec<StoredRun>, CentralError> {
-        let utc = |column: &str| format!("to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')");
+    fn stored(&mut self, condition: &str) -> Result<Vec<Stored>, CentralError> {
         let sql = format!(
             "SELECT run, digest, {}, coalesce(line ->> 'status', ''), coalesce(line ->> 'workload', ''), bytes, {}, pushed_by
              FROM pgdyno_results.records {condition} ORDER BY records.started_at, run",
@@ -192,21 +262,7 @@ impl Store {
             utc("pushed_at"),
         );
         let rows = self.admin.query(&sql).map_err(|error| schema::not_allowed(error, &self.options, "read"))?.rows;
-        let run = |row: Vec<Option<String>>| {
-            let mut cells = row.into_iter().map(Option::unwrap_or_default);
-            let mut text = || cells.next().unwrap_or_default();
-            StoredRun {
-                run: text(),
-                digest: text(),
-                started_at: text(),
-                status: text(),
-                workload: text(),
-                bytes: text().parse().unwrap_or_default(),
-                pushed_at: text(),
-                pushed_by: text(),
-            }
-        };
-        Ok(rows.into_iter().map(run).collect())
+        Ok(rows.into_iter().map(|row| Stored::of_row(Kind::Run, row.into_iter())).collect())
     }
 
     /// Returns the files of a run.
@@ -223,7 +279,12 @@ impl Store {
 
     /// Writes a file of the store to `to`, which must not be there, and checks that it is what was pushed.
     pub(crate) fn fetch(&mut self, run: &str, file: &RunFile, to: &Path) -> Result<(), CentralError> {
-        let damaged = |why: String| CentralError::Damaged { run: run.to_owned(), path: file.path.clone(), why };
+        let damaged = |why: String| CentralError::Damaged {
+            kind: Kind::Run.name(),
+            name: run.to_owned(),
+            path: file.path.clone(),
+            why,
+        };
         let mut out = File::create_new(to).map_err(io_error("create", to))?;
         let (mut sha, mut bytes, mut part) = (Sha256::new(), 0, 0);
         while bytes < file.bytes {
@@ -250,19 +311,20 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the runs that began longer than `seconds` ago, or only returns them where `only_list` is true.
+    /// Deletes the runs and studies that began longer than `seconds` ago, or only returns them where `only_list` is true.
     ///
     /// # Errors
     /// When the store refuses it.
-    pub fn prune(&mut self, seconds: f64, only_list: bool) -> Result<Vec<StoredRun>, CentralError> {
-        let old = format!("records.started_at < clock_timestamp() - make_interval(secs => {seconds})");
-        let runs = self.stored(&format!("WHERE {old}"))?;
-        if !only_list && !runs.is_empty() {
-            let names: Vec<_> = runs.iter().map(|run| literal(&run.run)).collect();
+    pub fn prune(&mut self, seconds: f64, only_list: bool) -> Result<Vec<Stored>, CentralError> {
+        let old = format!("WHERE started_at < clock_timestamp() - make_interval(secs => {seconds})");
+        let mut pruned = self.stored(&old)?;
+        if !only_list && !pruned.is_empty() {
+            let names: Vec<_> = pruned.iter().map(|run| literal(&run.name)).collect();
             let sql = format!("DELETE FROM pgdyno_results.records WHERE run IN ({})", names.join(", "));
             self.admin.execute(&sql).map_err(|error| schema::not_allowed(error, &self.options, "write to"))?;
         }
-        Ok(runs)
+        pruned.extend(self.prune_studies(&old, only_list)?);
+        Ok(pruned)
     }
 }
 

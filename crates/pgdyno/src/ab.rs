@@ -270,7 +270,7 @@ impl<'a> AbRun<'a> {
 
     /// Carries out a run and returns its record.
     fn carry_out(&self, Ready { order, place, log }: &Ready) -> std::result::Result<RunRecord, Stopped> {
-        let ended = child::run(order, place, self.results, log, self.interrupt)?;
+        let ended = child::run(order, place, self.results, log, None, self.interrupt)?;
         if self.interrupt.control.is_stopping() {
             return Err(Stopped::Interrupted);
         }

@@ -19,6 +19,8 @@ use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+use crate::cli::STORE_VARIABLE;
+
 /// How often the child is checked.
 const GLANCE: Duration = Duration::from_millis(10);
 /// Time for a child to end at once before it is killed.
@@ -63,12 +65,14 @@ pub(crate) fn failure(what: &str, record: Option<&RunRecord>, code: Option<i32>,
 }
 
 /// Runs an order and waits for its end. Appends its output to `log`. `place` is stored in its record, and identifies
-/// it. When `interrupt` asks for the end, the run is asked to end in the same way.
+/// it. When `interrupt` asks for the end, the run is asked to end in the same way. It pushes itself to `store`, if there is
+/// one.
 pub(crate) fn run(
     order: &Order,
     place: &SuitePlan,
     results: &Path,
     log: &Path,
+    store: Option<&str>,
     interrupt: &Interrupt,
 ) -> Result<Ended> {
     let log = locked(log, interrupt)?;
@@ -77,6 +81,8 @@ pub(crate) fn run(
     let mut child = Command::new(own_program()?)
         .args(["run", "--until-eof", "--suite-run", &mark, "--order", "--out"])
         .arg(results)
+        // Not an argument, which other users of the machine could read.
+        .env(STORE_VARIABLE, store.unwrap_or_default())
         .stdin(Stdio::piped())
         .stdout(log.try_clone().or_fail(Code::Start)?)
         .stderr(log)

@@ -33,7 +33,7 @@ pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
 pub(crate) use serve::ServeArgs;
-pub(crate) use store::{ResultsArgs, StoreArgs, StoreCommand, store};
+pub(crate) use store::{PushArgs, ResultsArgs, StoreArgs, StoreCommand, VARIABLE as STORE_VARIABLE};
 pub(crate) use suite::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 pub(crate) use target::{ConsentArgs, TargetArgs};
 pub(crate) use watch::WatchArgs;
@@ -335,6 +335,8 @@ pub(crate) enum Server {
         /// Microseconds of server CPU that each reply takes
         #[arg(long, value_name = "US", default_value_t = 0)]
         spin_us: u64,
+        #[command(flatten)]
+        format: FormatArgs,
         /// End with standard input, as the server of a run does
         #[arg(long, hide = true)]
         until_eof: bool,

@@ -162,7 +162,7 @@ impl FrontierRun<'_> {
     fn run(&mut self, order: Order, name: &str, repetition: u32) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
         let suite = format!("frontier-{}", self.record.workload);
         let place = SuitePlan { suite, id: self.record.id.clone(), run: name.to_owned(), repetition };
-        let ended = child::run(&order, &place, self.results, &self.log(), self.interrupt)?;
+        let ended = child::run(&order, &place, self.results, &self.log(), None, self.interrupt)?;
         if self.interrupt.control.is_stopping() {
             return Err(Stopped::Interrupted);
         }

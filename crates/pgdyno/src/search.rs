@@ -60,7 +60,7 @@ impl<'a> SearchRun<'a> {
         record.objectives = task.objectives.iter().map(ToString::to_string).collect();
         record.precision = task.precision;
         record.error_probability = ERROR;
-        let directory = task.results.join("searches");
+        let directory = task.results.join(SearchRecord::DIRECTORY);
         std::fs::create_dir_all(&directory).or_fail(Code::Start)?;
         let (seen, places) = (BTreeMap::new(), BTreeMap::new());
         let search = Self { task, record, suite, seen, places, directory };
@@ -232,7 +232,7 @@ impl<'a> SearchRun<'a> {
         if !self.record.runs.is_empty() {
             (order.no_load, order.replace) = (true, false);
         }
-        let ended = child::run(&order, &place, self.task.results, &self.log(), self.task.interrupt)?;
+        let ended = child::run(&order, &place, self.task.results, &self.log(), None, self.task.interrupt)?;
         let id = ended.record.as_ref().map(|(_, record)| record.id.clone());
         self.record.runs.extend(id);
         if self.task.interrupt.control.is_stopping() {

@@ -57,6 +57,15 @@ pub struct ServerForm {
     pub settings: Vec<ServerSettingForm>,
 }
 
+/// A null server that is ready, as `pgdyno server null --format json` prints it once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NullServerForm {
+    /// [`super::FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Its connection string.
+    pub target: String,
+}
+
 /// A setting of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerSettingForm {

@@ -55,7 +55,20 @@ pub struct SuiteForm {
     pub failed: usize,
 }
 
-/// Where a suite is, as `pgdyno suite status --format json` prints it.
+/// A suite that was started in the background, as `pgdyno suite start --format json` prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SuiteStartForm {
+    /// [`super::FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Name of its execution.
+    pub name: String,
+    /// Process that runs it.
+    pub pid: u32,
+    /// Its log.
+    pub log: String,
+}
+
+/// Where a suite is, as `pgdyno suite status` and `stop --format json` print it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteStatusForm {
     /// [`super::FORMAT_VERSION`].
@@ -91,7 +104,7 @@ pub struct SuiteRunForm {
     pub why: Option<String>,
 }
 
-/// The table of a suite, as `pgdyno suite report --format json` prints it.
+/// The table of a suite, as `pgdyno suite report`, `run`, `resume` and `attach --format json` print it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SuiteCellsForm {
     /// [`super::FORMAT_VERSION`].

@@ -150,6 +150,7 @@ Examples:
   pgdyno run tproc-c --store \"host=db0 dbname=results\"   pushed at its end
   pgdyno store push                with PGDYNO_STORE set: what was not pushed
   pgdyno store list
+  pgdyno store pull 20261124T091107Z-ab     an experiment with its runs
   pgdyno list runs                 of the whole team
   pgdyno compare 20261123T1853 20261124T0911
   pgdyno store pull 20261123T1853

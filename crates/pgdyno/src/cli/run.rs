@@ -12,7 +12,7 @@ use pgdyno_plan::{
     AnalyticsOrder, Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, TargetOrder, WorkloadOrder, units,
 };
 
-use super::{ConsentArgs, CycleArgs, MeetingArgs, RecipeArgs, TargetArgs, WatchArgs};
+use super::{ConsentArgs, CycleArgs, MeetingArgs, PushArgs, RecipeArgs, TargetArgs, WatchArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -28,9 +28,8 @@ pub(crate) struct RunArgs {
     pub(crate) analytics: AnalyticsArgs,
     #[command(flatten, next_help_heading = "Output")]
     pub(crate) out: OutArgs,
-    /// Also push the run to this store of a team when it has ended: a PostgreSQL database [default: PGDYNO_STORE]
-    #[arg(help_heading = "Output", long, value_name = "DSN")]
-    pub(crate) store: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: PushArgs,
     #[command(flatten)]
     pub(crate) loading: LoadingArgs,
     #[command(flatten)]
@@ -52,7 +51,8 @@ pub(crate) struct RunArgs {
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the stored texts of its scripts: a run
     /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
-    /// --os-metrics, --random-seed, --cache-size, --meet, --wait, --label, --out and --json count
+    /// --os-metrics, --random-seed, --cache-size, --meet, --agents (as many as the run had), --wait, --label, --out,
+    /// --json and --store count
     #[arg(help_heading = "Workload", long, value_name = "RUN")]
     pub(crate) again: Option<String>,
     /// Do not load: the data must be there

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pgdyno_plan::RESULTS;
 
-use super::{OutArgs, examples};
+use super::{FormatArgs, OutArgs, examples};
 
 /// The variable that names the store where no option does.
-const VARIABLE: &str = "PGDYNO_STORE";
+pub(crate) const VARIABLE: &str = "PGDYNO_STORE";
 
 /// The store that a command writes to.
 #[derive(Clone, Debug, Args)]
@@ -20,6 +20,21 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// Returns the store's connection string, of the option or the environment.
+    pub(crate) fn dsn(&self) -> Option<String> {
+        store(self.store.clone())
+    }
+}
+
+/// The store to which a measurement is pushed at its end.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PushArgs {
+    /// Also push what is measured to this store of a team: a PostgreSQL database [default: PGDYNO_STORE]
+    #[arg(help_heading = "Output", long, value_name = "DSN")]
+    store: Option<String>,
+}
+
+impl PushArgs {
     /// Returns the store's connection string, of the option or the environment.
     pub(crate) fn dsn(&self) -> Option<String> {
         store(self.store.clone())
@@ -49,7 +64,7 @@ impl ResultsArgs {
 }
 
 /// Returns the connection string of a store: the option's, else that of the environment.
-pub(crate) fn store(option: Option<String>) -> Option<String> {
+fn store(option: Option<String>) -> Option<String> {
     option.or_else(of_environment)
 }
 
@@ -61,35 +76,51 @@ fn of_environment() -> Option<String> {
 pub(crate) enum StoreCommand {
     /// Create the store in a database, or make its views anew
     #[command(after_help = examples::STORE)]
-    Init(StoreArgs),
-    /// Copy runs from the results directory to the store, as far as it does not have them
+    Init {
+        #[command(flatten)]
+        store: StoreArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
+    /// Copy runs, experiments, searches and frontiers from the results directory to the store, as far as it does not have
+    /// them
     #[command(after_help = examples::STORE)]
     Push {
-        /// The runs, as `pgdyno compare` names them [default: all]
+        /// Runs, as `pgdyno compare` names them, or experiments, searches or frontiers, with their runs [default: all]
+        #[arg(value_name = "NAME")]
         runs: Vec<String>,
-        /// Replace runs of the same names that have other files
+        /// Replace what has the same name and other files
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
         store: StoreArgs,
         #[command(flatten)]
         out: OutArgs,
+        #[command(flatten)]
+        format: FormatArgs,
     },
-    /// Copy runs from the store to the results directory
+    /// Copy runs, experiments, searches or frontiers from the store to the results directory
     #[command(after_help = examples::STORE)]
     Pull {
-        /// The runs, as `pgdyno compare` names them
-        #[arg(required = true)]
+        /// Runs, as `pgdyno compare` names them, or experiments, searches or frontiers, with their runs
+        #[arg(required = true, value_name = "NAME")]
         runs: Vec<String>,
         #[command(flatten)]
         store: StoreArgs,
         #[command(flatten)]
         out: OutArgs,
+        #[command(flatten)]
+        format: FormatArgs,
     },
-    /// List the runs in the store: their sizes, when they were pushed and by whom
+    /// List what is in the store: sizes, when it was pushed and by whom
     #[command(after_help = examples::STORE)]
-    List(StoreArgs),
-    /// Delete old runs from the store
+    List {
+        #[command(flatten)]
+        store: StoreArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
+    /// Delete old runs, experiments, searches and frontiers from the store
     #[command(after_help = examples::STORE)]
     Prune {
         /// Those that began longer ago: 90d, 12h, or 26w
@@ -100,6 +131,8 @@ pub(crate) enum StoreCommand {
         dry_run: bool,
         #[command(flatten)]
         store: StoreArgs,
+        #[command(flatten)]
+        format: FormatArgs,
     },
 }
 

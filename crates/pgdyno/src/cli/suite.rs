@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pgdyno_plan::SuitePlan;
 
-use super::{ConsentArgs, FormatArgs, OutArgs, examples};
+use super::{ConsentArgs, FormatArgs, OutArgs, PushArgs, examples};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
@@ -36,7 +36,12 @@ pub(crate) enum Suite {
     },
     /// Follow the output of a suite to its end; Ctrl-C leaves it running
     #[command(after_help = examples::SUITE_ATTACH)]
-    Attach(ExecutionArgs),
+    Attach {
+        #[command(flatten)]
+        which: ExecutionArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
     /// Stop a suite and its current run; it can be resumed
     #[command(after_help = examples::SUITE_STOP)]
     Stop {
@@ -45,6 +50,8 @@ pub(crate) enum Suite {
         /// At once, without waiting for transactions and checks
         #[arg(long)]
         now: bool,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// List all suites that were started
     #[command(after_help = examples::SUITE_LIST)]
@@ -84,6 +91,10 @@ pub(crate) struct BeginArgs {
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
     #[command(flatten)]
+    pub(crate) store: PushArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+    #[command(flatten)]
     pub(crate) consent: ConsentArgs,
 }
 
@@ -108,6 +119,10 @@ pub(crate) struct ResumeArgs {
     /// Resume in the background, as `suite start` does
     #[arg(long)]
     pub(crate) detach: bool,
+    #[command(flatten)]
+    pub(crate) store: PushArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
     /// This process is the one without a terminal

@@ -8,7 +8,7 @@ use pgdyno_live::Progress;
 use pgdyno_net::without_secrets;
 use pgdyno_plan::Order;
 use pgdyno_plan::targets::is_name;
-use pgdyno_results::{AbRecord, AbSide, AbVerdict, Resumable as _, admit, run_id};
+use pgdyno_results::{AbRecord, AbSide, AbVerdict, Resumable as _, StudyKind, admit, run_id};
 
 use pgdyno_workload::Work;
 
@@ -18,10 +18,11 @@ use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
 
 use super::confirm::confirm;
+use super::store;
 
 pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
-    let format = args.format.clone();
+    let (format, dsn) = (args.format.clone(), args.run.store.dsn());
     let Begin { mut record, orders: [a, b] } = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
@@ -31,6 +32,7 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     }
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
+    let store = dsn.map(|dsn| store::admit(&dsn, "experiment", &progress)).transpose()?;
     let results = a.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
     let sides = [Side::bring_up("A", a, &progress)?, Side::bring_up("B", b, &progress)?];
@@ -42,6 +44,9 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
         super::print(&rendered(record, renderer(&format, pgdyno_report::ab::format(&format))?)?)?;
     }
     show_files(record, &results, pgdyno_report::ab::page, &progress);
+    if let Some(store) = &store {
+        store::push_study(store, StudyKind::Experiment, &record.path(&results), &results, &progress);
+    }
     ended
 }
 

@@ -7,11 +7,12 @@ use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::{Demand, Kind};
 use pgdyno_live::Progress;
 use pgdyno_plan::Order;
-use pgdyno_results::{FrontierRecord, Objective, Resumable as _, admit, run_id};
+use pgdyno_results::{FrontierRecord, Objective, Resumable as _, StudyKind, admit, run_id};
 use pgdyno_workload::Work;
 
 use super::ab::without_passwords;
 use super::confirm::confirm;
+use super::store;
 use crate::cli::FrontierArgs;
 use crate::frontier::{FrontierRun, points};
 use crate::interrupt;
@@ -23,6 +24,7 @@ const DEFAULT_TIME_S: f64 = 30.0;
 pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let (quiet, yes, format) = (args.run.quiet, args.run.consent.yes, args.format.clone());
+    let dsn = args.run.store.dsn();
     let (repeats, budget_s, slo) = (args.repeats, args.budget, args.slo.clone());
     let (mut record, mut order) = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
@@ -38,6 +40,7 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     confirm(&request.order.target, "frontier", yes)?;
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
+    let store = dsn.map(|dsn| store::admit(&dsn, "frontier", &progress)).transpose()?;
     let results = order.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
     let target = request.target()?;
@@ -75,6 +78,9 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
         super::print(&rendered(record, renderer(&format, pgdyno_report::frontier::format(&format))?)?)?;
     }
     show_files(record, &results, pgdyno_report::frontier::page, &progress);
+    if let Some(store) = &store {
+        store::push_study(store, StudyKind::Frontier, &record.path(&results), &results, &progress);
+    }
     ended
 }
 

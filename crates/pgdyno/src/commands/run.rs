@@ -13,7 +13,7 @@ use pgdyno_report::Look;
 
 use super::confirm::confirm;
 use super::store;
-use crate::cli::{self, RunCommand};
+use crate::cli::RunCommand;
 use crate::interrupt;
 use pgdyno_live::Progress;
 
@@ -25,7 +25,7 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
     let look = Look { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order);
-    let dsn = cli::store(args.store.clone());
+    let dsn = args.store.dsn();
     let request = super::request(args)?;
     if !is_child {
         confirm(&request.order.target, "run", yes)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    let store = dsn.map(|dsn| store::admit(&dsn, &*progress)).transpose()?;
+    let store = dsn.map(|dsn| store::admit(&dsn, "run", &*progress)).transpose()?;
     let ran = life::run_request(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {

@@ -6,7 +6,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::{Demand, Kind};
-use pgdyno_results::{SearchRecord, admit, run_id};
+use pgdyno_results::{SearchRecord, StudyKind, admit, run_id};
 
 use crate::cli::SearchArgs;
 use crate::interrupt;
@@ -14,6 +14,7 @@ use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use pgdyno_live::Progress;
 
 use super::confirm::confirm;
+use super::store;
 
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 10.0;
@@ -21,12 +22,14 @@ const DEFAULT_TIME_S: f64 = 10.0;
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
+    let dsn = args.run.store.dsn();
     let mut order = args.run.order();
     let request = Request::read(order.clone())?;
     let (run, source) = (&request.order, &request.source);
     confirm(&run.target, "search", yes)?;
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
+    let store = dsn.map(|dsn| store::admit(&dsn, "search", &progress)).transpose()?;
     let target = request.target()?;
     admit(run.results()).or_fail(Code::Start)?;
     let (name, started) = (target.name(), Timestamp::now());
@@ -89,6 +92,9 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         super::print(&bytes)?;
     }
     progress.note(&format!("record: {}", search.path().display()));
+    if let Some(store) = &store {
+        store::push_study(store, StudyKind::Search, &search.path(), run.results(), &progress);
+    }
     ended
 }
 

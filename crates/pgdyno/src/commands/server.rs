@@ -10,7 +10,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::target;
 use pgdyno_null::{NullServer, Options};
-use pgdyno_report::forms::{FORMAT_VERSION, ServerForm, ServerSettingForm, ServerState};
+use pgdyno_report::forms::{FORMAT_VERSION, NullServerForm, ServerForm, ServerSettingForm, ServerState};
 use pgdyno_report::units;
 use pgdyno_server::{PrivateServer, Setting, kept};
 
@@ -70,7 +70,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
             };
             super::print(text.as_bytes())?;
         }
-        Server::Null { port, socket_dir, spin_us, until_eof } => {
+        Server::Null { port, socket_dir, spin_us, format, until_eof } => {
             let options = Options { spin: Duration::from_micros(spin_us) };
             let own_dir = socket_dir.clone().filter(|_| until_eof);
             let (server, place) = match (port, socket_dir) {
@@ -89,7 +89,11 @@ pub(crate) fn run(action: Server) -> Result<Code> {
             };
             // It may get thousands of connections.
             let _ = pgdyno_engine::raise_file_limit(u32::from(u16::MAX));
-            super::print(format!("null server ready: {place} user=null dbname=null sslmode=disable\n").as_bytes())?;
+            let target = format!("{place} user=null dbname=null sslmode=disable");
+            match format.is_json() {
+                true => super::print_form(&NullServerForm { format_version: FORMAT_VERSION, target })?,
+                false => super::print(format!("null server ready: {target}\n").as_bytes())?,
+            }
             serve(server, until_eof)?;
             if let Some(directory) = own_dir {
                 // The run removes it; a run that was killed cannot.

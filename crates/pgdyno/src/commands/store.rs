@@ -1,17 +1,26 @@
-//! `pgdyno store`: the runs of a team in one PostgreSQL database; and pushing a run that has just ended.
+//! `pgdyno store`: the runs of a team in one PostgreSQL database.
 
+mod push;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_live::Progress;
 use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_report::forms::{
+    FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
+};
 use pgdyno_report::units;
-use pgdyno_results::{find_runs, list_run, list_runs, read_record};
-use pgdyno_store::{CentralError, Mirror, Pushed, RunFiles, Store, StoredRun};
+use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
+use pgdyno_store::{CentralError, Kind, Mirror, Store, Stored};
+
+pub(super) use push::{admit, push_ended, push_study};
 
 use crate::cli::{StoreArgs, StoreCommand};
+
+/// The schema of a store.
+const SCHEMA: &str = "pgdyno_results";
 
 /// A store by its connection string.
 pub(super) struct Central {
@@ -70,148 +79,126 @@ pub(super) fn cache() -> Result<PathBuf> {
 
 pub(crate) fn run(command: &StoreCommand) -> Result<Code> {
     match command {
-        StoreCommand::Init(store) => init(&Central::named(store)?),
-        StoreCommand::Push { runs, replace, store, out } => push(&Central::named(store)?, &out.out, runs, *replace),
-        StoreCommand::Pull { runs, store, out } => pull(&Central::named(store)?, &out.out, runs),
-        StoreCommand::List(store) => list(&Central::named(store)?),
-        StoreCommand::Prune { older_than, dry_run, store } => prune(&Central::named(store)?, *older_than, *dry_run),
+        StoreCommand::Init { store, format } => init(&Central::named(store)?, format.is_json()),
+        StoreCommand::Push { runs, replace, store, out, format } => {
+            push::push(&Central::named(store)?, &out.out, runs, *replace, format.is_json())
+        }
+        StoreCommand::Pull { runs, store, out, format } => {
+            pull(&Central::named(store)?, &out.out, runs, format.is_json())
+        }
+        StoreCommand::List { store, format } => list(&Central::named(store)?, format.is_json()),
+        StoreCommand::Prune { older_than, dry_run, store, format } => {
+            prune(&Central::named(store)?, *older_than, *dry_run, format.is_json())
+        }
     }
 }
 
-fn init(central: &Central) -> Result<Code> {
+fn init(central: &Central, is_json: bool) -> Result<Code> {
     let options = &central.options;
-    let text = match Store::create(options).map_err(|error| central.failure(error))? {
-        true => format!("created the store in schema pgdyno_results of database {}\n", options.dbname()),
-        false => format!("the store is there, in schema pgdyno_results of database {}\n", options.dbname()),
+    let created = Store::create(options).map_err(|error| central.failure(error))?;
+    if is_json {
+        let (store, schema) = (options.to_string(), SCHEMA.to_owned());
+        super::print_form(&StoreInitForm { format_version: FORMAT_VERSION, store, schema, created })?;
+        return Ok(Code::Success);
+    }
+    let text = match created {
+        true => format!("created the store in schema {SCHEMA} of database {}\n", options.dbname()),
+        false => format!("the store is there, in schema {SCHEMA} of database {}\n", options.dbname()),
     };
     super::print_text(&text)?;
     Ok(Code::Success)
 }
 
-fn push(central: &Central, results: &Path, names: &[String], replace: bool) -> Result<Code> {
-    let mut store = central.open()?;
-    let progress = Progress::new(false);
-    let records = if names.is_empty() {
-        list_runs(results).or_fail(Code::Start)?.iter().map(|run| run.join(pgdyno_results::RECORD)).collect()
-    } else {
-        let mut found: Vec<PathBuf> = Vec::new();
-        for names in names {
-            found.extend(find_runs(results, names).or_fail(Code::Start)?);
-        }
-        found
-    };
-    let (mut pushed, mut there, mut refused) = (0, 0, 0);
-    for record in &records {
-        let directory = record.parent().unwrap_or(Path::new(""));
-        match push_run(&mut store, directory, replace, &progress) {
-            Ok((Pushed::WasThere, _)) => there += 1,
-            Ok((_, line)) => {
-                pushed += 1;
-                super::print_text(&line)?;
-            }
-            // Of all runs, one that goes on is pushed the next time.
-            Err(CentralError::GoesOn { .. }) if names.is_empty() => {}
-            Err(error @ (CentralError::Differs { .. } | CentralError::Record(_) | CentralError::Changed { .. }))
-                if records.len() > 1 =>
-            {
-                refused += 1;
-                progress.warn(&format!("not pushed: {error}"));
-            }
-            Err(error) => return Err(central.failure(error)),
-        }
-    }
-    super::print_text(&format!("{} pushed, {there} already there\n", runs(pushed)))?;
-    if refused > 0 {
-        return Err(Failure::new(Code::Start, format!("{} not pushed; the warnings say why", were(refused)))
-            .hint("--replace stores the files that are here instead of others in the store"));
-    }
-    Ok(Code::Success)
+/// Something of a store that can be pulled.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum There {
+    Run(String),
+    Study(StudyKind, String),
 }
 
-/// Pushes a run, and returns the line about it.
-fn push_run(
-    store: &mut Store,
-    directory: &Path,
-    replace: bool,
-    events: &dyn EventSink,
-) -> std::result::Result<(Pushed, String), CentralError> {
-    let files = RunFiles::read(directory)?;
-    let pushed = store.push(&files, replace)?;
-    let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    if pushed != Pushed::WasThere {
-        for file in &files.left_out {
-            let (path, size) = (directory.join(&file.path), units::bytes(file.bytes));
-            events.note(&format!("{} ({size}) is not stored: it stays here", path.display()));
-        }
-    }
-    let verb = if pushed == Pushed::Replaced { "replaced" } else { "pushed" };
-    Ok((pushed, format!("{verb} {name} ({})\n", units::bytes(files.bytes()))))
-}
-
-/// Checks before a run that its store can be written to. One that cannot be reached now may be there when the run has
-/// ended, and so does not prevent it.
-///
-/// # Errors
-/// When there is no such store.
-pub(super) fn admit(dsn: &str, events: &dyn EventSink) -> Result<Central> {
-    let central = Central::of(dsn)?;
-    match Store::open(&central.options) {
-        Ok(_) => Ok(central),
-        Err(error @ CentralError::Connect(_)) => {
-            let text = central.failure(error).text();
-            events.warn(&format!("{text}; the run is kept here, and pushed at its end if the store is there then"));
-            Ok(central)
-        }
-        Err(error) => Err(central.failure(error)),
-    }
-}
-
-/// Pushes a run that has just ended. Its directory is as good as before if that fails: then a warning says how to push
-/// it later.
-pub(super) fn push_ended(central: &Central, directory: &Path, is_text: bool, events: &dyn EventSink) -> Result<()> {
-    let pushed = Store::open(&central.options).and_then(|mut store| push_run(&mut store, directory, false, events));
-    match pushed {
-        Ok(_) if is_text => super::print(format!("STORE   {}\n", central.options).as_bytes()),
-        // Only the report is on standard output, for a program.
-        Ok(_) => {
-            events.note(&format!("store: {}", central.options));
-            Ok(())
-        }
-        Err(error) => {
-            let text = central.failure(error).text();
-            let directory = directory.display();
-            events.warn(&format!("the run is not in the store (push it with `pgdyno store push {directory}`): {text}"));
-            Ok(())
-        }
-    }
-}
-
-fn pull(central: &Central, results: &Path, names: &[String]) -> Result<Code> {
+fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> Result<Code> {
     pgdyno_results::admit(results).or_fail(Code::Start)?;
     let mut mirror = Mirror::open(central.open()?, &cache()?).map_err(failure)?;
     mirror.update(&mut |_| {}).map_err(|error| central.failure(error))?;
-    let (mut pulled, mut there) = (0, 0);
-    for names in names {
-        for record in find_runs(mirror.directory(), names).map_err(|error| match error {
-            pgdyno_results::StoreError::NoSuchRun { name, .. } => failure(CentralError::NoSuchRun { run: name }),
-            error => Failure::new(Code::Start, error),
-        })? {
-            let run = record.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-            if !mirror.copy_to(&run, results).map_err(|error| central.failure(error))? {
-                there += 1;
-                continue;
-            }
-            pulled += 1;
-            list_run(results, &read_record(&record).or_fail(Code::Start)?).or_fail(Code::Start)?;
-            super::print_text(&format!("pulled {run} to {}\n", results.join(&run).display()))?;
+    let mut form = StorePullForm {
+        format_version: FORMAT_VERSION,
+        store: central.options.to_string(),
+        pulled: Vec::new(),
+        already_here: 0,
+    };
+    let mut kinds = Vec::new();
+    for there in named(central, &mut mirror, names)? {
+        let copied = match &there {
+            There::Run(run) => mirror.copy_to(run, results),
+            There::Study(kind, study) => mirror.copy_study_to(*kind, study, results),
+        };
+        if !copied.map_err(|error| central.failure(error))? {
+            form.already_here += 1;
+            continue;
         }
+        let (kind, name, path) = match there {
+            There::Run(run) => {
+                let path = results.join(&run);
+                list_run(results, &read_record(&path.join(pgdyno_results::RECORD)).or_fail(Code::Start)?)
+                    .or_fail(Code::Start)?;
+                (Kind::Run, run, path)
+            }
+            There::Study(kind, study) => {
+                let path = kind.path(results, &study);
+                (Kind::Study(kind), study, path)
+            }
+        };
+        let path = path.display().to_string();
+        if !is_json {
+            super::print_text(&format!("pulled {name} to {path}\n"))?;
+        }
+        kinds.push(kind);
+        form.pulled.push(PulledForm { kind: kind.name().to_owned(), name, path });
     }
-    super::print_text(&format!("{} pulled, {there} already here\n", runs(pulled)))?;
+    if is_json {
+        super::print_form(&form)?;
+    } else {
+        super::print_text(&format!("{} pulled, {} already here\n", counted(&kinds), form.already_here))?;
+    }
     Ok(Code::Success)
 }
 
-fn list(central: &Central) -> Result<Code> {
-    let stored = central.open()?.runs().map_err(|error| central.failure(error))?;
+/// Returns what names mean in a store: runs, or studies with those of their runs that it has.
+fn named(central: &Central, mirror: &mut Mirror, names: &[String]) -> Result<Vec<There>> {
+    let mut found = Vec::new();
+    for name in names {
+        let missing = match find_runs(mirror.directory(), name) {
+            Ok(records) => {
+                let run = |record: &PathBuf| Some(record.parent()?.file_name()?.to_string_lossy().into_owned());
+                found.extend(records.iter().filter_map(run).map(There::Run));
+                continue;
+            }
+            Err(pgdyno_results::StoreError::NoSuchRun { name, .. }) => failure(CentralError::NoSuch { name }),
+            Err(error) => Failure::new(Code::Start, error),
+        };
+        let (kind, path) = Study::find(mirror.directory(), name).or_fail(Code::Start)?.ok_or(missing)?;
+        let study = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let runs = mirror.runs_of(&study).map_err(|error| central.failure(error))?;
+        found.extend(runs.into_iter().map(There::Run));
+        found.push(There::Study(kind, study));
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|there| seen.insert(there.clone()));
+    Ok(found)
+}
+
+fn list(central: &Central, is_json: bool) -> Result<Code> {
+    let mut store = central.open()?;
+    let mut stored = store.runs().map_err(|error| central.failure(error))?;
+    stored.extend(store.studies().map_err(|error| central.failure(error))?);
+    if is_json {
+        super::print_form(&StoreListForm {
+            format_version: FORMAT_VERSION,
+            store: central.options.to_string(),
+            stored: stored.into_iter().map(form).collect(),
+        })?;
+        return Ok(Code::Success);
+    }
     let text = match stored.is_empty() {
         true => format!("no runs in the store {}\n", central.options),
         false => table(&stored),
@@ -220,23 +207,39 @@ fn list(central: &Central) -> Result<Code> {
     Ok(Code::Success)
 }
 
-fn prune(central: &Central, seconds: f64, is_dry: bool) -> Result<Code> {
+fn prune(central: &Central, seconds: f64, is_dry: bool, is_json: bool) -> Result<Code> {
     let old = central.open()?.prune(seconds, is_dry).map_err(|error| central.failure(error))?;
-    let all = units::bytes(old.iter().map(|run| run.bytes).sum());
+    if is_json {
+        super::print_form(&StorePruneForm {
+            format_version: FORMAT_VERSION,
+            store: central.options.to_string(),
+            dry_run: is_dry,
+            deleted: old.into_iter().map(form).collect(),
+        })?;
+        return Ok(Code::Success);
+    }
+    let kinds: Vec<_> = old.iter().map(|stored| stored.kind).collect();
+    let all = units::bytes(old.iter().map(|stored| stored.bytes).sum());
     let did = if is_dry { "would be deleted" } else { "deleted" };
     let text = match old.is_empty() {
         true => "no run is that old\n".to_owned(),
-        false => format!("{}{} ({all}) {did}\n", table(&old), runs(old.len())),
+        false => format!("{}{} ({all}) {did}\n", table(&old), counted(&kinds)),
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
 }
 
-/// Returns the list of stored runs.
-fn table(stored: &[StoredRun]) -> String {
-    let mut rows = vec![["run", "status", "size", "pushed at", "by"].map(str::to_owned)];
-    rows.extend(stored.iter().map(|run| {
-        [run.run.clone(), run.status.clone(), units::bytes(run.bytes), run.pushed_at.clone(), run.pushed_by.clone()]
+fn form(stored: Stored) -> StoredForm {
+    let Stored { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by } = stored;
+    let kind = kind.name().to_owned();
+    StoredForm { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by }
+}
+
+/// Returns the list of what is stored.
+fn table(stored: &[Stored]) -> String {
+    let mut rows = vec![["name", "status", "size", "pushed at", "by"].map(str::to_owned)];
+    rows.extend(stored.iter().map(|one| {
+        [one.name.clone(), one.status.clone(), units::bytes(one.bytes), one.pushed_at.clone(), one.pushed_by.clone()]
     }));
     let widths: Vec<_> =
         (0..rows[0].len()).map(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0)).collect();
@@ -247,12 +250,37 @@ fn table(stored: &[StoredRun]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Returns `1 run`, `2 runs`.
-fn runs(number: usize) -> String {
-    format!("{number} run{}", if number == 1 { "" } else { "s" })
+/// Returns `1 run`, `2 runs and 1 search`.
+fn counted(kinds: &[Kind]) -> String {
+    let all = std::iter::once(Kind::Run).chain(StudyKind::ALL.map(Kind::Study));
+    let words = all.filter_map(|kind| {
+        let number = kinds.iter().filter(|other| **other == kind).count();
+        let plural = match kind {
+            _ if number == 1 => "",
+            Kind::Study(StudyKind::Search) => "es",
+            _ => "s",
+        };
+        (number > 0).then(|| format!("{number} {}{plural}", kind.name()))
+    });
+    let words: Vec<_> = words.collect();
+    match words.as_slice() {
+        [] => "0 runs".to_owned(),
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        words => words.concat(),
+    }
 }
 
-/// Returns `1 run was`, `2 runs were`.
-fn were(number: usize) -> String {
-    format!("{} {}", runs(number), if number == 1 { "was" } else { "were" })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_pushed_is_counted_by_its_kind() {
+        let search = Kind::Study(StudyKind::Search);
+        assert_eq!(counted(&[]), "0 runs");
+        assert_eq!(counted(&[Kind::Run]), "1 run");
+        assert_eq!(counted(&[Kind::Run, search, Kind::Run, search]), "2 runs and 2 searches");
+        let all = [Kind::Run, Kind::Study(StudyKind::Experiment), search, Kind::Study(StudyKind::Frontier)];
+        assert_eq!(counted(&all), "1 run, 1 experiment, 1 search and 1 frontier");
+    }
 }

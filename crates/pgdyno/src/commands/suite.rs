@@ -5,10 +5,10 @@ use std::path::Path;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::{Suite as Plan, Turn};
-use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuitesForm, TurnForm};
+use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
 use pgdyno_report::{suite as report, units};
 
-use crate::cli::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
+use crate::cli::{BeginArgs, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
 use crate::suite::check::{self, Draft};
 use crate::suite::execution::{self, Execution, Lock, Origin};
@@ -18,16 +18,21 @@ use crate::suite::{detach, standing, view};
 use pgdyno_live::Progress;
 
 use super::confirm::confirm;
+use super::store;
 
 pub(crate) fn run(action: &Suite) -> Result<Code> {
     match action {
         Suite::Run(args) => {
+            admit_store(&args.store)?;
             let (suite, drafts, mut execution) = begin(args, "suite run")?;
             let lock = execution.lock()?;
-            execute(execution, &lock, &suite, &drafts, false)
+            execute(execution, &lock, &suite, &drafts, false, &args.store, &args.format)
         }
         Suite::Plan { suite, format } => plan(suite, format.is_json()),
-        Suite::Start(args) => start(&begin(args, "suite start")?.2),
+        Suite::Start(args) => {
+            admit_store(&args.store)?;
+            start(&begin(args, "suite start")?.2, &args.store, &args.format)
+        }
         Suite::Resume(args) => resume(args),
         Suite::Status { which, format } => {
             let execution = find(which)?;
@@ -38,10 +43,16 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             }
             Ok(Code::Success)
         }
-        Suite::Attach(which) => attach(&find(which)?),
-        Suite::Stop { which, now } => {
+        Suite::Attach { which, format } => attach(&find(which)?, format),
+        Suite::Stop { which, now, format } => {
             let execution = find(which)?;
             detach::stop(&execution, *now)?;
+            if format.is_json() {
+                let execution = Execution::open(&execution.dir)?;
+                let standings = standing::standings(&execution.state)?;
+                super::print_form(&view::status_form(&execution, &standings))?;
+                return Ok(Code::Success);
+            }
             let name = execution.state.name();
             super::print(format!("stopped; `pgdyno suite resume {name}` goes on with it\n").as_bytes())?;
             Ok(Code::Success)
@@ -65,6 +76,12 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             Ok(Code::Success)
         }
     }
+}
+
+/// Checks that the store of a suite's runs is there, if there is one.
+fn admit_store(store: &PushArgs) -> Result<()> {
+    let Some(dsn) = store.dsn() else { return Ok(()) };
+    store::admit(&dsn, "suite", &Progress::new(false)).map(drop)
 }
 
 fn find(which: &ExecutionArgs) -> Result<Execution> {
@@ -139,9 +156,14 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
     Ok(Code::Success)
 }
 
-fn start(execution: &Execution) -> Result<Code> {
-    let pid = detach::start(execution)?;
+fn start(execution: &Execution, store: &PushArgs, format: &FormatArgs) -> Result<Code> {
+    let pid = detach::start(execution, store.dsn().as_deref())?;
     let name = execution.state.name();
+    if format.is_json() {
+        let log = execution.log().display().to_string();
+        super::print_form(&SuiteStartForm { format_version: FORMAT_VERSION, name, pid, log })?;
+        return Ok(Code::Success);
+    }
     let text = format!(
         "suite {name} is started (process {pid}); its log is {}\n`pgdyno suite attach {name}` shows it, `suite status` tells \
          how far it is, `suite stop` ends it\n",
@@ -155,6 +177,7 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
     if args.detached {
         detach::leave_terminal()?;
     }
+    admit_store(&args.store)?;
     let mut execution = resumed(args)?;
     std::env::set_current_dir(&execution.state.cwd).map_err(|error| {
         let error = format!("failed to enter {}, where the suite was started: {error}", execution.state.cwd.display());
@@ -170,9 +193,9 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
     }
     if args.detach {
         drop(lock);
-        return start(&execution);
+        return start(&execution, &args.store, &args.format);
     }
-    execute(execution, &lock, &suite, &drafts, args.detached)
+    execute(execution, &lock, &suite, &drafts, args.detached, &args.store, &args.format)
 }
 
 /// Returns the execution to resume.
@@ -207,7 +230,15 @@ fn retry_failed(execution: &mut Execution) -> Result<()> {
 }
 
 /// Runs the remaining runs in this process, while it holds the lock.
-fn execute(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], detached: bool) -> Result<Code> {
+fn execute(
+    execution: Execution,
+    _: &Lock,
+    suite: &Plan,
+    drafts: &[Draft],
+    detached: bool,
+    store: &PushArgs,
+    format: &FormatArgs,
+) -> Result<Code> {
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(false);
     let cell = |planned: &execution::Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
@@ -217,16 +248,22 @@ fn execute(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], detac
             .hint("resume it with that version, or start the suite anew")
     })?;
     let view = View::new(&progress, &execution, detached);
-    let runner = Runner { execution, suite, drafts, interrupt: &interrupt, progress: &progress, view, cells };
-    let outcome = interrupt.blamed(runner.execute())?;
-    let table = report::text(&standing::runs(&outcome.execution.state, &outcome.standings));
-    super::print(format!("\n{table}").as_bytes())?;
-    Ok(runner::verdict(&outcome.execution, &outcome.standings))
+    let (store, interrupt, progress) = (store.dsn(), &interrupt, &progress);
+    let runner = Runner { execution, suite, drafts, interrupt, progress, view, store: store.as_deref(), cells };
+    let runner::Outcome { execution, standings } = interrupt.blamed(runner.execute())?;
+    let runs = standing::runs(&execution.state, &standings);
+    match format.is_json() {
+        true => super::print_form(&report::form(&execution.state.name(), &runs))?,
+        false => super::print(format!("\n{}", report::text(&runs)).as_bytes())?,
+    }
+    Ok(runner::verdict(&execution, &standings))
 }
 
 /// Follows a suite to its end, and returns its exit code.
-fn attach(execution: &Execution) -> Result<Code> {
-    detach::attach(execution, &super::print)?;
+fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
+    let is_json = format.is_json();
+    // Programs get the table of the suite only; `suite status` names its log.
+    detach::attach(execution, &|text| if is_json { Ok(()) } else { super::print(text) })?;
     let execution = Execution::open(&execution.dir)?;
     if execution.state.end.is_none() {
         let name = execution.state.name();
@@ -234,6 +271,9 @@ fn attach(execution: &Execution) -> Result<Code> {
             .hint(format!("`pgdyno suite resume {name}` goes on with it")));
     }
     let standings = standing::standings(&execution.state)?;
+    if is_json {
+        super::print_form(&report::form(&execution.state.name(), &standing::runs(&execution.state, &standings)))?;
+    }
     Ok(runner::verdict(&execution, &standings))
 }
 

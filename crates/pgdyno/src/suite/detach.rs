@@ -14,18 +14,21 @@ use signal_hook::consts::SIGHUP;
 
 use super::execution::Execution;
 use super::view::View;
+use crate::cli::STORE_VARIABLE;
 use pgdyno_live::Progress;
 
 /// How often the log is checked.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Starts a process that resumes an execution, and returns its process id once it holds the lock.
-pub(crate) fn start(execution: &Execution) -> Result<u32> {
+/// Starts a process that resumes an execution, and returns its process id once it holds the lock. Its runs are pushed to
+/// `store`, if there is one.
+pub(crate) fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
     let log = OpenOptions::new().create(true).append(true).open(execution.log()).or_fail(Code::Start)?;
     let said_before = log.metadata().map_or(0, |log| log.len());
     let mut child = Command::new(own_program()?)
         .args(["suite", "resume", "--detached"])
         .arg(&execution.dir)
+        .env(STORE_VARIABLE, store.unwrap_or_default())
         .stdin(Stdio::null())
         .stdout(log.try_clone().or_fail(Code::Start)?)
         .stderr(log)

@@ -32,6 +32,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) progress: &'a Progress,
     pub(crate) view: View<'a>,
+    /// The store to which each run is pushed when it has ended.
+    pub(crate) store: Option<&'a str>,
     /// The cell of each run.
     pub(crate) cells: Vec<usize>,
 }

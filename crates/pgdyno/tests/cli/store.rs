@@ -116,6 +116,90 @@ fn a_run_is_pushed_at_its_end_and_read_elsewhere_as_it_is_here() {
     assert_eq!(std::fs::read(mirror.join(id).join("note.txt")).unwrap(), b"changed");
 }
 
+#[test]
+fn searches_and_experiments_are_pushed_with_their_runs_and_read_elsewhere() {
+    let Some(place) = place("a store of searches") else { return };
+    let target = place.target();
+    let with = |home: &Home, args: &[&str]| home.run(&[args, &["--store", &target]].concat());
+    let null = ["select-only", "--target", "null", "-q", "--format", "json"];
+    let load = ["-T", "1", "--ramp", "0", "--by", "clients", "--max", "2", "--slo", "p99 < 10s", "--steps", "3"];
+    let found = with(&place.home, &[&["search"][..], &null, &load].concat());
+    let search: Value = serde_json::from_str(&found.stdout).unwrap_or_else(|e| panic!("{e}: {}", found.stderr));
+    let slices = ["--slice", "500ms", "--budget", "1s", "-c", "2", "--b", "mode=simple"];
+    let ran = with(&place.home, &[&["ab"][..], &null, &slices].concat());
+    let experiment: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
+    let of = |record: &Value| record["id"].as_str().unwrap().to_owned();
+    let (search_id, ab_id) = (of(&search), of(&experiment));
+    let runs: Vec<_> = search["runs"].as_array().unwrap().iter().map(|run| run.as_str().unwrap()).collect();
+    assert!(runs.len() >= 2, "{search}");
+
+    // All that counts was pushed at the end, and is pushed once.
+    let listed: Value =
+        serde_json::from_str(&with(&place.home, &["store", "list", "--format", "json"]).ok().stdout).unwrap();
+    let names: Vec<_> = listed["stored"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(runs.iter().all(|run| names.contains(run)) && names.contains(&&*search_id), "{listed}");
+    with(&place.home, &["store", "push", &ab_id]).ok().prints(&["0 runs pushed, 5 already there"]);
+    // Its warm-ups were not, because they count for nothing.
+    with(&place.home, &["store", "push"]).ok().prints(&["2 runs pushed"]);
+    with(&place.home, &["store", "push"]).ok().prints(&["0 runs pushed"]);
+    let joined = format!(
+        "SELECT count(*) FROM pgdyno_results.studies, unnest(runs) AS run
+         JOIN pgdyno_results.runs ON id = run WHERE study = '{search_id}' AND kind = 'search' AND tps > 0"
+    );
+    assert_eq!(place.ask(&joined), runs.len().to_string());
+
+    // On another machine, byte for byte; `serve` shows searches of the store.
+    let other = Home::new();
+    let file = |home: &Home, path: &str| std::fs::read(home.join("pgdyno-results").join(path)).unwrap();
+    with(&other, &["store", "pull", &search_id]).ok().prints(&["1 search pulled, 0 already here"]);
+    let path = format!("searches/{search_id}.json");
+    assert_eq!(file(&other, &path), file(&place.home, &path));
+    assert_eq!(other.runs().len(), runs.len());
+    with(&other, &["store", "pull", &search_id]).ok().prints(&["0 runs pulled"]);
+    with(&other, &["store", "pull", &ab_id]).ok().prints(&["4 runs and 1 experiment pulled"]);
+    let serving = serve_with(&other, &["--store", &target]);
+    assert!(serving.get("/searches").body.contains(&search_id));
+    drop(serving);
+
+    // An experiment that goes on replaces its earlier state; another one of its name does not.
+    let path = place.home.join(format!("pgdyno-results/ab/{ab_id}.json"));
+    let mut later = json(&path);
+    later["runs"]["a"].as_array_mut().unwrap().push("another-slice".into());
+    std::fs::write(&path, later.to_string()).unwrap();
+    with(&place.home, &["store", "push", &ab_id]).ok().prints(&["replaced", "1 experiment pushed"]);
+    with(&other, &["store", "push", &ab_id]).ended(1).says(&["1 experiment was not pushed", "--replace"]);
+    with(&other, &["store", "pull", &ab_id]).ok().prints(&["1 experiment pulled"]);
+
+    with(&other, &["store", "prune", "--older-than", "0h", "--dry-run"]).ok().prints(&["1 experiment and 1 search"]);
+    // A store of 0.2.0 has runs only.
+    place.server.admin().execute("DROP TABLE pgdyno_results.studies").unwrap();
+    with(&other, &["list", "runs"]).ok();
+    let path = format!("pgdyno-results/searches/{search_id}.json");
+    with(&other, &["store", "push", &path]).ended(1).says(&["not pushed", "pgdyno store init"]);
+    with(&other, &["store", "init"]).ok().prints(&["the store is there"]);
+    with(&other, &["store", "push", &path]).ok().prints(&["1 search pushed"]);
+}
+
+#[test]
+fn the_runs_of_a_suite_are_pushed_one_by_one() {
+    let Some(place) = place("a store of a suite") else { return };
+    let run = |clients: u8| {
+        format!(
+            "[[run]]\nname = \"c{clients}\"\nwhat = \"select-only\"\ntime = \"1s\"\nramp = \"0s\"\nclients = {clients}\n"
+        )
+    };
+    let file = format!("name = \"tiny\"\ntargets = [\"null\"]\n{}{}", run(1), run(2));
+    std::fs::write(place.home.join("tiny.toml"), file).unwrap();
+    let without = place.target().replace("dbname=postgres", "dbname=template1");
+    let refused = place.home.run(&["suite", "run", "tiny.toml", "--store", &without]).ended(1);
+    refused.says(&["database template1 has no store of results"]);
+    assert_eq!(place.home.runs().len(), 0, "told before anything is measured");
+    place.home.run(&["suite", "run", "tiny.toml", "--store", &place.target()]).ok();
+    assert_eq!(place.home.runs().len(), 2);
+    let sql = "SELECT count(*) FROM pgdyno_results.records WHERE record #>> '{plan,suite,suite}' = 'tiny'";
+    assert_eq!(place.ask(sql), "2");
+}
+
 /// Returns a home with runs `a` and `b`, each with intervals.
 fn home_with_two_runs() -> Home {
     let home = Home::new();

@@ -62,7 +62,7 @@ impl Runner<'_> {
         let (inner, over, late) = (Interrupt::default(), AtomicBool::new(false), AtomicBool::new(false));
         let mut ended = std::thread::scope(|scope| {
             scope.spawn(|| self.watch(nth, &log, standings, &inner, &over, &late));
-            let ended = child::run(order, &place, &self.execution.state.results, &log, &inner);
+            let ended = child::run(order, &place, &self.execution.state.results, &log, self.store, &inner);
             over.store(true, Ordering::Release);
             ended
         })?;

@@ -1,0 +1,255 @@
+//! Pushes: what a results directory has and a store does not; and what has just been measured.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use pgdyno_life::events::EventSink;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_live::Progress;
+use pgdyno_plan::RESULTS;
+use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedForm, StorePushForm};
+use pgdyno_report::units;
+use pgdyno_results::{RECORD, StoreError, Study, StudyKind, find_runs, list_runs};
+use pgdyno_store::{CentralError, Kind, Pushed, RunFiles, Store, StudyFile};
+
+use super::{Central, counted};
+use crate::commands::{print, print_form, print_text};
+
+/// Something of a results directory that can be pushed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Local {
+    /// A run directory.
+    Run(PathBuf),
+    /// The file of a study.
+    Study(StudyKind, PathBuf),
+}
+
+impl Local {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Run(path) | Self::Study(_, path) => path,
+        }
+    }
+
+    fn name(&self) -> String {
+        let name = match self {
+            Self::Run(path) => path.file_name(),
+            Self::Study(_, path) => path.file_stem(),
+        };
+        name.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Run(_) => Kind::Run,
+            Self::Study(kind, _) => Kind::Study(*kind),
+        }
+    }
+}
+
+/// Copies to the store what it does not have: all of the results directory, or what is named.
+pub(super) fn push(central: &Central, results: &Path, names: &[String], replace: bool, is_json: bool) -> Result<Code> {
+    let mut store = central.open()?;
+    let progress = Progress::new(false);
+    let wanted = match names {
+        [] => all(results).or_fail(Code::Start)?,
+        names => named(results, names).or_fail(Code::Start)?,
+    };
+    let mut form = StorePushForm {
+        format_version: FORMAT_VERSION,
+        store: central.options.to_string(),
+        pushed: Vec::new(),
+        already_there: 0,
+        refused: Vec::new(),
+    };
+    let (mut pushed_kinds, mut refused_kinds) = (Vec::new(), Vec::new());
+    for local in &wanted {
+        match push_one(&mut store, local, replace, &progress) {
+            Ok(None) => form.already_there += 1,
+            Ok(Some(pushed)) => {
+                if !is_json {
+                    print_text(&line(&pushed))?;
+                }
+                pushed_kinds.push(local.kind());
+                form.pushed.push(pushed);
+            }
+            // Of all runs, one that goes on is pushed the next time.
+            Err(CentralError::GoesOn { .. }) if names.is_empty() => {}
+            Err(error) if is_about_one(&error) && wanted.len() > 1 => {
+                progress.warn(&format!("not pushed: {error}"));
+                refused_kinds.push(local.kind());
+                let remedy = error.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"));
+                form.refused
+                    .push(RefusedForm { path: local.path().display().to_string(), why: format!("{error}{remedy}") });
+            }
+            Err(error) => return Err(central.failure(error)),
+        }
+    }
+    if is_json {
+        print_form(&form)?;
+    } else {
+        print_text(&format!("{} pushed, {} already there\n", counted(&pushed_kinds), form.already_there))?;
+    }
+    if form.refused.is_empty() {
+        return Ok(Code::Success);
+    }
+    let were = if form.refused.len() == 1 { "was" } else { "were" };
+    let error = format!("{} {were} not pushed; the warnings say why", counted(&refused_kinds));
+    let hint = match store.has_studies() {
+        true => "--replace stores the files that are here instead of others in the store",
+        false => "experiments, searches and frontiers need a table more: pgdyno store init, as the owner of the store",
+    };
+    Err(Failure::new(Code::Start, error).hint(hint))
+}
+
+/// Returns true if others can be pushed although this one cannot.
+fn is_about_one(error: &CentralError) -> bool {
+    matches!(
+        error,
+        CentralError::Differs { .. }
+            | CentralError::Record(_)
+            | CentralError::Changed { .. }
+            | CentralError::NoStudies { .. }
+    )
+}
+
+/// Returns all of a results directory: its runs, then its studies.
+fn all(results: &Path) -> std::result::Result<Vec<Local>, StoreError> {
+    let runs = list_runs(results)?.into_iter().map(Local::Run);
+    let studies = Study::list(results).into_iter().map(|(kind, path)| Local::Study(kind, path));
+    Ok(runs.chain(studies).collect())
+}
+
+/// Returns what names mean: runs, or studies with their runs.
+fn named(results: &Path, names: &[String]) -> std::result::Result<Vec<Local>, StoreError> {
+    let mut found: Vec<Local> = Vec::new();
+    for name in names {
+        // find_runs takes any file for a run's record.
+        let mut study = if Path::new(name).is_file() { Study::find(results, name)? } else { None };
+        if study.is_none() {
+            match find_runs(results, name) {
+                Ok(records) => {
+                    let runs = records.iter().filter_map(|record| record.parent());
+                    found.extend(runs.map(|run| Local::Run(run.to_owned())));
+                    continue;
+                }
+                Err(error) => study = Some(Study::find(results, name)?.ok_or(error)?),
+            }
+        }
+        let Some((kind, path)) = study else { continue };
+        found.extend(runs_of(results, kind, &path)?);
+        found.push(Local::Study(kind, path));
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|local| seen.insert(local.clone()));
+    Ok(found)
+}
+
+/// Returns the runs of a study that are in the directory.
+fn runs_of(results: &Path, kind: StudyKind, path: &Path) -> std::result::Result<Vec<Local>, StoreError> {
+    let runs = Study::read(kind, path)?.runs.into_iter().map(|run| results.join(run));
+    Ok(runs.filter(|run| run.join(RECORD).is_file()).map(Local::Run).collect())
+}
+
+/// Pushes one; `None` if it is there already.
+fn push_one(
+    store: &mut Store,
+    local: &Local,
+    replace: bool,
+    events: &dyn EventSink,
+) -> std::result::Result<Option<PushedForm>, CentralError> {
+    let (pushed, bytes, left_out) = match local {
+        Local::Run(directory) => {
+            let files = RunFiles::read(directory)?;
+            (store.push(&files, replace)?, files.bytes(), files.left_out)
+        }
+        Local::Study(kind, path) => {
+            let file = StudyFile::read(*kind, path)?;
+            (store.push_study(&file, replace)?, file.bytes(), Vec::new())
+        }
+    };
+    if pushed == Pushed::WasThere {
+        return Ok(None);
+    }
+    for file in &left_out {
+        let (path, size) = (local.path().join(&file.path), units::bytes(file.bytes));
+        events.note(&format!("{} ({size}) is not stored: it stays here", path.display()));
+    }
+    Ok(Some(PushedForm {
+        kind: local.kind().name().to_owned(),
+        name: local.name(),
+        bytes,
+        replaced: pushed == Pushed::Replaced,
+        left_out: left_out.into_iter().map(|file| LeftOutFileForm { path: file.path, bytes: file.bytes }).collect(),
+    }))
+}
+
+fn line(pushed: &PushedForm) -> String {
+    let verb = if pushed.replaced { "replaced" } else { "pushed" };
+    format!("{verb} {} ({})\n", pushed.name, units::bytes(pushed.bytes))
+}
+
+/// Checks before a measurement that its store can be written to. One that cannot be reached now may be there at the end,
+/// and so does not prevent it. `what` is measured: `run`, `experiment`.
+///
+/// # Errors
+/// When there is no such store.
+pub(crate) fn admit(dsn: &str, what: &str, events: &dyn EventSink) -> Result<Central> {
+    let central = Central::of(dsn)?;
+    match Store::open(&central.options) {
+        Ok(_) => Ok(central),
+        Err(error @ CentralError::Connect(_)) => {
+            let text = central.failure(error).text();
+            events.warn(&format!("{text}; the {what} is kept here, and pushed at its end if the store is there then"));
+            Ok(central)
+        }
+        Err(error) => Err(central.failure(error)),
+    }
+}
+
+/// Pushes a run that has just ended. Its directory is as good as before if that fails: then a warning says how to push
+/// it later.
+pub(crate) fn push_ended(central: &Central, directory: &Path, is_text: bool, events: &dyn EventSink) -> Result<()> {
+    let local = Local::Run(directory.to_owned());
+    let pushed = Store::open(&central.options).and_then(|mut store| push_one(&mut store, &local, false, events));
+    match pushed {
+        Ok(_) if is_text => print(format!("STORE   {}\n", central.options).as_bytes()),
+        // Only the report is on standard output, for a program.
+        Ok(_) => {
+            events.note(&format!("store: {}", central.options));
+            Ok(())
+        }
+        Err(error) => {
+            let text = central.failure(error).text();
+            let directory = directory.display();
+            events.warn(&format!("the run is not in the store (push it with `pgdyno store push {directory}`): {text}"));
+            Ok(())
+        }
+    }
+}
+
+/// Pushes a study that has just ended, its runs first. Its files are as good as before if that fails: then a warning says
+/// how to push them later.
+pub(crate) fn push_study(central: &Central, kind: StudyKind, path: &Path, results: &Path, events: &dyn EventSink) {
+    let pushed = (|| -> Result<()> {
+        let mut store = central.open()?;
+        let mut wanted = runs_of(results, kind, path).or_fail(Code::Start)?;
+        wanted.push(Local::Study(kind, path.to_owned()));
+        for local in &wanted {
+            push_one(&mut store, local, false, events).map_err(|error| central.failure(error))?;
+        }
+        Ok(())
+    })();
+    match pushed {
+        Ok(()) => events.note(&format!("store: {}", central.options)),
+        Err(failure) => {
+            let (what, why) = (kind.name(), failure.text());
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let out =
+                if results == Path::new(RESULTS) { String::new() } else { format!(" --out {}", results.display()) };
+            events
+                .warn(&format!("the {what} is not in the store (push it with `pgdyno store push {name}{out}`): {why}"));
+        }
+    }
+}
