@@ -17,12 +17,16 @@ BESIDE = 3
 CLIENTS_AS_LONG_AGAIN = 800
 # What a wake-up costs varies more than all else.
 AS_LONG_IN_W = 2
+# With a rate a second has few transactions.
+AS_LONG_IN_R = 3
+# What a cell calls a peer whose name says more.
+WANTED = {"Echo": "bare", "Coalescing": "pgdyno --coalesce"}
 
 
 def lengthened(case):
     """How many times the usual length a cell is measured."""
     of_clients = 1 if case.regime == "S" else 1 + case.clients / CLIENTS_AS_LONG_AGAIN
-    return of_clients * (AS_LONG_IN_W if case.regime == "W" else 1)
+    return of_clients * (AS_LONG_IN_W if case.regime == "W" else AS_LONG_IN_R if case.rate else 1)
 
 
 class Cells:
@@ -52,12 +56,12 @@ class Cells:
     def _measure(self, case, server):
         bench = self.bench
         work = Work(case.script, case.mode, case.clients, server.endpoints[case.transport], bench.scratch, bench.options.scale,
-                    seconds=bench.options.seconds * lengthened(case))
-        cpus = bench.all_cpus if case.regime == "B" else bench.client_cpus
+                    seconds=bench.options.seconds * lengthened(case), rate=case.rate)
+        cpus = bench.client_cpus if case.regime in "WS" else bench.all_cpus
         for n in range(bench.options.pairs):
             for peer in self._rotation(case, n):
                 if peer.name == "bare echo":
-                    self._echo(case, peer, work, n)
+                    self._echo(case, peer, work, cpus, n)
                 else:
                     self._one(case, peer, work, cpus, server, n)
         for_threads = replace(work, threads=2)
@@ -70,16 +74,17 @@ class Cells:
         bench = self.bench
         yield from [peer for peer in (bench.pgbench, bench.pgdyno) if peer]
         for peer in bench.beside:
-            wanted = "older" if peer in bench.older else "bare" if peer.name == "bare echo" else peer.name
-            if wanted in case.beside and (n < BESIDE or wanted in ("bare", "tokio-postgres")):
+            wanted = "older" if peer in bench.older else WANTED.get(type(peer).__name__, peer.name)
+            if wanted in case.beside and (n < BESIDE or wanted in ("bare", "tokio-postgres", "pgdyno --coalesce")):
                 yield peer
 
-    def _echo(self, case, peer, work, n):
+    def _echo(self, case, peer, work, cpus, n):
         """The echo has a server of its own."""
         bench = self.bench
-        with servers.Answering([peer.path, "serve"], case.transport, bench.server_cpus, {}) as server:
+        server_cpus = bench.server_cpus if case.regime == "S" else bench.all_cpus
+        with servers.Answering([peer.path, "serve"], case.transport, server_cpus, {}) as server:
             work = replace(work, endpoint=server.endpoints[case.transport])
-            self._one(case, peer, work, bench.client_cpus, server, n)
+            self._one(case, peer, work, cpus, server, n)
 
     def _one(self, case, peer, work, cpus, server, n, label=None):
         bench, name = self.bench, label or peer.name

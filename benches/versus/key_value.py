@@ -11,6 +11,9 @@ out by a run of few operations), throughput, and the share of the hottest 1 % of
 sysbench comes by the socket, go-ycsb and YCSB by TCP, and pgdyno beside each of them the same way. Operations of all programs are
 one statement in autocommit, but for sysbench's transactions.
 
+Beside reads of one row stands the bare echo (`cargo build --release -p pgdyno-null --examples`): as many bytes by send, recv and epoll
+alone, answered by a program that does nothing else. What it costs is the kernel's, and nobody can skip it.
+
 YCSB is a directory with `lib/`, in which the JDBC binding and PostgreSQL's driver are. pgdyno is built in release mode, unless PGDYNO
 names a binary.
 """
@@ -37,6 +40,9 @@ MIX = {
     "ycsb-c": {"readproportion": 1.0, "updateproportion": 0},
 }
 SYSBENCH = {"oltp-point-select": 1.0, "oltp-read-only": 0.1, "oltp-read-write": 0.05}
+# Reads of one row, with the bytes of their reply.
+FLOOR = {"oltp-point-select": 190, "ycsb-c": 1_130}
+FLOOR_S = 3
 # Goals for the client's CPU time: pgdyno's to the peer's.
 GOALS = {"sysbench": 0.5, "go-ycsb": 0.15, "YCSB": 0.15}
 
@@ -171,7 +177,7 @@ def one(store, server, part, program, work, n, kind="run"):
     hidden = lambda text: text.replace(work.scratch, "SCRATCH").replace(os.path.dirname(server.data), "HOST")
     usage.text, usage.errors = (hidden(text) for text in (usage.text, usage.errors))
     store.said(f"{part} {program.name} {kind} {n}", [part_of(word) for word in shown], usage)
-    line = store.add(part, program.name, kind, n, operations=done, failed_operations=failed, tps=tps, cpu_s=usage.cpu_s,
+    line = store.add(part, program.name, kind, n, operations=done, failed_operations=failed, tps=tps, cpu_s=usage.cpu_s, user_s=usage.user_s,
                      wall_s=usage.wall_s, server_s=usage.server_s, other_cpus=usage.other_cpus, rss_bytes=usage.rss_bytes)
     print(f"{part:<32} {program.name:<9} {kind:<5} {n}  {line['cpu_s']:8.3f} s CPU  {done:>9,} operations  {tps:>10,.0f}/s"
           f"  others {usage.other_cpus:.2f}", flush=True)
@@ -182,10 +188,12 @@ def part_of(word):
     return ":".join(os.path.basename(part) for part in word.split(":")) if ".jar" in word else word
 
 
-def costs(store, server, options, pairs, scratch):
+def costs(store, server, options, pairs, echo, scratch):
     for peer, ours in pairs:
         is_sysbench = peer.name == "sysbench"
         for workload in SYSBENCH if is_sysbench else MIX:
+            if options.only and workload not in options.only:
+                continue
             share = SYSBENCH.get(workload, 0.5)
             part = f"{workload} beside {peer.name}"
             endpoints = {program.name: server.endpoints[peer.transport].database(program.database(workload)) for program in (ours, peer)}
@@ -196,6 +204,22 @@ def costs(store, server, options, pairs, scratch):
                     many = max(int(options.operations * share), 5 * few)
                     one(store, server, part, program, Work(workload, few, endpoint, scratch, options), n, "base")
                     one(store, server, part, program, Work(workload, many, endpoint, scratch, options), n)
+                if workload in FLOOR:
+                    floor(store, part, echo, peer.transport, options, n, FLOOR[workload])
+
+
+def floor(store, part, echo, transport, options, n, reply):
+    """The bare echo, unpinned as the others are."""
+    if not echo or store.done(part, "bare echo", "run", n):
+        return
+    size = ["--reply", str(reply)]
+    with servers.Answering([echo, "serve", *size], transport, os.sched_getaffinity(0), {}) as server:
+        end = server.endpoints[transport]
+        usage = measure.run([echo, "drive", str(end["host"]), str(end["port"]), str(options.clients), str(FLOOR_S), *size], server=server)
+    done = int(usage.text)
+    store.add(part, "bare echo", "run", n, operations=done, failed_operations=0, tps=done / FLOOR_S, cpu_s=usage.cpu_s, user_s=usage.user_s,
+              wall_s=usage.wall_s, server_s=usage.server_s, other_cpus=usage.other_cpus, rss_bytes=usage.rss_bytes)
+    print(f"{part:<32} {'bare echo':<9} {'run':<5} {n}  {usage.cpu_s:8.3f} s CPU  {done:>9,} operations  {done / FLOOR_S:>10,.0f}/s", flush=True)
 
 
 TRIGGER = """
@@ -240,28 +264,33 @@ def table(store):
              f"- {facts['records']:,} records or rows, {facts.get('clients', 4)} clients, pgdyno with one thread, --no-samples; {facts['rounds']} rounds in turns",
              "- CPU: user and system of the whole process, less that of a run of 400 operations; ratios pair by pair: median and range",
              "", "## Client CPU an operation", "",
-             "| workload | pgdyno µs | peer µs | ratio | goal | | pgdyno op/s | peer op/s | others' CPUs |", "|---|---|---|---|---|---|---|---|---|"]
+             "| workload | pgdyno µs | of it in user mode | peer µs | ratio | goal | | bare echo µs | pgdyno's to it | pgdyno op/s | peer op/s | others' CPUs |",
+             "|---" * 12 + "|"]
     parts = list(dict.fromkeys(part for part, _, kind, _ in store.lines if kind == "base"))
     for part in parts:
         peer = part.split(" beside ")[1]
 
-        def cost(name):
+        def cost(name, key="cpu_s"):
             runs, bases = store.of(part, name), {line["n"]: line for line in store.of(part, name, "base")}
-            return {line["n"]: (line["cpu_s"] - bases[line["n"]]["cpu_s"]) * 1e6 / (line["operations"] - bases[line["n"]]["operations"])
-                    for line in runs if line["n"] in bases}
+            return {line["n"]: (line[key] - bases[line["n"]][key]) * 1e6 / (line["operations"] - bases[line["n"]]["operations"])
+                    for line in runs if line["n"] in bases and key in line}
 
         ours, theirs = cost("pgdyno"), cost(peer)
         ratios = sorted(ours[n] / theirs[n] for n in ours if n in theirs)
         if not ratios:
-            lines.append(f"| {part} | – | – | not measured | | | | | |")
+            lines.append(f"| {part} | – | – | not measured | | | | | | | | |")
             continue
         middle = statistics.median
         rate = lambda name: middle(line["tps"] for line in store.of(part, name))
         others = middle(line["other_cpus"] for name in ("pgdyno", peer) for line in store.of(part, name))
         ratio, goal = middle(ratios), GOALS[peer]
         verdict = "met" if ratio <= goal else "**missed**"
-        lines.append(f"| {part} | {middle(ours.values()):.1f} | {middle(theirs.values()):.1f} | {ratio:.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f}) "
-                     f"| ≤ {goal} | {verdict} | {rate('pgdyno'):,.0f} | {rate(peer):,.0f} | {others:.2f} |")
+        user = cost("pgdyno", "user_s")
+        echo = {line["n"]: line["cpu_s"] * 1e6 / line["operations"] for line in store.of(part, "bare echo")}
+        to_echo = sorted(ours[n] / echo[n] for n in ours if n in echo)
+        beside_echo = f"{middle(echo.values()):.1f} | {middle(to_echo):.2f} ({to_echo[0]:.2f}–{to_echo[-1]:.2f})" if to_echo else " | "
+        lines.append(f"| {part} | {middle(ours.values()):.1f} | {f'{middle(user.values()):.1f}' if user else '–'} | {middle(theirs.values()):.1f} | {ratio:.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f}) "
+                     f"| ≤ {goal} | {verdict} | {beside_echo} | {rate('pgdyno'):,.0f} | {rate(peer):,.0f} | {others:.2f} |")
     lines += ["", "## Keys as the server saw them", "",
               "Updates noted by a trigger. `±` is two standard deviations of the sampling.", "",
               "| | program | updates | hottest key | hottest 1 % | hottest 10 % |", "|---|---|---|---|---|---|"]
@@ -287,6 +316,7 @@ def main():
     parser.add_argument("--keys", type=int, default=100_000, help="updates whose keys are noted")
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", metavar="WORKLOAD", action="append", help="this workload's CPU time, and no keys; may be repeated")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--resume", metavar="DIR")
     parser.add_argument("--table", metavar="DIR")
@@ -303,6 +333,8 @@ def main():
         subprocess.run(["cargo", "build", "--release", "-p", "pgdyno"], cwd=ROOT, check=True)
         pgdyno = os.path.join(ROOT, "target", "release", "pgdyno")
     pairs = programs(options, os.path.abspath(pgdyno))
+    echo = os.environ.get("ECHO_PROGRAM", os.path.join(ROOT, "target", "release", "examples", "echo"))
+    echo = echo if os.path.exists(echo) else None
     with servers.Private(options.clients + 32) as server, tempfile.TemporaryDirectory() as scratch:
         store.facts({**machine(), "server": server.version, "settings": server.settings(), "records": options.records,
                      "clients": options.clients, "rounds": options.rounds,
@@ -319,8 +351,9 @@ def main():
             subprocess.run(command, cwd=scratch, env=endpoint.env, check=True, stdout=subprocess.DEVNULL)
             server.sql("vacuum analyze usertable", program.database("ycsb-a"))
         try:
-            costs(store, server, options, pairs, scratch)
-            shares(store, server, options, pairs, scratch)
+            costs(store, server, options, pairs, echo, scratch)
+            if not options.only:
+                shares(store, server, options, pairs, scratch)
         except KeyboardInterrupt:
             print("interrupted: what was measured is kept", file=sys.stderr)
         print(table(store))

@@ -25,7 +25,7 @@ from peers.echo import Echo
 from peers.go_tpc import GoTpc
 from peers.hammerdb import HammerDB
 from peers.pgbench import DropIn, versions
-from peers.pgdyno import Pgdyno
+from peers.pgdyno import Coalescing, Pgdyno
 from peers.stroppy import Stroppy
 from peers.sysbench import VIEW, Sysbench
 from peers.tokio import TokioPostgres
@@ -80,7 +80,7 @@ class Bench:
         self.pgdyno = Pgdyno(os.path.abspath(os.environ.get("PGDYNO", os.path.join(release, "pgdyno"))), self.options.samples)
         found = versions()
         self.pgbench, self.older = (found[0], found[1:]) if found else (None, [])
-        self.beside, self.absent = list(self.older), []
+        self.beside, self.absent = [*self.older, Coalescing(self.pgdyno.path, self.options.samples)], []
         if self.pgbench:
             self.beside.append(DropIn(self.pgdyno.path, self.pgbench))
         else:

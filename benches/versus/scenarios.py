@@ -17,6 +17,10 @@ class Case:
     beside: tuple = ()  # other peers, by the first word of their names
 
     @property
+    def rate(self):
+        return RATES.get(self.regime)
+
+    @property
     def id(self):
         mode = "" if self.mode == "prepared" else f"-{self.mode}"
         return f"{self.script}{mode}/{self.regime}/{self.transport}/{self.clients}"
@@ -25,8 +29,13 @@ class Case:
 REGIMES = {
     "W": "a real server pinned to one CPU, the client to another: the client sleeps and is woken for each reply",
     "B": "a real server and the client unpinned: replies come in batches",
+    "R": "both unpinned, an open loop of 10,000 transactions a second with exponential gaps: both sleep most of the time",
+    "R20k": "the same with 20,000 a second, which 256 clients of each program can hold: B at equal throughput",
     "S": "the client's thread saturated against a null server on another CPU: its greatest TPS",
 }
+
+# Transactions a second of the regimes with a schedule.
+RATES = {"R": 10_000, "R20k": 20_000}
 
 # Regime, transport: the goal by the number of clients.
 SELECT_ONLY = {
@@ -34,6 +43,10 @@ SELECT_ONLY = {
     ("W", "tcp"): {16: 0.80, 64: 0.50, 256: 0.28, 1000: 0.28},
     ("B", "unix"): {16: 0.73, 64: 0.80, 256: 0.68},
     ("B", "tcp"): {16: 0.80, 64: 0.80, 256: 0.73},
+    ("R", "unix"): {64: 0.60, 256: 0.45},
+    ("R", "tcp"): {64: 0.60, 256: 0.45},
+    ("R20k", "unix"): {256: 0.68},
+    ("R20k", "tcp"): {256: 0.68},
     ("S", "unix"): {16: 0.78, 64: 0.72, 256: 0.72, 1000: 0.78},
     ("S", "tcp"): {16: 0.90, 64: 0.83, 256: 0.92, 1000: 0.95},
 }
@@ -45,8 +58,8 @@ def cases():
     """In the order in which they are measured."""
     for (regime, transport), goals in SELECT_ONLY.items():
         for clients, goal in goals.items():
-            beside = ("bare",) if regime == "S" else ()
-            if clients == 64 and transport == "unix":
+            beside = ("bare",) if regime in ("S", *RATES) else ("pgdyno --coalesce",) if regime == "W" and clients >= 64 else ()
+            if clients == 64 and transport == "unix" and regime not in RATES:
                 beside += ("pgdyno pgbench", "sysbench", "tokio-postgres", "older")
             yield Case("select-only", regime, transport, clients, goal, beside=beside)
     for transport, goals in ROUND_TRIPS.items():
@@ -72,7 +85,8 @@ PARTS = {
 
 COST_US_CLIENT_SQL = 50
 GOALS = {
-    "floor": 1.15,  # of the bare echo, S
+    "floor": 1.15,  # of the bare echo, S and R
+    "coalesce": 0.30,  # of pgbench, W, 64 clients
     "growth": 1.15,  # from 16 to 1,000 clients, S
     "tokio-postgres": 0.60,  # S, unix
     "hammerdb": 0.25,  # TPROC-C by procedure

@@ -4,6 +4,7 @@ import statistics
 
 import virtual_users
 from client_cpu import costs, ratios
+from peers.pgdyno import Coalescing
 from scenarios import COST_US_CLIENT_SQL, GOALS, PARTS, REGIMES, cases
 
 
@@ -106,6 +107,11 @@ def other_goals(store, theirs):
         for n in (16, 64, 256, 1000):
             row(f"to the bare echo of the same bytes, S, {transport}, {n:,}", ratios(store, f"select-only/S/{transport}/{n}", "pgdyno", "bare echo"),
                 GOALS["floor"])
+        for regime, clients in (("R", 64), ("R", 256), ("R20k", 256)):
+            row(f"to the bare echo of the same bytes, {regime}, {transport}, {clients}",
+                ratios(store, f"select-only/{regime}/{transport}/{clients}", "pgdyno", "bare echo"), GOALS["floor"])
+        row(f"with {Coalescing.name[7:]}, W, {transport}, 64",
+            ratios(store, f"select-only/W/{transport}/64", Coalescing.name, theirs) if theirs else [], GOALS["coalesce"])
         few, many = (median(store, f"select-only/S/{transport}/{n}", "pgdyno", "client_us") for n in (16, 1000))
         row(f"growth from 16 to 1,000 clients, S, {transport}", [many / few] if few and many else [], GOALS["growth"])
     row("to tokio-postgres, S, unix, 64", ratios(store, "select-only/S/unix/64", "pgdyno", "tokio-postgres"), GOALS["tokio-postgres"])

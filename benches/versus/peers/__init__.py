@@ -21,6 +21,7 @@ class Work:
     threads: int = 1
     seconds: float = 0.0
     transactions: int | None = None
+    rate: int | None = None  # transactions a second; a closed loop without it
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Peer:
     modes = ("prepared", "simple")
     # Its time begins before its clients connect.
     counts_connecting = False
+    # It can be given a rate, and draws arrivals with exponential gaps.
+    keeps_rates = False
     # It leaves out transactions that its CPU time has: the server's count of its database is taken for them.
     counted_by_server = False
     # Where it must be started; the bench's scratch directory otherwise.
@@ -51,6 +54,8 @@ class Peer:
         return ""
 
     def refuses(self, work):
+        if work.rate and not self.keeps_rates:
+            return f"{self.name} keeps no rate"
         if work.script not in self.scripts:
             return f"{self.name} has no {work.script}"
         if work.mode not in self.modes:

@@ -5,7 +5,9 @@ from . import Probe
 
 class Echo(Probe):
     name = "bare echo"
+    keeps_rates = True
 
     def command(self, work):
         where = work.endpoint
-        return [self.path, "drive", str(where["host"]), str(where["port"]), str(work.clients), str(self.seconds(work))]
+        return [self.path, "drive", str(where["host"]), str(where["port"]), str(work.clients), str(self.seconds(work)),
+                *(["--rate", str(work.rate)] if work.rate else [])]

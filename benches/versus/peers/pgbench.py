@@ -23,6 +23,7 @@ def versions():
 class Pgbench(Peer):
     scripts = ("select-only", "tpcb-like", "tpcb-pipeline")
     counts_connecting = True
+    keeps_rates = True
 
     def __init__(self, path):
         self.path, self.program = path, [path]
@@ -42,6 +43,7 @@ class Pgbench(Peer):
         with open(path, "w") as f:
             f.write(self.script(work.script))
         length = ["-t", str(work.transactions)] if work.transactions else ["-T", str(max(1, round(work.seconds)))]
+        length += ["-R", str(work.rate)] if work.rate else []
         return [*self.program, "-n", "-f", path, "-s", str(work.scale), "-M", work.mode, "-c", str(work.clients),
                 "-j", str(work.threads), *length, work.endpoint.dsn]
 

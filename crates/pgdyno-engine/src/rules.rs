@@ -82,6 +82,8 @@ pub struct RunSpec {
     pub grace_ns: u64,
     /// Time for which a lost connection is retried; 0 is never.
     pub reconnect_ns: u64,
+    /// How long a thread that could sleep may leave replies unread, to read several by one wake-up; 0 is not at all.
+    pub coalesce_ns: u64,
     /// The seed of all random streams of the run.
     pub seed: u64,
 }
@@ -119,6 +121,7 @@ impl Default for RunSpec {
             interval_ns: 1_000_000_000,
             grace_ns: 5_000_000_000,
             reconnect_ns: 0,
+            coalesce_ns: 0,
             seed: 1,
         }
     }

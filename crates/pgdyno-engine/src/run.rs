@@ -361,6 +361,7 @@ impl StagedRun<'_> {
             interval_ns: spec.interval_ns,
             grace_ns: stage.grace_ns,
             reconnect_ns: spec.reconnect_ns,
+            coalesce_ns: spec.coalesce_ns,
             seed: spec.seed,
         };
         start.origin.get_or_insert(timing.origin);

@@ -2,6 +2,7 @@
 
 mod backoff;
 mod chores;
+mod coalesce;
 mod half_read;
 mod unread;
 
@@ -25,6 +26,7 @@ use crate::stopwatch::Stopwatch;
 use crate::usage::{be_punctual, thread_usage, usage_since};
 use crate::{Control, Tick};
 use backoff::Backoff;
+use coalesce::Coalescing;
 use pgdyno_poll::{Poller, Ready, Waker};
 use unread::Unread;
 
@@ -64,6 +66,7 @@ pub(crate) struct Timing {
     pub(crate) interval_ns: u64,
     pub(crate) grace_ns: u64,
     pub(crate) reconnect_ns: u64,
+    pub(crate) coalesce_ns: u64,
     /// Of the run.
     pub(crate) seed: u64,
 }
@@ -119,6 +122,7 @@ pub(crate) struct Worker<'a> {
     awaited: usize,
     buffer: Vec<u8>,
     unread: Unread,
+    coalescing: Coalescing,
     /// Sockets that may have more to read than one turn takes.
     half_read: Vec<Ready>,
     phase: Phase,
@@ -155,6 +159,7 @@ impl<'a> Worker<'a> {
             awaited: 0,
             buffer: vec![0; RECEIVE_BYTES],
             unread: Unread::default(),
+            coalescing: Coalescing::new(timing.coalesce_ns),
             half_read: Vec::new(),
             phase: Phase::Ramp,
             phase_end: None,
@@ -221,7 +226,7 @@ impl<'a> Worker<'a> {
             let asked = if others || self.next_deadline().is_some() { self.now() } else { now };
             // If no other socket is ready, none waits while this one is served.
             let glance = others && self.unread.is_glance_due(asked);
-            let timeout = if glance { Some(Duration::ZERO) } else { self.timeout(asked) };
+            let timeout = if glance || self.sleep(asked) { Some(Duration::ZERO) } else { self.timeout(asked) };
             let more = self.poller.wait(timeout, &mut ready)?;
             let waited = timeout != Some(Duration::ZERO);
             // A socket that was ready alone after a wait did not wait. This costs nothing where each reply wakes the
@@ -232,6 +237,9 @@ impl<'a> Worker<'a> {
                 now = self.now();
                 Some(self.unread.answered(now, waited, more))
             };
+            if self.coalescing.is_on() {
+                self.coalescing.answered(ready.len(), self.now());
+            }
             if !self.half_read.is_empty() {
                 self.read_on(&mut now)?;
             }
@@ -339,6 +347,19 @@ impl<'a> Worker<'a> {
             None => return None,
         };
         Some(Duration::from_nanos(next.since(now)))
+    }
+
+    /// Sleeps for a while, if replies are to be read together. Returns whether it did.
+    fn sleep(&mut self, now: Tick) -> bool {
+        if !self.coalescing.is_on() || self.fleet.has_runnable() || !self.half_read.is_empty() {
+            return false;
+        }
+        let deadline = self.next_deadline().map_or(self.next_edge, |deadline| deadline.min(self.next_edge));
+        let until = self.coalescing.until(now, deadline);
+        if let Some(until) = until {
+            std::thread::sleep(Duration::from_nanos(until.since(now)));
+        }
+        until.is_some()
     }
 
     /// Serves a socket. `since` is the earliest time at which it can have become ready; `None` if it was ready alone
@@ -594,6 +615,7 @@ mod tests {
             interval_ns: 1_000_000_000,
             grace_ns: 0,
             reconnect_ns: 0,
+            coalesce_ns: 0,
             seed: 1,
         };
         let edges = [0, 999, 1000, 1499, 1500, 2500, 3500, 3699, 3700].map(|at| timing.next_edge(ms(at)) / 1_000_000);

@@ -147,6 +147,7 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         interval_ns: 1_000_000_000,
         grace_ns: ns(plan.grace_s),
         reconnect_ns: ns(plan.reconnect_s),
+        coalesce_ns: plan.coalesce_us.map_or(0, |us| (us * 1e3) as u64),
         seed: plan.seed,
     }
 }

@@ -220,6 +220,7 @@ impl Recorder {
             // An infinite limit means that every transaction is above it.
             latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),
             reconnect_s: options.reconnect_s.unwrap_or_default(),
+            coalesce_us: None,
             percentiles: options.latency_percentiles.clone().unwrap_or_default(),
             log: options.log.is_some(),
             // Like pgbench, opens no connections but those of the clients.

@@ -3,19 +3,27 @@
 //!
 //! `benches/versus/run.py` sets the drivers beside it: what this costs is the kernel's, and nobody can skip it.
 //!
-//!     echo serve --socket-dir DIR | --port PORT
-//!     echo drive HOST PORT CLIENTS SECONDS
+//!     echo serve --socket-dir DIR | --port PORT [--reply BYTES]
+//!     echo drive HOST PORT CLIENTS SECONDS [--rate RATE] [--reply BYTES]
+//!
+//! With a rate, requests are sent when they are due, by the next link that waits for nothing: the floor of an open loop.
+//! A reply is as long as that of a row of one digit, or as it is said to both sides.
 
 #![expect(clippy::unwrap_used, reason = "a measuring stick: any failure ends it")]
 
+use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use pgdyno_poll::Poller;
 use pgdyno_wire::frontend;
+use pgdyno_workload::Rng;
 use rustix::net::{RecvFlags, recv};
 
 /// `BindComplete`, a row of one digit, `CommandComplete`, `ReadyForQuery`: as long as a server's reply.
@@ -26,17 +34,19 @@ trait Stream: Write + AsFd {}
 impl<T: Write + AsFd> Stream for T {}
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rate: Option<f64> = taken(&mut arguments, "--rate");
+    let reply = reply(taken(&mut arguments, "--reply"));
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", "--socket-dir", dir] => {
             let listener = UnixListener::bind(format!("{dir}/.s.PGSQL.5432")).unwrap();
             listener.set_nonblocking(true).unwrap();
-            serve(&listener, || listener.accept().ok().map(|(link, _)| boxed_unix(link)));
+            serve(&listener, &reply, || listener.accept().ok().map(|(link, _)| boxed_unix(link)));
         }
         ["serve", "--port", port] => {
             let listener = TcpListener::bind(("127.0.0.1", port.parse().unwrap())).unwrap();
             listener.set_nonblocking(true).unwrap();
-            serve(&listener, || listener.accept().ok().map(|(link, _)| boxed_tcp(link)));
+            serve(&listener, &reply, || listener.accept().ok().map(|(link, _)| boxed_tcp(link)));
         }
         ["drive", host, port, clients, seconds] => {
             let open = || {
@@ -47,10 +57,28 @@ fn main() {
                 }
             };
             let links = (0..clients.parse().unwrap()).map(|_| open()).collect();
-            println!("{}", drive(links, Duration::from_secs_f64(seconds.parse().unwrap())));
+            let time = Duration::from_secs_f64(seconds.parse().unwrap());
+            let done = match rate {
+                Some(rate) => pace(links, time, reply.len(), rate),
+                None => drive(links, time, reply.len()),
+            };
+            println!("{done}");
         }
         _ => panic!("echo serve --socket-dir DIR | --port PORT; echo drive HOST PORT CLIENTS SECONDS"),
     }
+}
+
+/// Takes an option with its value out of the arguments.
+fn taken<T: FromStr<Err: Debug>>(arguments: &mut Vec<String>, option: &str) -> Option<T> {
+    let at = arguments.iter().position(|argument| argument == option)?;
+    arguments.drain(at..at + 2).next_back().map(|value| value.parse().unwrap())
+}
+
+/// A server's reply with a row, filled up to so many bytes.
+fn reply(bytes: Option<usize>) -> Vec<u8> {
+    let mut reply = REPLY.to_vec();
+    reply.resize(bytes.unwrap_or(REPLY.len()), b'x');
+    reply
 }
 
 fn boxed_unix(stream: UnixStream) -> Box<dyn Stream> {
@@ -64,8 +92,8 @@ fn boxed_tcp(stream: TcpStream) -> Box<dyn Stream> {
     Box::new(stream)
 }
 
-/// Answers whatever comes with [`REPLY`], until it is killed.
-fn serve(listener: &impl AsFd, accept: impl Fn() -> Option<Box<dyn Stream>>) {
+/// Answers whatever comes with `reply`, until it is killed.
+fn serve(listener: &impl AsFd, reply: &[u8], accept: impl Fn() -> Option<Box<dyn Stream>>) {
     let (mut poller, mut ready, mut buffer) = (Poller::new().unwrap(), Vec::new(), [0; 4096]);
     let mut links: Vec<Option<Box<dyn Stream>>> = Vec::new();
     poller.add(listener.as_fd(), LISTENER).unwrap();
@@ -81,7 +109,7 @@ fn serve(listener: &impl AsFd, accept: impl Fn() -> Option<Box<dyn Stream>>) {
                 }
             } else if let Some(link) = &mut links[event.key] {
                 let received = recv(&mut *link, &mut buffer, RecvFlags::empty());
-                let open = received.is_ok_and(|(count, _)| count > 0) && link.write_all(REPLY).is_ok();
+                let open = received.is_ok_and(|(count, _)| count > 0) && link.write_all(reply).is_ok();
                 if !open {
                     poller.remove(link.as_fd()).unwrap();
                     links[event.key] = None;
@@ -92,8 +120,8 @@ fn serve(listener: &impl AsFd, accept: impl Fn() -> Option<Box<dyn Stream>>) {
 }
 
 /// How many replies came back in that time.
-fn drive(mut links: Vec<Box<dyn Stream>>, time: Duration) -> u64 {
-    let (mut poller, mut ready, mut buffer, mut done) = (Poller::new().unwrap(), Vec::new(), [0; 4096], 0);
+fn drive(mut links: Vec<Box<dyn Stream>>, time: Duration, reply_bytes: usize) -> u64 {
+    let (mut poller, mut ready, mut buffer, mut done) = (Poller::new().unwrap(), Vec::new(), vec![0; 1 << 16], 0);
     let request = request();
     for (key, link) in links.iter_mut().enumerate() {
         poller.add(link.as_fd(), key).unwrap();
@@ -104,9 +132,39 @@ fn drive(mut links: Vec<Box<dyn Stream>>, time: Duration) -> u64 {
         poller.wait(None, &mut ready).unwrap();
         for event in ready.drain(..) {
             let (count, _) = recv(&mut links[event.key], &mut buffer, RecvFlags::empty()).unwrap();
-            assert_eq!(count, REPLY.len(), "a reply comes in one piece");
+            assert_eq!(count, reply_bytes, "a reply comes in one piece");
             done += 1;
             links[event.key].write_all(&request).unwrap();
+        }
+    }
+    done
+}
+
+/// The same with requests at this rate per second, with exponential gaps.
+fn pace(mut links: Vec<Box<dyn Stream>>, time: Duration, reply_bytes: usize, rate: f64) -> u64 {
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).unwrap();
+    let (mut poller, mut ready, mut buffer, mut done) = (Poller::new().unwrap(), Vec::new(), vec![0; 1 << 16], 0);
+    let (request, mut rng) = (request(), Rng::new(1));
+    for (key, link) in links.iter().enumerate() {
+        poller.add(link.as_fd(), key).unwrap();
+    }
+    let mut idle: VecDeque<usize> = (0..links.len()).collect();
+    let (begun, mut due) = (Instant::now(), Duration::ZERO);
+    let mut now = begun.elapsed();
+    while now < time {
+        let timeout = if idle.is_empty() { None } else { Some(due.saturating_sub(now)) };
+        poller.wait(timeout, &mut ready).unwrap();
+        for event in ready.drain(..) {
+            let (count, _) = recv(&mut links[event.key], &mut buffer, RecvFlags::empty()).unwrap();
+            assert_eq!(count, reply_bytes, "a reply comes in one piece");
+            done += 1;
+            idle.push_back(event.key);
+        }
+        now = begun.elapsed();
+        while due <= now {
+            let Some(key) = idle.pop_front() else { break };
+            links[key].write_all(&request).unwrap();
+            due += Duration::from_nanos(rng.exponential(1e9 / rate) as u64);
         }
     }
     done

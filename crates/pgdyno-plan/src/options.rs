@@ -326,6 +326,15 @@ pub static OPTIONS: &[RunOption] = &[
             arguments: |plan| if plan.reconnect_s > 0.0 { option("--reconnect", plan.reconnect_s) } else { Vec::new() },
         },
     },
+    RunOption {
+        flags: &["coalesce"],
+        title: "coalesce",
+        bearing: figures,
+        kind: Kind::Values {
+            values: |plan| plan.coalesce_us.map(|us| one(format!("{us} us"))).unwrap_or_default(),
+            arguments: |plan| plan.coalesce_us.map(|us| option("--coalesce", format!("{us}us"))).unwrap_or_default(),
+        },
+    },
     flag(&["tcp"], "private server by TCP", |plan| plan.tcp),
     flag(&["restart"], "restart", |plan| plan.cycle.restart),
     flag(&["drop-caches"], "drop caches", |plan| plan.cycle.drop_caches),

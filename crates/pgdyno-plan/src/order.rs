@@ -114,6 +114,7 @@ impl Order {
                 max_tries: Some(plan.max_tries),
                 latency_limit: plan.latency_limit_ms,
                 reconnect: Some(plan.reconnect_s),
+                coalesce: plan.coalesce_us,
                 random_seed: Some(plan.seed),
             },
             analytics: AnalyticsOrder {
@@ -302,6 +303,9 @@ pub struct DriveOrder {
     /// Seconds during which a lost connection is tried again.
     #[serde(rename = "reconnect_s")]
     pub reconnect: Option<f64>,
+    /// Microseconds for which replies may lie unread, so that one wake-up of a thread reads several.
+    #[serde(rename = "coalesce_us")]
+    pub coalesce: Option<f64>,
     /// The seed of all random choices.
     pub random_seed: Option<u64>,
 }

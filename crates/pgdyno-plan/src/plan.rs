@@ -327,6 +327,9 @@ pub struct Plan {
     pub latency_limit_ms: Option<f64>,
     /// How long a lost connection is tried again.
     pub reconnect_s: f64,
+    /// How long replies may lie unread, so that one wake-up of a thread reads several, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coalesce_us: Option<f64>,
     /// Percentiles that reports show in addition to the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
@@ -433,6 +436,7 @@ pub(crate) fn example() -> Plan {
         max_tries: 3,
         latency_limit_ms: None,
         reconnect_s: 0.0,
+        coalesce_us: None,
         percentiles: Vec::new(),
         log: false,
         watch: WatchPlan::default(),

@@ -43,10 +43,11 @@ pub fn duration(text: &str) -> Result<f64, String> {
     let factor = match unit {
         "" | "s" => 1.0,
         "ms" => 1e-3,
+        "us" => 1e-6,
         "min" => 60.0,
         "h" => 3600.0,
         "m" => return Err("'m' could be minutes or milliseconds: write min or ms".to_owned()),
-        unit => return Err(format!("unknown unit '{unit}'; use ms, s, min or h")),
+        unit => return Err(format!("unknown unit '{unit}'; use us, ms, s, min or h")),
     };
     match number.parse::<f64>() {
         Ok(n) if n.is_finite() && n * factor <= 1e8 => Ok(n * factor),

@@ -65,11 +65,26 @@ fn no_latency_is_shorter_than_the_servers_own_time_for_it() {
         Duration::from_nanos(rng.exponential(1e6) as u64)
     };
     let stall = |_, nth| Duration::from_millis(if nth == 20 { 1_000 } else { 0 });
-    for server in [Server::start(constant), Server::start(bimodal), Server::start(jitter), Server::start(stall)] {
-        let (outcome, ends) = server.drive(spec(50), Duration::ZERO);
-        assert_eq!(ends.len(), 200);
-        holds(&server, &outcome, &ends);
+    // Replies that are read together are no exception.
+    for coalesce_ns in [0, 5 * MS] {
+        for server in [Server::start(constant), Server::start(bimodal), Server::start(jitter), Server::start(stall)] {
+            let (outcome, ends) = server.drive(RunSpec { coalesce_ns, ..spec(50) }, Duration::ZERO);
+            assert_eq!(ends.len(), 200);
+            holds(&server, &outcome, &ends);
+        }
     }
+}
+
+/// The server answers four requests as soon as it has them, and the thread looks every 20 ms: but for the first times, four
+/// replies lie there for most of that.
+#[test]
+fn replies_that_lie_unread_to_be_read_together_are_read_late() {
+    let (server, _) = Server::answering_all_at_once(CLIENTS as usize);
+    let (outcome, ends) = server.drive(RunSpec { threads: 1, coalesce_ns: 20 * MS, ..spec(20) }, Duration::ZERO);
+    let (service, unread) =
+        (ends.iter().map(|end| end.end.since(end.begun)).sum::<u64>(), outcome.measured.part.read_delay.sum_ns());
+    assert!(unread >= 100 * MS, "{unread} ns of {service} ns");
+    assert!(u128::from(service) >= u128::from(unread), "{unread} ns of {service} ns");
 }
 
 /// Each client is kept waiting once for half a second, and so is what was meant to begin meanwhile.

@@ -373,6 +373,7 @@ fn plan(
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
         reconnect_s: drive.reconnect.unwrap_or(if setup.has_two_servers { STANDBY_RECONNECT_S } else { 0.0 }),
+        coalesce_us: drive.coalesce.filter(|us| *us > 0.0),
         percentiles: order.latency_percentiles.clone().unwrap_or_default(),
         log: order.log,
         watch: watch::planned(&order.watch, target),

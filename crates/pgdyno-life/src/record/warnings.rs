@@ -20,9 +20,9 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     // Without a server, or with a null server, the run measures the driver.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     if record.drivers.is_empty() {
-        warnings.extend(driver::judge(&record.client, summary, real));
+        warnings.extend(driver::judge(&record.client, summary, real, plan.coalesce_us));
     }
-    warnings.extend(drivers(record, summary, real));
+    warnings.extend(drivers(record, summary, real, plan.coalesce_us));
     if plan.stages.is_empty() {
         warnings.extend(overloaded("", plan.pace, summary));
     }
@@ -62,11 +62,11 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
 
 /// Returns the warnings about several drivers. What holds for several of them is one warning, with the figures of the
 /// first.
-fn drivers(record: &RunRecord, summary: &Summary, real: bool) -> Vec<String> {
+fn drivers(record: &RunRecord, summary: &Summary, real: bool, coalesce_us: Option<f64>) -> Vec<String> {
     // The kind of warning, the first one, its driver, and how many drivers have it.
     let mut found: Vec<(String, String, String, usize)> = Vec::new();
     for (nth, one) in record.drivers.iter().enumerate() {
-        for warning in driver::judge(&one.client, summary, real) {
+        for warning in driver::judge(&one.client, summary, real, coalesce_us) {
             let kind = warning.split(" (").next().unwrap_or(&warning).to_owned();
             match found.iter_mut().find(|(known, ..)| *known == kind) {
                 Some((.., drivers)) => *drivers += 1,
@@ -139,10 +139,10 @@ mod tests {
             ..DriverRecord::default()
         };
         record.drivers = vec![one("a", 0.0), one("b", 0.3)];
-        let told = drivers(&record, &Summary::default(), true);
+        let told = drivers(&record, &Summary::default(), true, None);
         assert!(told.len() == 1 && told[0].starts_with("driver 2 on b was short of CPU ("), "{told:?}");
         record.drivers[0].client.run_delay = 0.2;
-        let told = drivers(&record, &Summary::default(), true);
+        let told = drivers(&record, &Summary::default(), true, None);
         assert!(told.len() == 1 && told[0].starts_with("2 of 2 drivers were short of CPU ("), "{told:?}");
         assert!(told[0].contains("20.0 %") && told[0].ends_with("(figures of driver 1 on a)"), "{told:?}");
     }

@@ -263,6 +263,7 @@ options! {
     max_tries: u64 => "max-tries",
     latency_limit: Milliseconds => "latency-limit",
     reconnect: Duration => "reconnect",
+    coalesce: Duration => "coalesce",
     random_seed: u64 => "random-seed",
     call: String => "call",
     profile: String => "profile",

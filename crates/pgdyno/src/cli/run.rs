@@ -431,6 +431,9 @@ pub(crate) struct DriveArgs {
     /// How long to retry a lost connection before the run ends [default: 0]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
     pub(crate) reconnect: Option<f64>,
+    /// How long a thread may leave replies unread, to read several at once: saves client CPU; latencies include it
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = coalescing)]
+    pub(crate) coalesce: Option<f64>,
     /// The seed of all random numbers of the run [default: a new one each time]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) random_seed: Option<u64>,
@@ -455,6 +458,7 @@ impl DriveArgs {
             max_tries,
             latency_limit,
             reconnect,
+            coalesce,
             random_seed,
         } = self;
         DriveOrder {
@@ -473,6 +477,7 @@ impl DriveArgs {
             max_tries,
             latency_limit,
             reconnect,
+            coalesce,
             random_seed,
         }
     }
@@ -517,6 +522,14 @@ fn milliseconds(text: &str) -> Result<f64, String> {
     let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
     let ms = if has_unit { units::duration(text)? * 1e3 } else { positive(text)? };
     if ms > 0.0 { Ok(ms) } else { Err("write a time above 0".to_owned()) }
+}
+
+/// Parses the time for which replies may lie unread, and returns it in microseconds.
+fn coalescing(text: &str) -> Result<f64, String> {
+    match (units::duration(text)? * 1e9).round() / 1e3 {
+        us if us == 0.0 || (1.0..=10_000.0).contains(&us) => Ok(us),
+        _ => Err("write 1us to 10ms, or 0 for not at all".to_owned()),
+    }
 }
 
 /// Parses `--arrivals`; help and completion list its values.

@@ -16,10 +16,22 @@ const LATE_NS: u64 = 100_000;
 /// A clock that takes longer to read than this, in nanoseconds, is not the CPU's own.
 const SLOW_CLOCK_NS: f64 = 200.0;
 
-/// Returns warnings about the driver; `real` if it drove a server, not only itself.
-pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec<String> {
+/// Returns warnings about the driver; `real` if it drove a server, not only itself. `coalesce_us`: how long it was told
+/// to leave replies unread.
+pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool, coalesce_us: Option<f64>) -> Vec<String> {
     let mut warnings = Vec::new();
-    let signs = signs(client, summary);
+    let mut signs = busy(client);
+    let unread = unread(client, summary);
+    match coalesce_us {
+        None => signs.extend(unread),
+        Some(us) if !unread.is_empty() => warnings.push(format!(
+            "replies were left unread to save client CPU (without --coalesce {us}us they are not): {}; latencies include \
+             that",
+            unread.join("; ")
+        )),
+        Some(_) => {}
+    }
+    signs.extend(late(client, summary));
     let starved = client.run_delay > STARVED;
     let mut found = signs.clone();
     if starved {
@@ -45,17 +57,24 @@ pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec
     warnings
 }
 
-/// Returns each sign that the driver was the bottleneck.
-fn signs(client: &ClientRecord, summary: &Summary) -> Vec<String> {
-    let mut signs = Vec::new();
+/// Returns the part that `part` is of `whole`, if it is large enough to shift a percentile.
+fn beyond(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64).filter(|share| *share > TAIL)
+}
+
+/// Returns the sign of a thread without rest.
+fn busy(client: &ClientRecord) -> Vec<String> {
     let busiest = client.thread_busy.iter().copied().fold(0.0, f64::max);
-    if busiest > BUSY {
-        signs.push(format!("its busiest thread was on a CPU for {} of the time", units::percent(busiest)));
-    }
+    let sign = || format!("its busiest thread was on a CPU for {} of the time", units::percent(busiest));
+    (busiest > BUSY).then(sign).into_iter().collect()
+}
+
+/// Returns the signs of replies that were read late.
+fn unread(client: &ClientRecord, summary: &Summary) -> Vec<String> {
+    let mut signs = Vec::new();
     if let Some(share) = client.unread_share.filter(|share| *share > UNREAD) {
         signs.push(format!("replies lay unread for {} of the service time", units::percent(share)));
     }
-    let beyond = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64).filter(|share| *share > TAIL);
     if let (Some(delay), Some(service)) = (&client.read_delay_ns, &summary.service_latency_ns)
         && let Some(share) = beyond(delay.p99, service.p99)
     {
@@ -65,19 +84,24 @@ fn signs(client: &ClientRecord, summary: &Summary) -> Vec<String> {
             units::percent(share)
         ));
     }
+    signs
+}
+
+/// Returns the sign of transactions that began late.
+fn late(client: &ClientRecord, summary: &Summary) -> Option<String> {
     // Without a schedule a late timer is a longer think time, and not part of any latency.
     if let (Some(late), Some(response), Some(_)) =
         (&client.timer_lateness_ns, &summary.response_latency_ns, &summary.schedule_lag_ns)
         && late.p99 > LATE_NS
         && let Some(share) = beyond(late.p99, response.p99)
     {
-        signs.push(format!(
+        return Some(format!(
             "1 % of arrivals were served {} ms late or more, {} of the p99 of response time",
             units::ms(late.p99),
             units::percent(share)
         ));
     }
-    signs
+    None
 }
 
 #[cfg(test)]
@@ -114,13 +138,13 @@ mod tests {
     fn warnings(change: impl FnOnce(&mut ClientRecord, &mut Summary)) -> Vec<String> {
         let (mut client, mut summary) = well();
         change(&mut client, &mut summary);
-        judge(&client, &summary, true)
+        judge(&client, &summary, true, None)
     }
 
     #[test]
     fn a_driver_within_its_limits_is_passed_over() {
         assert_eq!(warnings(|_, _| {}), Vec::<String>::new());
-        let nothing_known = judge(&ClientRecord::default(), &Summary::default(), true);
+        let nothing_known = judge(&ClientRecord::default(), &Summary::default(), true, None);
         assert_eq!(nothing_known, Vec::<String>::new());
     }
 
@@ -152,7 +176,20 @@ mod tests {
         assert_eq!(warnings(change).len(), 1);
         let (mut client, mut summary) = well();
         change(&mut client, &mut summary);
-        assert_eq!(judge(&client, &summary, false), Vec::<String>::new());
+        assert_eq!(judge(&client, &summary, false, None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn replies_that_were_to_be_left_unread_do_not_make_the_driver_the_bottleneck() {
+        let (mut client, summary) = well();
+        (client.unread_share, client.read_delay_ns) = (Some(0.06), p99(1_100_000));
+        let said = judge(&client, &summary, true, Some(50.0));
+        assert!(said.len() == 1 && said[0].starts_with("replies were left unread"), "{said:?}");
+        assert!(said[0].contains("--coalesce 50us") && said[0].contains("6.0 % of the service time"), "{said:?}");
+        client.thread_busy[0] = 0.95;
+        let said = judge(&client, &summary, true, Some(50.0));
+        assert!(said.len() == 2 && said[1].starts_with("the driver was the bottleneck"), "{said:?}");
+        assert!(!said[1].contains("unread"), "{said:?}");
     }
 
     #[test]

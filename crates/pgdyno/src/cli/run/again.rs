@@ -73,7 +73,7 @@ fn everything_else() -> Vec<Vec<String>> {
         line(
             "tproc-c --target embedded -w 7 --all-warehouses --call client --keying-time --partitions 2 --foreign-keys \
              --shard-count 16 -D seed=5 -c 70 --connections 10 -j 2 -T 90s --ramp 7 --grace 9 -M extended --wire libpq -R 100 \
-             --arrivals uniform --max-tries 5 -L 50 --reconnect 10s --restart --drop-caches --prewarm --checkpoint \
+             --arrivals uniform --max-tries 5 -L 50 --reconnect 10s --coalesce 50us --restart --drop-caches --prewarm --checkpoint \
              --set jit=on --loaders 3 --resumable --unlogged --replace --from-template base --no-check \
              --allow-schema-changes --latency-percentiles=50,99.9 --log --os-metrics ssh~me@db1 --statement-plans 5 \
              --random-seed 77",
