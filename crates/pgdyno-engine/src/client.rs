@@ -270,6 +270,7 @@ impl Client {
 
     /// Returns true if it no longer needs its connection: it was aborted, or is between two transactions with a
     /// connection each.
+    #[inline]
     pub(crate) fn wants_no_connection(&self) -> bool {
         !self.connected || self.state == State::Aborted
     }

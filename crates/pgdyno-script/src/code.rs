@@ -63,6 +63,7 @@ impl Expr {
     ///
     /// # Errors
     /// Returns the message that pgbench would print before it aborts the client.
+    #[inline]
     pub fn eval(
         &self,
         variables: &mut Variables,

@@ -124,6 +124,7 @@ impl Set {
     ///
     /// # Errors
     /// Errors of the expression; then a name that is not allowed.
+    #[inline]
     pub fn run(&self, variables: &mut Variables, rng: &mut Rng, debug: &mut dyn FnMut(&str)) -> Result<(), EvalError> {
         let value = self.expr.eval(variables, rng, debug)?;
         match self.slot {

@@ -77,6 +77,7 @@ impl Value {
     }
 
     /// Appends its text in SQL: `NULL`, `true`, `-5`, a double with 15 digits.
+    #[inline]
     pub fn write(self, out: &mut Vec<u8>) {
         match self {
             Self::Null => out.extend_from_slice(b"NULL"),

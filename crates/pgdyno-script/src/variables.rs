@@ -107,6 +107,7 @@ impl Variables {
 
     /// Appends the text of a variable in SQL: as given, else of its value. Returns false, and appends nothing, if it
     /// has neither.
+    #[inline]
     pub fn text(&self, slot: Slot, out: &mut Vec<u8>) -> bool {
         match &self.all[slot.0 as usize] {
             Variable { spelled: true, text, .. } => out.extend_from_slice(text),

@@ -30,6 +30,7 @@ pub fn cstr(out: &mut Vec<u8>, s: &str) {
 }
 
 /// Appends text of any encoding, as [`cstr`] does.
+#[inline]
 fn bytes(out: &mut Vec<u8>, s: &[u8]) {
     let end = s.iter().position(|&b| b == 0).unwrap_or(s.len());
     out.extend_from_slice(&s[..end]);

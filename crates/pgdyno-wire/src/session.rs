@@ -389,6 +389,7 @@ impl Session {
         }
     }
 
+    #[inline]
     fn close_group(&mut self) {
         self.groups.push(std::mem::take(&mut self.open));
     }
