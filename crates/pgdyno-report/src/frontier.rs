@@ -9,7 +9,7 @@ use pgdyno_results::{FrontierPoint, FrontierRecord};
 use crate::describe::plural;
 use crate::html;
 use crate::latency_table::aligned;
-use crate::units::{count, duration, rate};
+use crate::units::{count, duration, percent, rate};
 use crate::wrap::hanging;
 
 pub use crate::html::frontier::{body, title};
@@ -84,8 +84,14 @@ pub(crate) fn place(point: &FrontierPoint) -> String {
     format!("{:.0} %, {}", point.share * 100.0, plural(point.streams.into(), "stream"))
 }
 
-/// Headings of the table.
-pub(crate) const COLUMNS: [&str; 6] = ["streams", "TPS", "queries/h", "runs", "on it", "missed"];
+/// Headings of the table of points.
+pub(crate) const COLUMNS: [&str; 8] = ["streams", "TPS", "±", "queries/h", "±", "runs", "frontier", "missed"];
+
+/// The meaning of `±`, if a point has an interval.
+pub(crate) fn reach_note(record: &FrontierRecord) -> Option<&'static str> {
+    let has_reach = |point: &FrontierPoint| point.tps_interval.is_some() || point.queries_per_hour_interval.is_some();
+    record.points.iter().any(has_reach).then_some("±: how far the 95 % interval reaches, in % of the figure before it")
+}
 
 /// Returns the points that were measured, in the order of rates and streams: the name of a row, and its cells.
 pub(crate) fn rows(record: &FrontierRecord) -> Vec<(String, Vec<String>)> {
@@ -96,15 +102,13 @@ pub(crate) fn rows(record: &FrontierRecord) -> Vec<(String, Vec<String>)> {
 }
 
 fn row(point: &FrontierPoint, is_on: bool) -> (String, Vec<String>) {
-    let mean = point.mean().unwrap_or_default();
-    let figure = |mean: f64, ends: Option<[f64; 2]>| match ends {
-        Some([low, high]) if low < high => format!("{} ({}–{})", rate(mean), rate(low), rate(high)),
-        _ => rate(mean),
-    };
+    let (tps, hour) = point.mean().unwrap_or_default();
     let cells = vec![
         count(point.streams.into()),
-        figure(mean.0, point.tps_interval),
-        figure(mean.1, point.queries_per_hour_interval),
+        rate(tps),
+        reach(tps, point.tps_interval),
+        rate(hour),
+        reach(hour, point.queries_per_hour_interval),
         count(point.runs.len() as u64),
         if is_on { "yes" } else { "" }.to_owned(),
         if point.missed.is_some() { "*" } else { "" }.to_owned(),
@@ -112,13 +116,28 @@ fn row(point: &FrontierPoint, is_on: bool) -> (String, Vec<String>) {
     (format!("{:.0} %", point.share * 100.0), cells)
 }
 
+/// Returns how far an interval reaches from its mean on the longer side, in % of the mean; nothing without an interval. The lower
+/// end of a throughput is cut off at 0.
+fn reach(mean: f64, ends: Option<[f64; 2]>) -> String {
+    match ends {
+        Some([low, high]) if low < high && mean > 0.0 => {
+            let share = (mean - low).max(high - mean) / mean;
+            if share < 0.0995 { percent(share) } else { format!("{:.0} %", share * 100.0) }
+        }
+        _ => String::new(),
+    }
+}
+
 fn text(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}, {}", record.workload, record.target)?;
+    hanging(out, "", 0, &format!("{}, {}", record.workload, record.target))?;
     for line in findings(record) {
         hanging(out, "  ", 2, &line)?;
     }
     writeln!(out)?;
     aligned("rate", &COLUMNS.map(str::to_owned), &rows(record), out)?;
+    if let Some(note) = reach_note(record) {
+        hanging(out, "  ", 2, note)?;
+    }
     for point in record.points.iter().filter(|point| point.missed.is_some()) {
         let why = point.missed.as_deref().unwrap_or_default();
         hanging(out, "  * ", 4, &format!("{}: {why}", place(point)))?;
@@ -196,8 +215,34 @@ mod tests {
         let text = rendered(text);
         assert!(text.contains("highest of each: 100.0 TPS, 1,000 queries/h"), "{text}");
         assert!(text.contains("area below the frontier: 0.79 of the box") && text.contains("4 of 5 points"), "{text}");
-        assert!(text.contains("(95 % interval 0.70 to 0.85)") && text.contains("950.0–1,050"), "{text}");
-        assert!(text.contains("90.0–110.0") && text.contains("100 %, 2 streams: p99 is above"), "{text}");
+        assert!(text.contains("(95 % interval 0.70 to 0.85)") && text.contains("±: how far the 95 %"), "{text}");
+        assert!(text.contains("100.0  10 %       0.00"), "TPS reach from 90 to 110: {text}");
+        assert!(text.contains("1,000  5.0 %     2       yes"), "queries/h reach from 950 to 1,050: {text}");
+        assert!(text.contains("100 %, 2 streams: p99 is above"), "{text}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_terminal() {
+        let mut record = example();
+        record.target =
+            "a name of a target that somebody has made long to say what it is, in a few more words".to_owned();
+        for point in &mut record.points {
+            point.streams *= 64;
+            point.tps = vec![1_234_567.0; 100];
+            point.queries_per_hour = vec![12_345_678.0; 100];
+            point.tps_interval = Some([0.0, 1_234_567.0 * 13.7]);
+            point.queries_per_hour_interval = Some([0.0, 12_345_678.0 * 13.7]);
+            point.runs = vec!["r".to_owned(); 100];
+            point.missed = Some("fell behind its rate: 1,234,567.0 TPS of 1,234,567.0, p99 is above 50 ms".to_owned());
+        }
+        for result in record.result.iter_mut() {
+            (result.tps_max, result.queries_per_hour_max) = (1_234_567.0, 12_345_678.0);
+        }
+        record.objectives = vec!["p99 < 50ms".to_owned()];
+        let mut out = Vec::new();
+        super::text(&record, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("12,345,678  1270 %   100"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 

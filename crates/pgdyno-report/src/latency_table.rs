@@ -116,8 +116,9 @@ pub(crate) fn aligned(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(first.len());
-    let width =
-        |i: usize| rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].len());
+    let width = |i: usize| {
+        rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].chars().count())
+    };
     let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
         let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
         format!("  {name:<names$}{cells}")

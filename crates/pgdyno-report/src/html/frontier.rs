@@ -6,7 +6,7 @@ use pgdyno_results::{FrontierRecord, RunRecord, is_run_name};
 
 use super::markup::{Column, Html};
 use super::page::head;
-use crate::frontier::{COLUMNS, findings, place, rows, svg};
+use crate::frontier::{COLUMNS, findings, place, reach_note, rows, svg};
 
 /// The beginning of the name of a frontier's runs as a suite.
 const RUNS: &str = "frontier-";
@@ -52,6 +52,9 @@ pub fn body(record: &FrontierRecord, html: &mut Html) {
     let rows: Vec<Vec<String>> =
         rows(record).into_iter().map(|(name, cells)| std::iter::once(name).chain(cells).collect()).collect();
     html.heading("Points").table(&columns, &rows);
+    if let Some(note) = reach_note(record) {
+        html.raw("<p class=\"note\">").text(note).raw("</p>\n");
+    }
     let missed: Vec<String> = record
         .points
         .iter()
