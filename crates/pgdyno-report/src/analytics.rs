@@ -141,7 +141,7 @@ fn of_stage(record: &RunRecord, streams: &StreamsRecord) -> Vec<String> {
     if !streams.unfinished.is_empty() {
         let running = streams.unfinished.iter().map(|u| format!("{} for {}", u.name, duration(u.seconds)));
         notes.push(format!(
-            "{stage}still running at the end, in no time above: {}",
+            "{stage}still running at the end and left out of the times above: {}",
             running.collect::<Vec<_>>().join(", ")
         ));
     }

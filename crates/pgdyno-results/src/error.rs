@@ -71,6 +71,14 @@ pub enum StoreError {
         /// The place searched.
         results: PathBuf,
     },
+    /// No such measurement of many runs.
+    #[error("no record '{name}' in {}: give the name of one that is there, or 'last'", directory.display())]
+    NoSuchRecord {
+        /// The name asked for.
+        name: String,
+        /// The directory of its kind.
+        directory: PathBuf,
+    },
 }
 
 pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {

@@ -43,9 +43,7 @@ pub trait Resumable: Serialize + DeserializeOwned {
         let directory = Self::directory(results);
         let files = records(&directory);
         let id = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        named(&files, name, id)?
-            .cloned()
-            .ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: directory })
+        named(&files, name, id)?.cloned().ok_or_else(|| StoreError::NoSuchRecord { name: name.to_owned(), directory })
     }
 
     /// Returns the paths of all records of this kind in `results`, oldest first.
@@ -96,7 +94,7 @@ mod tests {
         assert_eq!(find("last").unwrap(), "20260102-ab-x-2222");
         assert_eq!(find("1111").unwrap(), "20260101-ab-x-1111");
         assert!(find("2026").unwrap_err().to_string().contains("it could be"));
-        assert!(matches!(FrontierRecord::find(results.path(), "last"), Err(StoreError::NoSuchRun { .. })));
+        assert!(matches!(FrontierRecord::find(results.path(), "last"), Err(StoreError::NoSuchRecord { .. })));
         assert_eq!((AbRecord::list(results.path()).len(), FrontierRecord::list(results.path()).len()), (2, 0));
     }
 }
