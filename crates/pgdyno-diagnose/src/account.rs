@@ -90,11 +90,12 @@ fn is_of_script(command: &str) -> bool {
     ["\\sleep", "\\shell", "\\setshell"].iter().any(|name| command.starts_with(name))
 }
 
-/// Sessions that the driver held up, as it measured itself; never more than that. Its threads' waits for a CPU hold up those
+/// Sessions that the driver held up, as it measured itself; never more than that. What its threads did for streams of queries
+/// held up none of the clients' statements, or is among the waits for a CPU and the unread replies. Its threads' waits for a CPU hold up those
 /// that are `idle`: the others wait for the server, or for their script.
 fn driver(client: &ClientRecord, in_statements: f64, idle: f64) -> f64 {
-    let busy: f64 = client.thread_busy.iter().sum();
-    busy + client.unread_share.unwrap_or_default() * in_statements + client.run_delay * idle
+    let busy = client.thread_busy.iter().sum::<f64>() - client.beside_busy.unwrap_or_default();
+    busy.max(0.0) + client.unread_share.unwrap_or_default() * in_statements + client.run_delay * idle
 }
 
 #[cfg(test)]
@@ -140,6 +141,14 @@ mod tests {
     fn a_driver_that_does_little_is_charged_with_little() {
         let account = run().ask(|facts| facts.account);
         assert!((account.driver - 0.2).abs() < 1e-9 && (account.remainder - 6.3).abs() < 1e-9, "{account:?}");
+    }
+
+    #[test]
+    fn work_for_streams_is_none_of_the_clients_time() {
+        let mut run = run();
+        run.record.client.beside_busy = Some(0.15);
+        let account = run.ask(|facts| facts.account);
+        assert!((account.driver - 0.05).abs() < 1e-9 && (account.remainder - 6.45).abs() < 1e-9, "{account:?}");
     }
 
     #[test]

@@ -405,9 +405,11 @@ impl StagedRun<'_> {
                     }
                 }
                 let errands = Errands { connect, answer, answers, waker };
+                let beside = if spec.connections.is_some() { Vec::new() } else { stage.beside(thread, threads) };
                 let worker = Worker::new(
                     index,
                     fleet,
+                    beside,
                     links.by_ref().take(lines).collect(),
                     poller,
                     timing,

@@ -110,6 +110,19 @@ impl StageSpec {
         Work::headline(self.groups.iter().map(|group| group.work))
     }
 
+    /// Returns for each client of a thread, in the order in which it holds them, whether its group is not in the figures of the
+    /// stage; empty if all groups are.
+    pub(crate) fn beside(&self, thread: usize, threads: usize) -> Vec<bool> {
+        let headline = self.headline();
+        if headline.iter().all(|is_in| *is_in) {
+            return Vec::new();
+        }
+        let of_group = |(group, is_in): (usize, bool)| {
+            std::iter::repeat_n(!is_in, self.share(group, thread, threads).count as usize)
+        };
+        headline.into_iter().enumerate().flat_map(of_group).collect()
+    }
+
     /// Returns the work of each client of some threads, thread by thread, in the order in which threads hold them.
     pub(crate) fn dealt(&self, own: Range<usize>, threads: usize) -> impl Iterator<Item = Work> {
         own.flat_map(move |thread| {
@@ -210,8 +223,11 @@ mod tests {
         assert_eq!(stage.dealt(0..2, 2).collect::<Vec<_>>(), [t, t, q, t, q]);
         assert_eq!(stage.dealt(1..2, 2).collect::<Vec<_>>(), [t, q]);
         assert_eq!(stage.headline(), [true, false]);
+        assert_eq!(stage.beside(0, 2), [false, false, true]);
+        assert_eq!(stage.beside(1, 2), [false, true]);
         stage.groups[0].work = Work::Queries;
         assert_eq!(stage.headline(), [true, true]);
+        assert!(stage.beside(0, 1).is_empty());
     }
 
     #[test]

@@ -88,14 +88,19 @@ pub(crate) fn thread_usage() -> WorkerUsage {
         .ok()
         .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
         .unwrap_or(0);
-    WorkerUsage { user_ns: ns(usage.ru_utime), sys_ns: ns(usage.ru_stime), run_delay_ns }
+    WorkerUsage { user_ns: ns(usage.ru_utime), sys_ns: ns(usage.ru_stime), run_delay_ns, beside_ns: 0 }
 }
 
 /// Returns the usage of the calling thread so far, all of it as user time.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn thread_usage() -> WorkerUsage {
+    WorkerUsage { user_ns: thread_cpu_ns(), ..WorkerUsage::default() }
+}
+
+/// Returns the CPU time of the calling thread so far: a system call.
+pub(crate) fn thread_cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    WorkerUsage { user_ns: time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64, sys_ns: 0, run_delay_ns: 0 }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 pub(crate) fn usage_since(now: WorkerUsage, earlier: WorkerUsage) -> WorkerUsage {
@@ -103,6 +108,7 @@ pub(crate) fn usage_since(now: WorkerUsage, earlier: WorkerUsage) -> WorkerUsage
         user_ns: now.user_ns.saturating_sub(earlier.user_ns),
         sys_ns: now.sys_ns.saturating_sub(earlier.sys_ns),
         run_delay_ns: now.run_delay_ns.saturating_sub(earlier.run_delay_ns),
+        beside_ns: now.beside_ns.saturating_sub(earlier.beside_ns),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::fleet::Fleet;
 use crate::pin::pin;
 use crate::stage::WhenDone;
 use crate::stopwatch::Stopwatch;
-use crate::usage::{be_punctual, thread_usage, usage_since};
+use crate::usage::{be_punctual, thread_cpu_ns, thread_usage, usage_since};
 use crate::{Control, Tick};
 use backoff::Backoff;
 use coalesce::Coalescing;
@@ -133,12 +133,17 @@ pub(crate) struct Worker<'a> {
     /// Next end of an interval or of the phase.
     next_edge: Tick,
     usage: WorkerUsage,
+    /// By line, whether it belongs to a group that is not in the stage's figures; empty if none does.
+    beside: Vec<bool>,
+    /// CPU time for these lines, all in all.
+    beside_ns: u64,
 }
 
 impl<'a> Worker<'a> {
     pub(crate) fn new(
         index: usize,
         fleet: Fleet,
+        beside: Vec<bool>,
         links: Vec<Option<Link>>,
         poller: Poller,
         timing: Timing,
@@ -167,6 +172,8 @@ impl<'a> Worker<'a> {
             interval_start: Tick(0),
             next_edge: Tick(0),
             usage: WorkerUsage::default(),
+            beside,
+            beside_ns: 0,
         };
         if timing.ramp_ns > 0 {
             worker.enter(Phase::Ramp, Tick(0), Some(timing.ramp_ns));
@@ -198,7 +205,7 @@ impl<'a> Worker<'a> {
         be_punctual();
         // Drivers that start together begin at a moment in the future.
         std::thread::sleep(self.timing.origin.saturating_duration_since(Instant::now()));
-        self.usage = thread_usage();
+        self.usage = self.usage_so_far();
         for line in 0..self.fleet.lines() {
             self.attach(line, self.now())?;
         }
@@ -362,10 +369,33 @@ impl<'a> Worker<'a> {
         until.is_some()
     }
 
+    /// Returns the usage of this thread so far.
+    fn usage_so_far(&self) -> WorkerUsage {
+        WorkerUsage { beside_ns: self.beside_ns, ..thread_usage() }
+    }
+
     /// Serves a socket. `since` is the earliest time at which it can have become ready; `None` if it was ready alone
     /// after a wait.
     #[inline]
     fn on_ready(&mut self, event: Ready, since: Option<Tick>, now: &mut Tick) -> io::Result<()> {
+        match self.beside.get(event.key) {
+            Some(true) => self.serve_beside(event, since, now),
+            _ => self.serve(event, since, now),
+        }
+    }
+
+    /// Serves a socket of a group that is not in the stage's figures, such as a stream of queries, and counts the CPU time. There
+    /// are few replies of such groups.
+    #[cold]
+    fn serve_beside(&mut self, event: Ready, since: Option<Tick>, now: &mut Tick) -> io::Result<()> {
+        let before_ns = thread_cpu_ns();
+        let served = self.serve(event, since, now);
+        self.beside_ns += thread_cpu_ns().saturating_sub(before_ns);
+        served
+    }
+
+    #[inline]
+    fn serve(&mut self, event: Ready, since: Option<Tick>, now: &mut Tick) -> io::Result<()> {
         let i = event.key;
         if event.writable {
             *now = self.now();
@@ -517,7 +547,7 @@ impl<'a> Worker<'a> {
     }
 
     fn close_interval(&mut self, end: Tick) {
-        let usage = thread_usage();
+        let usage = self.usage_so_far();
         let fleet = &mut self.fleet;
         let groups = (0..fleet.groups()).map(|group| (fleet.recorder(group).take(), fleet.recorder(group).in_flight()));
         let groups = groups.collect();

@@ -117,7 +117,7 @@ impl Recording {
         self.in_flight = interval.in_flight;
         if self.renewed.elapsed() >= RENEWAL {
             self.renewed = Instant::now();
-            let cpu_ns = self.measured.workers.iter().map(pgdyno_measure::WorkerUsage::cpu_ns).sum();
+            let cpu_ns = self.measured.workers.iter().map(pgdyno_measure::WorkerUsage::headline_cpu_ns).sum();
             summarize(&mut self.record, &self.measured, &self.names, cpu_ns);
             // A full disk may have room at the end; until then the old record stays.
             let _ = self.directory.record(&self.record);
@@ -126,7 +126,8 @@ impl Recording {
 
     /// Fills in the figures of the measured window.
     pub(crate) fn summarize(&mut self, measured: &Totals, process_cpu_ns: u64) {
-        summarize(&mut self.record, measured, &self.names, process_cpu_ns);
+        let beside_ns = measured.workers.iter().map(|worker| worker.beside_ns).sum();
+        summarize(&mut self.record, measured, &self.names, process_cpu_ns.saturating_sub(beside_ns));
     }
 
     /// Fills in the figures by stage and group, if there are several.

@@ -7,7 +7,7 @@ use pgdyno_wire::ErrorClass;
 use crate::{Delays, Digest, Latency, Part, PartInterval, Phase, Rows, StmtPart, TxnPart, WorkerUsage};
 
 /// Version of the form, the first byte.
-const FORM: u64 = 1;
+const FORM: u64 = 2;
 /// A form with more elements than this in one list is not ours: it would only take memory.
 const MOST: u64 = 1 << 22;
 
@@ -122,7 +122,9 @@ impl PartInterval {
             part.write(out);
             out.number(*in_flight);
         });
-        out.list(&self.usage, |out, usage| out.numbers([usage.user_ns, usage.sys_ns, usage.run_delay_ns]));
+        out.list(&self.usage, |out, usage| {
+            out.numbers([usage.user_ns, usage.sys_ns, usage.run_delay_ns, usage.beside_ns]);
+        });
         out.0
     }
 
@@ -149,7 +151,8 @@ impl PartInterval {
             end_ns: input.number()?,
             groups: input.list(|input| Ok((Part::read(input)?, input.number()?)))?,
             usage: input.list(|input| {
-                Ok(WorkerUsage { user_ns: input.number()?, sys_ns: input.number()?, run_delay_ns: input.number()? })
+                let [user_ns, sys_ns] = [input.number()?, input.number()?];
+                Ok(WorkerUsage { user_ns, sys_ns, run_delay_ns: input.number()?, beside_ns: input.number()? })
             })?,
         };
         if input.0.is_empty() { Ok(part) } else { Err(NoPart::new("something follows them")) }
@@ -377,7 +380,7 @@ mod tests {
         if seed.is_multiple_of(3) {
             recorder.scheduled_until_end(seed);
         }
-        let usage = WorkerUsage { user_ns: seed, sys_ns: 2, run_delay_ns: u64::MAX };
+        let usage = WorkerUsage { user_ns: seed, sys_ns: 2, run_delay_ns: u64::MAX, beside_ns: 1 };
         let (part, in_flight) = (recorder.take(), recorder.in_flight());
         PartInterval {
             phase: [Phase::Ramp, Phase::Measure, Phase::Drain][(seed % 3) as usize],
@@ -417,8 +420,8 @@ mod tests {
             assert!(PartInterval::from_bytes(&bytes[..end]).is_err(), "{end} of {}", bytes.len());
         }
         let error = |bytes: &[u8]| PartInterval::from_bytes(bytes).unwrap_err().to_string();
-        assert!(error(&[2, 0]).contains("form 2 is unknown, this program knows 1"));
+        assert!(error(&[1, 0]).contains("form 1 is unknown, this program knows 2"));
         assert!(error(&[bytes.as_slice(), &[0]].concat()).ends_with("something follows them"));
-        assert!(error(&[1, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).ends_with("a list is too long"));
+        assert!(error(&[2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).ends_with("a list is too long"));
     }
 }

@@ -34,6 +34,8 @@ pub struct WorkerUsage {
     pub sys_ns: u64,
     /// Time in which the thread was runnable without a CPU; 0 if unknown.
     pub run_delay_ns: u64,
+    /// Part of the CPU time: serving groups that are not in the stage's figures, such as streams of queries beside transactions.
+    pub beside_ns: u64,
 }
 
 impl WorkerUsage {
@@ -43,11 +45,18 @@ impl WorkerUsage {
         self.user_ns + self.sys_ns
     }
 
+    /// Returns the CPU time without that for groups that are not in the stage's figures.
+    #[must_use]
+    pub fn headline_cpu_ns(&self) -> u64 {
+        self.cpu_ns().saturating_sub(self.beside_ns)
+    }
+
     /// Adds another usage.
     pub fn add(&mut self, other: Self) {
         self.user_ns += other.user_ns;
         self.sys_ns += other.sys_ns;
         self.run_delay_ns += other.run_delay_ns;
+        self.beside_ns += other.beside_ns;
     }
 }
 
@@ -162,6 +171,14 @@ impl Totals {
     pub fn busy(&self) -> impl Iterator<Item = f64> {
         let wall_ns = (self.end_ns - self.start_ns).max(1) as f64;
         self.workers.iter().map(move |w| w.cpu_ns() as f64 / wall_ns)
+    }
+
+    /// Returns the CPUs that these threads used for groups that are not in the stage's figures; `None` if they had none to do
+    /// with.
+    #[must_use]
+    pub fn beside_busy(&self, workers: &[WorkerUsage]) -> Option<f64> {
+        let beside_ns: u64 = workers.iter().map(|worker| worker.beside_ns).sum();
+        (beside_ns > 0).then(|| beside_ns as f64 / (self.end_ns - self.start_ns).max(1) as f64)
     }
 }
 

@@ -135,6 +135,7 @@ pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
 fn watch(client: &mut ClientRecord, window: &Totals) {
     let wall_ns = window.seconds() * 1e9;
     client.thread_busy = window.busy().collect();
+    client.beside_busy = window.beside_busy(&window.workers);
     client.run_delay = if wall_ns > 0.0 && !window.workers.is_empty() {
         window.workers.iter().map(|w| w.run_delay_ns as f64).sum::<f64>() / window.workers.len() as f64 / wall_ns
     } else {

@@ -34,6 +34,9 @@ fn driver(record: &RunRecord, html: &mut Html) {
     if !busy.is_empty() {
         row("engine threads on a CPU", busy.join(", "), "share of the window; above 90 % the driver is the bottleneck");
     }
+    if let Some(busy) = client.beside_busy {
+        row("for queries beside transactions", percent(busy), "CPUs of these; no part of the clients' time");
+    }
     row("waiting for a CPU", percent(client.run_delay), "share of the window, mean of the threads");
     for (what, latency, meaning) in delays(client) {
         let figure = format!(

@@ -177,6 +177,9 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     if let Some(busiest) = record.client.thread_busy.iter().copied().reduce(f64::max) {
         client.push(format!("busiest thread {} on CPU", percent(busiest)));
     }
+    if let Some(busy) = record.client.beside_busy.filter(|busy| *busy > 0.0005) {
+        client.push(format!("queries beside the transactions took {} of a CPU", percent(busy)));
+    }
     if record.client.run_delay > 0.0005 {
         client.push(format!("{} waiting for one", percent(record.client.run_delay)));
     }

@@ -69,6 +69,10 @@ pub struct ClientRecord {
     /// Share of the measured window that each engine thread was on a CPU, 0 to 1.
     #[serde(default)]
     pub thread_busy: Vec<f64>,
+    /// CPUs that the engine threads used for groups whose figures are not the run's, such as streams of queries beside
+    /// transactions, in the measured window: part of the sum of `thread_busy`. Absent without such groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside_busy: Option<f64>,
     /// Share of the measured window that the engine threads waited for a CPU, mean, 0 to 1.
     #[serde(default)]
     pub run_delay: f64,

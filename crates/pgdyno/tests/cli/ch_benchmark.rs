@@ -37,6 +37,11 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     assert!((hour - group(1, "committed") / seconds * 3600.0).abs() < 1.0 && alone > 0.0, "{hour} {alone}");
     assert!(run.at("/metrics").get("analytics-time").is_none(), "a part of the queries has no mean of 22");
 
+    // What the driver's threads do for streams is counted apart: the clients' time has none of it.
+    let busy: f64 = run.at("/client/thread_busy").as_array().unwrap().iter().filter_map(|busy| busy.as_f64()).sum();
+    let beside = run.number("/client/beside_busy");
+    assert!(beside > 0.0 && beside < busy, "{beside} of {busy}");
+
     // Queries have their times by the rows that they met.
     let streams = run.at("/analytics/stages/0");
     assert_eq!((streams["stage"].as_str(), streams["streams"].as_u64()), (Some("mixed"), Some(2)));
@@ -229,6 +234,7 @@ fn a_frontier_measures_each_point_on_the_same_data_and_goes_on_where_it_ended() 
     let Some(place) = Place::new("a frontier", "fsync = off\nshared_buffers = 128MB\n", TRUST) else { return };
     let none = ["has no queries beside transactions"];
     place.run("frontier select-only -s 1").ended(1).says(&none);
+    place.home.run(&["frontier", "--resume", "none"]).ended(1).says(&["no record 'none' in pgdyno-results/frontiers"]);
     place.run("frontier ch-benchmark -w 1 --rate 5").ended(1).says(&["a frontier has several rates"]);
     let options = "-w 1 -c 2 -T 1 --ramp 0 --queries 6,13 --no-check --max-streams 1";
     // The time is over before the second point.
