@@ -227,6 +227,50 @@ mod tests {
         waits_of_both(2.0, 1.6).finds_nothing(look);
     }
 
+    /// A real run of PostgreSQL 15.20: one warehouse, one client beside two streams of queries 1 and 6 by index scans, `-T 4
+    /// --ramp 0 --alone`, 48 MB of shared buffers. Its samples are as they were written; of the record only what is asked for here.
+    #[test]
+    fn a_recorded_run_with_both_stages_is_judged_by_its_own_counters() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/displaced-cache");
+        let text = std::fs::read_to_string(format!("{directory}/record.json")).unwrap();
+        let recorded: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let group = |group: &serde_json::Value| pgdyno_results::GroupRecord {
+            name: group["name"].as_str().unwrap().to_owned(),
+            clients: group["clients"].as_u64().unwrap() as u32,
+            ..pgdyno_results::GroupRecord::default()
+        };
+        let mut run = Run::new().setting("shared_buffers", recorded["shared_buffers"].as_str().unwrap());
+        run.record.plan.clients = 1;
+        let stage = |stage: &serde_json::Value| pgdyno_results::StageRecord {
+            name: stage["name"].as_str().unwrap().to_owned(),
+            window_s: serde_json::from_value(stage["window_s"].clone()).unwrap(),
+            groups: stage["groups"].as_array().unwrap().iter().map(group).collect(),
+        };
+        run.record.stages = recorded["stages"].as_array().unwrap().iter().map(stage).collect();
+        run.record.statements = serde_json::from_value(recorded["statements"].clone()).unwrap();
+        run.record.analytics = Some(serde_json::from_value(recorded["analytics"].clone()).unwrap());
+        run.samples = pgdyno_results::read_samples(std::path::Path::new(directory)).unwrap();
+        let second = |nth: u32| pgdyno_results::TimelineInterval {
+            phase: "measure".to_owned(),
+            start_s: f64::from(nth),
+            end_s: f64::from(nth + 1),
+            ..pgdyno_results::TimelineInterval::default()
+        };
+        run.timeline.intervals = (0..4).map(second).collect();
+        let found = run.finds(look);
+        assert_eq!(
+            found.text,
+            "beside the streams 93.55 % of the blocks of transactions were in shared buffers, without them 96.46 %"
+        );
+        assert_eq!(
+            found.evidence[0],
+            "blocks from outside shared buffers: 1,606 a second by the transactions, 90 by the streams (5.3 % of both)"
+        );
+        // Without the stage of transactions alone, streams that read so little themselves are not to blame.
+        run.record.stages.truncate(1);
+        run.finds_nothing(look);
+    }
+
     #[test]
     fn without_streams_or_counts_it_is_nothing() {
         Run::new().waits(&[("IO", "DataFileRead", 4.0)]).finds_nothing(look);
