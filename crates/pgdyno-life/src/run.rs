@@ -476,6 +476,8 @@ impl Run<'_> {
             self.events.warn(&warning);
             recording.record.warnings.push(warning);
         }
+        // The figures do not depend on them.
+        resolve::without_effect(&plan).iter().for_each(|warning| self.events.warn(warning));
         let os_metrics = watch::os_metrics(&self.request.order.watch, self.named.as_ref());
         let mut stage = Stage {
             plan: &plan,

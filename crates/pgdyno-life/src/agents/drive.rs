@@ -396,6 +396,7 @@ fn driver(
         client: ClientRecord {
             threads: threads.len(),
             thread_busy: workers.iter().map(|worker| worker.cpu_ns() as f64 / wall_ns).collect(),
+            beside_busy: window.beside_busy(workers),
             run_delay: waited as f64 / workers.len().max(1) as f64 / wall_ns,
             cpu_user_s: drove.map_or(0.0, |drove| drove.user_ns as f64 / 1e9),
             cpu_sys_s: drove.map_or(0.0, |drove| drove.sys_ns as f64 / 1e9),

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
-    AnalyticsOrder, AnalyticsPlan, Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate, TargetOrder,
+    AnalyticsOrder, AnalyticsPlan, Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate, StagePlan,
+    TargetOrder,
 };
 use pgdyno_results::admit_file;
 use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workload};
@@ -380,6 +381,23 @@ fn plan(
         seed: setup.seed,
     };
     Ok(Plan { stages: source.stages(workload, &plan), ..plan })
+}
+
+/// Returns a warning for each of length and rate that is not the usual one and that no stage follows: all end when their work is
+/// done.
+pub(crate) fn without_effect(plan: &Plan) -> Vec<String> {
+    if plan.stages.is_empty() || !plan.stages.iter().all(StagePlan::ends_with_work) {
+        return Vec::new();
+    }
+    let follows = |pace| plan.stages.iter().flat_map(|stage| &stage.groups).any(|group| group.pace == pace);
+    let asked = [
+        (plan.time_s != Some(DEFAULT_TIME_S), "-T or -t"),
+        (plan.pace.rate().is_some() && !follows(plan.pace), "--rate"),
+    ];
+    let none = |(is_asked, what): (bool, &str)| {
+        is_asked.then(|| format!("{what} has no effect on {}: its stages end when their work is done", plan.workload))
+    };
+    asked.into_iter().filter_map(none).collect()
 }
 
 /// Refuses what several drivers cannot do together.

@@ -80,6 +80,39 @@ fn several_agents_do_what_one_driver_does_one_run_after_another() {
 }
 
 #[test]
+fn streams_of_agents_have_their_own_name_and_each_of_their_queries_is_kept() {
+    let Some(place) = Place::new("streams of agents", "fsync = off\nshared_buffers = 128MB\n", TRUST) else { return };
+    place.run("load ch-benchmark -w 1").ok();
+    let target = place.target();
+    let shared = ["--target", &target, "--meet", &target, "--agents", "2"];
+    // Nested loops keep each stream busy for as long as the run.
+    let waiting = agents(&place, 2, &["--once"]);
+    let run = "run ch-benchmark -c 2 --streams 2 --queries 5 -j 2 -T 3 --ramp 0 --grace 0.1 --no-check \
+               --analytics-set enable_hashjoin=off --analytics-set enable_mergejoin=off \
+               --analytics-set enable_indexscan=off --analytics-set enable_indexonlyscan=off \
+               --analytics-set enable_bitmapscan=off --analytics-set jit=off";
+    let words: Vec<_> = run.split_whitespace().collect();
+    let running = place.home.start(&[&words[..], &shared].concat());
+    let sessions = |name: &str| {
+        place.ask(&format!(
+            "select count(*) from pg_stat_activity where application_name = '{name}' and backend_type = 'client backend' \
+             and pid <> pg_backend_pid() and state <> 'idle' and query like '%su_nationkey%'"
+        ))
+    };
+    eventually("both streams are at work by their own name", PATIENCE, || sessions("pgdyno queries") == "2");
+    assert_eq!(sessions("pgdyno"), "0");
+    running.end().ok().prints(&["NOPM", "left out of the times above: q5"]);
+    let run = place.home.runs().pop().unwrap();
+    let streams = run.at("/analytics/stages/0");
+    assert_eq!((streams["streams"].as_u64(), run.number("/plan/agents")), (Some(2), 2.0));
+    let executions = std::fs::read_to_string(run.path.join("executions.csv")).unwrap();
+    let of_client = |client: &str| executions.lines().filter(|line| line.starts_with(client)).count();
+    assert!(of_client("mixed,2,q5,") > 0 && of_client("mixed,3,q5,") > 0, "{executions}");
+    assert!(run.number("/summary/committed") > 0.0);
+    waiting.into_iter().for_each(|agent| drop(agent.end().ok()));
+}
+
+#[test]
 fn an_agent_that_is_lost_makes_the_run_invalid_and_keeps_what_was_measured() {
     let Some(place) = Place::new("a lost agent", "", TRUST) else { return };
     let target = place.target();

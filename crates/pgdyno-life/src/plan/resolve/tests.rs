@@ -244,3 +244,17 @@ fn what_only_the_server_knows_is_named() {
     }
     assert_eq!(left("noop", NOTHING, UNKNOWN), [""; 0]);
 }
+
+#[test]
+fn a_length_or_rate_that_no_stage_follows_is_told() {
+    let told = |workload: &str, say: fn(&mut Order)| {
+        without_effect(&request(workload, say).resolve(&facts(UNKNOWN)).unwrap().plan).join("; ")
+    };
+    assert_eq!(told("tproc-h", NOTHING), "");
+    let both: fn(&mut Order) = |order| (order.drive.time, order.drive.rate) = (Some(10.0), Some(5.0));
+    let expected = "-T or -t has no effect on tproc-h: its stages end when their work is done; --rate has no effect on tproc-h: its \
+                    stages end when their work is done";
+    assert_eq!(told("tproc-h", both), expected);
+    assert_eq!(told("select-only", both), "");
+    assert_eq!(told("ch-benchmark", both), "");
+}
