@@ -139,6 +139,9 @@ impl CopyBuf {
     /// Appends a number with two digits after the point, given in hundredths: 1250 is `12.50`.
     #[inline]
     pub fn cents(&mut self, hundredths: i64) -> &mut Self {
+        if self.is_binary() {
+            return self.cents_in_binary(hundredths);
+        }
         self.fixed(hundredths, 2)
     }
 
@@ -196,6 +199,13 @@ impl CopyBuf {
     fn int_in_binary(&mut self, value: i64) -> &mut Self {
         let column = self.column();
         binary::push_int(&mut self.bytes, column, value);
+        self
+    }
+
+    #[inline(never)]
+    fn cents_in_binary(&mut self, hundredths: i64) -> &mut Self {
+        self.column();
+        binary::push_cents(&mut self.bytes, hundredths);
         self
     }
 
