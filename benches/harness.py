@@ -14,6 +14,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # A binary given in the environment is taken as it is; otherwise the bench builds its own.
 PGDYNO = os.environ.get("PGDYNO", os.path.join(ROOT, "target", "release", "pgdyno"))
+# Directory of the server's programs; without it, or where it lacks one, those of the newest one installed.
+BIN = os.environ.get("PGBIN")
 PAIRS = int(os.environ.get("PAIRS", "5"))
 SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
 LOG = []
@@ -25,6 +27,8 @@ def say(text=""):
 
 
 def newest(program):
+    if BIN and os.path.exists(os.path.join(BIN, program)):
+        return os.path.join(BIN, program)
     found = glob.glob(f"/usr/lib/postgresql/*/bin/{program}")
     found.sort(key=lambda p: int(p.split("/")[4]))
     return found[-1] if found else shutil.which(program)

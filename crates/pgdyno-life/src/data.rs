@@ -3,6 +3,7 @@
 pub(crate) mod copies;
 pub mod disk;
 pub(crate) mod foreign;
+pub mod keep;
 pub mod loaded;
 pub mod loading;
 
@@ -11,10 +12,10 @@ use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
     Baseline, CheckError, CheckProgress, DataState, Kept, LoadError, LoadOptions, LoadReport, Moment, Progress as Step,
-    SCHEMA, Shared, Stamp, refresh_routines,
+    SCHEMA, ServerSettings, Shared, Stamp, refresh_routines,
 };
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::LoadChoice;
+use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_wire::SqlState;
@@ -235,6 +236,12 @@ pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
     format!("creates {}", parts.join("; "))
 }
 
+/// Returns how the planned load fills its largest table, and why; `None` if there is nothing to tell.
+#[must_use]
+pub fn way(plan: &Plan, data: &dyn DataSet, caps: &Capabilities, server: ServerSettings) -> Option<String> {
+    pgdyno_load::way(data, caps, &LoadSettings::planned(plan).options(false, false), server)
+}
+
 /// Loads the data; `shared` if other machines help.
 pub fn load(
     access: &DataAccess<'_>,
@@ -262,6 +269,7 @@ pub fn load(
             }
             access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
         }
+        Step::Way(way) => access.events.note(way),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
         Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
         Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),

@@ -12,7 +12,6 @@ use pgdyno_results::{
     AnalyticsServerRecord, CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerCountRecord,
     ServerRecord, Status, note_counts, note_metrics, write_json,
 };
-use pgdyno_server::Keeping;
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_server::stat::name_of_streams;
 use pgdyno_workload::{Capabilities, DataSet, ServerCount, Work, Workload};
@@ -20,6 +19,7 @@ use pgdyno_workload::{Capabilities, DataSet, ServerCount, Work, Workload};
 use crate::agents::load::SharedLoad;
 use crate::data::copies;
 use crate::data::foreign;
+use crate::data::keep;
 use crate::data::loading::LoadSettings;
 use crate::data::{self, DataAccess};
 use crate::drive::query_plans;
@@ -107,7 +107,7 @@ impl Stage<'_> {
             self.provide(&options, &mut admin, &caps, server.data_dir())?;
             if self.is_worth_keeping(server) {
                 drop(admin);
-                self.keep_data(server)?;
+                keep::keep(server, self.events)?;
                 admin = Admin::connect(&options).or_fail(Code::Start)?;
             }
             return self.run_on_server(&options, &mut admin, &caps, server);
@@ -182,15 +182,6 @@ impl Stage<'_> {
         server.can_keep_data() && self.fresh.len() == sets && seconds >= cached::WORTH_KEEPING_S
     }
 
-    /// Keeps a copy of the data for later runs. Nobody may be connected.
-    fn keep_data(&self, server: &mut Server) -> Result<()> {
-        self.events.note("keeping a copy of the data for later runs (see `pgdyno cache`)");
-        if let Some(Keeping::Not(why)) = server.keep_data()? {
-            self.events.note(&format!("no copy of the data is kept: {why}"));
-        }
-        Ok(())
-    }
-
     /// Makes the copy of the database that the run uses.
     fn copy(&mut self, template: &Template) -> Result<Fresh> {
         let stop = self.interrupt.control.stop_flag();
@@ -200,6 +191,7 @@ impl Stage<'_> {
             database: fresh.name().to_owned(),
             seconds: fresh.seconds,
             bytes: fresh.bytes,
+            method: Some(fresh.method.name().to_owned()),
         });
         Ok(fresh)
     }

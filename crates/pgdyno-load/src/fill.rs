@@ -2,6 +2,7 @@
 
 pub(crate) mod apart;
 pub(crate) mod copy;
+pub(crate) mod cost;
 pub(crate) mod distribute;
 pub(crate) mod load;
 pub(crate) mod loaders;
@@ -15,3 +16,4 @@ pub(crate) mod report;
 pub(crate) mod routines;
 pub(crate) mod schedule;
 pub(crate) mod sql;
+pub(crate) mod ways;

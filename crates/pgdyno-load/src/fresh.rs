@@ -72,6 +72,7 @@ pub struct Template {
     name: String,
     beside: ConnectOptions,
     admits: bool,
+    bytes: Option<u64>,
 }
 
 impl Template {
@@ -82,12 +83,19 @@ impl Template {
     /// When the server cannot be reached or has no such database.
     pub fn find(options: &ConnectOptions, name: &str) -> Result<Self, FreshError> {
         let (mut admin, beside) = connect_beside(options, name)?;
-        let sql =
-            format!("select datallowconn::text from pg_catalog.pg_database where datname = {}", quote::literal(name));
+        // Only those who may connect to a database may ask for its size.
+        let sql = format!(
+            "select datallowconn::text || ' ' || coalesce((case when has_database_privilege(oid, 'connect') then \
+             pg_database_size(oid) end)::text, '') from pg_catalog.pg_database where datname = {}",
+            quote::literal(name)
+        );
         let copying = |source| FreshError::Copy { template: name.to_owned(), source };
         let answer = admin.promptly("which databases it has", |admin| admin.query_opt(&sql));
         match answer.map_err(copying)? {
-            Some(admits) => Ok(Self { name: name.to_owned(), beside, admits: admits == "true" }),
+            Some(answer) => {
+                let (admits, bytes) = answer.split_once(' ').unwrap_or((&answer, ""));
+                Ok(Self { name: name.to_owned(), beside, admits: admits == "true", bytes: bytes.parse().ok() })
+            }
             None => Err(FreshError::Absent { template: name.to_owned() }),
         }
     }
@@ -102,6 +110,13 @@ impl Template {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns its size, which a copy has, too, unless the file system can share its blocks; `None` if the role may not
+    /// know it.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes
     }
 
     /// Returns how to connect to it; `None` if it allows no connections (`ALLOW_CONNECTIONS false`).
@@ -135,6 +150,43 @@ fn connect_beside(options: &ConnectOptions, template: &str) -> Result<(Admin, Co
     Err(first.map_or_else(|| FreshError::Absent { template: template.to_owned() }, FreshError::Connect))
 }
 
+/// How the server copies the files of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyMethod {
+    /// It reads and writes them.
+    Files,
+    /// The file system copies them, and shares their blocks if it can: PostgreSQL 18's `file_copy_method = clone`.
+    Clone,
+}
+
+impl CopyMethod {
+    /// Returns its name: the values of `file_copy_method`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Files => "copy",
+            Self::Clone => "clone",
+        }
+    }
+}
+
+/// Creates the copy from its files, not block by block through the WAL, which is PostgreSQL's own choice since version 15.
+fn create(admin: &mut Admin, order: &str) -> Result<CopyMethod, AdminError> {
+    let version = admin.parameters().server_version_num().unwrap_or_default();
+    let order = if version >= 150_000 { format!("{order} strategy file_copy") } else { order.to_owned() };
+    // Builds for systems that cannot clone files do not know this value.
+    if version >= 180_000 && admin.execute("set file_copy_method = clone").is_ok() {
+        match admin.execute(&order) {
+            Ok(_) => return Ok(CopyMethod::Clone),
+            // Class 58 is the operating system's refusal: this file system cannot clone.
+            Err(error) if error.code().is_some_and(|code| code.as_str().starts_with("58")) => {}
+            Err(error) => return Err(error),
+        }
+        admin.execute("set file_copy_method = copy")?;
+    }
+    admin.execute(&order).map(|_| CopyMethod::Files)
+}
+
 /// A copy. It is dropped with this value, or by [`Fresh::remove`].
 pub struct Fresh {
     name: String,
@@ -145,6 +197,8 @@ pub struct Fresh {
     pub seconds: f64,
     /// Size of the copy, if known.
     pub bytes: Option<u64>,
+    /// How the server copied it.
+    pub method: CopyMethod,
     /// Copies that others left behind, in sentences: dropped, or why not.
     pub notes: Vec<String>,
 }
@@ -157,7 +211,8 @@ impl Fresh {
     /// When the server fails to copy, or `stop` is set; no copy is left then.
     pub fn make(template: &Template, run: &str, stop: &AtomicBool) -> Result<Self, FreshError> {
         let (name, beside) = (copy_name(run), template.beside.clone());
-        let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, notes: Vec::new() };
+        let method = CopyMethod::Files;
+        let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, method, notes: Vec::new() };
         let halt = Halt::new(stop);
         // Every wait here, for a lock or for a disk, ends with the stop flag.
         let copied = halt.watched(|| fresh.copy(template, &halt));
@@ -190,7 +245,8 @@ impl Fresh {
             return Ok(());
         }
         let (copy, template) = (quote::identifier(&self.name), quote::identifier(&template.name));
-        admin.execute(&format!("create database {copy} template {template}")).map_err(failed)?;
+        let order = format!("create database {copy} template {template}");
+        self.method = create(admin, &order).map_err(failed)?;
         // So that the run does not begin by writing out the copy. Without the right to it there is no checkpoint.
         drop(admin.execute("checkpoint"));
         let size = format!("select pg_database_size({})", quote::literal(&self.name));

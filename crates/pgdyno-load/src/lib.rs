@@ -37,13 +37,14 @@ pub use check::{Baseline, COUNTED_ROWS_MAX, CheckReport, CheckResult, Moment, SC
 pub use drop::{Dropped, drop_data};
 pub use error::LoadError;
 pub use fill::apart::place_routines;
-pub use fill::load::{Shared, load};
+pub use fill::cost::ServerSettings;
+pub use fill::load::{Shared, load, way};
 pub use fill::loading::{LoadOptions, RESUMABLE_BYTES};
 pub use fill::progress::{Phase, Progress};
 pub use fill::queue::help;
 pub use fill::report::{LoadReport, PhaseReport, TableReport};
 pub use fill::routines::refresh_routines;
-pub use fresh::{Fresh, FreshError, Template};
+pub use fresh::{CopyMethod, Fresh, FreshError, Template};
 pub use state::changes::{interrupted_change, repair};
 pub use state::layout::differences;
 pub use state::ledger::Kept;

@@ -108,17 +108,18 @@ impl<'a> Halt<'a> {
     /// Runs `work` while a thread watches the flags. Once one is set, the thread cancels busy connections; if that
     /// does not help, it closes them. When this returns, no cancel request is in progress.
     pub fn watched<T>(&self, work: impl FnOnce() -> T) -> T {
-        struct Over<'a>(&'a AtomicBool);
+        struct Over<'a>(&'a AtomicBool, std::thread::Thread);
         impl Drop for Over<'_> {
             fn drop(&mut self) {
                 self.0.store(true, Ordering::Relaxed);
+                self.1.unpark();
             }
         }
         self.over.store(false, Ordering::Relaxed);
         std::thread::scope(|scope| {
-            scope.spawn(|| self.watch());
+            let watcher = scope.spawn(|| self.watch());
             // Also when `work` panics, or the scope would wait forever.
-            let _over = Over(&self.over);
+            let _over = Over(&self.over, watcher.thread().clone());
             work()
         })
     }
@@ -136,7 +137,8 @@ impl<'a> Halt<'a> {
                     self.cancel_all();
                 }
             }
-            std::thread::sleep(GLANCE);
+            // The end of the work does not wait for the next look.
+            std::thread::park_timeout(GLANCE);
         }
     }
 

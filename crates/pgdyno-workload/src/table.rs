@@ -80,7 +80,7 @@ pub struct Partition {
     /// Its name, without a schema.
     pub name: String,
     /// Chunks that hold exactly its rows; empty if it has none.
-    pub chunks: Range<u64>,
+    pub chunks: Vec<Range<u64>>,
     /// Statements after its rows are loaded, such as its primary key. They run before those of the whole table, which
     /// then find this part done. Those of different partitions may run side by side.
     pub indexes: Vec<String>,
@@ -121,6 +121,16 @@ pub struct Table {
     pub binary: Vec<ColumnType>,
     /// Source of the rows; `None` for a table that starts empty.
     pub source: Option<Box<dyn RowSource>>,
+}
+
+impl Table {
+    /// Returns the name of the partition that holds all rows of these chunks, or of the table.
+    #[must_use]
+    pub fn relation_of(&self, chunks: &Range<u64>) -> &str {
+        let holds = |range: &Range<u64>| range.start <= chunks.start && chunks.end <= range.end;
+        let partition = self.partitions.known().iter().find(|partition| partition.chunks.iter().any(holds));
+        partition.map_or(self.name, |partition| &partition.name)
+    }
 }
 
 /// Rows in chunks. Each chunk is a pure function of its number: any number of loaders load the same table.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use pgdyno_load::{Fresh, FreshError, Template};
+use pgdyno_load::{CopyMethod, Fresh, FreshError, Template};
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
@@ -34,7 +34,8 @@ pub(crate) fn look(template: &Template, interrupt: &Interrupt) -> Result<Admin> 
 
 /// Makes the copy for the run of this name.
 pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, events: &dyn EventSink) -> Result<Fresh> {
-    events.note(&format!("copying database {}", template.name()));
+    let bytes = template.bytes().map_or_else(String::new, |n| format!(", {}", units::bytes(n)));
+    events.note(&format!("copying database {}{bytes}", template.name()));
     let fresh = Fresh::make(template, run, stop).map_err(|error| {
         let code = match &error {
             FreshError::Interrupted { .. } => Code::Interrupted,
@@ -46,7 +47,10 @@ pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, events: &d
     for note in &fresh.notes {
         events.note(note);
     }
-    let size = fresh.bytes.map_or_else(String::new, |n| format!(", {}", units::bytes(n)));
-    events.note(&format!("copied it to {}{size}, in {}", fresh.name(), units::duration(fresh.seconds)));
+    let how = match fresh.method {
+        CopyMethod::Files => "copied",
+        CopyMethod::Clone => "cloned",
+    };
+    events.note(&format!("{how} it to {}, in {}", fresh.name(), units::duration(fresh.seconds)));
     Ok(fresh)
 }

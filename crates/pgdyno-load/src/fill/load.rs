@@ -6,17 +6,18 @@ use std::time::Instant;
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt};
 use pgdyno_workload::{Capabilities, DataSet};
 
+use crate::fill::cost::ServerSettings;
 use crate::fill::distribute;
 use crate::fill::loaders::Work;
 use crate::fill::loading::{Load, LoadOptions, is_resumable};
-use crate::fill::plan::{FillPlan, useful_loaders};
+use crate::fill::plan::{FillPlan, useful_loaders, way_of_largest};
 use crate::fill::prepare::Prepared;
 use crate::fill::queue::Queue;
 use crate::session::Session;
 use crate::state::{relations, stamp};
 use crate::{LoadError, LoadReport, Phase, Progress, Stamp};
 
-/// Memory limit of one session for an index: beyond it sorting gains little.
+/// Memory limit of one index: beyond it sorting gains little.
 const INDEX_MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Other machines that help with a load.
@@ -75,7 +76,11 @@ pub fn load(
     }
     let uneven = distribute::admit(caps, &tables)?;
     let resumable = is_resumable(data, how);
-    let loaders = useful_loaders(&tables, caps, data.scale(), how.loaders.max(1), resumable);
+    let read = |admin: &mut Admin| ServerSettings::read(admin, caps.major());
+    let server = halt.watched(|| control.run(Phase::Prepare, None, read))?;
+    let (scale, loaders) = (data.scale(), how.loaders.max(1));
+    let loaders = useful_loaders(&tables, caps, scale, loaders, resumable, server);
+    let way = way_of_largest(&tables, caps, scale, loaders, resumable, server);
     // Set once there is something to resume.
     let ledger_begun = AtomicBool::new(false);
     let done = halt.watched(|| {
@@ -85,9 +90,7 @@ pub fn load(
         // Connections first: nothing is dropped if there are too few.
         let mut sessions = Vec::new();
         for _ in 0..loaders {
-            let mut session = Session::new(Admin::connect(options)?, &halt)?;
-            session.run(Phase::Prepare, None, |admin| set_index_memory(admin, loaders))?;
-            sessions.push(session);
+            sessions.push(Session::new(Admin::connect(options)?, &halt)?);
         }
         load.notes.extend(uneven);
         load.spread(options, &mut control, &mut sessions)?;
@@ -100,9 +103,13 @@ pub fn load(
             rows_kept,
             loaders,
         });
+        if let Some(way) = &way {
+            progress(&Progress::Way(way));
+        }
         let plan = FillPlan {
             mark: stamp::mark_sql(data),
             caps: caps.clone(),
+            server,
             freeze_suffices: caps.major() >= 14,
             unlogged: load.unlogged,
             ledger: load.ledger.clone(),
@@ -148,17 +155,32 @@ pub fn load(
     done.map_err(|error: LoadError| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error })
 }
 
-/// Raises the memory for index builds above the server's setting, which is 64 MiB by default: up to half of
-/// `shared_buffers` for all loaders together, an eighth of the machine's memory with the usual quarter. Never lowers
-/// the setting.
-fn set_index_memory(admin: &mut Admin, loaders: usize) -> Result<(), AdminError> {
-    let bytes = |admin: &mut Admin, name: &str| -> Result<u64, AdminError> {
-        let text = admin.query_one(&format!("select pg_size_bytes(current_setting('{name}'))"))?;
-        Ok(text.parse().unwrap_or_default())
-    };
-    let share = bytes(admin, "shared_buffers")? / 2 / loaders as u64;
-    if share.min(INDEX_MEMORY_BYTES_MAX) > bytes(admin, "maintenance_work_mem")? {
-        admin.execute(&format!("set maintenance_work_mem = '{}kB'", share.min(INDEX_MEMORY_BYTES_MAX) / 1024))?;
+/// Returns how a load with these options fills the largest table, and why, as a sentence: `pgbench_accounts: …`. `None` if
+/// one connection loads, or SQL does.
+#[must_use]
+pub fn way(data: &dyn DataSet, caps: &Capabilities, how: &LoadOptions, server: ServerSettings) -> Option<String> {
+    if data.sql_data().is_some() {
+        return None;
     }
-    Ok(())
+    let (tables, resumable) = (data.tables(caps), is_resumable(data, how));
+    let loaders = useful_loaders(&tables, caps, data.scale(), how.loaders.max(1), resumable, server);
+    way_of_largest(&tables, caps, data.scale(), loaders, resumable, server)
+}
+
+/// Raises the memory of one index build above the server's setting, which is 64 MiB by default: up to half of
+/// `shared_buffers` for all loaders together, an eighth of the machine's memory with the usual quarter. The share of `idle`
+/// loaders is added; PostgreSQL gives an index one worker for each 32 MiB. Never lowers the server's setting.
+pub(crate) fn set_index_memory(
+    admin: &mut Admin,
+    shared_buffers_bytes: u64,
+    loaders: usize,
+    idle: usize,
+) -> Result<(), AdminError> {
+    let share = (shared_buffers_bytes / 2 / loaders.max(1) as u64).saturating_mul(idle as u64 + 1);
+    let kib = share.min(INDEX_MEMORY_BYTES_MAX) / 1024;
+    let sql = format!(
+        "select set_config(name, greatest(reset_val::bigint, {kib})::text, false) from pg_settings \
+         where name = 'maintenance_work_mem'"
+    );
+    admin.query(&sql).map(drop)
 }

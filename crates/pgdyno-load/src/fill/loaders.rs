@@ -9,6 +9,7 @@ use pgdyno_workload::{CopyBuf, Partitions, Table};
 
 use crate::fill::copy::{Sent, send};
 use crate::fill::distribute;
+use crate::fill::load::set_index_memory;
 use crate::fill::plan::{FillPlan, index_statements};
 use crate::fill::schedule::{Next, Schedule, Task};
 use crate::session::Session;
@@ -179,12 +180,19 @@ impl<'a> Work<'a> {
     fn perform(&self, task: Task, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[task.table()];
         let phase = phase(task);
-        self.began(phase);
+        if !matches!(task, Task::FreezeBehind(_)) {
+            self.began(phase);
+        }
         match task {
             Task::Whole(n) => self.fill_whole(n, session, buffer)?,
             Task::Partition(n, nth) => self.fill_partition(n, nth, session, buffer)?,
             Task::Share(n, _) if self.plan.ledger.is_some() => self.fill_unit(n, session, buffer)?,
             Task::Share(n, _) => self.fill_share(n, session, buffer)?,
+            Task::FreezeBehind(_) => {
+                // Truncating the end would wait for those who add rows there.
+                session.execute(phase, Some(table.name), &self.freeze_sql(table, ", truncate false"))?;
+                return Ok(());
+            }
             Task::Log(_) => {
                 session.run(phase, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), false))?;
             }
@@ -195,7 +203,7 @@ impl<'a> Work<'a> {
                     // near it cannot be marked all-visible before. The commit of another transaction flushes both.
                     session.execute(phase, Some(table.name), &self.mark_sql(table))?;
                 }
-                session.execute(phase, Some(table.name), &format!("vacuum (freeze) {}", name(table)))?;
+                session.execute(phase, Some(table.name), &self.freeze_sql(table, ""))?;
             }
             Task::Index(_, index) => {
                 self.set_workers(table, session)?;
@@ -222,16 +230,23 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Parallel workers speed up an index only while a loader is idle. Beside as many busy loaders as CPUs they take
-    /// CPUs from the loaders, and cost a quarter more CPU time.
+    /// Parallel workers speed up an index only while loaders are idle: as many as that, with the memory that idle loaders
+    /// do not need. Beside as many busy loaders as CPUs they take CPUs from the loaders, and cost a quarter more CPU time.
     fn set_workers(&self, table: &Table, session: &mut Session<'_>) -> Result<(), LoadError> {
-        let alone = self.board().schedule.has_idle_loaders() || self.loaders == 1;
-        let workers = if alone { "reset_val" } else { "'0'" };
+        let idle = self.board().schedule.idle_loaders();
+        let workers = match (idle, self.loaders) {
+            (_, 1) => "reset_val".to_owned(),
+            (0, _) => "'0'".to_owned(),
+            (idle, _) => format!("greatest(reset_val::int, {idle})::text"),
+        };
         // Servers without this setting are not asked.
         let sql = format!(
             "select set_config(name, {workers}, false) from pg_settings where name = 'max_parallel_maintenance_workers'"
         );
-        session.run(Phase::Indexes, Some(table.name), |admin| admin.query(&sql)).map(drop)
+        session.run(Phase::Indexes, Some(table.name), |admin| {
+            set_index_memory(admin, self.plan.server.shared_buffers_bytes, self.loaders, idle)?;
+            admin.query(&sql).map(drop)
+        })
     }
 
     /// Creates, fills and freezes a table in one transaction. Does not freeze partitioned tables, nor those that are
@@ -270,7 +285,7 @@ impl<'a> Work<'a> {
         self.filling_part(n);
         let sql = format!("begin; truncate table {}", quote::identifier(&partition.name));
         session.execute(Phase::Rows, Some(table.name), &sql)?;
-        let mut chunks = partition.chunks.clone();
+        let mut chunks = partition.chunks.iter().cloned().flatten();
         let rows =
             session.copy(table.name, &copy_sql(table, &partition.name, !self.plan.unlogged), |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
@@ -302,7 +317,8 @@ impl<'a> Work<'a> {
         self.filling_part(n);
         session.execute(Phase::Rows, Some(table.name), &self.begin_sql())?;
         let mut chunks = unit.clone();
-        let rows = session.copy(table.name, &copy_sql(table, table.name, false), |writer, halt| {
+        let copy = copy_sql(table, table.relation_of(&unit), false);
+        let rows = session.copy(table.name, &copy, |writer, halt| {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
         session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
@@ -380,6 +396,13 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    /// Returns the VACUUM that freezes a table. Since PostgreSQL 16 it may use all buffers: in a ring of a few it waits for
+    /// the WAL each time that it takes one again, which takes twice as long.
+    fn freeze_sql(&self, table: &Table, more: &str) -> String {
+        let limit = if self.plan.caps.major() >= 16 { ", buffer_usage_limit 0" } else { "" };
+        format!("vacuum (freeze{limit}{more}) {}", name(table))
+    }
+
     fn mark_sql(&self, table: &Table) -> String {
         format!("comment on table {} is {}", name(table), self.plan.mark)
     }
@@ -413,7 +436,7 @@ fn phase(task: Task) -> Phase {
     match task {
         Task::Whole(_) | Task::Partition(..) | Task::Share(..) => Phase::Rows,
         Task::Log(_) => Phase::Log,
-        Task::Freeze(_) => Phase::Freeze,
+        Task::FreezeBehind(_) | Task::Freeze(_) => Phase::Freeze,
         Task::Index(..) => Phase::Indexes,
         Task::Analyze(_) => Phase::Analyze,
     }

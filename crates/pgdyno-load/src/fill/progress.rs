@@ -80,6 +80,8 @@ pub enum Progress<'a> {
         /// Connections that load.
         loaders: usize,
     },
+    /// How the largest table is filled, and why, in a sentence; not reported by a load on one connection.
+    Way(&'a str),
     /// Objects in the way were dropped, each with its kind: `table orders`.
     Dropped(&'a str),
     /// A phase begins; earlier ones may not have ended.

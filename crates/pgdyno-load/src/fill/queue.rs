@@ -102,7 +102,8 @@ impl<'a> Queue<'a> {
             return Ok(None);
         };
         let (table, mut chunks) = (&self.tables[n], unit.clone());
-        let rows = session.copy(table.name, &copy_sql(table, table.name, false), |writer, halt| {
+        let copy = copy_sql(table, table.relation_of(&unit), false);
+        let rows = session.copy(table.name, &copy, |writer, halt| {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
         let entry = self.ledger.rows_sql(table.name, &unit, rows);

@@ -7,12 +7,8 @@
 use std::ops::Range;
 
 use crate::Phase;
-
-/// Cost of a VACUUM (FREEZE) of a table, relative to one loader's cost of its rows. Measured on PostgreSQL 15: 0.15
-/// while the pages are in memory and were logged since the last checkpoint, up to 0.9 if a checkpoint came between
-/// and every page goes into the WAL once more. At a half, two loaders never split a table, which is right: two COPYs
-/// and the VACUUM took longer than one COPY with FREEZE.
-const FREEZE_SHARE: f64 = 0.5;
+use crate::fill::cost::{Costs, FREEZE};
+use crate::fill::ways::{Way, ways};
 
 /// Properties of a table that matter to the schedule.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +24,10 @@ pub(crate) struct Job {
     /// Whether the server finds the partition of each row, so that COPY cannot freeze it.
     pub(crate) routed: bool,
     /// The chunks of each partition, if each can be filled by itself.
-    pub(crate) partitions: Vec<Range<u64>>,
+    pub(crate) partitions: Vec<Vec<Range<u64>>>,
+    /// Chunks after which the rows so far are vacuumed beside those who still copy; `None` if one VACUUM at the end is
+    /// enough.
+    pub(crate) vacuumed_chunks: Option<u64>,
     /// Whether it is distributed: it must exist before any table is filled, and COPY cannot freeze its rows.
     pub(crate) spread: bool,
     /// Whether it is filled unlogged.
@@ -55,7 +54,7 @@ impl Job {
 
 /// Loaders that fill a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Filling {
+pub(crate) enum Filling {
     /// One loader, in the transaction that creates it.
     Whole,
     /// Any number of loaders, each partition by one of them.
@@ -74,6 +73,8 @@ pub(crate) enum Task {
     /// Copy chunks of an existing table, beside other loaders, until none is left. The time of its start tells it
     /// apart from theirs.
     Share(usize, u64),
+    /// Vacuum what is committed so far, beside those who still copy.
+    FreezeBehind(usize),
     /// Make it logged.
     Log(usize),
     /// Vacuum it.
@@ -88,7 +89,8 @@ impl Task {
     pub(crate) fn table(self) -> usize {
         match self {
             Self::Whole(table) | Self::Partition(table, _) | Self::Share(table, _) => table,
-            Self::Log(table) | Self::Freeze(table) | Self::Index(table, _) | Self::Analyze(table) => table,
+            Self::FreezeBehind(table) | Self::Log(table) | Self::Freeze(table) => table,
+            Self::Index(table, _) | Self::Analyze(table) => table,
         }
     }
 }
@@ -129,6 +131,10 @@ struct Running {
 struct Table {
     job: Job,
     filling: Filling,
+    /// Chunks that were assigned since a VACUUM began.
+    chunks_behind: u64,
+    /// Chunks that were assigned before that, since the one before.
+    chunks_vacuumed: u64,
     stage: Stage,
     /// Chunks that are not assigned, in order.
     chunks_left: Vec<Range<u64>>,
@@ -152,10 +158,31 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    pub(crate) fn new(jobs: Vec<Job>, loaders: usize) -> Self {
-        let filling = filling(&jobs, loaders);
+    /// Decides how each table is filled; returns that, too.
+    pub(crate) fn new(jobs: Vec<Job>, loaders: usize, costs: &Costs) -> (Self, Vec<Way>) {
+        let ways = ways(&jobs, loaders, costs);
+        let filling = ways.iter().map(|way| way.filling).collect();
+        (Self::filled(jobs, filling, loaders), ways)
+    }
+
+    /// Returns the schedule for tables that are filled in these ways.
+    pub(crate) fn filled(jobs: Vec<Job>, filling: Vec<Filling>, loaders: usize) -> Self {
         let tables = jobs.into_iter().zip(filling).map(|(job, filling)| Table::new(job, filling));
         Self { tables: tables.collect(), loaders, moment: 0 }
+    }
+
+    pub(crate) fn job(&self, table: usize) -> &Job {
+        &self.tables[table].job
+    }
+
+    /// Returns the chunks of a table that its last VACUUM found.
+    pub(crate) fn vacuumed(&self, table: usize) -> u64 {
+        self.tables[table].chunks_vacuumed
+    }
+
+    /// Returns true if chunks of a table are not assigned yet.
+    pub(crate) fn has_chunks(&self, table: usize) -> bool {
+        !self.tables[table].chunks_left.is_empty()
     }
 
     /// Returns true if several loaders may fill a table. Such a table must exist before the first task is assigned.
@@ -165,11 +192,10 @@ impl Schedule {
 
     /// Returns how many loaders can be busy at a time.
     pub(crate) fn useful_loaders(&self) -> usize {
-        let units = |t: &Table| usize::try_from(t.job.chunks.div_ceil(t.job.unit.unwrap_or(1))).unwrap_or(usize::MAX);
         let tasks = |t: &Table| match t.filling {
             Filling::Whole => 1,
             Filling::Partitions => t.partitions_left.len(),
-            Filling::Shared => units(t),
+            Filling::Shared => units(t.job.chunks, t.job.unit),
         };
         self.tables.iter().fold(0, |sum: usize, t| sum.saturating_add(tasks(t)))
     }
@@ -195,18 +221,19 @@ impl Schedule {
         self.tables.iter().map(of_table).sum()
     }
 
-    /// Returns true if another loader would find nothing to do now.
-    pub(crate) fn has_idle_loaders(&self) -> bool {
+    /// Returns how many loaders would find nothing to do now.
+    pub(crate) fn idle_loaders(&self) -> usize {
         let busy: usize = self.tables.iter().map(|table| table.running.len()).sum();
         let free = self.loaders.saturating_sub(busy);
         let could_begin = |(n, table): (usize, &Table)| match table.next(n, self.moment) {
-            Some(Task::Share(..)) => table.chunks_left.len(),
+            Some(Task::Share(..) | Task::FreezeBehind(_)) => table.units_left(),
             Some(Task::Partition(..)) => table.partitions_left.len(),
             Some(Task::Index(_, index)) if table.job.indexes[index] => table.indexes_left.len(),
             Some(_) => 1,
             None => 0,
         };
-        self.tables.iter().enumerate().map(could_begin).sum::<usize>() < free
+        let tasks = self.tables.iter().enumerate().map(could_begin).fold(0, usize::saturating_add);
+        free.saturating_sub(tasks)
     }
 
     /// Returns the next task.
@@ -233,7 +260,10 @@ impl Schedule {
             Task::Whole(_) => table.chunks_left.clear(),
             Task::Partition(_, partition) => table.partitions_left.retain(|left| *left != partition),
             Task::Index(_, index) => table.indexes_left.retain(|left| *left != index),
-            Task::Share(..) | Task::Log(_) | Task::Freeze(_) | Task::Analyze(_) => {}
+            Task::FreezeBehind(_) | Task::Freeze(_) => {
+                table.chunks_vacuumed = std::mem::take(&mut table.chunks_behind);
+            }
+            Task::Share(..) | Task::Log(_) | Task::Analyze(_) => {}
         }
         self.moment = now;
         table.running.push(Running { task, began: now, horizon: oldest });
@@ -249,6 +279,7 @@ impl Schedule {
         let end = left.end.min((left.start / unit + 1) * unit);
         let taken = left.start..end;
         left.start = end;
+        table.chunks_behind += taken.end - taken.start;
         if left.is_empty() {
             table.chunks_left.remove(0);
         }
@@ -286,11 +317,23 @@ impl Table {
         let mut partitions_left = Vec::new();
         if filling == Filling::Partitions {
             chunks_left.clear();
-            partitions_left.extend((0..job.partitions.len()).filter(|nth| !job.partitions[*nth].is_empty()));
+            partitions_left.extend((0..job.partitions.len()).filter(|nth| chunks_in(&job.partitions[*nth]) > 0));
         }
         let stage = Stage::Rows;
         let running = Vec::new();
-        let mut table = Self { job, filling, stage, chunks_left, partitions_left, indexes_left, running, filled_at: 0 };
+        let (chunks_behind, chunks_vacuumed, filled_at) = (0, 0, 0);
+        let mut table = Self {
+            job,
+            filling,
+            chunks_behind,
+            chunks_vacuumed,
+            stage,
+            chunks_left,
+            partitions_left,
+            indexes_left,
+            running,
+            filled_at,
+        };
         if filled {
             table.stage = table.after(Stage::Rows);
         }
@@ -317,7 +360,9 @@ impl Table {
             Stage::Rows => match self.filling {
                 Filling::Whole => idle.then_some(Task::Whole(n)),
                 Filling::Partitions => self.partitions_left.first().map(|partition| Task::Partition(n, *partition)),
-                Filling::Shared => (!self.chunks_left.is_empty()).then_some(Task::Share(n, now)),
+                Filling::Shared if self.chunks_left.is_empty() => None,
+                Filling::Shared if self.is_behind() => Some(Task::FreezeBehind(n)),
+                Filling::Shared => Some(Task::Share(n, now)),
             },
             Stage::Log => idle.then_some(Task::Log(n)),
             Stage::Freeze => idle.then_some(Task::Freeze(n)),
@@ -332,15 +377,26 @@ impl Table {
         }
     }
 
+    /// Returns true if the rows so far should be vacuumed, and nobody does that.
+    fn is_behind(&self) -> bool {
+        let vacuums = |running: &Running| matches!(running.task, Task::FreezeBehind(_));
+        self.job.vacuumed_chunks.is_some_and(|chunks| self.chunks_behind >= chunks) && !self.running.iter().any(vacuums)
+    }
+
+    /// Returns the number of units that are not assigned.
+    fn units_left(&self) -> usize {
+        units(chunks_in(&self.chunks_left), self.job.unit)
+    }
+
     /// Returns the remaining work of a table, in bytes that one loader copies, if one more loader joins.
     fn remaining(&self) -> f64 {
         let bytes = self.job.bytes as f64;
         match self.stage {
             Stage::Rows if self.filling != Filling::Whole => {
-                let of_partitions = self.partitions_left.iter().map(|nth| &self.job.partitions[*nth]);
-                let chunks: u64 = self.chunks_left.iter().chain(of_partitions).map(|gap| gap.end - gap.start).sum();
+                let of_partitions = self.partitions_left.iter().map(|nth| chunks_in(&self.job.partitions[*nth]));
+                let chunks = chunks_in(&self.chunks_left) + of_partitions.sum::<u64>();
                 let left = chunks as f64 / self.job.chunks.max(1) as f64;
-                let freeze = if self.job.vacuums(self.filling) { FREEZE_SHARE } else { 0.0 };
+                let freeze = if self.job.vacuums(self.filling) { FREEZE } else { 0.0 };
                 bytes * (left / (self.running.len() + 1) as f64 + freeze)
             }
             _ => bytes,
@@ -365,30 +421,14 @@ fn gaps(chunks: u64, taken: &[Range<u64>]) -> Vec<Range<u64>> {
     gaps
 }
 
-/// Decides how each table is filled. Several loaders share the chunks of a resumable or distributed table, and of a
-/// table where that is worth it: a table that one loader fills in one transaction is frozen; one that several fill
-/// needs a VACUUM afterwards, which is one process. So sharing pays only if the other loaders would wait longer for
-/// the whole table than for its share and the VACUUM. Partitions that can be filled by themselves are frozen in any
-/// case.
-fn filling(jobs: &[Job], loaders: usize) -> Vec<Filling> {
-    let total: f64 = jobs.iter().map(|job| job.bytes as f64).sum();
-    let fair = total / loaders.max(1) as f64;
-    let share = |job: &Job| if job.vacuums(Filling::Whole) { 1.0 } else { 1.0 - FREEZE_SHARE };
-    let pays = |job: &Job| loaders > 1 && job.bytes as f64 * share(job) > fair;
-    let filling = |job: &Job| {
-        let by_units = job.unit.is_some() && job.chunks > 1;
-        let spread = job.spread && job.chunks > 0;
-        if by_units || spread {
-            Filling::Shared
-        } else if !job.partitions.is_empty() {
-            Filling::Partitions
-        } else if job.chunks > 1 && pays(job) {
-            Filling::Shared
-        } else {
-            Filling::Whole
-        }
-    };
-    jobs.iter().map(filling).collect()
+/// Returns the number of chunks in ranges of them.
+pub(crate) fn chunks_in(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+/// Returns how many units so many chunks are.
+fn units(chunks: u64, unit: Option<u64>) -> usize {
+    usize::try_from(chunks.div_ceil(unit.unwrap_or(1))).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -87,6 +87,8 @@ fn rows_are_the_same_in_every_layout_and_manner() {
                      where inhparent = 'order_line'::regclass";
         assert_eq!(admin.query_one(parts).unwrap(), "order_line_1 order_line_2 order_line_3");
         assert_eq!(thawed(&mut admin, "order_line"), "0");
+        let analyzed = "select string_agg(relname, ' ') from pg_stat_user_tables where analyze_count > 1";
+        assert_eq!(admin.query_opt(analyzed).unwrap(), None);
         drop_data(&mut admin, &*layout, false).unwrap();
         let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'order_line|pgdyno'";
         assert_eq!(admin.query_opt(left).unwrap(), None);

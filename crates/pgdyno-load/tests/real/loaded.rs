@@ -17,7 +17,7 @@ fn any_number_of_loaders_makes_the_same_frozen_tables() {
     }
     let server = Server::start("");
     let mut prints = Vec::new();
-    for loaders in [1, 4] {
+    for loaders in [1, 8] {
         let target = server.database(&format!("loaders{loaders}"));
         let sample = Sample::new(&[]);
         let report = load_with(&target, &sample, &how(loaders)).unwrap();
@@ -81,7 +81,7 @@ fn progress_counts_every_row_and_names_every_phase() {
         return;
     }
     let server = Server::start("");
-    for loaders in [1, 4] {
+    for loaders in [1, 8] {
         let told = Mutex::new((Vec::new(), 0, 0, Vec::new()));
         let progress = |progress: &Progress<'_>| {
             let mut told = told.lock().unwrap();
@@ -93,7 +93,7 @@ fn progress_counts_every_row_and_names_every_phase() {
                 Progress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {
                     (told.1, told.2) = (told.1.max(rows), told.2.max(bytes));
                 }
-                Progress::Table { .. } | Progress::Dropped(_) => {}
+                Progress::Table { .. } | Progress::Dropped(_) | Progress::Way(_) => {}
                 Progress::Step { phase, done, total } => told.3.push((phase, done, total)),
             }
         };
@@ -105,7 +105,7 @@ fn progress_counts_every_row_and_names_every_phase() {
         let told: std::collections::BTreeSet<_> = phases.iter().copied().collect();
         assert_eq!(told.len(), phases.len(), "each once: {phases:?}");
         assert!(told.iter().copied().eq(report.phases.iter().map(|p| p.phase)), "{told:?}");
-        assert_eq!(told.contains(&Phase::Freeze), loaders == 4);
+        assert_eq!(told.contains(&Phase::Freeze), loaders == 8);
         for (phase, last) in [(Phase::Indexes, 3), (Phase::Analyze, 3), (Phase::ForeignKeys, 1)] {
             let mut done: Vec<_> = steps.iter().filter(|s| s.0 == phase).map(|s| (s.1, s.2)).collect();
             done.sort_unstable();

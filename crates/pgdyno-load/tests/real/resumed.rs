@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crate::sample::{Hook, Sample};
 use crate::server::{self, Server};
@@ -346,4 +347,34 @@ fn a_shared_load_whose_machine_dies_goes_on_and_its_helpers_find_nothing_more() 
     let report = load_with(&target, &sample, &how(2)).unwrap();
     assert_eq!((report.rows_kept, sample.written.load(Ordering::Relaxed)), (far.rows, (800_000 - far.rows) / 1000));
     assert_eq!(admin.query_one("select count(distinct id) from big").unwrap(), "800000");
+}
+
+/// Rows that outgrow memory or the WAL between two checkpoints are frozen while others still copy.
+#[test]
+fn a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen() {
+    if !server::available("a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 32MB\nmin_wal_size = 32MB\nautovacuum = off");
+    let target = server.database("behind");
+    let sample = Sample::new(SCALE);
+    let told = Mutex::new(String::new());
+    let progress = |progress: &Progress<'_>| {
+        if let Progress::Way(way) = progress {
+            (*told.lock().unwrap()).push_str(way);
+        }
+    };
+    let report = load(&target, &sample, &CAPS, &resumable(2), &progress, &AtomicBool::new(false), None).unwrap();
+    assert_eq!(report.notes, [""; 0]);
+    let told = told.into_inner().unwrap();
+    assert_eq!(told, "big: 2 connections commit part by part, and VACUUM freezes what they leave behind");
+    let mut admin = connect(&target);
+    assert_eq!(thawed(&mut admin, "big"), "0");
+    let counted = "select vacuum_count from pg_stat_user_tables where relname = 'big'";
+    // Before PostgreSQL 15, statistics arrive later.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while admin.query_one(counted).unwrap().parse::<u64>().unwrap() < 2 {
+        assert!(Instant::now() < deadline, "{:?}", admin.query_one(counted));
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }

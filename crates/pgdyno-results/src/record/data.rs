@@ -15,6 +15,9 @@ pub struct CopyRecord {
     /// Size of the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// How the server copied its files: `copy`, or `clone`, which lets the file system share their blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
 }
 
 /// Data that an earlier run has loaded, and that the private server of this run began with a copy of.

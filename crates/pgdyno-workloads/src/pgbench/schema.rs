@@ -81,7 +81,7 @@ fn accounts(layout: Layout, aid: &str) -> Table {
     let numbers = 1..=partitioning.partitions;
     let one = |number| Partition {
         name: partition(number),
-        chunks: source.chunks_of(number),
+        chunks: vec![source.chunks_of(number)],
         indexes: vec![primary_key(&partition(number), "aid")],
     };
     let partitions = match partitioning.method {

@@ -3,7 +3,9 @@
 //! Unlike HammerDB's, primary keys are created after the rows. Columns that HammerDB's routines may leave NULL are
 //! nullable, so that they work on these tables.
 
-use pgdyno_workload::{Capabilities, ColumnType, Distribution, Maker, Partitions, RowCount, RowSource, Table};
+use pgdyno_workload::{
+    Capabilities, ColumnType, Distribution, Maker, Partition, Partitions, RowCount, RowSource, Table, hash_partition,
+};
 
 use super::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, Layout, ORDERS, population::Seed, rows};
 
@@ -49,7 +51,7 @@ pub(super) fn tables(warehouses: u32, seed: Seed, layout: Layout, caps: &Capabil
             name => Distribution::Column { name: warehouse_column(name), shards: layout.shards, is_scale: true },
         });
         if table.name == "order_line" && layout.partitions > 0 {
-            partition(table, layout.partitions);
+            partition(table, warehouses, layout.partitions, caps);
         }
         if layout.foreign_keys {
             table.foreign_keys = foreign_keys(table.name, caps);
@@ -73,8 +75,8 @@ fn warehouse_column(table: &str) -> &'static str {
     }
 }
 
-/// Returns hash partitions by warehouse, `order_line_1` and so on.
-fn partition(table: &mut Table, partitions: u32) {
+/// Adds hash partitions by warehouse, `order_line_1` and so on.
+fn partition(table: &mut Table, warehouses: u32, partitions: u32, caps: &Capabilities) {
     let name = table.name;
     table.ddl += &format!(" PARTITION BY HASH ({})", warehouse_column(name));
     for n in 0..partitions {
@@ -83,7 +85,29 @@ fn partition(table: &mut Table, partitions: u32) {
             n + 1
         );
     }
-    table.partitions = Partitions::Routed;
+    table.partitions = match caps.distributed_tables {
+        true => Partitions::Routed,
+        false => Partitions::Known(known(table, warehouses, partitions)),
+    };
+}
+
+/// Returns the partitions with the chunks of their warehouses, one for each district.
+fn known(table: &Table, warehouses: u32, partitions: u32) -> Vec<Partition> {
+    let districts = u64::from(DISTRICTS);
+    let key = |name: &str| {
+        let columns = table.indexes.first().and_then(|sql| sql.split_once("PRIMARY KEY"));
+        columns.map(|(_, columns)| format!("ALTER TABLE {name} ADD PRIMARY KEY{columns}")).into_iter().collect()
+    };
+    let none = |n| {
+        let name = format!("{}_{n}", table.name);
+        Partition { indexes: key(&name), name, chunks: Vec::new() }
+    };
+    let mut known: Vec<_> = (1..=partitions).map(none).collect();
+    for warehouse in 1..=warehouses {
+        let first = u64::from(warehouse - 1) * districts;
+        known[hash_partition(warehouse as i32, partitions) as usize].chunks.push(first..first + districts);
+    }
+    known
 }
 
 /// A foreign key of clause 1.3: table, columns, their target, and whether both rows always belong to the same
@@ -313,7 +337,7 @@ mod tests {
         let layout = Layout { partitions: 3, shards: 32, ..Layout::default() };
         let tables = tables(2, Seed(1), layout, &Capabilities::default());
         for table in &tables {
-            assert_eq!(table.partitions == Partitions::Routed, table.name == "order_line");
+            assert_eq!(table.partitions.known().len(), if table.name == "order_line" { 3 } else { 0 });
             match table.distribution {
                 Some(Distribution::Everywhere) => assert_eq!(table.name, "item"),
                 Some(Distribution::Column { name, shards, .. }) => {
@@ -325,6 +349,12 @@ mod tests {
         }
         let lines = tables.iter().find(|table| table.name == "order_line").unwrap();
         assert_eq!(lines.ddl.matches("PARTITION OF order_line").count(), 3);
+        let first = &lines.partitions.known()[0];
+        assert_eq!(first.indexes, ["ALTER TABLE order_line_1 ADD PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)"]);
+        let chunks = lines.partitions.known().iter().flat_map(|partition| &partition.chunks);
+        assert_eq!(chunks.map(|range| range.end - range.start).sum::<u64>(), lines.source.as_ref().unwrap().chunks());
+        assert!(lines.relation_of(&(0..10)).starts_with("order_line_"), "a warehouse is in one partition");
+        assert_eq!(lines.relation_of(&(0..20)), "order_line", "two warehouses need not be");
         assert!(lines.ddl.ends_with("order_line_3 PARTITION OF order_line FOR VALUES WITH (MODULUS 3, REMAINDER 2)"));
     }
 }

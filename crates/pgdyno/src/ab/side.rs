@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::prepare::cycle;
 use pgdyno_life::target::{Demand, Kind, Server};
@@ -24,7 +26,12 @@ pub(crate) struct Side {
 
 impl Side {
     /// Reads the side's order, and starts its server where that is a private one.
-    pub(crate) fn bring_up(name: &'static str, mut order: Order, progress: &Progress) -> Result<Self> {
+    pub(crate) fn bring_up(
+        name: &'static str,
+        mut order: Order,
+        progress: &Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Self> {
         let request = Request::read(order.clone())?;
         let target = request.target()?;
         let planned = request.draft()?.resolved;
@@ -33,8 +40,12 @@ impl Side {
             return Ok(Self { name, order, own: None });
         }
         let (shown_as, settings) = (target.name(), target.settings.clone());
-        let server = target.bring_up_own(&order.target, demand, progress)?;
+        let mut server = target.bring_up_own(&order.target, demand, progress)?;
         server.announce(progress)?;
+        // B gets a copy of the data of A, if it is the same.
+        if name == "A" {
+            load_before_runs(&mut server, &planned.plan, &planned.workload, progress, interrupt.control.stop_flag())?;
+        }
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
         (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(shown_as));

@@ -35,7 +35,8 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let store = dsn.map(|dsn| store::admit(&dsn, "experiment", &progress)).transpose()?;
     let results = a.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
-    let sides = [Side::bring_up("A", a, &progress)?, Side::bring_up("B", b, &progress)?];
+    let bring_up = |name, order| interrupt.blamed(Side::bring_up(name, order, &progress, &interrupt));
+    let sides = [bring_up("A", a)?, bring_up("B", b)?];
     record.restarts = sides.iter().all(Side::is_own);
     let mut experiment = AbRun::new(record, sides, &results, &interrupt, &progress);
     let ended = experiment.go();

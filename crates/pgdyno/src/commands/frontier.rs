@@ -1,6 +1,7 @@
 //! `pgdyno frontier`: how many queries are left at how many transactions.
 
 use jiff::Timestamp;
+use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
@@ -51,8 +52,10 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
         let draft = request.draft()?.resolved;
         let planned = Demand::of(&draft.plan, &draft.workload, &request.order.target);
         let clients = planned.clients + record.streams_max;
-        let server = target.hold(&request.order.target, Demand { clients, ..planned }, &progress)?;
+        let mut server = target.hold(&request.order.target, Demand { clients, ..planned }, &progress)?;
         server.announce(&progress)?;
+        let stop = interrupt.control.stop_flag();
+        interrupt.blamed(load_before_runs(&mut server, &draft.plan, &draft.workload, &progress, stop))?;
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
         (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(name));

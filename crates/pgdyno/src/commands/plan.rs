@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use pgdyno_life::data::disk::shortages;
 use pgdyno_life::data::loaded::loaded;
+use pgdyno_life::data::{self, disk::shortages};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::plan::recipe_order;
 use pgdyno_life::plan::resolve::{Draft, Resolved};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
+use pgdyno_load::ServerSettings;
 use pgdyno_net::Admin;
-use pgdyno_plan::{Facts, LoadChoice, RecipePlan};
+use pgdyno_plan::{Facts, LoadChoice, Plan, RecipePlan};
 use pgdyno_report::forms::{FORMAT_VERSION, PlanForm};
 use pgdyno_workload::Workload;
 
@@ -21,14 +22,22 @@ pub(crate) fn run(command: PlanCommand) -> Result<Code> {
     let request = super::request(command.run)?;
     let Draft { target, mut facts, resolved } = request.draft()?;
     let looked = match &request.order.from_template {
-        Some(_) => Ok(()),
+        Some(_) => Ok(None),
         None => look(&target, &resolved.workload, &mut facts),
     };
     let Resolved { plan, workload, mut notes } = request.resolve(&facts)?;
-    if let Err(why) = looked {
-        notes.push(format!("what the target holds is not known: {why}"));
-    }
     let caps = facts.server.clone().unwrap_or_default();
+    let settings = match looked {
+        Ok(settings) => settings.or_else(|| target.given().is_none().then(ServerSettings::of_private)),
+        Err(why) => {
+            notes.push(format!("what the target holds is not known: {why}"));
+            None
+        }
+    };
+    if let Some(settings) = settings.filter(|_| is_loaded(&plan, &facts)) {
+        let ways = workload.data.iter().filter_map(|data| data::way(&plan, data.as_ref(), &caps, settings));
+        notes.extend(ways.map(|way| format!("load {way}")));
+    }
     let loaded = workload.data.iter().filter(|data| data.meta().has_data());
     let before_run = workload.data.iter().flat_map(|data| data.before_run()).filter(|_| !plan.no_vacuum);
     let mut warnings = Vec::new();
@@ -105,17 +114,32 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How long to wait for an answer about its contents before they are left out.
 const ANSWERING: Duration = Duration::from_secs(10);
 
-/// Reads what a given server can do and contains. Only reads. The error says why that failed.
-fn look(target: &Target, workload: &Workload, facts: &mut Facts) -> std::result::Result<(), String> {
-    let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Ok(()) };
+/// Returns true if the run would load its data.
+fn is_loaded(plan: &Plan, facts: &Facts) -> bool {
+    match plan.load {
+        LoadChoice::Never => false,
+        LoadChoice::IfMissing => facts.loaded.is_none(),
+        LoadChoice::Always => true,
+    }
+}
+
+/// Reads what a given server can do and contains, and returns its settings. Only reads. The error says why that failed.
+fn look(
+    target: &Target,
+    workload: &Workload,
+    facts: &mut Facts,
+) -> std::result::Result<Option<ServerSettings>, String> {
+    let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Ok(None) };
     let options = options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING);
     let mut admin = Admin::connect(&options).map_err(|error| error.to_string())?;
     if is_null(&admin) {
-        return Ok(());
+        return Ok(None);
     }
     facts.loaded = loaded(&mut admin, workload).map_err(|failure| failure.text())?.filter(|loaded| loaded.complete);
-    facts.server = Some(pgdyno_server::capabilities(&mut admin, &options).map_err(|error| error.to_string())?);
-    Ok(())
+    let caps = pgdyno_server::capabilities(&mut admin, &options).map_err(|error| error.to_string())?;
+    let settings = ServerSettings::read(&mut admin, caps.major()).map_err(|error| error.to_string())?;
+    facts.server = Some(caps);
+    Ok(Some(settings))
 }
 
 /// Returns what the document says besides the numbers.

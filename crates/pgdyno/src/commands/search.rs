@@ -1,6 +1,7 @@
 //! `pgdyno search`: finds the highest load that meets an objective.
 
 use jiff::Timestamp;
+use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
@@ -47,8 +48,10 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
             "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
             _ => planned,
         };
-        let server = target.hold(&run.target, demand, &progress)?;
+        let mut server = target.hold(&run.target, demand, &progress)?;
         server.announce(&progress)?;
+        let stop = interrupt.control.stop_flag();
+        interrupt.blamed(load_before_runs(&mut server, &draft.plan, &draft.workload, &progress, stop))?;
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
         (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(name.clone()));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -18,6 +19,8 @@ use pgdyno_live::Progress;
 struct RunningServer {
     server: Server,
     settings: BTreeMap<String, String>,
+    /// The name of the data that its own database holds, loaded before the first run or copied at the start.
+    home: Option<String>,
 }
 
 /// The servers by the names of their targets.
@@ -49,9 +52,12 @@ impl Privates {
                 held
             }
             None => {
-                let server = Target::resolve(&draft.target_order)?.hold(&draft.target_order, demand, progress)?;
+                let mut server = Target::resolve(&draft.target_order)?.hold(&draft.target_order, demand, progress)?;
                 server.announce(progress)?;
-                let mut held = RunningServer { server, settings: draft.settings.clone() };
+                let stop = interrupt.control.stop_flag();
+                let is_there = load_before_runs(&mut server, &draft.plan, &draft.workload, progress, stop)?;
+                let home = database(draft).filter(|_| is_there);
+                let mut held = RunningServer { server, settings: draft.settings.clone(), home };
                 if draft.cycle.restart {
                     evidence.push(done("restart", "started for this run: its own caches are cold"));
                 }
@@ -67,7 +73,7 @@ impl Privates {
         }
         // A server that could not be prepared is not kept: the next run gets a new one.
         let held = self.held.entry(target.to_owned()).or_insert(held);
-        reach(target, &held.server, draft, &evidence, interrupt)
+        reach(target, held, draft, &evidence, interrupt)
     }
 
     /// Forgets servers that have ended; returns why.
@@ -91,6 +97,11 @@ impl Privates {
     }
 }
 
+/// Returns the name of the database for the data of a run; all of its data sets are in it.
+fn database(draft: &Draft) -> Option<String> {
+    draft.workload.data.first().map(|data| format!("pgdyno_{}", pgdyno_load::identity(data.as_ref())))
+}
+
 fn done(step: &str, what: &str) -> CycleRecord {
     CycleRecord { step: step.to_owned(), what: what.to_owned(), done: true, ..CycleRecord::default() }
 }
@@ -98,18 +109,16 @@ fn done(step: &str, what: &str) -> CycleRecord {
 /// Returns the order of a run with the server's address, in a database for data like its own.
 fn reach(
     target: &str,
-    server: &Server,
+    held: &RunningServer,
     draft: &Draft,
     evidence: &[CycleRecord],
     interrupt: &Interrupt,
 ) -> Result<Order> {
-    let Some(options) = &server.options else {
+    let Some(options) = &held.server.options else {
         return Err(Failure::new(Code::Server, "the private server has no address"));
     };
     let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;
-    // All further data is in the same database.
-    let options = if let Some(data) = draft.workload.data.first() {
-        let name = format!("pgdyno_{}", pgdyno_load::identity(data.as_ref()));
+    let options = if let Some(name) = database(draft).filter(|name| held.home.as_ref() != Some(name)) {
         let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(&name));
         if admin.query_opt(&there).or_fail(Code::Server)?.is_none() {
             admin.execute(&format!("create database {}", quote::identifier(&name))).or_fail(Code::Server)?;

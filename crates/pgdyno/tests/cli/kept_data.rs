@@ -65,3 +65,32 @@ fn data_that_took_long_to_load_is_copied_the_next_time() {
     assert_eq!(kept(&home), Vec::<serde_json::Value>::new());
     home.assert_clean();
 }
+
+/// Several runs change the data: it is loaded before the first one, and kept.
+#[test]
+fn a_suite_keeps_what_it_loads_and_begins_with_it_the_next_time() {
+    if !server::available("kept data of a suite") {
+        return;
+    }
+    let home = Home::of_an_ordinary_user();
+    own::write(&home, "mine", &FILES);
+    let suite = |name: &str| {
+        let text = format!(
+            "name = '{name}'\ntargets = ['embedded']\n\
+             [[run]]\nwhat = './mine'\ntime = '1s'\nramp = '0s'\nmatrix.clients = [1, 2]\n"
+        );
+        let path = home.join(format!("{name}.toml"));
+        std::fs::write(&path, text).unwrap();
+        home.run(&["suite", "run", path.to_str().unwrap()]).ok()
+    };
+    suite("first").says(&["keeping a copy of the data"]);
+    assert_eq!(kept(&home).len(), 1);
+    suite("second").says(&["copying the data that an earlier run has loaded"]);
+    let runs = home.runs();
+    assert_eq!(runs.len(), 4);
+    for run in &runs {
+        assert!(run.record.pointer("/load").is_none(), "{}", run.record);
+        assert_eq!(run.number("/summary/failed"), 0.0);
+    }
+    home.assert_clean();
+}
