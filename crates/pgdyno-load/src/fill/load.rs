@@ -10,7 +10,7 @@ use crate::fill::cost::ServerSettings;
 use crate::fill::distribute;
 use crate::fill::loaders::Work;
 use crate::fill::loading::{Load, LoadOptions, is_resumable};
-use crate::fill::plan::{FillPlan, useful_loaders, way_of_largest};
+use crate::fill::plan::{Conditions, FillPlan};
 use crate::fill::prepare::Prepared;
 use crate::fill::queue::Queue;
 use crate::session::Session;
@@ -78,9 +78,9 @@ pub fn load(
     let resumable = is_resumable(data, how);
     let read = |admin: &mut Admin| ServerSettings::read(admin, caps.major());
     let server = halt.watched(|| control.run(Phase::Prepare, None, read))?;
-    let (scale, loaders) = (data.scale(), how.loaders.max(1));
-    let loaders = useful_loaders(&tables, caps, scale, loaders, resumable, server);
-    let way = way_of_largest(&tables, caps, scale, loaders, resumable, server);
+    let conditions = Conditions { caps: caps.clone(), server, scale: data.scale(), resumable };
+    let loaders = conditions.useful_loaders(&tables, how.loaders.max(1));
+    let way = conditions.way_of_largest(&tables, loaders);
     // Set once there is something to resume.
     let ledger_begun = AtomicBool::new(false);
     let done = halt.watched(|| {
@@ -107,13 +107,12 @@ pub fn load(
             progress(&Progress::Way(way));
         }
         let plan = FillPlan {
+            // A load that is resumed has a ledger, whatever its options are.
+            conditions: Conditions { resumable: load.ledger.is_some(), ..conditions.clone() },
             mark: stamp::mark_sql(data),
-            caps: caps.clone(),
-            server,
             freeze_suffices: caps.major() >= 14,
             unlogged: load.unlogged,
             ledger: load.ledger.clone(),
-            scale: data.scale(),
             found,
         };
         let plan = if let (Some(shared), Some(ledger)) = (shared, &load.ledger.clone()) {
@@ -155,16 +154,17 @@ pub fn load(
     done.map_err(|error: LoadError| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error })
 }
 
-/// Returns how a load with these options fills the largest table, and why, as a sentence: `pgbench_accounts: …`. `None` if
+/// Returns how a load with these options fills the largest table, and why, in one line: `pgbench_accounts: …`. `None` if
 /// one connection loads, or SQL does.
 #[must_use]
 pub fn way(data: &dyn DataSet, caps: &Capabilities, how: &LoadOptions, server: ServerSettings) -> Option<String> {
     if data.sql_data().is_some() {
         return None;
     }
-    let (tables, resumable) = (data.tables(caps), is_resumable(data, how));
-    let loaders = useful_loaders(&tables, caps, data.scale(), how.loaders.max(1), resumable, server);
-    way_of_largest(&tables, caps, data.scale(), loaders, resumable, server)
+    let resumable = is_resumable(data, how);
+    let conditions = Conditions { caps: caps.clone(), server, scale: data.scale(), resumable };
+    let tables = data.tables(caps);
+    conditions.way_of_largest(&tables, conditions.useful_loaders(&tables, how.loaders.max(1)))
 }
 
 /// Raises the memory of one index build above the server's setting, which is 64 MiB by default: up to half of

@@ -244,7 +244,7 @@ impl<'a> Work<'a> {
             "select set_config(name, {workers}, false) from pg_settings where name = 'max_parallel_maintenance_workers'"
         );
         session.run(Phase::Indexes, Some(table.name), |admin| {
-            set_index_memory(admin, self.plan.server.shared_buffers_bytes, self.loaders, idle)?;
+            set_index_memory(admin, self.plan.conditions.server.shared_buffers_bytes, self.loaders, idle)?;
             admin.query(&sql).map(drop)
         })
     }
@@ -387,7 +387,7 @@ impl<'a> Work<'a> {
         let sql = format!("{begin}; {}; {}", table.ddl, self.mark_sql(table));
         session.execute(Phase::Rows, Some(table.name), &sql)?;
         let was_spread = |table: &Table| self.plan.kept(table).is_some();
-        if let Some(sql) = distribute::table_sql(&self.plan.caps, self.tables, was_spread, table) {
+        if let Some(sql) = distribute::table_sql(&self.plan.conditions.caps, self.tables, was_spread, table) {
             session.execute(Phase::Rows, Some(table.name), &sql)?;
         }
         if self.plan.unlogged {
@@ -399,7 +399,7 @@ impl<'a> Work<'a> {
     /// Returns the VACUUM that freezes a table. Since PostgreSQL 16 it may use all buffers: in a ring of a few it waits for
     /// the WAL each time that it takes one again, which takes twice as long.
     fn freeze_sql(&self, table: &Table, more: &str) -> String {
-        let limit = if self.plan.caps.major() >= 16 { ", buffer_usage_limit 0" } else { "" };
+        let limit = if self.plan.conditions.caps.major() >= 16 { ", buffer_usage_limit 0" } else { "" };
         format!("vacuum (freeze{limit}{more}) {}", name(table))
     }
 

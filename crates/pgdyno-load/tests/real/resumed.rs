@@ -367,7 +367,7 @@ fn a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen() {
     let report = load(&target, &sample, &CAPS, &resumable(2), &progress, &AtomicBool::new(false), None).unwrap();
     assert_eq!(report.notes, [""; 0]);
     let told = told.into_inner().unwrap();
-    assert_eq!(told, "big: 2 connections commit part by part, and VACUUM freezes what they leave behind");
+    assert_eq!(told, "big: 2 connections commit parts, VACUUM freezes them meanwhile");
     let mut admin = connect(&target);
     assert_eq!(thawed(&mut admin, "big"), "0");
     let counted = "select vacuum_count from pg_stat_user_tables where relname = 'big'";
