@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{SearchPoint, SearchRecord, SearchStatus};
+use pgdyno_results::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
 
 use crate::{units, wrap};
 
@@ -89,12 +89,33 @@ pub fn verdict(point: &SearchPoint) -> &str {
     }
 }
 
+/// Returns the figures that the verdict on a load rests on: those of one kind of transactions if an objective names it,
+/// else the p99 of all.
+#[must_use]
+pub fn figures(point: &SearchPoint) -> String {
+    match &point.of_kinds[..] {
+        [] => format!("p99 {} ms", units::ms(point.response_latency_ns_p99.unwrap_or_default() as u64)),
+        of_kinds => of_kinds.iter().map(of_kind).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn of_kind(figure: &KindFigure) -> String {
+    match (figure.latency_ns, figure.failed_share) {
+        (Some(ns), _) => format!("{} {} ms", figure.name, units::ms(ns as u64)),
+        (None, Some(share)) => format!("{} {}", figure.name, units::percent(share)),
+        (None, None) => format!("{} -", figure.name),
+    }
+}
+
 fn row(by: &str, point: &SearchPoint) -> [String; 7] {
     let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
-    let verdict = match &point.overload {
-        Some(overload) => format!("{}: {overload}", verdict(point)),
-        None => verdict(point).to_owned(),
-    };
+    let mut told = verdict(point).to_owned();
+    if let Some(overload) = &point.overload {
+        told += &format!(": {overload}");
+    }
+    if !point.of_kinds.is_empty() {
+        told += &format!("; {}", figures(point));
+    }
     [
         load(by, point.load),
         units::rate(point.achieved_per_s),
@@ -102,7 +123,7 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
         ms(point.response_latency_ns_p99),
         units::percent(point.failed_share),
         point.repeats.to_string(),
-        verdict,
+        told,
     ]
 }
 
@@ -222,6 +243,23 @@ mod tests {
                                                                   offered load were
                                                                   achieved
         ");
+    }
+
+    #[test]
+    fn figures_of_a_kind_of_transactions_stand_beside_the_verdict() {
+        let mut record = record();
+        record.objectives = vec!["new-order p99 < 20ms".to_owned(), "payment errors < 1%".to_owned()];
+        for point in &mut record.points {
+            let p99 = KindFigure { name: "new-order p99".to_owned(), latency_ns: Some(12.3e6), failed_share: None };
+            let errors = KindFigure { name: "payment errors".to_owned(), latency_ns: None, failed_share: Some(0.002) };
+            point.of_kinds = vec![p99, errors];
+        }
+        assert_eq!(rows(&record)[0][6], "met; new-order p99 12.3 ms, payment errors 0.2 %");
+        assert_eq!(figures(&record.points[0]), "new-order p99 12.3 ms, payment errors 0.2 %");
+        let mut bytes = Vec::new();
+        text(&record, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_nam
 pub use listing::{is_listed, list_run};
 pub use live::{Latest, goes_on, read_latest};
 pub use metric::Metric;
-pub use objective::Objective;
+pub use objective::{Objective, ObjectiveValue};
 pub use pgdyno_workload::{Better, Unit};
 pub use profile::write_profile;
 pub use record::{
@@ -74,7 +74,7 @@ pub use record::{
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
-pub use search::{SearchPoint, SearchRecord, SearchStatus};
+pub use search::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
 pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_json, write_record, write_whole};

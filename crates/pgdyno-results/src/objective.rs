@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use pgdyno_plan::units;
 
-use crate::record::{LatencyRecord, RunRecord};
+use crate::record::{LatencyRecord, RunRecord, TransactionRecord};
 
 /// A figure of the response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,10 @@ impl Figure {
         ("mean", Self::Mean),
     ];
 
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, figure)| figure)
+    }
+
     fn of_ns(self, latency: &LatencyRecord) -> f64 {
         match self {
             Self::P50 => latency.p50 as f64,
@@ -53,60 +57,143 @@ enum What {
     Tps { above: f64 },
 }
 
-/// An objective, and its text.
+/// An objective: a condition on a figure of all transactions, or of one kind of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
-    text: String,
+    /// The kind of transactions; `None` for all of them together.
+    transaction: Option<String>,
+    /// The condition as text, without the transaction: `p99 < 10ms`.
+    condition: String,
     what: What,
 }
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        match &self.transaction {
+            Some(transaction) => write!(f, "{transaction} {}", self.condition),
+            None => f.write_str(&self.condition),
+        }
     }
 }
 
+/// The figure of an objective in a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ObjectiveValue {
+    /// A response time.
+    LatencyNs(f64),
+    /// The share of transactions that failed, 0 to 1.
+    FailedShare(f64),
+}
+
 impl Objective {
-    /// Parses `p99 < 10ms`, `errors < 0.1%`, `tps > 500`.
+    /// Parses `p99 < 10ms`, `errors < 0.1%`, `tps > 500`, and for one kind of transactions `new-order p99 < 20ms`. Whether
+    /// the workload has that kind is for [`Objective::of_workload`] to say.
     ///
     /// # Errors
     /// When it is none of these; lists the possible forms.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (name, sign, bound) = split(text).ok_or("write FIGURE < BOUND, as in \"p99 < 10ms\"")?;
+        let (left, sign, bound) = split(text).ok_or("write FIGURE < BOUND, as in \"p99 < 10ms\"")?;
+        let (transaction, name) = match left.rsplit_once(char::is_whitespace) {
+            Some((transaction, name)) => (Some(transaction.trim_end()), name),
+            None => (None, left),
+        };
         let what = match (name, sign) {
             ("errors", '<') => What::Errors { below: share(bound)? },
+            ("tps", '>') if transaction.is_some() => {
+                return Err(format!(
+                    "the mix decides the share of each transaction: write \"tps > {bound}\", of all of them"
+                ));
+            }
             ("tps", '>') => What::Tps { above: positive(bound).ok_or("write a number above 0, as in \"tps > 500\"")? },
             ("tps", _) => return Err("more throughput is better: write \"tps > N\"".to_owned()),
+            ("errors", _) => return Err(format!("fewer errors are better: write \"{left} < PERCENT\"")),
             (name, sign) => {
-                let known = Figure::ALL.into_iter().find(|(known, _)| *known == name);
-                let names = Figure::ALL.map(|(name, _)| name).join(", ");
-                let (_, figure) = known.ok_or_else(|| format!("'{name}' is none of {names}, errors, tps"))?;
+                let figure = Figure::named(name).ok_or_else(|| unknown_figure(transaction, name, sign, bound))?;
                 if sign != '<' {
-                    return Err(format!("less latency is better: write \"{name} < TIME\""));
+                    return Err(format!("less latency is better: write \"{left} < TIME\""));
                 }
                 What::Latency { figure, below_ns: time_ns(bound)? }
             }
         };
-        Ok(Self { text: format!("{name} {sign} {bound}"), what })
+        let condition = format!("{name} {sign} {bound}");
+        Ok(Self { transaction: transaction.map(str::to_owned), condition, what })
+    }
+
+    /// Returns the objective with the transaction's name as the workload has it: `New_Order` is `new-order`. `known` are the
+    /// transactions that the workload runs.
+    ///
+    /// # Errors
+    /// When the workload does not run that transaction; lists those that it runs.
+    pub fn of_workload(self, known: &[&str]) -> Result<Self, String> {
+        let Some(transaction) = &self.transaction else { return Ok(self) };
+        let plain = |name: &str| name.to_lowercase().replace('_', "-");
+        let exact = known.iter().find(|name| *name == transaction);
+        let found = exact.or_else(|| known.iter().find(|name| plain(name) == plain(transaction)));
+        match found {
+            Some(name) => Ok(Self { transaction: Some((*name).to_owned()), ..self }),
+            None => Err(format!("\"{self}\": '{transaction}' is none of {}", known.join(", "))),
+        }
+    }
+
+    /// Returns the kind of transactions that it is about; `None` for all of them together.
+    #[must_use]
+    pub fn transaction(&self) -> Option<&str> {
+        self.transaction.as_deref()
+    }
+
+    /// Returns its figure in words, without the bound: `p99`, `new-order p99`.
+    #[must_use]
+    pub fn figure(&self) -> String {
+        let name = self.condition.split_whitespace().next().unwrap_or_default();
+        self.transaction.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" ")
+    }
+
+    fn kind<'a>(&self, record: &'a RunRecord) -> Option<&'a TransactionRecord> {
+        record.transactions.iter().find(|kind| self.transaction.as_ref() == Some(&kind.name))
+    }
+
+    /// Returns its figure in a run. `None` if nothing was measured of which it is a figure: no transaction of its kind ended
+    /// in the window; also for throughput, which says nothing about a load.
+    #[must_use]
+    pub fn value(&self, record: &RunRecord) -> Option<ObjectiveValue> {
+        let summary = record.summary.as_ref()?;
+        match (self.what, &self.transaction) {
+            (What::Latency { figure, .. }, None) => {
+                summary.response_latency_ns.as_ref().map(|l| ObjectiveValue::LatencyNs(figure.of_ns(l)))
+            }
+            (What::Latency { figure, .. }, Some(_)) => {
+                let kind = self.kind(record)?;
+                let latency = kind.response_latency_ns.as_ref().or(kind.service_latency_ns.as_ref());
+                latency.map(|l| ObjectiveValue::LatencyNs(figure.of_ns(l)))
+            }
+            (What::Errors { .. }, None) => {
+                (summary.ended() > 0).then(|| ObjectiveValue::FailedShare(summary.failed_share()))
+            }
+            (What::Errors { .. }, Some(_)) => {
+                let kind = self.kind(record)?;
+                let ended = kind.committed + kind.rolled_back + kind.failed;
+                (ended > 0).then(|| ObjectiveValue::FailedShare(kind.failed as f64 / ended as f64))
+            }
+            (What::Tps { .. }, _) => None,
+        }
     }
 
     /// Returns the logarithm of bound over figure, for figures that get worse with load: above 0 the objective is
-    /// met. Returns `None` for other figures.
+    /// met. Returns `None` for other figures, and where [`Objective::value`] has none.
     #[must_use]
     pub fn margin(&self, record: &RunRecord) -> Option<f64> {
-        let summary = record.summary.as_ref()?;
-        let ratio = match self.what {
-            What::Latency { figure, below_ns } => below_ns / figure.of_ns(summary.response_latency_ns.as_ref()?),
-            What::Errors { below } => below / summary.failed_share(),
-            What::Tps { .. } => return None,
+        let ratio = match (self.what, self.value(record)?) {
+            (What::Latency { below_ns, .. }, ObjectiveValue::LatencyNs(ns)) => below_ns / ns,
+            (What::Errors { below }, ObjectiveValue::FailedShare(share)) => below / share,
+            _ => return None,
         };
         Some(ratio.ln())
     }
 
-    /// Returns true if it limits failed transactions.
+    /// Returns true if it limits failed transactions of this kind.
     #[must_use]
-    pub fn admits_failures(&self) -> bool {
-        matches!(self.what, What::Errors { .. })
+    pub fn admits_failures_of(&self, kind: &str) -> bool {
+        matches!(self.what, What::Errors { .. }) && self.transaction().is_none_or(|own| own == kind)
     }
 
     /// Returns the throughput that it demands.
@@ -119,8 +206,20 @@ impl Objective {
     }
 }
 
+/// Says what a condition on an unknown figure would have to be.
+fn unknown_figure(transaction: Option<&str>, name: &str, sign: char, bound: &str) -> String {
+    let names = Figure::ALL.map(|(name, _)| name).join(", ");
+    match transaction {
+        Some(first) if Figure::named(first).is_some() => {
+            format!("the transaction comes first: write \"{name} {first} {sign} {bound}\"")
+        }
+        Some(_) => format!("'{name}' is none of {names}, errors"),
+        None => format!("'{name}' is none of {names}, errors, tps"),
+    }
+}
+
 fn split(text: &str) -> Option<(&str, char, &str)> {
-    let at = text.find(['<', '>'])?;
+    let at = text.rfind(['<', '>'])?;
     let sign = text[at..].chars().next()?;
     let (name, bound) = (text[..at].trim(), text[at + 1..].trim());
     (!name.is_empty() && !bound.is_empty()).then_some((name, sign, bound))
@@ -169,15 +268,68 @@ mod tests {
             ("p99 < 10m", "min or ms"),
             ("p99 < 0ms", "below 0"),
             ("p98 < 10ms", "p99.9"),
+            ("new-order p98 < 10ms", "p99.9, max, mean, errors"),
+            ("p99 new-order < 10ms", "write \"new-order p99 < 10ms\""),
+            ("new-order tps > 5", "write \"tps > 5\""),
+            ("new-order p99 > 10ms", "new-order p99 < TIME"),
+            ("new-order < 10ms", "none of p50"),
             ("p99 > 10ms", "p99 < TIME"),
             ("tps < 5", "tps > N"),
             ("tps > x", "above 0"),
             ("errors < 1", "0.1%"),
-            ("errors > 1%", "none of"),
+            ("errors > 1%", "errors < PERCENT"),
             ("< 10ms", "FIGURE"),
         ] {
             let told = Objective::parse(text).unwrap_err();
             assert!(told.contains(word), "{text}: {told}");
         }
+    }
+
+    #[test]
+    fn an_objective_of_a_transaction_has_its_name_as_the_workload_writes_it() {
+        let of = |text: &str, known: &[&str]| Objective::parse(text).unwrap().of_workload(known);
+        let known = ["new-order", "payment", "my script"];
+        for (text, name) in [
+            ("new-order p99<20ms", "new-order p99 < 20ms"),
+            ("New_Order  p99 < 20ms", "new-order p99 < 20ms"),
+            ("my script errors < 1%", "my script errors < 1%"),
+            ("p99 < 20ms", "p99 < 20ms"),
+        ] {
+            assert_eq!(of(text, &known).unwrap().to_string(), name);
+        }
+        assert_eq!(of("PAYMENT mean < 1ms", &["PAYMENT", "payment"]).unwrap().transaction(), Some("PAYMENT"));
+        let error = of("neword p99 < 20ms", &known).unwrap_err();
+        assert_eq!(error, "\"neword p99 < 20ms\": 'neword' is none of new-order, payment, my script");
+        assert_eq!(of("new-order p99 < 20ms", &known).unwrap().figure(), "new-order p99");
+        assert_eq!(Objective::parse("p99.9<1s").unwrap().figure(), "p99.9");
+    }
+
+    #[test]
+    fn a_figure_of_a_transaction_is_its_own_and_missing_if_none_ended() {
+        let [mut record, _] = crate::fixture::all();
+        let latency = |p99| Some(LatencyRecord { p99, ..LatencyRecord::default() });
+        let kind = |name: &str, failed, p99| TransactionRecord {
+            name: name.to_owned(),
+            committed: 100 - failed,
+            failed,
+            response_latency_ns: latency(p99),
+            ..TransactionRecord::default()
+        };
+        let idle = TransactionRecord { name: "idle".to_owned(), ..TransactionRecord::default() };
+        record.transactions = vec![kind("a", 0, 1_000_000), kind("b", 4, 5_000_000), idle];
+        let value = |text: &str| Objective::parse(text).unwrap().value(&record);
+        assert_eq!(value("a p99 < 2ms"), Some(ObjectiveValue::LatencyNs(1e6)));
+        assert_eq!(value("b p99 < 2ms"), Some(ObjectiveValue::LatencyNs(5e6)));
+        assert_eq!(value("b errors < 1%"), Some(ObjectiveValue::FailedShare(0.04)));
+        assert_eq!([value("idle p99 < 2ms"), value("idle errors < 1%"), value("c p99 < 2ms")], [None; 3]);
+        let is_met = |text: &str| Objective::parse(text).unwrap().margin(&record).map(|margin| margin > 0.0);
+        assert_eq!(
+            [is_met("a p99 < 2ms"), is_met("b p99 < 2ms"), is_met("idle p99 < 2ms")],
+            [Some(true), Some(false), None]
+        );
+        let admits = |text: &str| ["a", "b"].map(|kind| Objective::parse(text).unwrap().admits_failures_of(kind));
+        assert_eq!(admits("errors < 9%"), [true, true]);
+        assert_eq!(admits("b errors < 9%"), [false, true]);
+        assert_eq!(admits("b p99 < 1s"), [false, false]);
     }
 }

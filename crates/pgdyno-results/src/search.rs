@@ -156,6 +156,22 @@ pub struct SearchPoint {
     /// 99th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_latency_ns_p99: Option<f64>,
+    /// Figures of one kind of transactions, in the order of the objectives that name one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_kinds: Vec<KindFigure>,
     /// Names of its runs.
     pub runs: Vec<String>,
+}
+
+/// A figure of one kind of transactions, which an objective limits: the median of the load's measurements.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KindFigure {
+    /// The figure: `new-order p99`, `payment errors`.
+    pub name: String,
+    /// If it is a response time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<f64>,
+    /// If it is a share of failed transactions, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_share: Option<f64>,
 }

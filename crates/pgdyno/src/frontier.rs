@@ -12,7 +12,7 @@ use pgdyno_live::Progress;
 use pgdyno_measure::frontier::{Point, area, area_reach, bounds, hull};
 use pgdyno_measure::mean::{mean, reach};
 use pgdyno_measure::search::Seen;
-use pgdyno_plan::{Order, SuitePlan};
+use pgdyno_plan::{AnalyticsOrder, Order, SuitePlan};
 use pgdyno_report::units;
 use pgdyno_results::{FrontierPoint, FrontierRecord, FrontierResult, Objective, Resumable as _, RunRecord, Status};
 
@@ -96,9 +96,7 @@ impl FrontierRun<'_> {
 
     /// Loads the data where it is missing, and measures the highest rate: a closed loop without queries.
     fn highest(&mut self) -> std::result::Result<(), Stopped> {
-        let mut order = self.order.clone();
-        order.workload.streams = Some("0".to_owned());
-        let (_, record) = self.run(order, "highest rate", 1)?;
+        let (_, record) = self.run(with_streams(&self.order, 0), "highest rate", 1)?;
         let tps = record.summary.as_ref().map_or(0.0, |summary| summary.tps);
         if tps <= 0.0 {
             let error = "nothing was committed in a closed loop, so there is no highest rate";
@@ -114,9 +112,8 @@ impl FrontierRun<'_> {
     /// Measures a point once.
     fn point(&mut self, nth: usize) -> std::result::Result<(), Stopped> {
         let FrontierPoint { share, streams, .. } = self.record.points[nth];
-        let mut order = self.order.clone();
+        let mut order = with_streams(&self.order, streams);
         (order.no_load, order.replace) = (!self.record.restored, false);
-        order.workload.streams = Some(streams.to_string());
         if share > 0.0 {
             order.drive.rate = self.record.highest_tps.map(|tps| rounded(tps * share));
         } else {
@@ -179,6 +176,17 @@ impl FrontierRun<'_> {
     }
 }
 
+/// Returns the order with so many streams of queries; without what concerns queries if there are none.
+fn with_streams(order: &Order, streams: u32) -> Order {
+    let mut order = order.clone();
+    order.workload.streams = Some(streams.to_string());
+    if streams == 0 {
+        (order.workload.queries, order.workload.query_form, order.workload.timeout) = (None, None, None);
+        order.analytics = AnalyticsOrder::default();
+    }
+    order
+}
+
 /// Returns a rate with three digits, which people can read and say again.
 fn rounded(rate: f64) -> f64 {
     let unit = 10_f64.powf(rate.log10().floor() - 2.0);
@@ -187,7 +195,10 @@ fn rounded(rate: f64) -> f64 {
 
 /// Returns why the transactions of a run missed their rate or an objective.
 fn missed(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Option<String> {
-    let measured = judge(record, directory, objectives)?;
+    let measured = match judge(record, directory, objectives) {
+        Ok(measured) => measured,
+        Err(why) => return Some(why),
+    };
     match measured.seen {
         Seen::Overloaded => measured.overload.or_else(|| Some("overloaded".to_owned())),
         Seen::Margin(margin) if margin < 0.0 => {
@@ -236,6 +247,20 @@ mod tests {
         assert_eq!(grid.len(), 5 * 3 - 1);
         assert!(grid.iter().enumerate().all(|(nth, point)| !grid[..nth].contains(point)));
         assert!(!grid.contains(&(0.0, 0)));
+    }
+
+    #[test]
+    fn a_run_without_streams_asks_for_nothing_about_queries() {
+        let mut order = Order::default();
+        (order.workload.queries, order.workload.timeout) = (Some("1".to_owned()), Some(5.0));
+        order.analytics.settings = vec![("work_mem".to_owned(), "1GB".to_owned())];
+        let [none, some] = [0, 2].map(|streams| with_streams(&order, streams));
+        assert_eq!(
+            (none.workload.queries, none.workload.timeout, none.analytics),
+            (None, None, AnalyticsOrder::default())
+        );
+        assert_eq!(some.workload.streams.as_deref(), Some("2"));
+        assert_eq!((some.workload.queries, some.analytics), (order.workload.queries, order.analytics));
     }
 
     #[test]

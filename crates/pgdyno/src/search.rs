@@ -23,6 +23,8 @@ use pgdyno_live::Progress;
 /// The specification of a search.
 pub(crate) struct Task<'a> {
     pub(crate) objectives: &'a [Objective],
+    /// Share of the rarest transactions that an objective is about in all of the mix.
+    pub(crate) share: f64,
     pub(crate) by: &'a str,
     pub(crate) min: Option<f64>,
     pub(crate) max: Option<f64>,
@@ -112,8 +114,9 @@ impl<'a> SearchRun<'a> {
             }
             self.record.capacity_tps = Some(tps);
             self.task.progress.note(&format!("closed loop: {} TPS", pgdyno_report::units::rate(tps)));
-            // At least ten arrivals are needed for a judgement.
-            let least = (tps / 1000.0).max(self.task.time_s.map_or(0.0, |time| 10.0 / time)).min(tps);
+            // At least ten arrivals of a kind are needed for a judgement.
+            let arrivals = 10.0 / self.task.share;
+            let least = (tps / 1000.0).max(self.task.time_s.map_or(0.0, |time| arrivals / time)).min(tps);
             let min = self.task.min.unwrap_or(least.min(self.task.max.unwrap_or(f64::INFINITY)));
             let max = self.task.max.unwrap_or((2.0 * tps).max(min));
             (min, max, 0.7 * tps, std::f64::consts::SQRT_2, false, budget - 1)
@@ -135,14 +138,13 @@ impl<'a> SearchRun<'a> {
             self.sum_up(&search);
             self.save()?;
             if let Some(point) = self.record.points.iter().find(|point| point.load == load) {
-                let p99 = point.response_latency_ns_p99.unwrap_or_default();
                 self.task.progress.note(&format!(
-                    "{}: {} after {} of at most {} (p99 {} ms)",
+                    "{}: {} after {} of at most {} ({})",
                     words(self.task.by, load),
                     pgdyno_report::search::verdict(point),
                     point.repeats,
                     REPEATS,
-                    pgdyno_report::units::ms(p99 as u64)
+                    pgdyno_report::search::figures(point)
                 ));
             }
         }
@@ -211,7 +213,10 @@ impl<'a> SearchRun<'a> {
     fn measure(&mut self, load: f64) -> std::result::Result<Measured, Stopped> {
         let name = format!("{}={load}", self.task.by);
         let (directory, record) = self.run(&name, Some(load))?;
-        judge(&record, &directory, self.task.objectives).ok_or_else(|| self.nothing(&name, Some(&record), None))
+        judge(&record, &directory, self.task.objectives).map_err(|why| {
+            let error = format!("the run of {name} cannot be judged: {why}");
+            Failure::new(Code::Run, error).hint("measure for longer (-T), or raise --min").into()
+        })
     }
 
     /// Runs once; without a load, in a closed loop of all clients. The first run loads the data.

@@ -80,7 +80,8 @@ Examples:
 pub(super) const SEARCH: &str = "\
 Examples:
   pgdyno search tpcb-like -s 50 --slo \"p99 < 10ms\"
-  pgdyno search tproc-c -w 100 --by clients --slo \"p95 < 50ms\"";
+  pgdyno search tproc-c -w 100 --by clients --slo \"p95 < 50ms\"
+  pgdyno search tproc-c -w 100 -c 64 --slo \"new-order p99 < 20ms\"";
 
 pub(super) const FRONTIER: &str = "\
 Examples:

@@ -20,7 +20,7 @@ pub(crate) struct FrontierArgs {
     /// Time limit, not counting the load and the highest rate: it ends before a run that would exceed it
     #[arg(help_heading = "Frontier", long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) budget: Option<f64>,
-    /// An objective of the transactions, as in "p99 < 50ms". Points that miss it, or their rate, are hollow. May be given several times
+    /// An objective of the transactions, as in "p99 < 50ms" or "new-order p99 < 50ms". Points that miss it, or their rate, are hollow. May be given several times
     #[arg(help_heading = "Frontier", long, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
     /// Do not restore the data before each run: it grows from one to the next

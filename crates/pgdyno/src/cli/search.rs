@@ -11,7 +11,7 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// What must hold: p50, p90, p95, p99, p99.9, max or mean of the response time, as in "p99 < 10ms"; "errors <
-    /// 0.1%"; "tps > 500". May be given several times; all must hold
+    /// 0.1%"; "tps > 500". Of one kind of transactions: "new-order p99 < 20ms". May be given several times; all must hold
     #[arg(help_heading = "Search", long, required = true, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
     /// What is varied: the rate of an open loop, or the clients of a closed one

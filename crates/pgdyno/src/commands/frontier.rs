@@ -13,6 +13,7 @@ use pgdyno_workload::Work;
 
 use super::ab::without_passwords;
 use super::confirm::confirm;
+use super::search::of_workload;
 use super::store;
 use crate::cli::FrontierArgs;
 use crate::frontier::{FrontierRun, points};
@@ -26,17 +27,14 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let (quiet, yes, format) = (args.run.quiet, args.run.consent.yes, args.format.clone());
     let dsn = args.run.store.dsn();
-    let (repeats, budget_s, slo) = (args.repeats, args.budget, args.slo.clone());
+    let (repeats, budget_s) = (args.repeats, args.budget);
     let (mut record, mut order) = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
     };
     (record.repeats, record.budget_s) = (repeats.max(record.repeats), budget_s);
-    let objectives = match slo.is_empty() {
-        true => record.objectives.iter().map(|text| Objective::parse(text)).collect::<std::result::Result<_, _>>(),
-        false => Ok(slo),
-    };
-    let objectives: Vec<Objective> = objectives.or_fail(Code::Start)?;
+    let objectives = record.objectives.iter().map(|text| Objective::parse(text));
+    let objectives: Vec<Objective> = objectives.collect::<std::result::Result<_, _>>().or_fail(Code::Start)?;
     let request = Request::read(order.clone())?;
     confirm(&request.order.target, "frontier", yes)?;
     let interrupt = interrupt::listen()?;
@@ -106,7 +104,8 @@ fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order)> {
     let stored = without_passwords(&order)?;
     let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name(), stored);
     record.restored = !args.no_restore;
-    record.objectives = args.slo.iter().map(ToString::to_string).collect();
+    let objectives = of_workload(args.slo, &draft.resolved.workload.drive.txns())?;
+    record.objectives = objectives.iter().map(ToString::to_string).collect();
     record.streams_max = args.max_streams;
     record.points = points(args.max_streams);
     Ok((record, order))

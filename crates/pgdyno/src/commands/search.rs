@@ -7,7 +7,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::{Demand, Kind};
-use pgdyno_results::{SearchRecord, StudyKind, admit, run_id};
+use pgdyno_results::{Objective, SearchRecord, StudyKind, admit, run_id};
+use pgdyno_workload::Txn;
 
 use crate::cli::SearchArgs;
 use crate::interrupt;
@@ -20,13 +21,16 @@ use super::store;
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 10.0;
 
-pub(crate) fn run(args: SearchArgs) -> Result<Code> {
+pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let dsn = args.run.store.dsn();
     let mut order = args.run.order();
     let request = Request::read(order.clone())?;
     let (run, source) = (&request.order, &request.source);
+    let draft = request.draft()?.resolved;
+    let kinds = draft.workload.drive.txns();
+    args.slo = of_workload(args.slo, &kinds)?;
     confirm(&run.target, "search", yes)?;
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
@@ -42,7 +46,6 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     // It must live until the search is over.
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
-        let draft = request.draft()?.resolved;
         let planned = Demand::of(&draft.plan, &draft.workload, &request.order.target);
         let demand = match args.by.as_str() {
             "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
@@ -72,6 +75,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     let id = run_id(started, &suite, started.as_nanosecond() as u64 ^ u64::from(std::process::id()));
     let task = Task {
         objectives: &args.slo,
+        share: share(&args.slo, &kinds),
         by: &args.by,
         min: args.min,
         max: args.max,
@@ -99,6 +103,23 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         store::push_study(store, StudyKind::Search, &search.path(), run.results(), &progress);
     }
     ended
+}
+
+/// Returns the objectives with the names of this workload's kinds of transactions.
+///
+/// # Errors
+/// When the workload does not run one of them.
+pub(super) fn of_workload(objectives: Vec<Objective>, kinds: &[Txn]) -> Result<Vec<Objective>> {
+    let known: Vec<_> = kinds.iter().filter(|kind| kind.weight > 0.0).map(|kind| kind.name).collect();
+    let named = objectives.into_iter().map(|objective| objective.of_workload(&known));
+    named.collect::<std::result::Result<_, _>>().map_err(|error| Failure::new(Code::Start, format!("--slo {error}")))
+}
+
+/// Returns the share of the rarest kind that an objective names in all transactions; 1 if none names one.
+fn share(objectives: &[Objective], kinds: &[Txn]) -> f64 {
+    let all: f64 = kinds.iter().map(|kind| kind.weight).sum();
+    let named = |kind: &&Txn| objectives.iter().any(|objective| objective.transaction() == Some(kind.name));
+    kinds.iter().filter(named).map(|kind| kind.weight / all).fold(1.0, f64::min)
 }
 
 fn admit_arguments(args: &SearchArgs) -> Result<()> {

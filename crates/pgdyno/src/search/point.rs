@@ -5,7 +5,7 @@ use std::path::Path;
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Arrivals, Pace, Rate};
 use pgdyno_report::units;
-use pgdyno_results::{INTERVALS, Objective, RunRecord, SearchPoint, Status, Summary};
+use pgdyno_results::{INTERVALS, KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary};
 
 /// An open loop that falls behind its schedule by a greater share than this is overloaded; so is one with a greater
 /// share of late or skipped arrivals.
@@ -28,16 +28,25 @@ pub(crate) struct Measured {
     mean_ns: Option<f64>,
     p50_ns: Option<f64>,
     p99_ns: Option<f64>,
+    of_kinds: Vec<KindFigure>,
 }
 
-/// Judges the run with this record, in `directory`. `None` if it has no figures.
-pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Option<Measured> {
-    let summary = record.summary.as_ref()?;
+/// Judges the run with this record, in `directory`.
+///
+/// # Errors
+/// When the run has no figures, or not those of an objective; says why.
+pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Result<Measured, String> {
+    let summary = record.summary.as_ref().ok_or_else(|| record.reason.clone().unwrap_or_default())?;
     let overload =
         doubt(record, objectives).or_else(|| behind(record, summary)).or_else(|| growing(directory, summary));
+    let is_blank = |objective: &&Objective| objective.least_tps().is_none() && objective.value(record).is_none();
+    if let Some(objective) = objectives.iter().find(is_blank).filter(|_| overload.is_none()) {
+        let kind = objective.transaction().unwrap_or("transaction");
+        return Err(format!("no {kind} ended in the window, and so nothing shows whether \"{objective}\" is met"));
+    }
     let margin = objectives.iter().filter_map(|o| o.margin(record)).fold(f64::INFINITY, f64::min);
     let latency = summary.response_latency_ns.as_ref();
-    Some(Measured {
+    Ok(Measured {
         id: record.id.clone(),
         seen: if overload.is_some() { Seen::Overloaded } else { Seen::Margin(margin) },
         overload,
@@ -47,6 +56,18 @@ pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objectiv
         mean_ns: latency.map(|l| l.mean),
         p50_ns: latency.map(|l| l.p50 as f64),
         p99_ns: latency.map(|l| l.p99 as f64),
+        of_kinds: objectives.iter().filter_map(|objective| of_kind(record, objective)).collect(),
+    })
+}
+
+/// Returns the figure of an objective that names a kind of transactions.
+fn of_kind(record: &RunRecord, objective: &Objective) -> Option<KindFigure> {
+    objective.transaction()?;
+    let name = objective.figure();
+    Some(match objective.value(record) {
+        Some(ObjectiveValue::LatencyNs(ns)) => KindFigure { name, latency_ns: Some(ns), failed_share: None },
+        Some(ObjectiveValue::FailedShare(share)) => KindFigure { name, latency_ns: None, failed_share: Some(share) },
+        None => KindFigure { name, latency_ns: None, failed_share: None },
     })
 }
 
@@ -57,10 +78,10 @@ fn achieved(summary: &Summary) -> f64 {
 /// Returns why the figures of a run cannot be trusted, so that it meets no objective. Failures may be part of an
 /// objective.
 fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
-    let counted = objectives.iter().any(Objective::admits_failures);
-    let failed = record.summary.as_ref().is_some_and(|summary| summary.failed > 0);
+    let admits = |kind: &str| objectives.iter().any(|objective| objective.admits_failures_of(kind));
+    let mut failed = record.transactions.iter().filter(|kind| kind.failed > 0).peekable();
     match record.status {
-        Status::Invalid if counted && failed => None,
+        Status::Invalid if failed.peek().is_some() && failed.all(|kind| admits(&kind.name)) => None,
         Status::Invalid | Status::Failed => {
             Some(record.reason.clone().unwrap_or_else(|| record.status.name().to_owned()))
         }
@@ -127,12 +148,23 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// Returns the median; `None` without values.
+fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| median(&values))
+}
+
 /// Returns a load and its runs, as the record of the search stores them.
 pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
-    let of = |figure: fn(&Measured) -> Option<f64>| {
-        let values: Vec<f64> = runs.iter().filter_map(figure).collect();
-        (!values.is_empty()).then(|| median(&values))
+    let of = |figure: fn(&Measured) -> Option<f64>| median_of(runs.iter().filter_map(figure));
+    let of_kind = |(nth, kind): (usize, &KindFigure)| {
+        let of = |figure: fn(&KindFigure) -> Option<f64>| {
+            median_of(runs.iter().filter_map(|run| figure(run.of_kinds.get(nth)?)))
+        };
+        let (latency_ns, failed_share) = (of(|kind| kind.latency_ns), of(|kind| kind.failed_share));
+        KindFigure { name: kind.name.clone(), latency_ns, failed_share }
     };
+    let kinds = runs.first().map_or(&[][..], |run| &run.of_kinds);
     SearchPoint {
         load,
         verdict: verdict.to_owned(),
@@ -144,6 +176,7 @@ pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPo
         response_latency_ns_mean: of(|run| run.mean_ns),
         response_latency_ns_p50: of(|run| run.p50_ns),
         response_latency_ns_p99: of(|run| run.p99_ns),
+        of_kinds: kinds.iter().enumerate().map(of_kind).collect(),
         runs: runs.iter().map(|run| run.id.clone()).collect(),
     }
 }
@@ -180,10 +213,37 @@ mod tests {
         record.summary.as_mut().unwrap().response_latency_ns.as_mut().unwrap().p99 = 5_000_000;
         assert_eq!(judged(&record, "", "p99 < 10ms").seen, Seen::Margin(2f64.ln()));
         record.summary.as_mut().unwrap().failed = 200;
+        let kind = &mut record.transactions[0];
+        (kind.committed, kind.rolled_back, kind.failed) = (10_000, 0, 200);
         record.status = Status::Invalid;
         assert_eq!(judged(&record, "", "p99 < 10ms").seen, Seen::Overloaded);
-        let Seen::Margin(margin) = judged(&record, "", "errors < 1%").seen else { panic!("failures are counted") };
-        assert!((margin - (0.01_f64 / (200.0 / 10_200.0)).ln()).abs() < 1e-9);
+        let kind = record.transactions[0].name.clone();
+        for objective in ["errors < 1%".to_owned(), format!("{kind} errors < 1%")] {
+            let Seen::Margin(margin) = judged(&record, "", &objective).seen else { panic!("failures are counted") };
+            assert!((margin - (0.01_f64 / (200.0 / 10_200.0)).ln()).abs() < 1e-9, "{objective}");
+        }
+    }
+
+    #[test]
+    fn a_kind_of_transactions_is_judged_by_its_own_figures_and_by_nothing_if_it_did_not_end() {
+        let mut record = record();
+        let name = record.transactions[0].name.clone();
+        let objective = format!("{name} p99 < 10ms");
+        record.transactions[0].response_latency_ns.as_mut().unwrap().p99 = 20_000_000;
+        let missed = judged(&record, "", &objective);
+        assert_eq!(missed.seen, Seen::Margin(0.5f64.ln()));
+        record.transactions[0].response_latency_ns.as_mut().unwrap().p99 = 40_000_000;
+        let point = summed_up(9.0, "broken", &[missed, judged(&record, "", &objective)]);
+        let figure = KindFigure { name: format!("{name} p99"), latency_ns: Some(3e7), failed_share: None };
+        assert_eq!(point.of_kinds, [figure]);
+
+        (record.transactions[0].response_latency_ns, record.transactions[0].service_latency_ns) = (None, None);
+        let directory = tempfile::tempdir().unwrap();
+        let told = judge(&record, directory.path(), &[Objective::parse(&objective).unwrap()]).unwrap_err();
+        assert!(told.contains(&format!("no {name} ended")), "{told}");
+        // An overload needs no figure.
+        record.summary.as_mut().unwrap().skipped = 150;
+        assert_eq!(judged(&record, "", &objective).seen, Seen::Overloaded);
     }
 
     #[test]

@@ -236,6 +236,8 @@ fn a_frontier_measures_each_point_on_the_same_data_and_goes_on_where_it_ended() 
     place.run("frontier select-only -s 1").ended(1).says(&none);
     place.home.run(&["frontier", "--resume", "none"]).ended(1).says(&["no record 'none' in pgdyno-results/frontiers"]);
     place.run("frontier ch-benchmark -w 1 --rate 5").ended(1).says(&["a frontier has several rates"]);
+    let unknown = place.home.run(&["frontier", "ch-benchmark", "-w", "1", "--slo", "neword p99 < 1ms"]).ended(1);
+    unknown.says(&["'neword' is none of new-order, payment, order-status, delivery, stock-level"]);
     let options = "-w 1 -c 2 -T 1 --ramp 0 --queries 6,13 --no-check --max-streams 1";
     // The time is over before the second point.
     let first = place.run(&format!("frontier ch-benchmark {options} --budget 1")).ok();
