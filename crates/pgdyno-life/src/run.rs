@@ -472,12 +472,11 @@ impl Run<'_> {
         recording.record.cached_data = server.cached().map(cached::record);
         let mut warnings = server.notes.clone();
         warnings.extend(workload.drive.advice(plan.clients));
+        warnings.extend(resolve::without_effect(&plan));
         for warning in warnings {
             self.events.warn(&warning);
             recording.record.warnings.push(warning);
         }
-        // The figures do not depend on them.
-        resolve::without_effect(&plan).iter().for_each(|warning| self.events.warn(warning));
         let os_metrics = watch::os_metrics(&self.request.order.watch, self.named.as_ref());
         let mut stage = Stage {
             plan: &plan,

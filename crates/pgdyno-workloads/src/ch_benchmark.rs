@@ -295,6 +295,13 @@ impl Drive for ChBenchmark {
         let mut advice = if self.has_transactions() { self.transactions.advice(clients) } else { Vec::new() };
         if self.has_streams() {
             advice.extend(advice::of_size(self.warehouses, self.selection));
+        } else {
+            let given = [
+                (!self.selection.is_all(), "--queries"),
+                (self.form != Form::Full, "--query-form"),
+                (self.timeout_ms.is_some(), "--timeout"),
+            ];
+            advice.extend(advice::of_no_streams(&given, !self.has_transactions));
         }
         if self.alone && !(self.has_transactions() && self.has_streams()) {
             advice.push("--alone has no effect on a run of one side".to_owned());

@@ -383,21 +383,21 @@ fn plan(
     Ok(Plan { stages: source.stages(workload, &plan), ..plan })
 }
 
-/// Returns a warning for each of length and rate that is not the usual one and that no stage follows: all end when their work is
-/// done.
-pub(crate) fn without_effect(plan: &Plan) -> Vec<String> {
-    if plan.stages.is_empty() || !plan.stages.iter().all(StagePlan::ends_with_work) {
+/// Returns a warning for each of length and rate that is not the usual one and that no stage follows.
+#[must_use]
+pub fn without_effect(plan: &Plan) -> Vec<String> {
+    if plan.stages.is_empty() {
         return Vec::new();
     }
-    let follows = |pace| plan.stages.iter().flat_map(|stage| &stage.groups).any(|group| group.pace == pace);
-    let asked = [
-        (plan.time_s != Some(DEFAULT_TIME_S), "-T or -t"),
-        (plan.pace.rate().is_some() && !follows(plan.pace), "--rate"),
-    ];
-    let none = |(is_asked, what): (bool, &str)| {
-        is_asked.then(|| format!("{what} has no effect on {}: its stages end when their work is done", plan.workload))
-    };
-    asked.into_iter().filter_map(none).collect()
+    let mut warnings = Vec::new();
+    if plan.time_s != Some(DEFAULT_TIME_S) && plan.stages.iter().all(StagePlan::ends_with_work) {
+        warnings.push(format!("-T or -t has no effect on {}: its stages end when their work is done", plan.workload));
+    }
+    let mut paces = plan.stages.iter().flat_map(|stage| &stage.groups).map(|group| group.pace);
+    if plan.pace.rate().is_some() && paces.all(|pace| pace != plan.pace) {
+        warnings.push(format!("--rate has no effect on this run of {}: none of its clients follows it", plan.workload));
+    }
+    warnings
 }
 
 /// Refuses what several drivers cannot do together.

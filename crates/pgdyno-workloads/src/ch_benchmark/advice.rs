@@ -29,6 +29,21 @@ pub(super) fn why_no_rows(query: usize, warehouses: u64) -> Option<&'static str>
     })
 }
 
+/// Returns warnings about parameters of the queries in a run that has none. `has_asked_for_none` is whether the transactions
+/// were turned off, too.
+pub(super) fn of_no_streams(given: &[(bool, &str)], has_asked_for_none: bool) -> Vec<String> {
+    let named: Vec<_> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, option)| *option).collect();
+    let mut advice = Vec::new();
+    if !named.is_empty() {
+        let has = if named.len() == 1 { "has" } else { "have" };
+        advice.push(format!("{} {has} no effect with --streams 0: no queries run", named.join(" and ")));
+    }
+    if has_asked_for_none {
+        advice.push("-D transactions=false has no effect with --streams 0: there is nothing else to run".to_owned());
+    }
+    advice
+}
+
 /// Returns warnings about queries that mean less on so many warehouses.
 pub(super) fn of_size(warehouses: u64, selection: Selection) -> Vec<String> {
     let mut advice = Vec::new();

@@ -67,6 +67,14 @@ fn what_a_query_cannot_show_is_told() {
     assert!(advice(&[("warehouses", "1")]).contains("q19 names warehouses 1 to 5"));
     assert!(!advice(&[("warehouses", "5")]).contains("q19"));
     assert!(!advice(&[("warehouses", "1"), ("queries", "1")]).contains("q19"));
+    let none = advice(&[("streams", "0"), ("queries", "1"), ("timeout", "5"), ("transactions", "false")]);
+    assert!(none.contains("--queries and --timeout have no effect with --streams 0"), "{none}");
+    assert!(none.contains("-D transactions=false has no effect"), "{none}");
+    assert!(!advice(&[("streams", "0")]).contains("no effect"));
+    for one_side in [("streams", "0"), ("transactions", "false")] {
+        assert!(advice(&[one_side, ("alone", "true")]).contains("--alone has no effect on a run of one side"));
+        assert!(!advice(&[one_side]).contains("--alone"));
+    }
     let drive = built(&[]).drive;
     assert!(drive.why_no_rows(26).is_some_and(|why| why.contains("always empty")));
     assert_eq!([drive.why_no_rows(0), drive.why_no_rows(5)], [None, None]);

@@ -22,6 +22,11 @@ impl Selection {
         }
     }
 
+    /// Returns true if it has all queries.
+    pub(crate) fn is_all(self) -> bool {
+        self == Self::of(Self::ALL)
+    }
+
     /// Returns true if query `number`, from 1, is one of them.
     pub(crate) fn has(self, number: usize) -> bool {
         self.bits >> (number - 1) & 1 == 1
@@ -37,5 +42,6 @@ mod tests {
         let of = |list| (1..=QUERIES).filter(|number| Selection::of(list).has(*number)).collect::<Vec<_>>();
         assert_eq!(of("1,6,17"), [1, 6, 17]);
         assert_eq!(of("all").len(), QUERIES);
+        assert_eq!(["all", "1,6"].map(|list| Selection::of(list).is_all()), [true, false]);
     }
 }

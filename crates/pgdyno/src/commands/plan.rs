@@ -7,7 +7,7 @@ use pgdyno_life::data::{self, disk::shortages};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::plan::recipe_order;
-use pgdyno_life::plan::resolve::{Draft, Resolved};
+use pgdyno_life::plan::resolve::{Draft, Resolved, without_effect};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_load::ServerSettings;
@@ -45,6 +45,7 @@ pub(crate) fn run(command: PlanCommand) -> Result<Code> {
         warnings.extend(shortages(&workload, &target));
     }
     warnings.extend(workload.drive.advice(plan.clients));
+    warnings.extend(without_effect(&plan));
     let form = PlanForm {
         format_version: FORMAT_VERSION,
         hash: plan.hash(),
