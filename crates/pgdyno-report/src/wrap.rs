@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::paint::Paint;
 
 /// Columns of a terminal that everybody has.
-pub(crate) const COLUMNS: usize = 80;
+pub const COLUMNS: usize = 80;
 
 /// Columns of a label at the beginning of a line, with the space behind it.
 pub(crate) const LABEL: usize = 8;

@@ -3,6 +3,7 @@
 mod push;
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
@@ -201,7 +202,7 @@ fn list(central: &Central, is_json: bool) -> Result<Code> {
     }
     let text = match stored.is_empty() {
         true => format!("no runs in the store {}\n", central.options),
-        false => table(&stored),
+        false => table(&stored, columns()),
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
@@ -223,7 +224,7 @@ fn prune(central: &Central, seconds: f64, is_dry: bool, is_json: bool) -> Result
     let did = if is_dry { "would be deleted" } else { "deleted" };
     let text = match old.is_empty() {
         true => "no run is that old\n".to_owned(),
-        false => format!("{}{} ({all}) {did}\n", table(&old), counted(&kinds)),
+        false => format!("{}{} ({all}) {did}\n", table(&old, columns()), counted(&kinds)),
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
@@ -235,19 +236,35 @@ fn form(stored: Stored) -> StoredForm {
     StoredForm { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by }
 }
 
-/// Returns the list of what is stored.
-fn table(stored: &[Stored]) -> String {
-    let mut rows = vec![["name", "status", "size", "pushed at", "by"].map(str::to_owned)];
+/// Returns the columns that a line may have: those of a terminal, or any number on a pipe, whose reader wants one line for each.
+fn columns() -> Option<usize> {
+    std::io::stdout().is_terminal().then_some(pgdyno_report::wrap::COLUMNS)
+}
+
+/// Returns the list of what is stored. Where lines would be wider than `columns`, names have lines of their own.
+fn table(stored: &[Stored], columns: Option<usize>) -> String {
+    let mut rows = vec![["name", "status", "size", "pushed (UTC)", "by"].map(str::to_owned)];
     rows.extend(stored.iter().map(|one| {
-        [one.name.clone(), one.status.clone(), units::bytes(one.bytes), one.pushed_at.clone(), one.pushed_by.clone()]
+        let Stored { name, status, pushed_at, pushed_by, .. } = one.clone();
+        [name, status, units::bytes(one.bytes), to_the_minute(&pushed_at), pushed_by]
     }));
-    let widths: Vec<_> =
-        (0..rows[0].len()).map(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 5]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
+    let cells = |row: &[String; 5], from: usize| {
+        let cells = row.iter().zip(&widths).skip(from).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let is_wide = columns.is_some_and(|columns| rows.iter().any(|row| cells(row, 0).chars().count() > columns));
+    let line = |row: &[String; 5]| match is_wide {
+        true => format!("{}\n  {}\n", row[0], cells(row, 1)),
+        false => format!("{}\n", cells(row, 0)),
     };
     rows.iter().map(line).collect()
+}
+
+/// Returns `2026-11-24 18:05` of `2026-11-24T18:05:59Z`.
+fn to_the_minute(time: &str) -> String {
+    time.replacen('T', " ", 1).chars().take("2026-11-24 18:05".len()).collect()
 }
 
 /// Returns `1 run`, `2 runs and 1 search`.
@@ -273,6 +290,31 @@ fn counted(kinds: &[Kind]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_have_lines_of_their_own_on_a_terminal() {
+        let run = |name: &str| Stored {
+            kind: Kind::Run,
+            name: name.to_owned(),
+            digest: String::new(),
+            started_at: "2026-11-24T18:00:00Z".to_owned(),
+            status: "interrupted".to_owned(),
+            workload: "noop".to_owned(),
+            bytes: 1 << 20,
+            pushed_at: "2026-11-24T18:05:59.123Z".to_owned(),
+            pushed_by: "a-team".to_owned(),
+        };
+        let short = [run("20261124T180000Z-noop-1a2b3c")];
+        let narrow = "name                          status       size     pushed (UTC)      by\n\
+                      20261124T180000Z-noop-1a2b3c  interrupted  1.0 MiB  2026-11-24 18:05  a-team\n";
+        assert_eq!(table(&short, Some(80)), narrow);
+        let long = [run("20261124T180000Z-frontier-ch-benchmark-1a2b3c4d"), short[0].clone()];
+        assert_eq!(table(&long, None).lines().count(), 3);
+        let wide = table(&long, Some(80));
+        assert_eq!(wide.lines().count(), 6, "{wide}");
+        assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
+        assert!(wide.ends_with("\n  interrupted  1.0 MiB  2026-11-24 18:05  a-team\n"), "{wide}");
+    }
 
     #[test]
     fn what_was_pushed_is_counted_by_its_kind() {
