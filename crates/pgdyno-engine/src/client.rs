@@ -553,7 +553,7 @@ impl Client {
         self.state = State::ChooseScript;
         self.connected = self.keeps_connection(common);
         self.observe(now, TxOutcome::Failed(class), common);
-        if common.rules.give_up && !class.is_retryable() {
+        if common.rules.give_up && !common.rules.tries_all && !class.is_retryable() {
             self.failures_in_a_row += 1;
             if self.failures_in_a_row >= HOPELESS_FAILURES {
                 self.state = State::Aborted;

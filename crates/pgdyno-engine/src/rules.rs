@@ -20,6 +20,8 @@ pub struct Rules {
     pub connect_each: bool,
     /// Whether a client that only fails is given up, and a full disk ends the run.
     pub give_up: bool,
+    /// Whether a client goes on that only fails: its work ends by itself, and each part of it is tried once.
+    pub tries_all: bool,
     /// Whether the run ends when the first client aborts. pgbench's `--exit-on-abort`.
     pub stop_on_abort: bool,
     /// Whether each statement is measured by itself.
@@ -38,6 +40,7 @@ impl Default for Rules {
             transactions: None,
             connect_each: false,
             give_up: true,
+            tries_all: false,
             stop_on_abort: false,
             statements: true,
             results: Results::Discard,

@@ -67,6 +67,7 @@ impl StageSpec {
                     results: group.results,
                     // A standby may end the session of a query at any time.
                     lasts_while_replaced: group.work == Work::Queries,
+                    tries_all: group.work == Work::Queries && stage.ends != Ends::After,
                     ..spec.rules
                 },
                 work: group.work,

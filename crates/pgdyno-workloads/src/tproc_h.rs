@@ -465,6 +465,13 @@ impl Drive for TprocH {
                     .to_owned(),
             );
         }
+        if self.indexes != Profile::None && !self.scale.has_distinct_suppliers() {
+            advice.push(
+                "dbgen gives some parts the same supplier twice at this scale factor: partsupp has no primary key, and \
+                 lineitem no foreign key to it; from 0.022 on, and at 0.01 and 0.02, it has"
+                    .to_owned(),
+            );
+        }
         advice
     }
 }
@@ -546,5 +553,7 @@ mod tests {
         let checks = |given: &[(&str, &str)]| built(given).data[0].checks().len();
         assert_eq!([checks(&[]), checks(&[("indexes", "none")])], [23, 20]);
         assert_eq!(advice(&[("indexes", "none"), ("scale", "0.01")], 1), "");
+        assert!(advice(&[("scale", "0.006")], 1).contains("partsupp has no primary key"));
+        assert_eq!([advice(&[("scale", "0.022")], 1), advice(&[("scale", "0.006"), ("indexes", "none")], 1)], ["", ""]);
     }
 }

@@ -76,6 +76,15 @@ impl ScaleFactor {
         4 * self.parts()
     }
 
+    /// Returns false if dbgen gives a part the same supplier twice, because it has so few of them: then `partsupp` has no
+    /// primary key. That is so at twelve scale factors up to 0.021.
+    pub(super) fn has_distinct_suppliers(self) -> bool {
+        // The suppliers of a part are a step apart, which depends on its key (clause 4.2.3).
+        let suppliers = self.suppliers();
+        let mut steps = (0..self.parts() / suppliers).map(|nth| suppliers / 4 + nth);
+        steps.all(|step| (1..4).all(|times| !(times * step).is_multiple_of(suppliers)))
+    }
+
     /// Returns the rows of `customer`.
     pub(super) fn customers(self) -> u64 {
         150 * self.thousandths
@@ -117,6 +126,8 @@ impl ScaleFactor {
 
 #[cfg(test)]
 mod tests {
+    use tpchgen::generators::PartSuppGenerator;
+
     use super::*;
 
     #[test]
@@ -130,6 +141,18 @@ mod tests {
             let orders = ScaleFactor::of_thousandths(thousandths).orders();
             assert!(lines.abs_diff(4 * orders) < orders / 250, "{thousandths}");
         }
+    }
+
+    #[test]
+    fn parts_have_four_suppliers_or_are_known_not_to() {
+        for thousandths in 1..=25 {
+            let scale = ScaleFactor::of_thousandths(thousandths);
+            let mut seen = std::collections::HashSet::new();
+            let mut rows = PartSuppGenerator::new(scale.factor(), 1, 1).iter();
+            let is_distinct = rows.all(|row| seen.insert((row.ps_partkey, row.ps_suppkey)));
+            assert_eq!(scale.has_distinct_suppliers(), is_distinct, "{thousandths}");
+        }
+        assert!([10, 100, 1000].iter().all(|n| ScaleFactor::of_thousandths(*n).has_distinct_suppliers()));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `tproc-h`: one load, whose rows and answers are checked, and what runs on it.
 
+use serde_json::Value;
+
 use crate::given_server::{Place, TRUST};
 use crate::program::json;
 use crate::skipped::skipped;
@@ -29,8 +31,18 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     if cfg!(target_os = "linux") {
         place.run("load tproc-h -s 10000").ended(11).says(&short).says(&["take a smaller --scale"]);
     }
+    // A part has a supplier twice there.
+    place.run("run tproc-h -s 0.001 --queries 2,16,20").ok().says(&["partsupp has no primary key", "loaded "]);
+    place.run("drop tproc-h").ok();
     place.run("load tproc-h -s 0.01").ok().says(&["scale 0.01, about", "loaded 86,805 rows"]);
     place.run("check tproc-h").ok().prints(&["holds  answer of q16", "holds  digests"]);
+
+    // A stream goes on with the next query, whatever failed before it.
+    place.run("run tproc-h --no-refresh --timeout 1ms").ended(2).prints(&["not usable", "(canceled)"]);
+    let run = place.home.runs().pop().unwrap();
+    let ended = |txn: &Value| [&txn["committed"], &txn["failed"]].map(|n| n.as_u64().unwrap()).iter().sum::<u64>();
+    let queries = run.at("/transactions").as_array().unwrap().clone();
+    assert_eq!(queries.iter().map(ended).sum::<u64>(), 22, "{queries:?}");
 
     costs(&place);
     in_turns(&place);
@@ -229,6 +241,9 @@ fn refreshed(place: &Place) {
          o_orderkey = 9",
     );
     place.run("check tproc-h").ended(12).prints(&["BROKEN refresh", "refresh=interrupted: the next run repairs it"]);
-    place.run("run tproc-h --queries 6").ok().says(&["undoing refresh 5, which was interrupted"]);
+    let repaired = place.run("run tproc-h --queries 6 -T 60").ok();
+    repaired.says(&["undoing refresh 5, which was interrupted", "-T or -t has no effect on tproc-h"]);
+    let warnings = place.home.runs().pop().unwrap().at("/warnings").to_string();
+    assert!(warnings.contains("-T or -t has no effect on tproc-h"), "{warnings}");
     place.run("check tproc-h").ok().prints(&["holds  rows of lineitem", "holds  digests"]);
 }
