@@ -195,6 +195,21 @@ pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
             meta.id
         ));
     }
+    let asked = meta.params.iter().filter(|param| param.shapes_data());
+    let differing: Vec<_> = asked
+        .filter_map(|param| {
+            let there = found.load_params().find(|(name, _)| *name == param.name).map(|(_, value)| value);
+            let (asked, there) = (data.params().text(param.name), there.unwrap_or_else(|| param.default.to_owned()));
+            (there != asked).then(|| (format!("{}={there}", param.name), format!("{}={asked}", param.name)))
+        })
+        .collect();
+    if data.sql_data().is_none() && !differing.is_empty() {
+        let (there, asked): (Vec<_>, Vec<_>) = differing.into_iter().unzip();
+        let (there, asked) = (there.join(" "), asked.join(" "));
+        let error = format!("the database holds data of {} with {there}; you asked for {asked}", found.dataset);
+        return Failure::new(Code::Load, error)
+            .hint("leave that out to use what is there, or load anew with --replace");
+    }
     let error = match data.sql_data() {
         None => {
             format!("{} needs data with other parameters or of another version: the database holds {found}", meta.id)

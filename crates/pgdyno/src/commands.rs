@@ -96,7 +96,11 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
         return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
     }
     let (error, hint) = hints::explained(error, &args);
-    let _ = error.print();
+    // clap wraps help, but no errors.
+    let _ = match error.use_stderr() && std::io::stderr().is_terminal() {
+        true => write!(std::io::stderr(), "{}", pgdyno_report::folded(&error.render().to_string())),
+        false => error.print(),
+    };
     if let Some(hint) = hint {
         let _ = writeln!(std::io::stderr(), "\n  hint: {hint}");
     }

@@ -336,14 +336,14 @@ fn is_option_of_built_in(name: &str) -> bool {
 fn refuse_options_of_built_in(order: &WorkloadOrder) -> Result<()> {
     let options = [
         ("indexes", "tproc-h", order.indexes.is_some()),
-        ("streams", "tproc-h", order.streams.is_some()),
+        ("streams", "queries", order.streams.is_some()),
         ("repeat", "tproc-h", order.repeat.is_some()),
-        ("queries", "tproc-h", order.queries.is_some()),
-        ("timeout", "tproc-h", order.timeout.is_some()),
+        ("queries", "queries", order.queries.is_some()),
+        ("timeout", "queries", order.timeout.is_some()),
         ("no-refresh", "tproc-h", order.no_refresh),
         ("validation", "tproc-h", order.validation),
-        ("query-form", "tproc-h", order.query_form.is_some()),
-        ("alone", "tproc-h", order.alone),
+        ("query-form", "ch-benchmark", order.query_form.is_some()),
+        ("alone", "ch-benchmark", order.alone),
         ("records", "ycsb", order.records.is_some()),
         ("fields", "ycsb", order.fields.is_some()),
         ("field-bytes", "ycsb", order.field_bytes.is_some()),
@@ -355,7 +355,8 @@ fn refuse_options_of_built_in(order: &WorkloadOrder) -> Result<()> {
     let whose = match *whose {
         "ycsb" => "ycsb-a to ycsb-f",
         "oltp" => "sysbench's workloads",
-        _ => "tproc-h or ch-benchmark",
+        "queries" => "tproc-h or ch-benchmark",
+        one => one,
     };
     let error = format!("--{option} is for {whose}; a script has --scale and the variables of -D");
     Err(Failure::new(Code::Start, error))

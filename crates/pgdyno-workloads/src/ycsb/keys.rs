@@ -229,8 +229,8 @@ impl Chooser {
             return None;
         }
         Some(format!(
-            "{} more records than at the load exist, as many as were expected: zipfian never draws those that are inserted \
-             from now on; expect more with -D expected-inserts=N, or load the data anew with --replace",
+            "as many records were inserted since the load as were expected ({}): zipfian never draws those that are \
+             inserted from now on; expect more with -D expected-inserts=N, or load the data anew with --replace",
             self.expected
         ))
     }
@@ -316,7 +316,7 @@ mod tests {
         }
         assert!((0..2_000).any(|_| chooser.draw(&mut rng) >= 190));
         let number = chooser.frontier.take() + 1;
-        assert!(chooser.remark(number).unwrap().starts_with("100 more records"));
+        assert!(chooser.remark(number).unwrap().contains("as were expected (100)"));
         assert_eq!(chooser.remark(number), None, "told once");
     }
 }

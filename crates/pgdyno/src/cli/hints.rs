@@ -14,6 +14,8 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["-h", "--host", "-p", "--port", "-U", "--user", "--username", "-d", "--dbname", "--database"], PLACE),
     (&["--duration", "--seconds", "--runtime"], "write --time (-T)"),
     (&["--seed"], "write --random-seed"),
+    (&["--table-size", "--table_size"], "write --scale (-s): rows of each table"),
+    (&["--recordcount"], "write --records"),
     (&["--jobs"], "write --threads (-j)"),
     (&["-P", "--progress"], "progress is shown every second; --quiet leaves it out"),
     (&["-S", "--select-only"], "write pgdyno run select-only"),
@@ -112,6 +114,7 @@ mod tests {
         assert!(text.contains("'4x' is no value for '--clients <N>': write a whole number"), "{text}");
         assert!(hint("pgdyno run -P 1").unwrap().contains("every second"));
         assert!(hint("pgdyno run --duration 10").unwrap().contains("--time"));
+        assert!(hint("pgdyno run oltp-read-write --table-size=1000").unwrap().contains("--scale"));
         assert!(hint("pgdyno run -S").unwrap().contains("select-only"));
         assert!(hint("pgdyno run --nonsense").is_none());
         assert!(hint("pgdyno list -S").is_none());

@@ -219,13 +219,14 @@ pub(crate) struct WorkloadArgs {
     /// TPROC-C rule set: hammerdb, or spec (the TPC-C clauses)
     #[arg(long, value_name = "WHOSE")]
     pub(crate) profile: Option<String>,
-    /// Hash partitions of tproc-c's order_line; 0 is none. Of tproc-h's orders and lineitem: month, or none
+    /// Hash partitions of tproc-c's order_line, or partitions of pgbench_accounts; 0 is none. Of tproc-h's orders and
+    /// lineitem: month, or none
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) partitions: Option<String>,
     /// Declare tproc-c's foreign keys
     #[arg(long)]
     pub(crate) foreign_keys: bool,
-    /// Shards of tproc-c's tables, on a server that distributes them [default: 48]
+    /// Shards of a table, on a server that distributes tables (Citus) [default: 48]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) shard_count: Option<String>,
     /// Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]

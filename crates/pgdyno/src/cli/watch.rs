@@ -16,7 +16,8 @@ pub(crate) struct WatchArgs {
     /// Keep the plans of the N statements that took most time [default: 0]
     #[arg(long, value_name = "N", conflicts_with = "no_samples")]
     pub(crate) statement_plans: Option<u32>,
-    /// After the measured time, explain each query of tproc-h once (EXPLAIN ANALYZE), and keep its plan
+    /// After the measured time, explain each query of tproc-h or ch-benchmark once (EXPLAIN ANALYZE), and keep its
+    /// plan
     #[arg(long)]
     pub(crate) plans: bool,
     /// Profile a private server in the measured window with Linux' perf: a flame graph on the page, perf.svg and

@@ -70,7 +70,10 @@ fn partitions_and_foreign_keys_last_through_a_run() {
     assert_eq!(place.ask("select count(*) from pg_constraint where contype = 'f' and conparentid = 0"), "10");
     // What is loaded says how, where nothing is asked for.
     place.run("run tproc-c -c 2 -T 1 --ramp 0").ok();
-    place.run("run tproc-c --partitions 3 -c 2 -T 1").ended(11).says(&["other parameters", "--replace"]);
+    place
+        .run("run tproc-c --partitions 3 -c 2 -T 1")
+        .ended(11)
+        .says(&["with partitions=2; you asked for partitions=3", "--replace"]);
     place.run("drop tproc-c").ok();
     assert_eq!(place.ask("select count(*) from pg_class where relnamespace = 'public'::regnamespace"), "0");
 }
