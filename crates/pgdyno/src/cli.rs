@@ -200,7 +200,8 @@ pub(crate) struct CheckArgs {
     /// parameters of the power stage: duckdb, as the program `duckdb` or the module of Python
     #[arg(help_heading = "Checks", long, value_name = "PROGRAM", value_parser = ["duckdb"])]
     pub(crate) oracle: Option<String>,
-    /// Where run directories are: answers to tproc-h's queries are compared with those of the last run over the same rows
+    /// Where run directories are: answers to tproc-h's queries are compared with those of the last complete run over the same
+    /// rows
     #[arg(help_heading = "Checks", long, value_name = "DIR", default_value = RESULTS)]
     pub(crate) out: PathBuf,
     #[command(flatten)]

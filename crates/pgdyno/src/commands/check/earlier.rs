@@ -8,7 +8,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_measure::Digest;
 use pgdyno_net::{Admin, Rows};
-use pgdyno_results::{Answer, CheckRecord, CheckSet, RunRecord, answers, list_runs, read_record};
+use pgdyno_results::{Answer, CheckRecord, CheckSet, RunRecord, Status, answers, list_runs, read_record};
 use pgdyno_workload::Workload;
 
 use super::CheckOutput;
@@ -65,11 +65,12 @@ fn failed(access: &DataAccess<'_>, query: &str, error: &dyn std::fmt::Display) -
     }
 }
 
-/// Returns the newest run whose queries read these rows.
+/// Returns the newest complete run whose queries read these rows.
 fn last_run(results: &Path, workload: &str, rows_read: &str) -> Result<Option<RunRecord>> {
     let runs = list_runs(results).or_fail(Code::Start)?;
     let fits = |record: &RunRecord| {
-        record.plan.workload == workload
+        record.status == Status::Complete
+            && record.plan.workload == workload
             && record.rows_read.as_deref() == Some(rows_read)
             && !answers(record).is_empty()
     };
