@@ -18,7 +18,7 @@ const SQL_EXCERPT_CHARS: usize = 200;
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
     /// The server refused it.
-    #[error("{message}, in: {sql}")]
+    #[error("{}, in: {sql}", .message.to_string().trim_end_matches('.'))]
     Server {
         /// The statement.
         sql: String,

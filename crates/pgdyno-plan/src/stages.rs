@@ -1,7 +1,7 @@
 //! The stages of a plan, if there is more than one stage or group of clients.
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Ends, Pace, Stage, has_groups};
+use pgdyno_workload::{Ends, Pace, Rate, Stage, has_groups};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,13 @@ impl Plan {
     pub fn fraction(&self) -> Option<&str> {
         let size = self.params.get(&self.scale_name).filter(|size| size.contains('.'))?;
         size.parse::<f64>().is_ok_and(|size| size.ceil() == self.scale as f64).then_some(size)
+    }
+
+    /// Returns the offered rate, if any client follows it: groups may have a pace of their own.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        let mut groups = self.stages.iter().flat_map(|stage| &stage.groups);
+        self.pace.rate().filter(|_| self.stages.is_empty() || groups.any(|group| group.pace == self.pace))
     }
 
     /// Returns the number of clients of the first stage, which the run's main figures are of.

@@ -40,7 +40,7 @@ pub fn findings(record: &SearchRecord) -> Vec<String> {
     let highest = if record.by == "rate" { "highest rate that meets it" } else { "most clients that meet it" };
     let mut lines = vec![format!("objective: {}", record.objectives.join(", "))];
     match (record.status, record.kept, record.broken) {
-        (SearchStatus::NoneKept, ..) => lines.push("no load meets it".to_owned()),
+        (SearchStatus::NoneKept, ..) => lines.push("found no load that meets it".to_owned()),
         (_, Some(kept), Some(broken)) => lines.push(format!(
             "{highest}: {}; the limit lies between {} and {} (+{})",
             word(kept),
@@ -128,7 +128,8 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
 }
 
 fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} of {} on {}: {}", record.id, record.workload, record.target, record.status.name())?;
+    let title = format!("{} of {} on {}: {}", record.id, record.workload, record.target, record.status.name());
+    wrap::wrapped(out, &title, "  ")?;
     for line in findings(record) {
         wrap::hanging(out, "  ", 4, &line)?;
     }
@@ -256,6 +257,7 @@ mod tests {
         }
         assert_eq!(rows(&record)[0][6], "met; new-order p99 12.3 ms, payment errors 0.2 %");
         assert_eq!(figures(&record.points[0]), "new-order p99 12.3 ms, payment errors 0.2 %");
+        record.target = "host=a-host-with-a-long-name port=5432 dbname=bench user=someone".to_owned();
         let mut bytes = Vec::new();
         text(&record, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();

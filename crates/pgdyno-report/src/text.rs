@@ -4,7 +4,7 @@ mod details;
 
 use std::io::{self, Write};
 
-use pgdyno_plan::{Pace, Rate};
+use pgdyno_plan::Rate;
 use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Trust};
 
 use crate::Extent;
@@ -57,7 +57,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
 fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let plan = &record.plan;
     let mut what = format!("{}, {}", describe::workload(record), describe::clients(record));
-    if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
+    if let Some(Rate { per_s, .. }) = plan.rate() {
         what += &format!(", {}/s offered", rate(per_s));
     }
     if let Some(summary) = &record.summary {

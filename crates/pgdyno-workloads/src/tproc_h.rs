@@ -468,7 +468,7 @@ impl Drive for TprocH {
         if self.indexes != Profile::None && !self.scale.has_distinct_suppliers() {
             advice.push(
                 "dbgen gives some parts the same supplier twice at this scale factor: partsupp has no primary key, and \
-                 lineitem no foreign key to it; from 0.022 on, and at 0.01 and 0.02, it has"
+                 lineitem no foreign key to it; at 0.01, 0.02 and from 0.022 on they have"
                     .to_owned(),
             );
         }

@@ -179,7 +179,10 @@ impl<'a> SearchRun<'a> {
             let least = self.record.points.first().map(|point| words(self.task.by, point.load)).unwrap_or_default();
             let reason = match limit {
                 Limit { exhausted: true, .. } => {
-                    format!("no load that meets it was found in {} runs", self.task.steps)
+                    format!(
+                        "ended by its {} runs before that was decided: give more --steps, or measure for longer (-T)",
+                        self.task.steps
+                    )
                 }
                 Limit { broken: Some(_), .. } => format!("even {least} does not meet it"),
                 Limit { .. } => format!("noise hides whether {least} meets it"),

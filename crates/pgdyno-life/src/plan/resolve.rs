@@ -393,8 +393,7 @@ pub fn without_effect(plan: &Plan) -> Vec<String> {
     if plan.time_s != Some(DEFAULT_TIME_S) && plan.stages.iter().all(StagePlan::ends_with_work) {
         warnings.push(format!("-T or -t has no effect on {}: its stages end when their work is done", plan.workload));
     }
-    let mut paces = plan.stages.iter().flat_map(|stage| &stage.groups).map(|group| group.pace);
-    if plan.pace.rate().is_some() && paces.all(|pace| pace != plan.pace) {
+    if plan.pace.rate().is_some() && plan.rate().is_none() {
         warnings.push(format!("--rate has no effect on this run of {}: none of its clients follows it", plan.workload));
     }
     warnings

@@ -52,7 +52,7 @@ pub(crate) fn search(search: &SearchRecord) -> String {
     };
     let answer = match (search.status, search.kept) {
         (_, Some(kept)) => format!("{} is the highest load found that meets the objective", load(&search.by, kept)),
-        (SearchStatus::NoneKept, _) => "No load meets the objective".to_owned(),
+        (SearchStatus::NoneKept, _) => "Found no load that meets the objective".to_owned(),
         (status, None) => format!("No load found: {}", status.name()),
     };
     html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n<div id=\"figures\"><div class=\"card trust ");
