@@ -156,6 +156,12 @@ fn print_text(text: &str) -> Result<()> {
     }
 }
 
+/// Returns the columns that a line of a list may have: those of a terminal, or any number on a pipe, whose reader wants one line
+/// for each entry.
+fn columns() -> Option<usize> {
+    std::io::stdout().is_terminal().then_some(pgdyno_report::wrap::COLUMNS)
+}
+
 /// Writes a form to standard output as JSON.
 fn print_form(form: &impl Serialize) -> Result<()> {
     let mut bytes = Vec::new();

@@ -1,6 +1,5 @@
 //! `pgdyno cache`: the data that private servers have loaded and kept.
 
-use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use pgdyno_life::exit_code::Code;
@@ -21,7 +20,7 @@ pub(crate) fn run(action: &CacheAction) -> Result<Code> {
             let entries = cache.list().or_fail(Code::Server)?;
             match format.as_str() {
                 "json" => list_json(&entries)?,
-                _ => list_text(&entries),
+                _ => list_text(&entries, super::columns()),
             }
         }
         CacheAction::Clear => format!("removed {}\n", units::bytes(cache.clear().or_fail(Code::Server)?)),
@@ -30,29 +29,26 @@ pub(crate) fn run(action: &CacheAction) -> Result<Code> {
     Ok(Code::Success)
 }
 
-fn list_text(entries: &[(Entry, SystemTime)]) -> String {
+/// Returns the list. Where lines would be wider than `columns`, what the data is has a line of its own.
+fn list_text(entries: &[(Entry, SystemTime)], columns: Option<usize>) -> String {
     if entries.is_empty() {
         return format!(
             "no data is kept: a run on a private server keeps what took {WORTH_KEEPING_S} s or more to load\n"
         );
     }
     let width = entries.iter().map(|(entry, _)| entry.about.chars().count()).max().unwrap_or_default();
-    let mut text = String::new();
-    for (entry, used) in entries {
+    let facts = |(entry, used): &(Entry, SystemTime)| {
         let ago = SystemTime::now().duration_since(*used).unwrap_or_default().as_secs_f64();
-        // Writing to a String does not fail.
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>9}  used {} ago  {}",
-            entry.about,
-            units::bytes(entry.bytes),
-            units::duration(ago),
-            entry.build
-        );
-    }
+        format!("{:>9}  used {} ago  {}", units::bytes(entry.bytes), units::duration(ago), entry.build)
+    };
+    let facts: Vec<_> = entries.iter().map(facts).collect();
+    let is_wide = columns.is_some_and(|columns| facts.iter().any(|facts| width + 2 + facts.chars().count() > columns));
+    let lines = entries.iter().zip(&facts).map(|((entry, _), facts)| match is_wide {
+        true => format!("{}\n  {}\n", entry.about, facts.trim_start()),
+        false => format!("{:width$}  {facts}\n", entry.about),
+    });
     let sum = entries.iter().map(|(entry, _)| entry.bytes).sum();
-    let _ = writeln!(text, "{} in all; `pgdyno cache clear` removes it", units::bytes(sum));
-    text
+    lines.collect::<String>() + &format!("{} in all; `pgdyno cache clear` removes it\n", units::bytes(sum))
 }
 
 fn list_json(entries: &[(Entry, SystemTime)]) -> Result<String> {
@@ -69,4 +65,23 @@ fn list_json(entries: &[(Entry, SystemTime)]) -> Result<String> {
     });
     let text = serde_json::to_string_pretty(&rows.collect::<Vec<_>>()).or_fail(Code::Server)?;
     Ok(text + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_long_data_is_has_a_line_of_its_own_on_a_terminal() {
+        let about = "tproc-c, warehouses 1; ch-suppliers, suppliers 10000";
+        let build = "PostgreSQL 15.20 in /usr/lib/postgresql/15/bin";
+        let entry =
+            json!({"key": "k", "about": about, "build": build, "bytes": 1 << 20, "made_unix_s": 0, "files": ""});
+        let entry: Entry = serde_json::from_value(entry).unwrap();
+        let entries = [(entry, SystemTime::now())];
+        assert_eq!(list_text(&entries, None).lines().count(), 2);
+        let text = list_text(&entries, Some(80));
+        assert!(text.lines().count() == 3 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("suppliers 10000\n  1.0 MiB  used "), "{text}");
+    }
 }

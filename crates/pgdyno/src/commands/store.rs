@@ -3,7 +3,6 @@
 mod push;
 
 use std::collections::BTreeSet;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
@@ -202,7 +201,7 @@ fn list(central: &Central, is_json: bool) -> Result<Code> {
     }
     let text = match stored.is_empty() {
         true => format!("no runs in the store {}\n", central.options),
-        false => table(&stored, columns()),
+        false => table(&stored, super::columns()),
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
@@ -224,7 +223,7 @@ fn prune(central: &Central, seconds: f64, is_dry: bool, is_json: bool) -> Result
     let did = if is_dry { "would be deleted" } else { "deleted" };
     let text = match old.is_empty() {
         true => "no run is that old\n".to_owned(),
-        false => format!("{}{} ({all}) {did}\n", table(&old, columns()), counted(&kinds)),
+        false => format!("{}{} ({all}) {did}\n", table(&old, super::columns()), counted(&kinds)),
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
@@ -234,11 +233,6 @@ fn form(stored: Stored) -> StoredForm {
     let Stored { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by } = stored;
     let kind = kind.name().to_owned();
     StoredForm { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by }
-}
-
-/// Returns the columns that a line may have: those of a terminal, or any number on a pipe, whose reader wants one line for each.
-fn columns() -> Option<usize> {
-    std::io::stdout().is_terminal().then_some(pgdyno_report::wrap::COLUMNS)
 }
 
 /// Returns the list of what is stored. Where lines would be wider than `columns`, names have lines of their own.
