@@ -62,8 +62,8 @@ fn indexes_on_the_history_are_another_data_set() {
     // What is not said is as it was loaded.
     place.run("run tpcb-like -c 2 -t 20").ok();
     assert_eq!((last(&place).record.get("load"), last(&place).text("/plan/params/history-indexes")), (None, "true"));
-    let stamp = "data set pgbench with history-indexes=true scale=1";
-    place.run("run tpcb-like -c 2 -t 20 -D history-indexes=false").ended(11).says(&["tpcb-like", stamp, "--replace"]);
+    let other = "holds data of pgbench with history-indexes=true; you asked for history-indexes=false";
+    place.run("run tpcb-like -c 2 -t 20 -D history-indexes=false").ended(11).says(&[other, "--replace"]);
     place.run("run index-insert -D history-indexes=false").ended(1).says(&["history-indexes must be one of true"]);
 
     place.execute("drop index pgbench_history_bid_idx");
