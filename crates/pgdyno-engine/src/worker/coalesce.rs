@@ -2,8 +2,8 @@
 //!
 //! A thread that sleeps until the next reply is woken for nearly each of them, and being woken costs more than reading
 //! the reply. Where replies come often, the thread sleeps a little longer instead, as a network card does that
-//! coalesces its interrupts, and reads what came meanwhile. The delay is part of the latencies, and counted as read
-//! delay.
+//! coalesces its interrupts, and reads what came meanwhile. Where a timer is about to wake it anyway, as in an open loop,
+//! it sleeps until then even for a single reply. The delay is part of the latencies, and counted as read delay.
 
 use crate::Tick;
 
@@ -58,8 +58,15 @@ impl Coalescing {
     /// Returns until when to sleep, if replies are to be read together. No timer is served later for it: the sleep ends
     /// at `deadline`.
     pub(super) fn until(&mut self, now: Tick, deadline: Tick) -> Option<Tick> {
-        self.slept = self.is_dense && self.pass == 0 && deadline > now;
-        self.slept.then(|| now.after(self.at_most_ns).min(deadline))
+        if deadline <= now {
+            return None;
+        }
+        // The timer wakes the thread anyway, whether or not the sleep brings a reply: that tells nothing of later ones.
+        if deadline.since(now) <= self.at_most_ns {
+            return Some(deadline);
+        }
+        self.slept = self.is_dense && self.pass == 0;
+        self.slept.then(|| now.after(self.at_most_ns))
     }
 }
 
@@ -101,6 +108,17 @@ mod tests {
         }
         coalescing.answered(2, Tick(now * US));
         assert!(slept(&mut coalescing, now).is_some());
+    }
+
+    #[test]
+    fn a_timer_that_is_near_is_waited_for_whatever_the_replies_are() {
+        let mut coalescing = Coalescing::new(50 * US);
+        for now in (100..10_000).step_by(100) {
+            coalescing.answered(1, Tick(now * US));
+            assert_eq!(coalescing.until(Tick(now * US), Tick((now + 50) * US)), Some(Tick((now + 50) * US)));
+            coalescing.answered(0, Tick((now + 50) * US));
+            assert_eq!(coalescing.until(Tick((now + 50) * US), Tick((now + 101) * US)), None, "51 µs, and few replies");
+        }
     }
 
     #[test]
