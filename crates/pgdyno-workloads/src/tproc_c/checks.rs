@@ -1,7 +1,7 @@
 //! The twelve consistency conditions of clause 3.3.2 and three more, each as a query for the rows that violate it.
 //!
 //! All are set-based: each large table is read at most twice and joined by hash or merge, so the cost is linear in
-//! the data. Queries of large tables can run for some warehouses at a time, by the primary keys. The history has no
+//! the data. Lines are summed by order before they are joined: ten of them become one row, in the order of their key. Queries of large tables can run for some warehouses at a time, by the primary keys. The history has no
 //! index and each part reads it whole, so its parts are larger.
 
 use pgdyno_workload::{Check, CheckCost, Expect, Parts};
@@ -137,9 +137,13 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
        coalesce(delivered.amount, 0) - coalesce(paid.amount, 0) AS delivered_minus_paid
   FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance FROM customer
          WHERE {range:c_w_id}) AS c
-  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(ol_amount) AS amount
-               FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-              WHERE ol_delivery_d IS NOT NULL AND {range:o_w_id} AND {range:ol_w_id}
+  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount
+               FROM orders
+               JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount
+                       FROM order_line WHERE ol_delivery_d IS NOT NULL AND {range:ol_w_id}
+                      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
+                    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+              WHERE {range:o_w_id}
               GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
   FULL JOIN (SELECT h_c_w_id AS w_id, h_c_d_id AS d_id, h_c_id AS c_id, sum(h_amount) AS amount
                FROM history WHERE {range:h_c_w_id}
@@ -169,9 +173,13 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         sql: "SELECT w_id, d_id, c_id, balance_and_paid, coalesce(amount, 0) AS delivered
   FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance + c_ytd_payment AS balance_and_paid
           FROM customer WHERE {range:c_w_id}) AS c
-  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(ol_amount) AS amount
-               FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-              WHERE ol_delivery_d IS NOT NULL AND {range:o_w_id} AND {range:ol_w_id}
+  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount
+               FROM orders
+               JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount
+                       FROM order_line WHERE ol_delivery_d IS NOT NULL AND {range:ol_w_id}
+                      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
+                    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+              WHERE {range:o_w_id}
               GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
  WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
     },
