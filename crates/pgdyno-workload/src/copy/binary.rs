@@ -101,6 +101,10 @@ fn push_four(out: &mut Vec<u8>, value: i32) {
 /// Appends bytes with their length.
 #[inline]
 pub(super) fn push_field(out: &mut Vec<u8>, bytes: &[u8]) {
+    // Flags.
+    if let &[letter] = bytes {
+        return out.extend_from_slice(&[0, 0, 0, 1, letter]);
+    }
     out.extend_from_slice(&length(bytes.len()));
     out.extend_from_slice(bytes);
 }
@@ -131,27 +135,22 @@ pub(super) fn push_cents(out: &mut Vec<u8>, hundredths: i64) {
     }
     let (whole, fraction) = ((magnitude / 100) as u32, (magnitude % 100) as u16 * 100);
     let (high, low) = ((whole / 10_000) as u16, (whole % 10_000) as u16);
-    // Zero groups at either end are left out.
-    let (first, groups) = match (high, low) {
-        (0, 0) => (2, [fraction, 0, 0]),
-        (0, _) => (1, [low, fraction, 0]),
-        _ => (0, [high, low, fraction]),
-    };
-    let number: u16 = match (fraction, low, high) {
-        (1.., _, _) => 3 - first,
-        (0, 1.., _) => 2 - first,
-        (0, 0, 1..) => 1,
-        (0, 0, 0) => 0,
-    };
+    // The groups from the left, in one word: its zeros tell which of them are left out at either end. No branches: which
+    // groups are zero, no CPU foresees.
+    let groups = u64::from(high) << 48 | u64::from(low) << 32 | u64::from(fraction) << 16;
+    let (first, end) = (groups.leading_zeros() / 16, 4 - groups.trailing_zeros() / 16);
+    let number = end.saturating_sub(first);
     let weight = if number == 0 { 0 } else { 1 - first as i16 };
     let sign: u16 = if hundredths < 0 { 0x4000 } else { 0 };
-    let [[l0, l1], [n0, n1], [w0, w1], [s0, s1]] =
-        [(8 + 2 * number).to_be_bytes(), number.to_be_bytes(), weight.to_be_bytes(), sign.to_be_bytes()];
-    let [[a0, a1], [b0, b1], [c0, c1]] = groups.map(u16::to_be_bytes);
-    let field = [0, 0, l0, l1, n0, n1, w0, w1, s0, s1, 0, 2, a0, a1, b0, b1, c0, c1];
+    let head = u64::from(8 + 2 * number) << 32 | u64::from(number) << 16 | u64::from(weight as u16);
+    let digits = groups.checked_shl(16 * first).unwrap_or(0);
+    let mut field = [0; 20];
+    field[..8].copy_from_slice(&head.to_be_bytes());
+    field[8..12].copy_from_slice(&(u32::from(sign) << 16 | 2).to_be_bytes());
+    field[12..].copy_from_slice(&digits.to_be_bytes());
     // A copy of a known size, of which the end is taken back, costs less than one of any size.
     out.extend_from_slice(&field);
-    out.truncate(out.len() - 2 * usize::from(3 - number));
+    out.truncate(out.len() - (8 - 2 * number as usize));
 }
 
 /// Appends a decimal number in units of its last digit, with `scale` digits after the point: groups of four digits,
