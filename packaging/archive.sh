@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: packaging/archive.sh [--binary FILE] [--output DIRECTORY]
 # Makes an archive of the binary, its manual pages and completions: target/packages/pgdyno-TARGET.tar.gz, with everything in one
-# directory. Without --binary it builds one with --release.
+# directory. Without --binary it builds one with --profile dist.
 set -euo pipefail
 # shellcheck source=packaging/stage.sh
 . "$(dirname "$0")/stage.sh"

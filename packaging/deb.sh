@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: packaging/deb.sh [--binary FILE] [--output DIRECTORY]
-# Makes a package for Debian and Ubuntu: target/packages/pgdyno_VERSION_ARCH.deb. Without --binary it builds one with --release.
+# Makes a package for Debian and Ubuntu: target/packages/pgdyno_VERSION_ARCH.deb. Without --binary it builds one with --profile dist.
 # DEB_COMPRESSION is dpkg-deb's -Z: xz, zstd, gzip or none.
 set -euo pipefail
 # shellcheck source=packaging/stage.sh

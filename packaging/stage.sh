@@ -11,8 +11,8 @@ while [ $# -gt 0 ]; do
     esac
 done
 if [ -z "$binary" ]; then
-    cargo build --release --locked -p pgdyno --manifest-path "$root/Cargo.toml"
-    binary=${CARGO_TARGET_DIR:-$root/target}/release/pgdyno
+    cargo build --profile dist --locked -p pgdyno --manifest-path "$root/Cargo.toml"
+    binary=${CARGO_TARGET_DIR:-$root/target}/dist/pgdyno
 fi
 about=$("$binary" --version --verbose)
 version=$(sed -n 's/^pgdyno \([^ ]*\).*/\1/p' <<<"$about")
@@ -27,7 +27,7 @@ stage() {
     local prefix=$1
     mkdir -p "$prefix/bin"
     install -m 755 "$binary" "$prefix/bin/pgdyno"
-    # Debugging information is half of a release binary, and nine tenths of a debug one.
+    # Of a binary that was given: debugging information is nine tenths of a debug one.
     case $target in
     *-apple-*) strip -x "$prefix/bin/pgdyno" ;;
     *) if command -v strip >/dev/null; then strip --strip-unneeded "$prefix/bin/pgdyno"; fi ;;

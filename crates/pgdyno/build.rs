@@ -14,12 +14,19 @@ fn main() {
     for (name, value) in [
         ("COMMIT", commit().unwrap_or_default()),
         ("TARGET", variable("TARGET")),
-        ("PROFILE", variable("PROFILE")),
+        ("PROFILE", profile().unwrap_or_else(|| variable("PROFILE"))),
         ("FEATURES", if features.is_empty() { "none".to_owned() } else { features.join(" ") }),
         ("RUSTC", rustc.unwrap_or_default()),
     ] {
         println!("cargo::rustc-env=PGDYNO_{name}={value}");
     }
+}
+
+/// Returns the name of the profile: the directory that it builds in. PROFILE tells only whether it is a kind of debug or of release.
+fn profile() -> Option<String> {
+    let built = std::env::var("OUT_DIR").ok()?;
+    // .../target/dist/build/pgdyno-0123456789abcdef/out
+    Path::new(&built).ancestors().nth(3)?.file_name()?.to_str().map(str::to_owned)
 }
 
 /// Returns the commit of the sources.

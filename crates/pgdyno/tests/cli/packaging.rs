@@ -92,6 +92,10 @@ fn the_release_workflow_runs_what_packaging_has() {
     for script in ["packaging/archive.sh", "packaging/deb.sh"] {
         assert!(scripts.iter().any(|run| run.starts_with(script)) && root().join(script).is_file(), "{scripts:?}");
     }
+    // What the first script built is what the second one takes.
+    let stage = std::fs::read_to_string(root().join("packaging/stage.sh")).unwrap();
+    let binary = scripts.iter().find_map(|run| run.split_once("--binary target/")).unwrap().1;
+    assert!(stage.contains(&format!("}}/{binary}\n")), "{binary}");
     let rust = scripts[0].split("install ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     assert_eq!(rust, env!("CARGO_PKG_RUST_VERSION"), "the toolchain is the one that Cargo.toml asks for");
 }
