@@ -12,7 +12,8 @@ sysbench comes by the socket, go-ycsb and YCSB by TCP, and pgdyno beside each of
 one statement in autocommit, but for sysbench's transactions.
 
 Beside reads of one row stands the bare echo (`cargo build --release -p pgdyno-null --examples`): as many bytes by send, recv and epoll
-alone, answered by a program that does nothing else. What it costs is the kernel's, and nobody can skip it.
+alone, answered by threads that are as busy with each request as the server was in the same round, so that the client sleeps and is woken
+as it is with the server. What the echo costs is the kernel's, and nobody can skip it.
 
 YCSB is a directory with `lib/`, in which the JDBC binding and PostgreSQL's driver are. pgdyno is built in release mode, unless PGDYNO
 names a binary.
@@ -209,17 +210,29 @@ def costs(store, server, options, pairs, echo, scratch):
 
 
 def floor(store, part, echo, transport, options, n, reply):
-    """The bare echo, unpinned as the others are."""
+    """The bare echo, unpinned as the others are, answered by a program that takes the server's time for each operation."""
     if not echo or store.done(part, "bare echo", "run", n):
         return
+    run = next((line for line in store.of(part, "pgdyno") if line["n"] == n), None)
+    if run is None:
+        return
+    of_server = run["server_s"] / run["operations"]
+    idle, _ = echoed(echo, transport, options, reply, 0)
+    busy_ns = max(0, round((of_server - idle.server_s / int(idle.text)) * 1e9))
+    usage, done = echoed(echo, transport, options, reply, busy_ns)
+    store.add(part, "bare echo", "run", n, operations=done, failed_operations=0, tps=done / FLOOR_S, cpu_s=usage.cpu_s, user_s=usage.user_s,
+              wall_s=usage.wall_s, server_s=usage.server_s, other_cpus=usage.other_cpus, rss_bytes=usage.rss_bytes, busy_ns=busy_ns)
+    print(f"{part:<32} {'bare echo':<9} {'run':<5} {n}  {usage.cpu_s:8.3f} s CPU  {done:>9,} operations  {done / FLOOR_S:>10,.0f}/s"
+          f"  busy for {busy_ns / 1e3:.1f} µs", flush=True)
+
+
+def echoed(echo, transport, options, reply, busy_ns):
+    """The usage of an echo whose other side is busy for so long with each request, and its replies."""
     size = ["--reply", str(reply)]
-    with servers.Answering([echo, "serve", *size], transport, os.sched_getaffinity(0), {}) as server:
+    with servers.Answering([echo, "serve", *size, "--busy", str(busy_ns)], transport, os.sched_getaffinity(0), {}) as server:
         end = server.endpoints[transport]
         usage = measure.run([echo, "drive", str(end["host"]), str(end["port"]), str(options.clients), str(FLOOR_S), *size], server=server)
-    done = int(usage.text)
-    store.add(part, "bare echo", "run", n, operations=done, failed_operations=0, tps=done / FLOOR_S, cpu_s=usage.cpu_s, user_s=usage.user_s,
-              wall_s=usage.wall_s, server_s=usage.server_s, other_cpus=usage.other_cpus, rss_bytes=usage.rss_bytes)
-    print(f"{part:<32} {'bare echo':<9} {'run':<5} {n}  {usage.cpu_s:8.3f} s CPU  {done:>9,} operations  {done / FLOOR_S:>10,.0f}/s", flush=True)
+    return usage, int(usage.text)
 
 
 TRIGGER = """
@@ -264,8 +277,8 @@ def table(store):
              f"- {facts['records']:,} records or rows, {facts.get('clients', 4)} clients, pgdyno with one thread, --no-samples; {facts['rounds']} rounds in turns",
              "- CPU: user and system of the whole process, less that of a run of 400 operations; ratios pair by pair: median and range",
              "", "## Client CPU an operation", "",
-             "| workload | pgdyno µs | of it in user mode | peer µs | ratio | goal | | bare echo µs | pgdyno's to it | pgdyno op/s | peer op/s | others' CPUs |",
-             "|---" * 12 + "|"]
+             "| workload | pgdyno µs | of it in user mode | peer µs | ratio | without user mode | goal | | bare echo µs | pgdyno's to it | pgdyno op/s | peer op/s | others' CPUs |",
+             "|---" * 13 + "|"]
     parts = list(dict.fromkeys(part for part, _, kind, _ in store.lines if kind == "base"))
     for part in parts:
         peer = part.split(" beside ")[1]
@@ -278,7 +291,7 @@ def table(store):
         ours, theirs = cost("pgdyno"), cost(peer)
         ratios = sorted(ours[n] / theirs[n] for n in ours if n in theirs)
         if not ratios:
-            lines.append(f"| {part} | – | – | not measured | | | | | | | | |")
+            lines.append(f"| {part} | – | – | not measured | | | | | | | | | |")
             continue
         middle = statistics.median
         rate = lambda name: middle(line["tps"] for line in store.of(part, name))
@@ -286,10 +299,11 @@ def table(store):
         ratio, goal = middle(ratios), GOALS[peer]
         verdict = "met" if ratio <= goal else "**missed**"
         user = cost("pgdyno", "user_s")
+        kernel = sorted((ours[n] - user[n]) / theirs[n] for n in user if n in theirs)
         echo = {line["n"]: line["cpu_s"] * 1e6 / line["operations"] for line in store.of(part, "bare echo")}
         to_echo = sorted(ours[n] / echo[n] for n in ours if n in echo)
         beside_echo = f"{middle(echo.values()):.1f} | {middle(to_echo):.2f} ({to_echo[0]:.2f}–{to_echo[-1]:.2f})" if to_echo else " | "
-        lines.append(f"| {part} | {middle(ours.values()):.1f} | {f'{middle(user.values()):.1f}' if user else '–'} | {middle(theirs.values()):.1f} | {ratio:.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f}) "
+        lines.append(f"| {part} | {middle(ours.values()):.1f} | {f'{middle(user.values()):.1f}' if user else '–'} | {middle(theirs.values()):.1f} | {ratio:.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f}) | {f'{middle(kernel):.2f}' if kernel else '–'} "
                      f"| ≤ {goal} | {verdict} | {beside_echo} | {rate('pgdyno'):,.0f} | {rate(peer):,.0f} | {others:.2f} |")
     lines += ["", "## Keys as the server saw them", "",
               "Updates noted by a trigger. `±` is two standard deviations of the sampling.", "",

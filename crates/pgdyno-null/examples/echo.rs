@@ -3,17 +3,19 @@
 //!
 //! `benches/versus/run.py` sets the drivers beside it: what this costs is the kernel's, and nobody can skip it.
 //!
-//!     echo serve --socket-dir DIR | --port PORT [--reply BYTES]
+//!     echo serve --socket-dir DIR | --port PORT [--reply BYTES] [--busy NS]
 //!     echo drive HOST PORT CLIENTS SECONDS [--rate RATE] [--reply BYTES]
 //!
 //! With a rate, requests are sent when they are due, by the next link that waits for nothing: the floor of an open loop.
-//! A reply is as long as that of a row of one digit, or as it is said to both sides.
+//! A reply is as long as that of a row of one digit, or as it is said to both sides. A server that is busy for some
+//! nanoseconds with each request has a thread for each link, as PostgreSQL has a process: the client waits as it waits
+//! for a real one.
 
 #![expect(clippy::unwrap_used, reason = "a measuring stick: any failure ends it")]
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
@@ -33,10 +35,17 @@ const LISTENER: usize = usize::MAX - 1;
 trait Stream: Write + AsFd {}
 impl<T: Write + AsFd> Stream for T {}
 
+trait Blocking: Read + Write + Send {}
+impl<T: Read + Write + Send> Blocking for T {}
+
 fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let rate: Option<f64> = taken(&mut arguments, "--rate");
     let reply = reply(taken(&mut arguments, "--reply"));
+    let busy: Option<u64> = taken(&mut arguments, "--busy");
+    if let Some(busy) = busy {
+        return toil(&arguments, &reply, Duration::from_nanos(busy));
+    }
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", "--socket-dir", dir] => {
             let listener = UnixListener::bind(format!("{dir}/.s.PGSQL.5432")).unwrap();
@@ -116,6 +125,42 @@ fn serve(listener: &impl AsFd, reply: &[u8], accept: impl Fn() -> Option<Box<dyn
                 }
             }
         }
+    }
+}
+
+/// Answers whatever comes after being busy for that long, each link with a thread of its own, until it is killed.
+fn toil(arguments: &[String], reply: &[u8], busy: Duration) {
+    let links: Box<dyn Iterator<Item = Box<dyn Blocking>>> =
+        match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["serve", "--socket-dir", dir] => {
+                let listener = UnixListener::bind(format!("{dir}/.s.PGSQL.5432")).unwrap();
+                Box::new(std::iter::from_fn(move || Some(Box::new(listener.accept().unwrap().0) as _)))
+            }
+            ["serve", "--port", port] => {
+                let listener = TcpListener::bind(("127.0.0.1", port.parse().unwrap())).unwrap();
+                Box::new(std::iter::from_fn(move || {
+                    let (link, _) = listener.accept().unwrap();
+                    link.set_nodelay(true).unwrap();
+                    Some(Box::new(link) as _)
+                }))
+            }
+            _ => panic!("echo serve --socket-dir DIR | --port PORT [--reply BYTES] --busy NS"),
+        };
+    println!("echo ready");
+    for mut link in links {
+        let reply = reply.to_vec();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while link.read(&mut buffer).is_ok_and(|count| count > 0) {
+                let begun = Instant::now();
+                while begun.elapsed() < busy {
+                    std::hint::spin_loop();
+                }
+                if link.write_all(&reply).is_err() {
+                    break;
+                }
+            }
+        });
     }
 }
 
