@@ -58,7 +58,9 @@ def cases():
     """In the order in which they are measured."""
     for (regime, transport), goals in SELECT_ONLY.items():
         for clients, goal in goals.items():
-            beside = ("bare",) if regime in ("S", *RATES) else ("pgdyno --coalesce",) if regime == "W" and clients >= 64 else ()
+            beside = ("bare",) if regime in ("S", *RATES) else ()
+            if regime in RATES or regime == "W" and clients >= 64:
+                beside += ("pgdyno --coalesce",)
             if clients == 64 and transport == "unix" and regime not in RATES:
                 beside += ("pgdyno pgbench", "sysbench", "tokio-postgres", "older")
             yield Case("select-only", regime, transport, clients, goal, beside=beside)

@@ -110,6 +110,8 @@ def other_goals(store, theirs):
         for regime, clients in (("R", 64), ("R", 256), ("R20k", 256)):
             row(f"to the bare echo of the same bytes, {regime}, {transport}, {clients}",
                 ratios(store, f"select-only/{regime}/{transport}/{clients}", "pgdyno", "bare echo"), GOALS["floor"])
+            row(f"with {Coalescing.name[7:]} to the bare echo, {regime}, {transport}, {clients}",
+                ratios(store, f"select-only/{regime}/{transport}/{clients}", Coalescing.name, "bare echo"), GOALS["floor"])
         row(f"with {Coalescing.name[7:]}, W, {transport}, 64",
             ratios(store, f"select-only/W/{transport}/64", Coalescing.name, theirs) if theirs else [], GOALS["coalesce"])
         few, many = (median(store, f"select-only/S/{transport}/{n}", "pgdyno", "client_us") for n in (16, 1000))
