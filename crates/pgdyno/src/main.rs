@@ -5,6 +5,7 @@ mod child;
 mod cli;
 mod commands;
 mod frontier;
+mod held;
 mod interrupt;
 mod resumable;
 mod search;

@@ -14,6 +14,8 @@ use pgdyno_live::Progress;
 use pgdyno_plan::{Cycle, Order};
 use pgdyno_workloads::registry;
 
+use crate::held::direct;
+
 /// A side.
 pub(crate) struct Side {
     /// `A` or `B`.
@@ -46,12 +48,7 @@ impl Side {
         if name == "A" {
             load_before_runs(&mut server, &planned.plan, &planned.workload, progress, interrupt.control.stop_flag())?;
         }
-        let options =
-            server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
-        (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(shown_as));
-        if !settings.is_empty() {
-            order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
-        }
+        direct(&mut order, &server, shown_as, !settings.is_empty())?;
         Ok(Self { name, order, own: Some((server, settings)) })
     }
 

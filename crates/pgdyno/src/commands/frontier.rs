@@ -1,11 +1,10 @@
 //! `pgdyno frontier`: how many queries are left at how many transactions.
 
 use jiff::Timestamp;
-use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::{Demand, Kind};
+use pgdyno_life::target::Demand;
 use pgdyno_live::Progress;
 use pgdyno_plan::Order;
 use pgdyno_results::{FrontierRecord, Objective, Resumable as _, StudyKind, admit, run_id};
@@ -17,6 +16,7 @@ use super::search::of_workload;
 use super::store;
 use crate::cli::FrontierArgs;
 use crate::frontier::{FrontierRun, points};
+use crate::held::private_server;
 use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
 
@@ -42,26 +42,9 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let store = dsn.map(|dsn| store::admit(&dsn, "frontier", &progress)).transpose()?;
     let results = order.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
-    let target = request.target()?;
     // It must live until the frontier is done.
-    let mut _server = None;
-    if matches!(target.kind, Kind::Embedded(_)) {
-        let (has_settings, name) = (!target.settings.is_empty(), target.name());
-        let draft = request.draft()?.resolved;
-        let planned = Demand::of(&draft.plan, &draft.workload, &request.order.target);
-        let clients = planned.clients + record.streams_max;
-        let mut server = target.hold(&request.order.target, Demand { clients, ..planned }, &progress)?;
-        server.announce(&progress)?;
-        let stop = interrupt.control.stop_flag();
-        interrupt.blamed(load_before_runs(&mut server, &draft.plan, &draft.workload, &progress, stop))?;
-        let options =
-            server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
-        (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(name));
-        if has_settings {
-            order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
-        }
-        _server = Some(server);
-    }
+    let sized = |planned: Demand| Demand { clients: planned.clients + record.streams_max, ..planned };
+    let _server = private_server(&request, &mut order, sized, &progress, &interrupt)?;
     if record.restored && order.from_template.is_none() {
         order.from_template = Some(String::new());
     }

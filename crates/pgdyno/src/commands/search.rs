@@ -1,16 +1,16 @@
 //! `pgdyno search`: finds the highest load that meets an objective.
 
 use jiff::Timestamp;
-use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::{Demand, Kind};
+use pgdyno_life::target::Demand;
 use pgdyno_results::{Objective, SearchRecord, StudyKind, admit, run_id};
 use pgdyno_workload::Txn;
 
 use crate::cli::SearchArgs;
+use crate::held::private_server;
 use crate::interrupt;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use pgdyno_live::Progress;
@@ -38,31 +38,17 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
     let target = request.target()?;
     admit(run.results()).or_fail(Code::Start)?;
     let (name, started) = (target.name(), Timestamp::now());
-    let has_settings = !target.settings.is_empty();
 
     if run.drive.time.is_none() && run.drive.transactions.is_none() {
         order.drive.time = Some(DEFAULT_TIME_S);
     }
     // It must live until the search is over.
-    let mut _server = None;
-    if matches!(target.kind, Kind::Embedded(_)) {
-        let planned = Demand::of(&draft.plan, &draft.workload, &request.order.target);
-        let demand = match args.by.as_str() {
-            "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
-            _ => planned,
-        };
-        let mut server = target.hold(&run.target, demand, &progress)?;
-        server.announce(&progress)?;
-        let stop = interrupt.control.stop_flag();
-        interrupt.blamed(load_before_runs(&mut server, &draft.plan, &draft.workload, &progress, stop))?;
-        let options =
-            server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
-        (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(name.clone()));
-        if has_settings {
-            order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
-        }
-        _server = Some(server);
-    } else if target.given().is_some() {
+    let sized = |planned: Demand| match args.by.as_str() {
+        "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
+        _ => planned,
+    };
+    let _server = private_server(&request, &mut order, sized, &progress, &interrupt)?;
+    if target.given().is_some() {
         let mut server = target.bring_up(&run.target, Demand::default(), &progress)?;
         server.options = server.options.as_ref().map(|options| interrupt.options(options));
         interrupt.blamed(server.announce(&progress))?;
