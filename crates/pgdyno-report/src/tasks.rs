@@ -90,6 +90,10 @@ pub(crate) fn short(record: &RunRecord, out: &mut dyn Write) -> io::Result<bool>
     if record.stages.is_empty() || !record.stages.iter().all(|stage| has_tasks(record, &stage.name)) {
         return Ok(false);
     }
+    // Nothing has ended yet.
+    if record.stages.iter().flat_map(|stage| &stage.groups).all(|group| group.transactions.is_empty()) {
+        return Ok(true);
+    }
     for count in (0..=Columns::of(record).len()).rev() {
         let mut table = Vec::new();
         with_costs(record, &Columns::of(record).first(count), &mut table)?;
