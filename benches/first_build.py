@@ -61,4 +61,4 @@ if __name__ == "__main__":
     parser.add_argument("profiles", nargs="*", metavar="PROFILE", default=["release", "dist"])
     parser.add_argument("--rounds", type=int, default=2)
     OPTIONS = parser.parse_args()
-    bench({"build": build}, build=None)
+    bench({"build": build}, build=None, wanted=["build"])

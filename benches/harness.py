@@ -183,11 +183,11 @@ class ReadyFiles:
 
 
 def bench(parts, build=("-p", "pgdyno", "--bins"), wanted=None, kept=True):
-    """Builds, runs the parts that are wanted (or the command line names) or all of them, and keeps what they said."""
+    """Builds if there is something to build, runs the parts that are wanted (or the command line names) or all of them, and keeps what they said."""
     global SCRATCH
     # Ended from outside, a bench still stops its servers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if "PGDYNO" not in os.environ:
+    if build and "PGDYNO" not in os.environ:
         subprocess.run(["cargo", "build", "--release", "-q", *build], cwd=ROOT, check=True)
     wanted = (sys.argv[1:] if wanted is None else wanted) or list(parts)
     with open("/proc/cpuinfo") as f:
