@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     if let Some(args) = commands::pgbench::arguments() {
         return commands::pgbench::main(&args);
     }
-    if commands::version::is_wanted() {
-        return commands::version::print_all();
+    if let Some(code) = commands::version::answer() {
+        return code;
     }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -1,30 +1,49 @@
-//! `pgdyno --version --verbose`: which binary this is.
+//! `pgdyno --version`, with or without `--verbose`: which binary this is. Said before all commands and options are made up, which takes
+//! as long as starting the process.
 
 use std::process::ExitCode;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_results::FORMAT_VERSION;
 
-/// Returns true if the arguments are `--version` and `--verbose`, in any order and form.
-pub(crate) fn is_wanted() -> bool {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    is_asked(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+/// How much is to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Version,
+    All,
 }
 
-fn is_asked(arguments: &[&str]) -> bool {
+/// Prints what the arguments ask for; `None` if that is something else than the version.
+pub(crate) fn answer() -> Option<ExitCode> {
+    let arguments: Vec<_> =
+        std::env::args_os().skip(1).map(|argument| argument.into_string().unwrap_or_default()).collect();
+    let wanted = wanted(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Some(match super::print(text(wanted).as_bytes()) {
+        Ok(()) => Code::Success.into(),
+        Err(failure) => super::report(&failure),
+    })
+}
+
+/// Returns what is wanted if there is nothing but `--version` and `--verbose`, in any order and form.
+fn wanted(arguments: &[&str]) -> Option<Wanted> {
+    let is = |text: &str, names: [&str; 2]| names.contains(&text);
+    let (version, verbose) = (["--version", "-V"], ["--verbose", "-v"]);
     match arguments {
-        [one] => ["-Vv", "-vV"].contains(one),
-        [one, other] => {
-            let is = |text: &str, names: [&str; 2]| names.contains(&text);
-            let (version, verbose) = (["--version", "-V"], ["--verbose", "-v"]);
-            is(one, version) && is(other, verbose) || is(one, verbose) && is(other, version)
+        [one] if is(one, version) => Some(Wanted::Version),
+        [one] if is(one, ["-Vv", "-vV"]) => Some(Wanted::All),
+        [one, other] if is(one, version) && is(other, verbose) || is(one, verbose) && is(other, version) => {
+            Some(Wanted::All)
         }
-        _ => false,
+        _ => None,
     }
 }
 
-/// Prints the version, a line of `name: value` for each fact about the build.
-pub(crate) fn print_all() -> ExitCode {
+/// Returns the version; with all, a line of `name: value` for each fact about the build.
+fn text(wanted: Wanted) -> String {
+    let mut text = format!("pgdyno {}\n", env!("CARGO_PKG_VERSION"));
+    if wanted == Wanted::Version {
+        return text;
+    }
     let commit = env!("PGDYNO_COMMIT");
     let lines = [
         ("commit", if commit.is_empty() { "unknown: built without a repository" } else { commit }),
@@ -33,15 +52,11 @@ pub(crate) fn print_all() -> ExitCode {
         ("features", env!("PGDYNO_FEATURES")),
         ("rustc", env!("PGDYNO_RUSTC")),
     ];
-    let mut text = format!("pgdyno {}\n", env!("CARGO_PKG_VERSION"));
     for (name, value) in lines {
         text += &format!("{name}: {value}\n");
     }
     text += &format!("record format: {FORMAT_VERSION}\n");
-    match super::print(text.as_bytes()) {
-        Ok(()) => Code::Success.into(),
-        Err(failure) => super::report(&failure),
-    }
+    text
 }
 
 #[cfg(test)]
@@ -49,12 +64,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_words_are_needed_and_nothing_else() {
-        for yes in [&["--version", "--verbose"][..], &["-v", "-V"], &["-Vv"], &["--verbose", "-V"]] {
-            assert!(is_asked(yes), "{yes:?}");
+    fn only_these_words_in_any_order_ask_for_the_version() {
+        for all in [&["--version", "--verbose"][..], &["-v", "-V"], &["-Vv"], &["--verbose", "-V"]] {
+            assert_eq!(wanted(all), Some(Wanted::All), "{all:?}");
         }
-        for no in [&["--version"][..], &["--verbose"], &["-v", "-v"], &["--version", "--verbose", "run"], &[]] {
-            assert!(!is_asked(no), "{no:?}");
+        for version in ["--version", "-V"] {
+            assert_eq!(wanted(&[version]), Some(Wanted::Version));
         }
+        for no in [&["--verbose"][..], &["-v", "-v"], &["--version", "--verbose", "run"], &["run", "-V"], &[]] {
+            assert_eq!(wanted(no), None, "{no:?}");
+        }
+        assert!(text(Wanted::All).starts_with(&text(Wanted::Version)));
     }
 }
