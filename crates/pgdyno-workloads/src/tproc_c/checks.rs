@@ -34,6 +34,21 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
     CONDITIONS.iter().map(check).collect()
 }
 
+/// What the delivered lines of each customer add up to, joined to the customers.
+macro_rules! delivered {
+    () => {
+        "  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount
+               FROM orders
+               JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount
+                       FROM order_line WHERE ol_delivery_d IS NOT NULL AND {range:ol_w_id}
+                      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
+                    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+              WHERE {range:o_w_id}
+              GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
+"
+    };
+}
+
 /// Districts without undelivered orders have no row in new_order; conditions 2 and 3 do not apply to them.
 const CONDITIONS: [Condition; 15] = [
     Condition {
@@ -133,22 +148,18 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         clause: "3.3.2.10",
         holds: "c_balance = sum(ol_amount) of the customer's delivered lines - sum(h_amount)",
         cost: CheckCost::Expensive,
-        sql: "SELECT w_id, d_id, c_id, c_balance,
+        sql: concat!(
+            "SELECT w_id, d_id, c_id, c_balance,
        coalesce(delivered.amount, 0) - coalesce(paid.amount, 0) AS delivered_minus_paid
   FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance FROM customer
          WHERE {range:c_w_id}) AS c
-  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount
-               FROM orders
-               JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount
-                       FROM order_line WHERE ol_delivery_d IS NOT NULL AND {range:ol_w_id}
-                      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
-                    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-              WHERE {range:o_w_id}
-              GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
-  FULL JOIN (SELECT h_c_w_id AS w_id, h_c_d_id AS d_id, h_c_id AS c_id, sum(h_amount) AS amount
+",
+            delivered!(),
+            "  FULL JOIN (SELECT h_c_w_id AS w_id, h_c_d_id AS d_id, h_c_id AS c_id, sum(h_amount) AS amount
                FROM history WHERE {range:h_c_w_id}
               GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS paid USING (w_id, d_id, c_id)
  WHERE c_balance IS DISTINCT FROM coalesce(delivered.amount, 0) - coalesce(paid.amount, 0)",
+        ),
     },
     // The clause gives the number right after the load, 2100. Each delivery adds one, and one to the customer's
     // c_delivery_cnt, a smallint that wraps to 0 after 32767.
@@ -170,18 +181,14 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         clause: "3.3.2.12",
         holds: "c_balance + c_ytd_payment = sum(ol_amount) of the customer's delivered lines",
         cost: CheckCost::Expensive,
-        sql: "SELECT w_id, d_id, c_id, balance_and_paid, coalesce(amount, 0) AS delivered
+        sql: concat!(
+            "SELECT w_id, d_id, c_id, balance_and_paid, coalesce(amount, 0) AS delivered
   FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance + c_ytd_payment AS balance_and_paid
           FROM customer WHERE {range:c_w_id}) AS c
-  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount
-               FROM orders
-               JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount
-                       FROM order_line WHERE ol_delivery_d IS NOT NULL AND {range:ol_w_id}
-                      GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
-                    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-              WHERE {range:o_w_id}
-              GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
- WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
+",
+            delivered!(),
+            " WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
+        ),
     },
     // Beyond the clauses: follows from them and from the rows of clause 4.3.3.1.
     Condition {
