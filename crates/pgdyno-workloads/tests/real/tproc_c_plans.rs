@@ -90,3 +90,24 @@ fn bounded(sql: &mut Connection, form: &str, mode: &str, context: &str) {
         assert_eq!(of_stock, [items, 0], "rows read of stock, {context}");
     }
 }
+
+/// The planner expects a few rows of a join on all three columns of an order's key, and then does not mind to compare each order with its
+/// whole district. A condition must not leave it that choice, whether it is asked for all warehouses or for one.
+#[test]
+fn no_condition_compares_each_order_with_its_whole_district() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let workload = tproc_c(&[("warehouses", "2")]);
+    let mut sql = server.load("conditions", &workload);
+    sql.run("vacuum analyze");
+    let checks = workload.data[0].checks();
+    let parts: Vec<_> = checks.iter().filter_map(|check| Some((check.name, check.parts.as_ref()?))).collect();
+    assert!(parts.iter().any(|(name, _)| *name == "3.3.2.12"));
+    for (name, parts) in parts {
+        for query in [parts.whole()].into_iter().chain(parts.queries(2)) {
+            let plan = sql.rows(&format!("explain (costs off) {query}")).concat().join("\n");
+            assert!(!plan.contains("Join Filter") && !plan.contains("Nested Loop"), "{name}: {query}\n{plan}");
+        }
+    }
+}
