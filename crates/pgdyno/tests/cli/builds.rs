@@ -68,7 +68,7 @@ fn a_build_is_named_by_path_by_file_and_by_the_environment() {
     std::fs::create_dir(home.join("sub")).unwrap();
     std::fs::write(home.join("sub/t.toml"), format!("[target.pg]\ndsn = 'embedded:../{below}'\n")).unwrap();
     home.run(&["plan", "--target", "pg", "--config", "sub/t.toml"]).ok().prints(&["pg"]);
-    let run = ["run", "select-only", "-s", "1", "-c", "1", "-T", "1", "-q", "--no-check"];
+    let run = ["run", "select-only", "-s", "1", "-c", "1", "-T", "1", "--ramp", "0", "-q", "--no-check"];
     home.run(&[&run[..], &["--target", "pg", "--config", "sub/t.toml"]].concat()).ok();
     assert_eq!(home.the_run().text("/server/build/bindir"), bin.to_str().unwrap());
 

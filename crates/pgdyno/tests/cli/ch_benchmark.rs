@@ -197,7 +197,7 @@ fn what_queries_see_on_a_standby_has_an_age() {
 fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything_is_done() {
     let Some(place) = Place::new("the server of queries", "fsync = off\n", REPLICATION) else { return };
     let other = Server::start("fsync = off\n", TRUST);
-    let run = |args: &str| place.run(&format!("run ch-benchmark -w 1 -c 1 -T 1 {args}"));
+    let run = |args: &str| place.run(&format!("run ch-benchmark -w 1 -c 1 -T 1 --ramp 0 {args}"));
     let to = |server: &Server| format!("--analytics-target {}", uri(server));
     run(&to(&other))
         .ended(1)

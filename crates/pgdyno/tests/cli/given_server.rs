@@ -93,13 +93,13 @@ impl Place {
 fn two_runs_on_one_server_are_told_of_each_other() {
     let Some(place) = Place::new("two runs at once", "fsync = on\nwork_mem = 5MB\n", TRUST) else { return };
     place.run("load select-only -s 1").ok();
-    let mut first = place.start("run select-only -c 1 -T 6 --ramp 0");
+    let mut first = place.start("run select-only -c 1 -R 200 -T 6 --ramp 0");
     first.until_it_says("progress:", 1);
     let told = ["pgdyno (process ", "measures this server at the same time: the runs disturb each other"];
-    place.run("run select-only -c 1 -T 8 --ramp 0").ok().says(&told).prints(&["usable with care"]);
+    place.run("run select-only -c 1 -R 200 -T 8 --ramp 0").ok().says(&told).prints(&["usable with care"]);
     first.end().ok().says(&told).prints(&["usable with care"]);
     // Who comes when they have ended hears nothing of them.
-    let alone = place.run("run select-only -c 1 -T 2 --ramp 0").ok();
+    let alone = place.run("run select-only -c 1 -R 200 -T 2 --ramp 0").ok();
     assert!(!alone.stderr.contains("at the same time"), "{}", alone.stderr);
     // What the file sets to its default does not differ from it.
     let changed = place.home.runs().pop().unwrap().at("/server/settings_changed").clone();
@@ -482,7 +482,7 @@ fn a_password_file_that_others_may_read_is_told_in_libpqs_words_once() {
             &["plan", "select-only", "--target", url][..],
             &["load", "select-only", "--replace", "--target", url],
             &["check", "select-only", "--target", url],
-            &["run", "select-only", "-T", "1", "--quiet", "--target", url],
+            &["run", "select-only", "-T", "1", "--ramp", "0", "--quiet", "--target", url],
             &["pgbench", "-i", "-q", url],
             &["pgbench", "-n", "-S", "-c", "3", "-t", "1", url],
             &["drop", "select-only", "--target", url],

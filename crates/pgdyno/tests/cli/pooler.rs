@@ -142,7 +142,7 @@ fn what_wants_sessions_is_refused_behind_a_transaction_pooler() {
     pooled.run("run tproc-c -T 1 --mode prepared").ended(1).says(&said);
     pooled.run("run tproc-c -T 1 --set work_mem=8MB --ramp 0").says(&["unsupported startup parameter", "ALTER ROLE"]);
     for call in ["procedure", "function", "client"] {
-        pooled.run(&format!("run tproc-c -c 4 -T 2 --ramp 0 --call {call}")).ok();
+        pooled.run(&format!("run tproc-c -c 4 -T 1 --ramp 0 --call {call}")).ok();
         assert!(pooled.last().checks_that_hold().contains(&"after the run"));
     }
     pooled.assert_clean();

@@ -111,7 +111,7 @@ fn a_role_without_create_calls_installed_routines() {
     );
     let target = place.target().replace("user=postgres", "user=clerk");
     let run = |call: &str| {
-        let args = ["run", "tproc-c", "-c", "2", "-T", "2", "--ramp", "0", "--call", call, "--target", &target];
+        let args = ["run", "tproc-c", "-c", "2", "-T", "1", "--ramp", "0", "--call", call, "--target", &target];
         place.home.run(&args)
     };
     let routines = "select string_agg(xmin::text, ' ' order by proname) from pg_proc where proname like 'pgdyno%'";

@@ -23,7 +23,7 @@ fn assert_retried(run: &Run, level: &str) {
 fn built_in_workloads_are_retried_at_stricter_levels() {
     let Some(place) = Place::new("retries of pgbench's workloads", "", TRUST) else { return };
     // Eight clients on one branch. The level comes from --set, then from the connection string, then from the role.
-    place.run("run tpcb-like -s 1 -c 8 -T 3 --ramp 0 --set default_transaction_isolation=serializable").ok().prints(&[
+    place.run("run tpcb-like -s 1 -c 8 -T 2 --ramp 0 --set default_transaction_isolation=serializable").ok().prints(&[
         "serializable",
         "retried",
         "at most 1,000 tries each",
@@ -34,12 +34,12 @@ fn built_in_workloads_are_retried_at_stricter_levels() {
     assert_eq!(run.number("/plan/max_tries"), 1000.0);
 
     let target = format!("{} options='-c default_transaction_isolation=repeatable\\\\ read'", place.target());
-    place.home.run(&["run", "tpcb-like", "-c", "8", "-T", "3", "--ramp", "0", "--target", &target]).ok();
+    place.home.run(&["run", "tpcb-like", "-c", "8", "-T", "2", "--ramp", "0", "--target", &target]).ok();
     assert_retried(&place.home.runs().pop().unwrap(), "repeatable read");
 
     place.execute("alter role postgres set default_transaction_isolation = 'serializable'");
     // Of a hundred thousand accounts two clients seldom want the same one, but the server tracks reads by page.
-    place.run("run simple-update -c 16 -T 3 --ramp 0").ok();
+    place.run("run simple-update -c 16 -T 2 --ramp 0").ok();
     let run = place.home.runs().pop().unwrap();
     assert_eq!(run.text("/server/settings/default_transaction_isolation"), "serializable");
     assert!(run.number("/summary/failed") <= run.number("/summary/committed") / 100.0);
@@ -60,7 +60,7 @@ fn tproc_c_is_retried_however_it_is_called() {
     {
         let target = place.target();
         let setting = format!("default_transaction_isolation={level_name}");
-        let mut args = vec!["run", "tproc-c", "-w", "1", "-c", "8", "-T", "4", "--ramp", "0", "--call", call];
+        let mut args = vec!["run", "tproc-c", "-w", "1", "-c", "8", "-T", "2", "--ramp", "0", "--call", call];
         args.extend(["--set", &setting, "--target", &target]);
         place.home.run(&args).ok().prints(&["retried"]);
         assert_retried(&place.home.runs().pop().unwrap(), level_name);

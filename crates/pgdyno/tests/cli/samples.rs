@@ -103,7 +103,7 @@ fn a_reset_in_the_middle_is_said_and_what_it_spoils_is_not_told() {
 #[test]
 fn a_restart_during_a_run_that_reconnects_is_said_and_the_looks_go_on() {
     let Some(mut place) = Place::new("a restart in the middle", "", TRUST) else { return };
-    let mut running = place.start("run select-only -s 1 -c 2 -T 12 --ramp 0 --reconnect 60s");
+    let mut running = place.start("run select-only -s 1 -c 2 -T 12 --ramp 0 -R 200 --reconnect 60s");
     running.until_it_says("progress:", 2);
     place.server.crash();
     place.server.restart();

@@ -6,7 +6,8 @@ use crate::program::Home;
 #[test]
 fn thousands_of_clients_share_a_few_connections() {
     let home = Home::new();
-    let args = ["run", "select-only", "--target", "null", "-c", "4000", "--connections", "6", "-j", "2", "-T", "2"];
+    let args = "run select-only --target null -c 4000 --connections 6 -j 2 -T 2 --ramp 0";
+    let args: Vec<_> = args.split(' ').collect();
     home.run(&args).ok().prints(&["4,000 clients sharing 6 connections", "service time"]);
     let run = home.the_run();
     assert_eq!((run.number("/plan/connections"), run.number("/client/threads")), (6.0, 2.0));
@@ -46,7 +47,7 @@ fn terminals_of_the_spec_profile_think_and_share_connections() {
     assert_eq!(rule("5.5.2")["holds"], false, "{rules:?}");
     assert_eq!(thinking.checks_that_hold(), ["after the load", "after the run"]);
     // Without waits, terminals are clients as any other, and what the clauses say of New-Orders for each warehouse is broken.
-    let hurried = run("--no-think -c 6 -T 3 --ramp 1");
+    let hurried = run("--no-think -c 6 -T 2 --ramp 0");
     assert_eq!(hurried.text("/plan/params/think"), "off");
     assert!(hurried.number("/summary/committed") > committed);
     let warnings = hurried.at("/warnings").to_string();

@@ -29,7 +29,7 @@ fn a_server_that_stops_ends_the_run_and_what_was_measured_stays() {
 #[test]
 fn a_run_that_reconnects_goes_on_when_the_server_is_back() {
     let Some(mut place) = Place::new("a server that comes back", "", TRUST) else { return };
-    let mut running = place.start("run select-only -s 1 -c 4 -T 10 --ramp 0 --reconnect 60s");
+    let mut running = place.start("run select-only -s 1 -c 4 -T 10 --ramp 0 -R 400 --reconnect 60s");
     running.until_it_says("progress:", 2);
     place.server.crash();
     place.server.restart();

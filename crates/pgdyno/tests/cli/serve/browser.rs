@@ -76,7 +76,7 @@ fn a_run_is_watched_until_it_ends() {
     let home = Home::of_an_ordinary_user();
     let results = serve(&home);
     assert!(results.get("/").body.contains("no runs in pgdyno-results yet"));
-    let mut run = home.start(&["run", "tpcb-like", "-c", "2", "-T", "12", "--ramp", "2"]);
+    let mut run = home.start(&["run", "tpcb-like", "-c", "2", "-R", "200", "-T", "12", "--ramp", "2"]);
     run.until_it_says("progress: ", 1);
     let id = home.the_run().path.file_name().unwrap().to_string_lossy().into_owned();
     let live = format!("/runs/{id}/live");
