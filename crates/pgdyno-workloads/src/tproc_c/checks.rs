@@ -35,8 +35,8 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
     CONDITIONS.iter().map(check).collect()
 }
 
-/// Joins what the delivered lines of each customer add up to. The planner takes the inner join of orders and lines for a few rows, and then
-/// compares each order with all lines of its district; a full join has to match all three columns.
+/// Joins what the delivered lines of each customer add up to. For an inner join of orders and lines the planner may expect a few rows, and
+/// then join by warehouse and district alone, each order with all lines of its district; a full join has to match all three columns.
 macro_rules! delivered {
     () => {
         "  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount

@@ -91,8 +91,8 @@ fn bounded(sql: &mut Connection, form: &str, mode: &str, context: &str) {
     }
 }
 
-/// The planner expects a few rows of a join on all three columns of an order's key, and then does not mind to compare each order with its
-/// whole district. A condition must not leave it that choice, whether it is asked for all warehouses or for one.
+/// The planner may expect a few rows from an inner join on all three columns of an order's key, and then join by warehouse and district
+/// alone: each order with all lines of its district. No condition may leave it that choice, for all warehouses or for some.
 #[test]
 fn no_condition_compares_each_order_with_its_whole_district() {
     let Some(server) = Server::start() else {
