@@ -10,6 +10,7 @@ use std::process::Command;
 const EDGES: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("poll", &[]),
+    ("untrusted", &[]),
     ("null", &["poll", "wire"]),
     ("net", &["wire"]),
     ("workload", &["wire"]),

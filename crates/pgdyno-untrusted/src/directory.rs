@@ -1,0 +1,275 @@
+//! A directory that nothing leads out of.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions};
+
+use crate::name::{FileName, RelativePath};
+
+/// How often a name for a temporary file is tried.
+const ATTEMPTS: usize = 16;
+
+/// A directory whose files are reached by [`RelativePath`]: no link leads out of it, and a link in place of a file is not
+/// followed.
+#[derive(Debug)]
+pub struct Directory {
+    dir: Dir,
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Opens a directory that the user named.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+    }
+
+    /// Returns its path as the user named it, for messages.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a directory in it.
+    ///
+    /// # Errors
+    /// When there is none of this name, or it is a link or a file.
+    pub fn open_child(&self, name: &FileName) -> io::Result<Self> {
+        let dir = self.dir.open_dir_nofollow(name.as_str())?;
+        Ok(Self { dir, path: self.path.join(name.as_str()) })
+    }
+
+    /// Creates a directory in it, unless it is there, and opens it.
+    ///
+    /// # Errors
+    /// When the system refuses, or there is a link or a file of this name.
+    pub fn create_child(&self, name: &FileName) -> io::Result<Self> {
+        match self.dir.create_dir(name.as_str()) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        self.open_child(name)
+    }
+
+    /// Reads a file of at most `bytes_max`.
+    ///
+    /// # Errors
+    /// When it is absent, a link, not an ordinary file (a pipe would block), or larger.
+    pub fn read(&self, path: &RelativePath, bytes_max: u64) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        self.open_file(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut content)?;
+        if content.len() as u64 > bytes_max {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {bytes_max} bytes")));
+        }
+        Ok(content)
+    }
+
+    /// Opens an ordinary file for reading.
+    ///
+    /// # Errors
+    /// When it is absent, a link, or not an ordinary file.
+    pub fn open_file(&self, path: &RelativePath) -> io::Result<std::fs::File> {
+        let mut options = OpenOptions::new();
+        // A pipe without a writer must not block; an ordinary file ignores the flag.
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = self.dir.open_with(path.as_path(), &options)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
+        }
+        Ok(file.into_std())
+    }
+
+    /// Creates a file that is not there, with its directories.
+    ///
+    /// # Errors
+    /// When there is something of this name, a link included.
+    pub fn create_new(&self, path: &RelativePath) -> io::Result<std::fs::File> {
+        self.create_parents(path)?;
+        Ok(self.create_new_file(path.as_path())?.into_std())
+    }
+
+    /// Writes a file as a whole, or leaves the old one. A link of this name is replaced, not followed.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write_whole(&self, path: &RelativePath, content: &[u8]) -> io::Result<()> {
+        self.write_with(path, |file| file.write_all(content))
+    }
+
+    /// Writes a file by `write` as a whole, or leaves the old one. A link of this name is replaced, not followed.
+    ///
+    /// # Errors
+    /// When the system or `write` refuses.
+    pub fn write_with<E: From<io::Error>>(
+        &self,
+        path: &RelativePath,
+        write: impl FnOnce(&mut std::fs::File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.create_parents(path)?;
+        let (fresh, file) = self.create_temporary(path)?;
+        let written =
+            write(&mut file.into_std()).and_then(|()| Ok(self.dir.rename(&fresh, &self.dir, path.as_path())?));
+        if written.is_err() {
+            // The half-written file is useless; a failure to remove it adds nothing to the error.
+            let _ = self.dir.remove_file(&fresh);
+        }
+        written
+    }
+
+    /// Returns true if there is an ordinary file, not a link.
+    #[must_use]
+    pub fn has_file(&self, path: &RelativePath) -> bool {
+        self.dir.symlink_metadata(path.as_path()).is_ok_and(|there| there.is_file())
+    }
+
+    /// Removes a file, or the link of this name. Succeeds if there is none.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove_file(&self, path: &RelativePath) -> io::Result<()> {
+        is_gone(self.dir.remove_file(path.as_path()))
+    }
+
+    /// Removes a directory in it with all that it contains; of a link, only the link. Succeeds if there is none.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove_child(&self, name: &FileName) -> io::Result<()> {
+        match self.dir.symlink_metadata(name.as_str()) {
+            Ok(there) if there.is_dir() => is_gone(self.dir.remove_dir_all(name.as_str())),
+            Ok(_) => is_gone(self.dir.remove_file(name.as_str())),
+            Err(error) => is_gone(Err(error)),
+        }
+    }
+
+    /// Returns the names in it that are of the strict form, sorted.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn names(&self) -> io::Result<Vec<FileName>> {
+        let mut names = Vec::new();
+        for entry in self.dir.entries()? {
+            if let Some(name) = entry?.file_name().to_str().and_then(|name| FileName::parse(name).ok()) {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Creates the directories above a file.
+    fn create_parents(&self, path: &RelativePath) -> io::Result<()> {
+        match path.as_path().parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.dir.create_dir_all(parent),
+            _ => Ok(()),
+        }
+    }
+
+    /// Creates a file of a new name beside `path`.
+    fn create_temporary(&self, path: &RelativePath) -> io::Result<(PathBuf, File)> {
+        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+        for _ in 0..ATTEMPTS {
+            let fresh = path.as_path().with_file_name(format!(".{:016x}.tmp", random_number()));
+            match self.create_new_file(&fresh) {
+                Ok(file) => return Ok((fresh, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
+    }
+
+    /// Creates a file; fails if there is anything of this name.
+    fn create_new_file(&self, path: &Path) -> io::Result<File> {
+        self.dir.open_with(path, OpenOptions::new().write(true).create_new(true))
+    }
+}
+
+/// Returns a number that another process cannot guess: the standard library's hash keys are random.
+fn random_number() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
+/// Takes "not found" for success.
+fn is_gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn relative(path: &str) -> RelativePath {
+        RelativePath::parse(path).expect(path)
+    }
+
+    fn name(name: &str) -> FileName {
+        FileName::parse(name).expect(name)
+    }
+
+    /// A directory beside one with a file that must not be touched.
+    fn beside_a_victim() -> (tempfile::TempDir, Directory, PathBuf) {
+        let root = tempfile::tempdir().expect("a directory");
+        let (inside, outside) = (root.path().join("inside"), root.path().join("outside"));
+        fs::create_dir(&inside).expect("a directory");
+        fs::create_dir(&outside).expect("a directory");
+        fs::write(outside.join("file"), "precious").expect("a file");
+        let directory = Directory::open(&inside).expect("opens");
+        (root, directory, outside)
+    }
+
+    #[test]
+    fn files_are_written_whole_and_read_back() {
+        let (_root, directory, _) = beside_a_victim();
+        directory.write_whole(&relative("a/b/c"), b"one").expect("writes");
+        directory.write_whole(&relative("a/b/c"), b"two").expect("replaces");
+        assert_eq!(directory.read(&relative("a/b/c"), 3).expect("reads"), b"two");
+        assert_eq!(directory.read(&relative("a/b/c"), 2).expect_err("too large").kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(fs::read_dir(directory.path().join("a/b")).expect("a directory").count(), 1, "no temporary file");
+        let refused: io::Result<()> = directory.write_with(&relative("a/b/c"), |_| Err(io::Error::other("full")));
+        refused.expect_err("fails");
+        assert_eq!(directory.read(&relative("a/b/c"), 3).expect("reads"), b"two");
+        assert_eq!(fs::read_dir(directory.path().join("a/b")).expect("a directory").count(), 1, "no temporary file");
+        directory.create_new(&relative("a/b/c")).expect_err("is there");
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let (_root, directory, outside) = beside_a_victim();
+        symlink(outside.join("file"), directory.path().join("link")).expect("a link");
+        symlink(&outside, directory.path().join("folder")).expect("a link");
+        directory.read(&relative("link"), 100).expect_err("a link");
+        directory.read(&relative("folder/file"), 100).expect_err("leads out");
+        directory.create_new(&relative("link")).expect_err("a link");
+        directory.write_whole(&relative("folder/file"), b"x").expect_err("leads out");
+        directory.open_child(&name("folder")).expect_err("a link");
+        directory.create_child(&name("folder")).expect_err("a link");
+        assert!(!directory.has_file(&relative("link")));
+        directory.write_whole(&relative("link"), b"own").expect("replaces the link");
+        assert_eq!(directory.read(&relative("link"), 100).expect("reads"), b"own");
+        directory.remove_child(&name("folder")).expect("removes the link");
+        assert_eq!(fs::read_to_string(outside.join("file")).expect("is still there"), "precious");
+        assert_eq!(directory.names().expect("reads"), [name("link")]);
+    }
+
+    #[test]
+    fn a_pipe_does_not_block() {
+        let (_root, directory, _) = beside_a_victim();
+        let pipe = directory.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("a pipe");
+        let refused = directory.read(&relative("pipe"), 100).expect_err("a pipe");
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+    }
+}
