@@ -3,13 +3,16 @@
 //!
 //! - [`postgres`] finds the PostgreSQL that tests start servers from;
 //! - `server`, with the feature of this name, starts such a server and removes it when its value is dropped;
+//! - [`directory`] makes temporary directories with room for a socket;
 //! - `pki`, with the feature of this name, signs certificates;
 //! - [`port`] reserves TCP ports for one test;
+//! - [`signals`] gives programs the default actions of signals;
 //! - [`skipped`] reports and counts what cannot be tested on this machine;
 //! - [`random`] draws a test's random numbers from a seed that it prints.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+pub mod directory;
 #[cfg(feature = "pki")]
 pub mod pki;
 pub mod port;
@@ -17,4 +20,5 @@ pub mod postgres;
 pub mod random;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod signals;
 pub mod skipped;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 
+use crate::directory::Directory;
 use crate::port::Port;
 pub use crate::postgres::{account, available};
 
@@ -75,7 +76,7 @@ fn run(command: &mut Command) {
 /// A running server.
 #[derive(Debug)]
 pub struct Server {
-    dir: tempfile::TempDir,
+    dir: Directory,
     child: Child,
     /// Port, for TCP and for the socket.
     pub port: u16,
@@ -136,8 +137,7 @@ impl Server {
     }
 
     fn prepare(parent: &Path, make: impl FnOnce(&str)) -> Prepared {
-        let dir = tempfile::Builder::new().prefix("pgdyno").tempdir_in(parent).unwrap();
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let dir = Directory::new_in(parent, "pgdyno");
         hand_over(dir.path());
         make(dir.path().join("data").to_str().unwrap());
         Prepared { dir }
@@ -199,7 +199,7 @@ impl Server {
 }
 
 struct Prepared {
-    dir: tempfile::TempDir,
+    dir: Directory,
 }
 
 impl Prepared {

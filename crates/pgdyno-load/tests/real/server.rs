@@ -1,12 +1,13 @@
 //! A private PostgreSQL for one test: started on a temporary directory, gone with its value.
 
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_testing::directory::Directory;
 
 use crate::postgres;
 pub(crate) use crate::postgres::{account, available};
@@ -39,15 +40,14 @@ pub(crate) fn run(command: &mut Command) {
 
 /// A running server.
 pub(crate) struct Server {
-    dir: tempfile::TempDir,
+    dir: Directory,
     child: Child,
 }
 
 impl Server {
     /// A fresh cluster with these lines at the end of its `postgresql.conf`.
     pub(crate) fn start(conf: &str) -> Self {
-        let dir = tempfile::Builder::new().prefix("pgdyno").tempdir().unwrap();
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let dir = Directory::new("pgdyno");
         hand_over(dir.path());
         let (path, data) = (dir.path().to_str().unwrap(), dir.path().join("data"));
         run(command("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"]));

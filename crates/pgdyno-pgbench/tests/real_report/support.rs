@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pgdyno_pgbench::log::file_name;
+use pgdyno_testing::directory::Directory;
 
 use crate::postgres;
 use crate::skipped::skipped;
 
 /// A running server and the pgbench of its version; everything ends with this value.
 pub(crate) struct Bench {
-    dir: tempfile::TempDir,
+    dir: Directory,
     /// pgbench's major version.
     pub(crate) version: u32,
 }
@@ -34,7 +35,7 @@ impl Bench {
             skipped(&format!("{test}: no pgbench of version 15 or later, or no psql"));
             return None;
         }
-        let dir = tempfile::Builder::new().prefix("pgdyno").tempdir().unwrap();
+        let dir = Directory::new("pgdyno");
         if let Some((uid, gid)) = postgres::account() {
             chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use pgdyno_testing::directory::Directory;
+
 use crate::postgres;
 use crate::skipped::skipped;
 
@@ -72,7 +74,7 @@ impl Pgbench {
 /// A running server; it ends with this value.
 pub(crate) struct Server {
     child: Child,
-    dir: tempfile::TempDir,
+    dir: Directory,
 }
 
 impl Server {
@@ -82,7 +84,7 @@ impl Server {
             return None;
         }
         let account = postgres::account();
-        let dir = tempfile::tempdir().unwrap();
+        let dir = Directory::new("pgdyno");
         if let Some((uid, gid)) = account {
             std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }

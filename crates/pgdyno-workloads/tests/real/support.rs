@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use pgdyno_testing::directory::Directory;
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
@@ -37,7 +38,7 @@ fn command(program: &str) -> Command {
 /// A running server; it ends with this value.
 pub(crate) struct Server {
     child: Child,
-    dir: tempfile::TempDir,
+    dir: Directory,
 }
 
 impl Server {
@@ -46,7 +47,7 @@ impl Server {
         if !postgres::available("a server") {
             return None;
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = Directory::new("pgdyno");
         if let Some((uid, gid)) = postgres::account() {
             std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }

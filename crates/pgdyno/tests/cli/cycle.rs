@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_testing::directory::Directory;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ const SHORT: &str = "run select-only -s 1 -c 2 -T 1 --ramp 0 -q";
 /// A server that a hook of pgdyno.toml can restart: one of its own, by `pg_ctl`. Ended with its value.
 struct Hooked {
     home: Home,
-    dir: tempfile::TempDir,
+    dir: Directory,
 }
 
 impl Hooked {
@@ -25,8 +26,7 @@ impl Hooked {
         if !server::available(test) {
             return None;
         }
-        let dir = tempfile::Builder::new().prefix("pgdyno-hooked").tempdir().unwrap();
-        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let dir = Directory::new("pgdyno-hooked");
         server::hand_over(dir.path());
         let this = Self { home: Home::new(), dir };
         let data = this.data();

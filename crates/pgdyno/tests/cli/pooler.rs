@@ -1,6 +1,5 @@
 //! Through a real PgBouncer, in session and in transaction pooling.
 
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,6 +9,7 @@ use crate::given_server::{Place, TRUST};
 use crate::program::{Ran, Run, eventually};
 use crate::server;
 use crate::skipped::skipped;
+use pgdyno_testing::directory::Directory;
 use pgdyno_testing::port::Port;
 
 const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(30);
 /// A PgBouncer before the server of a place. It ends with this value.
 struct Pooled {
     place: Place,
-    dir: tempfile::TempDir,
+    dir: Directory,
     port: Port,
     child: Child,
 }
@@ -30,8 +30,7 @@ impl Pooled {
             return None;
         }
         let place = Place::new(test, "", TRUST)?;
-        let dir = tempfile::Builder::new().prefix("pgdyno-pooler").tempdir().unwrap();
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let dir = Directory::new("pgdyno-pooler");
         let port = Port::reserve();
         let (path, behind) = (dir.path().display(), place.server.dir().display());
         let ini = dir.path().join("pgbouncer.ini");

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use pgdyno_testing::signals::set_default_signals;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -89,6 +90,7 @@ impl Home {
         if let Some((uid, gid)) = self.account {
             command.uid(uid).gid(gid);
         }
+        set_default_signals(&mut command);
         command
     }
 
