@@ -14,6 +14,7 @@ mod null;
 mod parse;
 mod proc;
 mod record;
+mod rows;
 mod seeds;
 mod session;
 mod tables;
@@ -50,6 +51,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "parse", run: parse::run, seeds: &["fuzz/seeds/parse", "workloads"], memory_per_byte: 1000 },
     Target { name: "proc", run: proc::run, seeds: &["fuzz/seeds/proc"], memory_per_byte: 1000 },
     Target { name: "record", run: record::run, seeds: &["fuzz/seeds/record", "fixtures"], memory_per_byte: 1000 },
+    Target { name: "rows", run: rows::run, seeds: &["fuzz/seeds/rows"], memory_per_byte: 1000 },
     Target { name: "session", run: session::run, seeds: &["fuzz/seeds/session"], memory_per_byte: 1000 },
     Target { name: "tables", run: tables::run, seeds: &["fuzz/seeds/tables"], memory_per_byte: 1000 },
     Target {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pgdyno_untrusted::FileName;
+
 use crate::record::RunRecord;
 
 /// The record of a run.
@@ -53,8 +55,7 @@ pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
 /// Returns true if this can be the name of a directory in the results: neither a path, nor hidden.
 #[must_use]
 pub fn is_run_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
-    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
+    FileName::is_valid(name)
 }
 
 /// Returns the directory with the intervals of a run: that of its record, or its run directory in `results`. A record

@@ -48,6 +48,14 @@ impl Answer {
         Self { policy, ..Self::new(HTML, html) }
     }
 
+    /// Adds a notice to one of our own pages; other answers stay as they are.
+    pub(crate) fn with_notice(mut self, notice: &str) -> Self {
+        if self.kind == HTML && self.policy == OWN_POLICY {
+            self.body = pages::with_notice(&String::from_utf8_lossy(&self.body), notice).into();
+        }
+        self
+    }
+
     /// Returns data for a script of ours.
     pub(crate) fn json(value: &serde_json::Value) -> Self {
         Self::new("application/json", value.to_string())

@@ -61,4 +61,9 @@ pub trait Pages: Send + Sync {
     /// # Errors
     /// When the runs cannot be compared, or a file cannot be read.
     fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, NoComparison>;
+
+    /// Returns what every page says first, such as that the runs are of an earlier moment.
+    fn notice(&self) -> Option<String> {
+        None
+    }
 }

@@ -48,8 +48,18 @@ fn begin(title: &str, here: &str) -> Html {
         html.raw("<a href=\"").text(address).raw(if address == here { "\" aria-current=\"page\">" } else { "\">" });
         html.text(name).raw("</a>");
     }
-    html.raw("</nav></header>\n<main>\n");
+    html.raw("</nav></header>\n").raw(MAIN);
     html
+}
+
+/// The beginning of the content.
+const MAIN: &str = "<main>\n";
+
+/// Returns a page with a notice at the beginning of its content.
+pub(crate) fn with_notice(page: &str, notice: &str) -> String {
+    let mut html = Html::default();
+    html.raw(MAIN).raw("<p class=\"bad\" role=\"status\">").text(notice).raw("</p>\n");
+    page.replacen(MAIN, &html.into_string(), 1)
 }
 
 /// Returns the page with its end.

@@ -56,7 +56,11 @@ impl Site {
             [id, "report.html"] => self.report(id),
             _ => Err(nothing()),
         };
-        answered.unwrap_or_else(|refusal| refusal)
+        let answer = answered.unwrap_or_else(|refusal| refusal);
+        match self.pages.notice() {
+            Some(notice) => answer.with_notice(&notice),
+            None => answer,
+        }
     }
 
     fn list(&self, query: &str) -> Answered {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_results::StoreError;
+use pgdyno_untrusted::TerminalText;
 
 use crate::schema::VERSION;
 
@@ -31,6 +32,45 @@ pub enum CentralError {
         /// Its version.
         found: u32,
     },
+    /// What calls itself a store is none.
+    #[error("the store of results has the identity {id:?}, which is no UUID: it was not made by pgdyno")]
+    NoIdentity {
+        /// What it gives for its identity.
+        id: String,
+    },
+    /// The connection was lost, and the address leads to another store now.
+    #[error("database {database} now has another store of results than before")]
+    AnotherStore {
+        /// The database.
+        database: String,
+    },
+    /// The store takes too long.
+    #[error("the store of results took longer than {seconds} s")]
+    Slow {
+        /// The limit.
+        seconds: u64,
+    },
+    /// Others stored something of this name each time.
+    #[error("other processes are pushing {name} at the same time")]
+    Contended {
+        /// The name.
+        name: String,
+    },
+    /// A record has a name that no run or study can have.
+    #[error("the name in the record, {name:?}, is no name of a run or study")]
+    NoName {
+        /// The name.
+        name: String,
+    },
+    /// The directory of copies belongs to another user.
+    #[error("{} belongs to another user, who could change what is read there", path.display())]
+    CacheOfAnother {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A thread cannot be started.
+    #[error("failed to start a thread")]
+    Thread(#[source] io::Error),
     /// The role lacks a privilege.
     #[error("role {role} may not {what} the store of results in database {database}")]
     NotAllowed {
@@ -44,7 +84,11 @@ pub enum CentralError {
         source: Box<AdminError>,
     },
     /// The store has something of this name with other files.
-    #[error("the store has the {kind} {name} with other files, pushed at {pushed_at} by {pushed_by}")]
+    #[error(
+        "the store has the {kind} {name} with other files, pushed at {} by {}",
+        TerminalText(pushed_at),
+        TerminalText(pushed_by)
+    )]
     Differs {
         /// `run`, or the kind of a study.
         kind: &'static str,
@@ -136,16 +180,48 @@ impl CentralError {
             Self::NoSuch { .. } => "`pgdyno store list` names those that are there",
             Self::Damaged { .. } => "push the run again with --replace from where it was made",
             Self::Changed { .. } => "push the run again when nobody writes to it",
-            Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,
+            Self::NoIdentity { .. } => "check that --store names the store of your team",
+            Self::AnotherStore { .. } => "start the command again to read that one",
+            Self::Slow { .. } => "check the store's server and the network to it, and push again",
+            Self::Contended { .. } => "push it again when the others have ended",
+            Self::NoName { .. } => "push the directory that pgdyno wrote",
+            Self::CacheOfAnother { .. } => "set XDG_CACHE_HOME to a directory of your own",
+            Self::Thread(_) | Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,
         };
         Some(text.to_owned())
     }
 
     /// Returns true if the connection was lost, or could not be made: another attempt may succeed.
-    pub(crate) fn is_passing(&self) -> bool {
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
         match self {
-            Self::Connect(_) => true,
+            Self::Connect(_) | Self::Slow { .. } => true,
             Self::Statement(error) => error.is_lost(),
+            _ => false,
+        }
+    }
+
+    /// Returns true if there is no store for this role, which no later attempt changes.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::NoStore { .. } | Self::Version { .. } | Self::NotAllowed { .. } | Self::NoIdentity { .. })
+    }
+
+    /// Returns true if something else can be pushed to the same store although this could not.
+    #[must_use]
+    pub fn is_about_one(&self) -> bool {
+        match self {
+            Self::Differs { .. }
+            | Self::Record(_)
+            | Self::Changed { .. }
+            | Self::NoStudies { .. }
+            | Self::Contended { .. }
+            | Self::NoName { .. }
+            | Self::Io { .. } => true,
+            // Data that the server refuses: exceptions of data and of integrity, and what exceeds its limits.
+            Self::Statement(error) => {
+                error.code().is_some_and(|code| ["22", "23", "54"].iter().any(|class| code.as_str().starts_with(class)))
+            }
             _ => false,
         }
     }

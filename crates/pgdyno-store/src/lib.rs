@@ -8,15 +8,23 @@
 //! A run's files are stored as they are, byte for byte: they are the truth, and tables and views that people query are
 //! made of them within the database. So a run that is pulled is the run that was pushed. docs/store.md has the tables.
 
+mod alarm;
+mod copies;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod mirror;
+mod names;
+mod rows;
 mod run_files;
 mod schema;
 mod store;
 mod studies;
 
+pub use copies::{News, Reporter};
 pub use error::CentralError;
 pub use mirror::Mirror;
+pub use names::RunName;
 pub use run_files::{LeftOut, RunFiles};
 pub use schema::VERSION;
 pub use store::{Kind, Pushed, Store, Stored};

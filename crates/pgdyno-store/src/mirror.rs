@@ -1,112 +1,84 @@
 //! A local directory with runs and studies of a store, for everything that reads a results directory.
 //!
-//! Records come first, because lists need nothing else; the other files of a run come when they are asked for. Beside
-//! the runs, `.digests/RUN` says of which files a run here is, so that only what changed in the store is fetched. The
-//! file of a study is compared with its digest.
+//! Records come first, because lists need nothing else; the other files of a run come when they are asked for. What is
+//! read between an update and [`Mirror::release`] is of one snapshot of the store, and no other process changes the
+//! directory meanwhile: commands side by side behave as if one ran after the other.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use pgdyno_results::{RECORD, Study, StudyKind, is_run_name, write_whole};
+use pgdyno_results::StudyKind;
+use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
 
+use crate::copies::{Copies, News, Reporter};
 use crate::error::{CentralError, io_error};
-use crate::run_files::{RunFile, digest, is_inside};
-use crate::store::{Kind, Store, Stored};
+use crate::names::{RunName, store_id};
+use crate::store::Store;
 
-/// The directory of the digests.
-const DIGESTS: &str = ".digests";
+/// A connection that is lost within this time is made again at once.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// A local directory with runs of a store.
 #[derive(Debug)]
 pub struct Mirror {
     store: Store,
-    directory: PathBuf,
+    copies: Copies,
+    lock: LockFile,
+    /// Held from the first question to [`Mirror::release`].
+    held: Option<Lock>,
+    /// Whether the connection to the store was lost.
+    is_lost: bool,
 }
 
 impl Mirror {
     /// Opens the mirror of a store in a directory of its own below `root`.
     ///
     /// # Errors
-    /// When the directory cannot be created.
+    /// When the identity of the store is none, the directory cannot be created, or another user owns `root`.
     pub fn open(store: Store, root: &Path) -> Result<Self, CentralError> {
-        let directory = root.join(store.id());
-        let digests = directory.join(DIGESTS);
-        fs::create_dir_all(&digests).map_err(io_error("create", &digests))?;
-        Ok(Self { store, directory })
+        let no_id = || CentralError::NoIdentity { id: store.id().to_owned() };
+        let id = store_id(store.id()).ok_or_else(no_id)?;
+        let lock = FileName::parse(&format!("{id}.lock")).map_err(|_| no_id())?;
+        let cannot = |what| io_error(what, root);
+        let mirrors = Directory::create(root).map_err(cannot("create"))?;
+        if !mirrors.is_of_this_user().map_err(cannot("read"))? {
+            return Err(CentralError::CacheOfAnother { path: root.to_owned() });
+        }
+        let directory = mirrors.create_child(&id).map_err(cannot("write to"))?;
+        let lock = LockFile::open(&mirrors, &RelativePath::from(&lock)).map_err(cannot("write to"))?;
+        Ok(Self { store, copies: Copies::of(directory), lock, held: None, is_lost: false })
     }
 
     /// Returns the directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
-        &self.directory
+        self.copies.directory().path()
     }
 
-    /// Fetches the records that are not here, and forgets the runs that the store no longer has. Tells `progress` how
-    /// many there are to fetch, if there are any.
+    /// Fetches the records that are not here, and forgets the runs that the store no longer has. Reads a new snapshot.
     ///
     /// # Errors
     /// When the store cannot be read, or the directory not be written.
-    pub fn update(&mut self, progress: &mut dyn FnMut(usize)) -> Result<(), CentralError> {
-        let stored: BTreeMap<String, Stored> = self
-            .store
-            .runs()?
-            .into_iter()
-            .filter(|run| is_run_name(&run.name))
-            .map(|run| (run.name.clone(), run))
-            .collect();
-        let digests = self.directory.join(DIGESTS);
-        for entry in fs::read_dir(&digests).map_err(io_error("read", &digests))? {
-            let name = entry.map_err(io_error("read", &digests))?.file_name().to_string_lossy().into_owned();
-            // A file that another process is writing has another name.
-            if is_run_name(&name) && !name.ends_with(".tmp") && !stored.contains_key(&name) {
-                self.forget(&name)?;
-            }
-        }
-        let missing: Vec<_> =
-            stored.values().filter(|run| self.digest(&run.name).as_deref() != Some(&run.digest)).cloned().collect();
-        if !missing.is_empty() {
-            progress(missing.len());
-        }
-        for run in missing {
-            self.forget(&run.name)?;
-            let files = self.store.files(&run.name)?;
-            // Pruned meanwhile.
-            let Some(record) = files.iter().find(|file| file.path == RECORD) else { continue };
-            self.fetch_file(&run.name, record)?;
-            write_whole(&digests.join(&run.name), run.digest.as_bytes())?;
-        }
-        self.update_studies()
+    pub fn update(&mut self, news: &mut Reporter<'_>) -> Result<(), CentralError> {
+        self.release();
+        self.reading(news, |copies, store, news| copies.update(store, news))
     }
 
-    /// Fetches the studies that are not here as they are in the store, and forgets those that it no longer has.
-    fn update_studies(&mut self) -> Result<(), CentralError> {
-        let stored: Vec<_> = self.store.studies()?.into_iter().filter(|study| is_run_name(&study.name)).collect();
-        let place = |study: &Stored| match study.kind {
-            Kind::Study(kind) => Some(kind.path(&self.directory, &study.name)),
-            Kind::Run => None,
-        };
-        let wanted: BTreeMap<PathBuf, &Stored> =
-            stored.iter().filter_map(|study| Some((place(study)?, study))).collect();
-        for (_, here) in Study::list(&self.directory) {
-            if !wanted.contains_key(&here) {
-                fs::remove_file(&here).map_err(io_error("remove", &here))?;
-            }
-        }
-        for (path, study) in wanted {
-            if digest(&path).is_ok_and(|(_, sha256)| sha256 == study.digest) {
-                continue;
-            }
-            let directory = path.parent().unwrap_or(&self.directory);
-            fs::create_dir_all(directory).map_err(io_error("create", directory))?;
-            match self.store.study_content(study) {
-                Ok(content) => write_whole(&path, &content)?,
-                // Pruned meanwhile.
-                Err(CentralError::NoSuch { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    /// Fetches all files of a run that are not here as they are in the store.
+    ///
+    /// # Errors
+    /// When the store has no such run, or its files are damaged, or cannot be written here.
+    pub fn complete(&mut self, run: &RunName, news: &mut Reporter<'_>) -> Result<(), CentralError> {
+        self.reading(news, |copies, store, _| copies.complete(store, run).map(drop))
+    }
+
+    /// Copies a run into a results directory. Returns false if it is there already.
+    ///
+    /// # Errors
+    /// When it is there with other files, or cannot be read or written.
+    pub fn copy_to(&mut self, run: &RunName, results: &Path, news: &mut Reporter<'_>) -> Result<bool, CentralError> {
+        let results = Directory::create(results).map_err(io_error("create", results))?;
+        self.reading(news, |copies, store, _| copies.copy_run(store, run, &results))
     }
 
     /// Copies the record of a study, which is here, into a results directory. Returns false if it is there already. An
@@ -115,126 +87,67 @@ impl Mirror {
     /// # Errors
     /// When it is there with other runs, or cannot be read or written.
     pub fn copy_study_to(&self, kind: StudyKind, id: &str, results: &Path) -> Result<bool, CentralError> {
-        let (from, to) = (kind.path(&self.directory, id), kind.path(results, id));
-        let read = |path: &Path| fs::read_to_string(path).map_err(io_error("read", path));
-        let text = read(&from)?;
-        if to.exists() {
-            let there = read(&to)?;
-            if there == text {
-                return Ok(false);
-            }
-            let runs = Study::parse(kind, &from, &text)?.runs;
-            let goes_on =
-                Study::parse(kind, &to, &there).is_ok_and(|old| old.runs.iter().all(|run| runs.contains(run)));
-            if !goes_on {
-                return Err(CentralError::DiffersHere { kind: kind.name(), path: to });
-            }
-        }
-        let directory = to.parent().unwrap_or(results);
-        fs::create_dir_all(directory).map_err(io_error("create", directory))?;
-        write_whole(&to, text.as_bytes())?;
-        Ok(true)
+        let results = Directory::create(results).map_err(io_error("create", results))?;
+        self.copies.copy_study(kind, id, &results)
     }
 
     /// Returns the names of those runs of a study that the store has.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn runs_of(&mut self, study: &str) -> Result<Vec<String>, CentralError> {
-        let runs = self.store.runs_of(study)?;
-        Ok(runs.into_iter().filter(|run| self.digest(run).is_some()).collect())
+    pub fn runs_of(&mut self, study: &str, news: &mut Reporter<'_>) -> Result<Vec<RunName>, CentralError> {
+        let runs = self.reading(news, |_, store, _| store.runs_of(study))?;
+        let named = runs.iter().filter_map(|run| RunName::parse(run));
+        Ok(named.filter(|run| self.copies.has_record(run)).collect())
     }
 
-    /// Fetches all files of a run that are not here.
-    ///
-    /// # Errors
-    /// When the store has no such run, or its files are damaged, or cannot be written here.
-    pub fn complete(&mut self, run: &str) -> Result<(), CentralError> {
-        let files = self.store.files(run)?;
-        if files.is_empty() || !is_run_name(run) {
-            return Err(CentralError::NoSuch { name: run.to_owned() });
+    /// Lets other processes change the directory, until the next question to the store.
+    pub fn release(&mut self) {
+        if self.held.take().is_some() && !self.is_lost {
+            self.is_lost = self.store.end_snapshot().is_err();
         }
-        for file in &files {
-            let here = self.directory.join(run).join(&file.path);
-            if fs::metadata(&here).is_ok_and(|there| there.len() == file.bytes) {
-                continue;
+    }
+
+    /// Reads the store and the directory while no other process changes either. Tries once more where the connection is
+    /// lost, unless the store was silent.
+    fn reading<T>(
+        &mut self,
+        news: &mut Reporter<'_>,
+        mut read: impl FnMut(&Copies, &mut Store, &mut Reporter<'_>) -> Result<T, CentralError>,
+    ) -> Result<T, CentralError> {
+        let mut attempt = |mirror: &mut Self| {
+            let answer = mirror.begin(news).and_then(|()| read(&mirror.copies, &mut mirror.store, news));
+            if let Err(error) = &answer {
+                mirror.is_lost |= error.is_passing();
+                mirror.release();
             }
-            self.fetch_file(run, file)?;
+            answer
+        };
+        let began = Instant::now();
+        match attempt(self) {
+            Err(error) if error.is_passing() && began.elapsed() < AT_ONCE => attempt(self),
+            answer => answer,
         }
-        Ok(())
     }
 
-    /// Copies a run into a results directory. Returns false if it is there already.
-    ///
-    /// # Errors
-    /// When it is there with other files, or cannot be read or written.
-    pub fn copy_to(&mut self, run: &str, results: &Path) -> Result<bool, CentralError> {
-        let to = results.join(run);
-        let files = self.store.files(run)?;
-        if files.is_empty() || !is_run_name(run) {
-            return Err(CentralError::NoSuch { name: run.to_owned() });
+    fn begin(&mut self, news: &mut Reporter<'_>) -> Result<(), CentralError> {
+        if self.held.is_some() {
+            return Ok(());
         }
-        if to.join(RECORD).exists() {
-            let is_same = |file: &RunFile| {
-                is_inside(&file.path) && digest(&to.join(&file.path)).is_ok_and(|(_, sha256)| sha256 == file.sha256)
-            };
-            return if files.iter().all(is_same) {
-                Ok(false)
-            } else {
-                Err(CentralError::DiffersHere { kind: Kind::Run.name(), path: to })
-            };
-        }
-        self.complete(run)?;
-        // The record comes last: a copy without it is no run.
-        let last = |file: &&RunFile| file.path == RECORD;
-        for file in files.iter().filter(|file| !last(file)).chain(files.iter().filter(last)) {
-            let (from, to) = (self.directory.join(run).join(&file.path), to.join(&file.path));
-            let directory = to.parent().unwrap_or(results);
-            fs::create_dir_all(directory).map_err(io_error("create", directory))?;
-            fs::copy(&from, &to).map_err(io_error("write", &to))?;
-        }
-        Ok(true)
-    }
-
-    /// Fetches a file: it is here as a whole, or not at all.
-    fn fetch_file(&mut self, run: &str, file: &RunFile) -> Result<(), CentralError> {
-        if !is_inside(&file.path) {
-            let why = "its name leads out of the run's directory".to_owned();
-            let (kind, name) = (Kind::Run.name(), run.to_owned());
-            return Err(CentralError::Damaged { kind, name, path: file.path.clone(), why });
-        }
-        let to = self.directory.join(run).join(&file.path);
-        let directory = to.parent().unwrap_or(&self.directory);
-        fs::create_dir_all(directory).map_err(io_error("create", directory))?;
-        let fresh = directory.join(format!(".{}.tmp", std::process::id()));
-        // A process of the same number may have been killed here.
-        let _ = fs::remove_file(&fresh);
-        let fetched = self.store.fetch(run, file, &fresh);
-        let fetched = fetched.and_then(|()| fs::rename(&fresh, &to).map_err(io_error("write", &to)));
-        if fetched.is_err() {
-            // The half-written file is useless; a failure to remove it adds nothing to the error.
-            let _ = fs::remove_file(&fresh);
-        }
-        fetched
-    }
-
-    /// Returns the digest of a run that is here.
-    fn digest(&self, run: &str) -> Option<String> {
-        let digest = fs::read_to_string(self.directory.join(DIGESTS).join(run)).ok()?;
-        self.directory.join(run).join(RECORD).is_file().then_some(digest)
-    }
-
-    /// Removes a run.
-    fn forget(&self, run: &str) -> Result<(), CentralError> {
-        let (files, digest) = (self.directory.join(run), self.directory.join(DIGESTS).join(run));
-        for removed in [fs::remove_dir_all(&files), fs::remove_file(&digest)] {
-            match removed {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(io_error("remove", &files)(error));
-                }
-                _ => {}
+        let cannot = |error| io_error("lock", self.copies.directory().path())(error);
+        let lock = match self.lock.try_lock().map_err(cannot)? {
+            Some(lock) => lock,
+            None => {
+                news(News::Waits(self.lock.holder()));
+                self.lock.lock().map_err(cannot)?
             }
+        };
+        if self.is_lost {
+            self.store.reconnect()?;
+            self.is_lost = false;
         }
+        self.store.begin_snapshot()?;
+        self.held = Some(lock);
         Ok(())
     }
 }

@@ -1,23 +1,24 @@
 //! The files of a run that are stored, and their digest.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use pgdyno_results::{RECORD, is_run_name};
+use pgdyno_results::RECORD;
+use pgdyno_untrusted::{Directory, EntryKind, FileName, RelativePath};
 use sha2::{Digest, Sha256};
 
 use crate::error::{CentralError, io_error};
+use crate::names::DEPTH_MAX;
 
-/// Maximum depth of directories in a run directory, as when results are served.
-const DEPTH_MAX: usize = 4;
+/// Size of a part of a file.
+pub(crate) const PART_BYTES: usize = 1 << 20;
 
 /// A file of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunFile {
-    /// Its path in the run directory, with `/` between its parts.
-    pub(crate) path: String,
+    /// Its path in the run directory.
+    pub(crate) path: RelativePath,
     /// Its length.
     pub(crate) bytes: u64,
     /// SHA-256 of its content, in hexadecimal digits.
@@ -35,9 +36,9 @@ pub struct LeftOut {
 
 /// The files of a run that are stored: all of its directory but the page, which can be made again, and
 /// `transactions.log`, which has a line for each transaction. Links are not followed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RunFiles {
-    pub(crate) directory: PathBuf,
+    directory: Directory,
     pub(crate) files: Vec<RunFile>,
     /// Files that are not stored although they cannot be made again.
     pub left_out: Vec<LeftOut>,
@@ -49,42 +50,17 @@ impl RunFiles {
     /// # Errors
     /// When one cannot be read.
     pub fn read(directory: &Path) -> Result<Self, CentralError> {
-        let mut found = Self { directory: directory.to_owned(), files: Vec::new(), left_out: Vec::new() };
-        found.add(directory, "", DEPTH_MAX)?;
-        found.files.sort();
-        Ok(found)
-    }
-
-    fn add(&mut self, directory: &Path, within: &str, depth: usize) -> Result<(), CentralError> {
-        for entry in fs::read_dir(directory).map_err(io_error("read", directory))? {
-            let entry = entry.map_err(io_error("read", directory))?;
-            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-            let kind = entry.file_type().map_err(io_error("read", &path))?;
-            let relative = if within.is_empty() { name.clone() } else { format!("{within}/{name}") };
-            if kind.is_dir() && depth > 0 && is_run_name(&name) {
-                self.add(&path, &relative, depth - 1)?;
-            } else if kind.is_file() {
-                match Kept::of(&name) {
-                    Kept::Stored => {
-                        let (bytes, sha256) = digest(&path)?;
-                        self.files.push(RunFile { path: relative, bytes, sha256 });
-                    }
-                    Kept::Here => {
-                        let bytes = entry.metadata().map_err(io_error("read", &path))?.len();
-                        self.left_out.push(LeftOut { path: relative, bytes });
-                    }
-                    Kept::MadeAgain => {}
-                }
-            }
-        }
-        Ok(())
+        let directory = Directory::open(directory).map_err(io_error("read", directory))?;
+        let (mut files, mut left_out) = (Vec::new(), Vec::new());
+        add(&directory, None, DEPTH_MAX, &mut files, &mut left_out)?;
+        files.sort();
+        Ok(Self { directory, files, left_out })
     }
 
     /// Returns the digest of all: the SHA-256 of what `sha256sum` prints of the files, sorted by their paths.
     #[must_use]
     pub fn digest(&self) -> String {
-        let lines = self.files.iter().map(|file| format!("{}  {}\n", file.sha256, file.path));
-        hex(&Sha256::digest(lines.collect::<String>().as_bytes()))
+        digest_of_list(self.files.iter().map(|file| (file.path.as_str(), &*file.sha256)))
     }
 
     /// Returns the length of all, in bytes.
@@ -93,10 +69,53 @@ impl RunFiles {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
+    /// Returns the run directory.
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
     /// Returns the path of the record.
     pub(crate) fn record(&self) -> PathBuf {
-        self.directory.join(RECORD)
+        self.directory.path().join(RECORD)
     }
+}
+
+/// Adds the files of a directory, which is at the path `within` in the run directory.
+fn add(
+    directory: &Directory,
+    within: Option<&RelativePath>,
+    depth: usize,
+    files: &mut Vec<RunFile>,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<(), CentralError> {
+    let cannot = |what| io_error(what, directory.path());
+    for name in directory.names().map_err(cannot("read"))? {
+        let own = RelativePath::from(&name);
+        let path = within.map_or_else(|| own.clone(), |within| within.join(&name));
+        match directory.kind(&own).map_err(cannot("read"))? {
+            Some(EntryKind::Directory) if depth > 0 => {
+                let child = directory.open_child(&name).map_err(cannot("read"))?;
+                add(&child, Some(&path), depth - 1, files, left_out)?;
+            }
+            Some(EntryKind::File(bytes)) => match Kept::of(name.as_str()) {
+                Kept::Stored => {
+                    let read = directory.open_file(&own).and_then(|file| copy(file, &mut io::sink()));
+                    let (bytes, sha256) = read.map_err(io_error("read", &directory.path().join(name.as_str())))?;
+                    files.push(RunFile { path, bytes, sha256 });
+                }
+                Kept::Here => left_out.push(LeftOut { path: path.to_string(), bytes }),
+                Kept::MadeAgain => {}
+            },
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the SHA-256 of what `sha256sum` prints of files, sorted by their paths.
+pub(crate) fn digest_of_list<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let lines = files.map(|(path, sha256)| format!("{sha256}  {path}\n"));
+    hex(&Sha256::digest(lines.collect::<String>().as_bytes()))
 }
 
 /// What becomes of a file.
@@ -112,32 +131,29 @@ impl Kept {
     fn of(name: &str) -> Self {
         match name {
             _ if name.starts_with("transactions.log") => Self::Here,
-            _ if name.ends_with(".html") || name.ends_with(".tmp") || !is_run_name(name) => Self::MadeAgain,
+            _ if name.ends_with(".html") || name.ends_with(".tmp") || !FileName::is_valid(name) => Self::MadeAgain,
             _ => Self::Stored,
         }
     }
 }
 
-/// Returns true if a path from a store stays within the run directory.
-pub(crate) fn is_inside(path: &str) -> bool {
-    path.split('/').count() <= DEPTH_MAX + 1 && path.split('/').all(is_run_name)
+/// Returns true if a file of this name is stored.
+pub(crate) fn is_stored(name: &str) -> bool {
+    matches!(Kept::of(name), Kept::Stored)
 }
 
-/// Returns the length of a file and the SHA-256 of its content.
-pub(crate) fn digest(path: &Path) -> Result<(u64, String), CentralError> {
-    let read = || -> io::Result<(u64, String)> {
-        let (mut file, mut sha, mut bytes) = (File::open(path)?, Sha256::new(), 0);
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            let n = file.read(&mut buffer)?;
-            if n == 0 {
-                return Ok((bytes, hex(&sha.finalize())));
-            }
-            sha.update(&buffer[..n]);
-            bytes += n as u64;
+/// Copies to `out`. Returns the number of bytes and their SHA-256.
+pub(crate) fn copy(mut from: impl Read, out: &mut impl Write) -> io::Result<(u64, String)> {
+    let (mut sha, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 64 << 10]);
+    loop {
+        let n = from.read(&mut buffer)?;
+        if n == 0 {
+            return Ok((bytes, hex(&sha.finalize())));
         }
-    };
-    read().map_err(io_error("read", path))
+        sha.update(&buffer[..n]);
+        out.write_all(&buffer[..n])?;
+        bytes += n as u64;
+    }
 }
 
 /// Returns bytes as hexadecimal digits.
@@ -151,6 +167,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -184,15 +202,5 @@ mod tests {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let all = hex(&Sha256::digest(format!("{empty}  run.json\n").as_bytes()));
         assert_eq!(RunFiles::read(run.path()).unwrap().digest(), all);
-    }
-
-    #[test]
-    fn a_path_of_a_store_cannot_lead_elsewhere() {
-        for path in ["run.json", "samples/wal.csv", "inputs/0a"] {
-            assert!(is_inside(path), "{path}");
-        }
-        for path in ["", "/etc/passwd", "../run.json", "samples/../../x", "a//b", "a/b/c/d/e/f", ".ssh/x"] {
-            assert!(!is_inside(path), "{path}");
-        }
     }
 }

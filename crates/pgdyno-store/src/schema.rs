@@ -16,8 +16,22 @@ const LATER_TABLES: &str = include_str!("studies.sql");
 /// Views and functions, which are made anew each time.
 const VIEWS: &str = include_str!("views.sql");
 
-/// Creates the schema where it is not there, and makes its views anew. Returns true if it was not there.
+/// The lock of those who create or renew a store of a database: "pgdyno" in ASCII.
+const PROVIDING: u64 = 0x7067_6479_6e6f;
+
+/// Creates the schema where it is not there, and makes its views anew. Returns true if it was not there. Several processes do
+/// so one after the other.
 pub(crate) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<bool, CentralError> {
+    let provided = provide_alone(admin, options);
+    if provided.is_err() {
+        // The error is worth more than another one.
+        let _ = admin.execute("ROLLBACK");
+    }
+    provided
+}
+
+fn provide_alone(admin: &mut Admin, options: &ConnectOptions) -> Result<bool, CentralError> {
+    begin_alone(admin)?;
     let found = version(admin).map_err(|error| not_allowed(error, options, "read"))?;
     let tables = match found {
         Some(VERSION) => String::new(),
@@ -29,10 +43,22 @@ pub(crate) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<boo
             format!("{schema} {TABLES} INSERT INTO pgdyno_results.store VALUES ({VERSION}, gen_random_uuid());")
         }
     };
-    // Statements of one text are one transaction.
-    let created = admin.execute(&format!("{tables} {LATER_TABLES} {VIEWS} {}", runs_view()));
+    let created = admin.execute(&format!("{tables} {LATER_TABLES} {VIEWS} {} COMMIT", runs_view()));
     created.map_err(|error| not_allowed(error, options, "create"))?;
     Ok(found.is_none())
+}
+
+/// Begins a transaction, alone where the server has advisory locks.
+fn begin_alone(admin: &mut Admin) -> Result<(), AdminError> {
+    let begin = "BEGIN; SET LOCAL search_path = pg_catalog";
+    admin.execute(begin)?;
+    match admin.execute(&format!("SELECT pg_advisory_xact_lock({PROVIDING})")) {
+        Err(error) if !error.is_lost() => {
+            admin.execute("ROLLBACK")?;
+            admin.execute(begin).map(drop)
+        }
+        locked => locked.map(drop),
+    }
 }
 
 /// Checks that there is a store of this version. Returns its identity, and whether it has studies.

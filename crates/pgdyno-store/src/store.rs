@@ -1,27 +1,33 @@
 //! The store itself: runs go in as wholes, and come out as they went in.
 
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::io::{self, Read as _};
+use std::mem;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use pgdyno_net::quote::literal;
-use pgdyno_net::{Admin, ConnectOptions, CopyWriter};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, CopyWriter};
 use pgdyno_results::{RunRecord, StudyKind, goes_on, read_record, table};
+use pgdyno_untrusted::{Directory, RelativePath};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::alarm::Alarm;
 use crate::error::{CentralError, io_error};
-use crate::run_files::{RunFile, RunFiles, hex};
+use crate::names::RunName;
+use crate::rows::{Row, Rows};
+use crate::run_files::{PART_BYTES, RunFile, RunFiles, hex};
 use crate::schema;
 
-/// Size of a part of a file.
-const PART_BYTES: usize = 1 << 20;
-/// How long the server may take to answer, and a connection to be made.
-const ANSWERING: Duration = Duration::from_secs(300);
+/// How long the server may be silent, and a connection take to be made.
+const ANSWERING: Duration = Duration::from_secs(60);
 const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a store may take to be reached and to say what it is, before and after a measurement.
+const OPENING: Duration = Duration::from_secs(10);
+/// How long a push may take, and the rate at which its bytes prolong that.
+const PUSHING: Duration = Duration::from_secs(60);
+const BYTES_PER_S: u64 = 128 << 10;
+/// How often a push looks again where another one was faster.
+pub(crate) const PUSHES_MAX: usize = 5;
 /// Pauses before further attempts where the connection was lost.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
@@ -110,6 +116,11 @@ pub(crate) fn json_literal(mut value: Value) -> String {
     literal(&value.to_string())
 }
 
+/// Returns a text as a literal: PostgreSQL has no NUL in texts.
+pub(crate) fn text_literal(text: &str) -> String {
+    literal(&without_nul_text(text))
+}
+
 /// A store of runs in a PostgreSQL database.
 #[derive(Debug)]
 pub struct Store {
@@ -138,6 +149,41 @@ impl Store {
         Ok(Self { options: options.clone(), admin, id, has_studies })
     }
 
+    /// Opens a store in a few seconds at most, for a measurement, which must not wait for it.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and when it does not answer in time.
+    pub fn open_soon(options: &ConnectOptions) -> Result<Self, CentralError> {
+        let alarm = Alarm::set(OPENING).map_err(CentralError::Thread)?;
+        let opened = Self::open(&options.interrupted_by(alarm.interrupter()));
+        let mut store = opened.map_err(|error| in_time(error, &alarm))?;
+        store.options = options.clone();
+        // A connection that is lost already is noticed by the next statement.
+        let _ = store.admin.set_interrupter(None);
+        Ok(store)
+    }
+
+    /// Opens the same store again.
+    pub(crate) fn reconnect(&mut self) -> Result<(), CentralError> {
+        let again = Self::open(&self.options)?;
+        if again.id != self.id {
+            return Err(CentralError::AnotherStore { database: self.options.dbname().to_owned() });
+        }
+        *self = again;
+        Ok(())
+    }
+
+    /// Begins to read one snapshot: what others delete or replace from now on is still read.
+    pub(crate) fn begin_snapshot(&mut self) -> Result<(), CentralError> {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = pg_catalog";
+        self.admin.execute(begin).map(drop).map_err(CentralError::Statement)
+    }
+
+    /// Ends the snapshot.
+    pub(crate) fn end_snapshot(&mut self) -> Result<(), CentralError> {
+        self.admin.execute("ROLLBACK").map(drop).map_err(CentralError::Statement)
+    }
+
     /// Returns the identity of the store, whatever its address.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -159,33 +205,53 @@ impl Store {
     }
 
     /// Stores a run in one transaction: all of it, or nothing. Where the connection is lost, it looks whether the run
-    /// is there, and tries again for some seconds. A run that is there with the same files is left as it is.
+    /// is there, and tries again for some seconds. A run that is there with the same files is left as it is, also if another
+    /// process stores it at the same time.
     ///
     /// # Errors
-    /// When the run goes on, has no readable record, is there with other files and `replace` is false, or the store
-    /// refuses it.
+    /// When the run goes on, has no readable record, is there with other files and `replace` is false, the store refuses
+    /// it, or takes too long.
     pub fn push(&mut self, files: &RunFiles, replace: bool) -> Result<Pushed, CentralError> {
         let record = read_record(&files.record())?;
-        if goes_on(&files.directory) {
+        if goes_on(files.directory().path()) {
             return Err(CentralError::GoesOn { run: record.id });
         }
-        self.persistently(|store| store.attempt(files, &record, replace))
+        let run = RunName::parse(&record.id).ok_or_else(|| CentralError::NoName { name: record.id.clone() })?;
+        self.in_time(files.bytes(), |store| store.attempt(files, &run, &record, replace))
     }
 
-    /// Attempts something again, for some seconds, where the connection is lost.
-    pub(crate) fn persistently<T>(
+    /// Attempts something again, for some seconds, where the connection is lost; all of it in a time that depends on the bytes
+    /// to send.
+    pub(crate) fn in_time<T>(
         &mut self,
+        bytes: u64,
+        attempt: impl FnMut(&mut Self) -> Result<T, CentralError>,
+    ) -> Result<T, CentralError> {
+        let alarm = Alarm::set(PUSHING + Duration::from_secs(bytes / BYTES_PER_S)).map_err(CentralError::Thread)?;
+        let options = self.options.clone();
+        self.options = options.interrupted_by(alarm.interrupter());
+        // A connection that is lost already is noticed by the first attempt.
+        let _ = self.admin.set_interrupter(Some(alarm.interrupter()));
+        let ended = self.persistently(&alarm, attempt);
+        self.options = options;
+        let _ = self.admin.set_interrupter(None);
+        ended.map_err(|error| in_time(error, &alarm))
+    }
+
+    fn persistently<T>(
+        &mut self,
+        alarm: &Alarm,
         mut attempt: impl FnMut(&mut Self) -> Result<T, CentralError>,
     ) -> Result<T, CentralError> {
         let mut pauses = PAUSES.into_iter();
         loop {
             let error = match attempt(self) {
-                Err(error) if error.is_passing() => error,
+                Err(error) if error.is_passing() && !alarm.has_rung() => error,
                 ended => return ended,
             };
             let mut again = Err(error);
             while let (Err(error), Some(pause)) = (&again, pauses.next()) {
-                if !error.is_passing() {
+                if !error.is_passing() || alarm.has_rung() {
                     break;
                 }
                 std::thread::sleep(pause);
@@ -195,55 +261,85 @@ impl Store {
         }
     }
 
-    fn attempt(&mut self, files: &RunFiles, record: &RunRecord, replace: bool) -> Result<Pushed, CentralError> {
+    fn attempt(
+        &mut self,
+        files: &RunFiles,
+        run: &RunName,
+        record: &RunRecord,
+        replace: bool,
+    ) -> Result<Pushed, CentralError> {
         let digest = files.digest();
-        let is_there = match self.stored(&format!("WHERE run = {}", literal(&record.id)))?.pop() {
-            Some(stored) if stored.digest == digest => return Ok(Pushed::WasThere),
-            Some(Stored { kind, name, pushed_at, pushed_by, .. }) if !replace => {
-                return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
-            }
-            stored => stored.is_some(),
-        };
-        match self.write(files, record, &digest) {
-            Ok(()) => Ok(if is_there { Pushed::Replaced } else { Pushed::Stored }),
-            Err(error) => {
+        for _ in 0..PUSHES_MAX {
+            let is_there = match self.stored(&format!("WHERE run = {}", literal(run.as_str())))?.pop() {
+                Some(stored) if stored.digest == digest => return Ok(Pushed::WasThere),
+                Some(Stored { kind, name, pushed_at, pushed_by, .. }) if !replace => {
+                    return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
+                }
+                stored => stored.is_some(),
+            };
+            let written = self.write(files, run, record, &digest, is_there);
+            if !matches!(written, Ok(true)) {
                 // A lost connection has rolled back by itself.
                 drop(self.admin.execute("ROLLBACK"));
-                Err(match error {
-                    CentralError::Statement(error) => schema::not_allowed(error, &self.options, "write to"),
-                    error => error,
-                })
+            }
+            match written {
+                Ok(true) if is_there => return Ok(Pushed::Replaced),
+                Ok(true) => return Ok(Pushed::Stored),
+                // Another process has stored it meanwhile.
+                Ok(false) => {}
+                Err(CentralError::Statement(error)) => {
+                    return Err(schema::not_allowed(error, &self.options, "write to"));
+                }
+                Err(error) => return Err(error),
             }
         }
+        Err(CentralError::Contended { name: run.to_string() })
     }
 
-    /// Writes a run in one transaction, instead of what is there.
-    fn write(&mut self, files: &RunFiles, record: &RunRecord, digest: &str) -> Result<(), CentralError> {
-        let run = literal(&record.id);
-        let listed =
-            |file: &RunFile| format!("({run}, {}, {}, {})", literal(&file.path), file.bytes, literal(&file.sha256));
-        self.admin.execute(&format!(
-            "BEGIN; DELETE FROM pgdyno_results.records WHERE run = {run};
-             INSERT INTO pgdyno_results.records (run, digest, started_at, clients_began_at, record, line, bytes)
-             VALUES ({run}, {}, {started}, {started}, {}, {}, {});
-             INSERT INTO pgdyno_results.files (run, path, bytes, sha256) VALUES {}",
+    /// Writes a run in one transaction, instead of what is there if `replace` is true. Returns false if another process has
+    /// stored it meanwhile: it waits for one that is about to.
+    fn write(
+        &mut self,
+        files: &RunFiles,
+        run: &RunName,
+        record: &RunRecord,
+        digest: &str,
+        replace: bool,
+    ) -> Result<bool, CentralError> {
+        let name = literal(run.as_str());
+        let listed = |file: &RunFile| {
+            format!("({name}, {}, {}, {})", literal(file.path.as_str()), file.bytes, literal(&file.sha256))
+        };
+        self.admin.execute("BEGIN; SET LOCAL search_path = pg_catalog")?;
+        if replace {
+            self.admin.execute(&format!("DELETE FROM pgdyno_results.records WHERE run = {name}"))?;
+        }
+        let stored = self.admin.execute(&format!(
+            "INSERT INTO pgdyno_results.records (run, digest, started_at, clients_began_at, record, line, bytes)
+             VALUES ({name}, {}, {started}, {started}, {}, {}, {}) ON CONFLICT (run) DO NOTHING",
             literal(digest),
             json_literal(serde_json::to_value(record).unwrap_or_default()),
             json_literal(table::json_row(record)),
             files.bytes(),
+            started = text_literal(&record.started_at),
+        ))?;
+        if stored == 0 {
+            return Ok(false);
+        }
+        self.admin.execute(&format!(
+            "INSERT INTO pgdyno_results.files (run, path, bytes, sha256) VALUES {}",
             files.files.iter().map(listed).collect::<Vec<_>>().join(", "),
-            started = literal(&record.started_at),
         ))?;
         let mut copy =
             self.admin.copy_in("COPY pgdyno_results.parts (run, path, part, content) FROM STDIN (FORMAT binary)")?;
         copy.write(BINARY_HEADER)?;
         for file in &files.files {
-            write_parts(&mut copy, &record.id, file, &files.directory.join(&file.path))?;
+            write_parts(&mut copy, run, file, files.directory())?;
         }
         copy.write(&(-1i16).to_be_bytes())?;
         copy.finish()?;
-        self.admin.execute(&format!("SELECT pgdyno_results.fill({run}); COMMIT"))?;
-        Ok(())
+        self.admin.execute(&format!("SELECT pgdyno_results.fill({name}); COMMIT"))?;
+        Ok(true)
     }
 
     /// Returns the runs of the store, the oldest first.
@@ -254,6 +350,12 @@ impl Store {
         self.stored("")
     }
 
+    /// Asks something that the role may not be allowed to read.
+    pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Row>, CentralError> {
+        let asked = self.admin.query(sql).map_err(|error| schema::not_allowed(error, &self.options, "read"))?;
+        Ok(asked.rows)
+    }
+
     fn stored(&mut self, condition: &str) -> Result<Vec<Stored>, CentralError> {
         let sql = format!(
             "SELECT run, digest, {}, coalesce(line ->> 'status', ''), coalesce(line ->> 'workload', ''), bytes, {}, pushed_by
@@ -261,54 +363,7 @@ impl Store {
             utc("records.started_at"),
             utc("pushed_at"),
         );
-        let rows = self.admin.query(&sql).map_err(|error| schema::not_allowed(error, &self.options, "read"))?.rows;
-        Ok(rows.into_iter().map(|row| Stored::of_row(Kind::Run, row.into_iter())).collect())
-    }
-
-    /// Returns the files of a run.
-    pub(crate) fn files(&mut self, run: &str) -> Result<Vec<RunFile>, CentralError> {
-        let sql = format!("SELECT path, bytes, sha256 FROM pgdyno_results.files WHERE run = {}", literal(run));
-        let rows = self.admin.query(&sql)?.rows;
-        let file = |row: Vec<Option<String>>| {
-            let mut cells = row.into_iter().map(Option::unwrap_or_default);
-            let mut text = || cells.next().unwrap_or_default();
-            RunFile { path: text(), bytes: text().parse().unwrap_or_default(), sha256: text() }
-        };
-        Ok(rows.into_iter().map(file).collect())
-    }
-
-    /// Writes a file of the store to `to`, which must not be there, and checks that it is what was pushed.
-    pub(crate) fn fetch(&mut self, run: &str, file: &RunFile, to: &Path) -> Result<(), CentralError> {
-        let damaged = |why: String| CentralError::Damaged {
-            kind: Kind::Run.name(),
-            name: run.to_owned(),
-            path: file.path.clone(),
-            why,
-        };
-        let mut out = File::create_new(to).map_err(io_error("create", to))?;
-        let (mut sha, mut bytes, mut part) = (Sha256::new(), 0, 0);
-        while bytes < file.bytes {
-            let found = self.admin.query_opt(&format!(
-                "SELECT translate(encode(content, 'base64'), E'\\n', '') FROM pgdyno_results.parts
-                 WHERE run = {} AND path = {} AND part = {part}",
-                literal(run),
-                literal(&file.path)
-            ))?;
-            let found = found.ok_or_else(|| damaged(format!("its part {part} is missing")))?;
-            let content = STANDARD.decode(found).map_err(|error| damaged(error.to_string()))?;
-            if content.is_empty() {
-                return Err(damaged(format!("its part {part} is empty")));
-            }
-            sha.update(&content);
-            out.write_all(&content).map_err(io_error("write", to))?;
-            bytes += content.len() as u64;
-            part += 1;
-        }
-        let found = hex(&sha.finalize());
-        if found != file.sha256 {
-            return Err(damaged(format!("its SHA-256 is {found}, and {} was pushed", file.sha256)));
-        }
-        Ok(())
+        Ok(self.ask(&sql)?.into_iter().map(|row| Stored::of_row(Kind::Run, row.into_iter())).collect())
     }
 
     /// Deletes the runs and studies that began longer than `seconds` ago, or only returns them where `only_list` is true.
@@ -320,8 +375,10 @@ impl Store {
         let mut pruned = self.stored(&old)?;
         if !only_list && !pruned.is_empty() {
             let names: Vec<_> = pruned.iter().map(|run| literal(&run.name)).collect();
-            let sql = format!("DELETE FROM pgdyno_results.records WHERE run IN ({})", names.join(", "));
-            self.admin.execute(&sql).map_err(|error| schema::not_allowed(error, &self.options, "write to"))?;
+            let sql = format!("DELETE FROM pgdyno_results.records WHERE run IN ({}) RETURNING run", names.join(", "));
+            let deleted =
+                self.admin.query(&sql).map_err(|error| schema::not_allowed(error, &self.options, "write to"))?;
+            retain_deleted(&mut pruned, &deleted.rows);
         }
         pruned.extend(self.prune_studies(&old, only_list)?);
         Ok(pruned)
@@ -331,9 +388,76 @@ impl Store {
 /// What a COPY in binary format begins with: its signature, no flags, no extension.
 const BINARY_HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
+impl Rows for Store {
+    fn runs(&mut self) -> Result<Vec<Row>, CentralError> {
+        let record = literal(pgdyno_results::RECORD);
+        self.ask(&format!(
+            "SELECT run, files.bytes, files.sha256 FROM pgdyno_results.records
+             LEFT JOIN pgdyno_results.files USING (run) WHERE path IS NULL OR path = {record}"
+        ))
+    }
+
+    fn files(&mut self, run: &RunName) -> Result<Vec<Row>, CentralError> {
+        self.ask(&format!(
+            "SELECT path, files.bytes, sha256, digest FROM pgdyno_results.files
+             JOIN pgdyno_results.records USING (run) WHERE run = {}",
+            literal(run.as_str())
+        ))
+    }
+
+    fn part(&mut self, run: &RunName, path: &RelativePath, part: u32) -> Result<Option<String>, CentralError> {
+        let rows = self.ask(&format!(
+            "SELECT translate(encode(content, 'base64'), E'\\n', '') FROM pgdyno_results.parts
+             WHERE run = {} AND path = {} AND part = {part}",
+            literal(run.as_str()),
+            literal(path.as_str())
+        ))?;
+        Ok(rows.into_iter().flatten().flatten().next())
+    }
+
+    fn studies(&mut self) -> Result<Vec<Row>, CentralError> {
+        match self.has_studies {
+            true => self.ask("SELECT kind, study, digest FROM pgdyno_results.studies"),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn study(&mut self, name: &str) -> Result<Option<String>, CentralError> {
+        let rows = self.ask(&format!(
+            "SELECT translate(encode(content, 'base64'), E'\\n', '') FROM pgdyno_results.studies WHERE study = {}",
+            text_literal(name)
+        ))?;
+        Ok(rows.into_iter().flatten().flatten().next())
+    }
+}
+
+/// Keeps what was deleted: another process may have deleted some of it at the same time.
+pub(crate) fn retain_deleted(pruned: &mut Vec<Stored>, deleted: &[Row]) {
+    pruned.retain(|stored| deleted.iter().flatten().flatten().any(|name| *name == stored.name));
+}
+
+/// Returns the error after the alarm has rung: the store was too slow.
+fn in_time(error: CentralError, alarm: &Alarm) -> CentralError {
+    match error {
+        CentralError::Connect(_)
+        | CentralError::Statement(AdminError::Interrupted { .. } | AdminError::Lost { .. })
+            if alarm.has_rung() =>
+        {
+            CentralError::Slow { seconds: alarm.limit().as_secs() }
+        }
+        error => error,
+    }
+}
+
 /// Sends a file as rows of `parts`.
-fn write_parts(copy: &mut CopyWriter<'_>, run: &str, file: &RunFile, path: &Path) -> Result<(), CentralError> {
-    let mut content = File::open(path).map_err(io_error("read", path))?;
+fn write_parts(
+    copy: &mut CopyWriter<'_>,
+    run: &RunName,
+    file: &RunFile,
+    directory: &Directory,
+) -> Result<(), CentralError> {
+    let path = &directory.path().join(file.path.as_path());
+    let mut content = directory.open_file(&file.path).map_err(io_error("read", path))?;
     let (mut sha, mut part) = (Sha256::new(), 0_i32);
     loop {
         let mut bytes = Vec::new();
@@ -345,7 +469,7 @@ fn write_parts(copy: &mut CopyWriter<'_>, run: &str, file: &RunFile, path: &Path
         sha.update(&bytes);
         let mut row = Vec::with_capacity(bytes.len() + 400);
         row.extend_from_slice(&4i16.to_be_bytes());
-        for field in [run.as_bytes(), file.path.as_bytes(), &part.to_be_bytes(), &bytes] {
+        for field in [run.as_str().as_bytes(), file.path.as_str().as_bytes(), &part.to_be_bytes(), &bytes] {
             row.extend_from_slice(&(field.len() as i32).to_be_bytes());
             row.extend_from_slice(field);
         }
@@ -366,11 +490,21 @@ fn connect(options: &ConnectOptions) -> Result<Admin, CentralError> {
 /// Replaces what jsonb cannot hold. The file keeps it.
 fn without_nul(value: &mut Value) {
     match value {
-        Value::String(text) if text.contains('\0') => *text = text.replace('\0', "\u{fffd}"),
+        Value::String(text) if text.contains('\0') => *text = without_nul_text(text),
         Value::Array(values) => values.iter_mut().for_each(without_nul),
-        Value::Object(members) => members.values_mut().for_each(without_nul),
+        Value::Object(members) => {
+            members.values_mut().for_each(without_nul);
+            if members.keys().any(|name| name.contains('\0')) {
+                *members =
+                    mem::take(members).into_iter().map(|(name, value)| (without_nul_text(&name), value)).collect();
+            }
+        }
         _ => {}
     }
+}
+
+fn without_nul_text(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }
 
 #[cfg(test)]
@@ -379,8 +513,8 @@ mod tests {
 
     #[test]
     fn what_jsonb_cannot_hold_is_replaced() {
-        let mut value = serde_json::json!({ "a": ["x\0y", 1], "b": { "c": "\0" } });
+        let mut value = serde_json::json!({ "a": ["x\0y", 1], "b": { "c\0": "\0" } });
         without_nul(&mut value);
-        assert_eq!(value, serde_json::json!({ "a": ["x\u{fffd}y", 1], "b": { "c": "\u{fffd}" } }));
+        assert_eq!(value, serde_json::json!({ "a": ["x\u{fffd}y", 1], "b": { "c\u{fffd}": "\u{fffd}" } }));
     }
 }

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{CentralError, io_error};
 use crate::run_files::hex;
 use crate::schema;
-use crate::store::{Kind, Pushed, Store, Stored, json_literal, utc};
+use crate::store::{Kind, PUSHES_MAX, Pushed, Store, Stored, json_literal, retain_deleted, text_literal, utc};
 
 /// The file of a study's record.
 #[derive(Clone, Debug)]
@@ -55,46 +55,65 @@ impl Store {
     /// # Errors
     /// When another state is there and `replace` is false, or the store refuses it, or is too old for studies.
     pub fn push_study(&mut self, file: &StudyFile, replace: bool) -> Result<Pushed, CentralError> {
-        self.persistently(|store| store.attempt_study(file, replace))
+        self.in_time(file.bytes(), |store| store.attempt_study(file, replace))
     }
 
     fn attempt_study(&mut self, file: &StudyFile, replace: bool) -> Result<Pushed, CentralError> {
-        let StudyFile { study, content } = file;
+        let StudyFile { study, .. } = file;
         if !self.has_studies() {
             return Err(CentralError::NoStudies { database: self.options().dbname().to_owned() });
         }
-        let (id, digest) = (literal(&study.id), file.digest());
-        let stored = self.stored_studies(&format!("WHERE study = {id}"))?.pop();
-        if let Some((stored, runs)) = &stored {
-            if stored.digest == digest {
-                return Ok(Pushed::WasThere);
+        let (id, digest) = (text_literal(&study.id), file.digest());
+        for _ in 0..PUSHES_MAX {
+            let stored = self.stored_studies(&format!("WHERE study = {id}"))?.pop();
+            if let Some((stored, runs)) = &stored {
+                if stored.digest == digest {
+                    return Ok(Pushed::WasThere);
+                }
+                let ours: BTreeSet<_> = study.runs.iter().collect();
+                let goes_on = stored.kind == Kind::Study(study.kind) && runs.iter().all(|run| ours.contains(run));
+                if !goes_on && !replace {
+                    let Stored { kind, name, pushed_at, pushed_by, .. } = stored.clone();
+                    return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
+                }
             }
-            let ours: BTreeSet<_> = study.runs.iter().collect();
-            let goes_on = stored.kind == Kind::Study(study.kind) && runs.iter().all(|run| ours.contains(run));
-            if !goes_on && !replace {
-                let Stored { kind, name, pushed_at, pushed_by, .. } = stored.clone();
-                return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
+            // Another process may have stored it meanwhile.
+            if self.write_study(file, stored.as_ref().map(|(stored, _)| &*stored.digest))? {
+                return Ok(if stored.is_some() { Pushed::Replaced } else { Pushed::Stored });
             }
         }
+        Err(CentralError::Contended { name: study.id.clone() })
+    }
+
+    /// Writes a study if the store has none of its name, or the one with this digest. Returns false if it has another one.
+    fn write_study(&mut self, file: &StudyFile, instead_of: Option<&str>) -> Result<bool, CentralError> {
+        let StudyFile { study, content } = file;
         let record: Value = serde_json::from_slice(content).unwrap_or_default();
-        let sql = format!(
-            "INSERT INTO pgdyno_results.studies (study, kind, digest, started_at, status, workload, runs, record, content)
-             VALUES ({id}, {}, {}, {}, {}, {}, ARRAY[{}]::text[], {}, decode('{}', 'base64'))
-             ON CONFLICT (study) DO UPDATE SET kind = excluded.kind, digest = excluded.digest,
+        let conflict = match instead_of {
+            None => "DO NOTHING".to_owned(),
+            Some(digest) => format!(
+                "DO UPDATE SET kind = excluded.kind, digest = excluded.digest,
                  started_at = excluded.started_at, status = excluded.status, workload = excluded.workload,
                  runs = excluded.runs, record = excluded.record, content = excluded.content,
-                 pushed_at = excluded.pushed_at, pushed_by = excluded.pushed_by",
+                 pushed_at = excluded.pushed_at, pushed_by = excluded.pushed_by WHERE studies.digest = {}",
+                text_literal(digest)
+            ),
+        };
+        let sql = format!(
+            "INSERT INTO pgdyno_results.studies (study, kind, digest, started_at, status, workload, runs, record, content)
+             VALUES ({}, {}, {}, {}, {}, {}, ARRAY[{}]::text[], {}, decode('{}', 'base64'))
+             ON CONFLICT (study) {conflict}",
+            text_literal(&study.id),
             literal(study.kind.name()),
-            literal(&digest),
-            literal(&study.started_at),
-            literal(&study.status),
-            literal(&study.workload),
-            study.runs.iter().map(|run| literal(run)).collect::<Vec<_>>().join(", "),
+            literal(&file.digest()),
+            text_literal(&study.started_at),
+            text_literal(&study.status),
+            text_literal(&study.workload),
+            study.runs.iter().map(|run| text_literal(run)).collect::<Vec<_>>().join(", "),
             json_literal(record),
             STANDARD.encode(content),
         );
-        self.change(&sql)?;
-        Ok(if stored.is_some() { Pushed::Replaced } else { Pushed::Stored })
+        Ok(self.change(&sql)? > 0)
     }
 
     /// Returns the studies of the store, the oldest first.
@@ -131,52 +150,27 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn runs_of(&mut self, study: &str) -> Result<Vec<String>, CentralError> {
-        let found = self.stored_studies(&format!("WHERE study = {}", literal(study)))?.pop();
+        let found = self.stored_studies(&format!("WHERE study = {}", text_literal(study)))?.pop();
         Ok(found.map_or_else(Vec::new, |(_, runs)| runs))
-    }
-
-    /// Returns the file of a study as it was pushed.
-    pub(crate) fn study_content(&mut self, study: &Stored) -> Result<Vec<u8>, CentralError> {
-        let damaged = |why: String| CentralError::Damaged {
-            kind: study.kind.name(),
-            name: study.name.clone(),
-            path: format!("{}.json", study.name),
-            why,
-        };
-        let sql = format!(
-            "SELECT translate(encode(content, 'base64'), E'\\n', '') FROM pgdyno_results.studies WHERE study = {}",
-            literal(&study.name)
-        );
-        let found = self.ask(&sql)?.into_iter().flatten().flatten().next();
-        let found = found.ok_or_else(|| CentralError::NoSuch { name: study.name.clone() })?;
-        let content = STANDARD.decode(found).map_err(|error| damaged(error.to_string()))?;
-        let digest = hex(&Sha256::digest(&content));
-        if digest != study.digest {
-            return Err(damaged(format!("its SHA-256 is {digest}, and {} was pushed", study.digest)));
-        }
-        Ok(content)
     }
 
     /// Deletes studies, as [`Store::prune`] does.
     pub(crate) fn prune_studies(&mut self, condition: &str, only_list: bool) -> Result<Vec<Stored>, CentralError> {
-        let old: Vec<_> = self.stored_studies(condition)?.into_iter().map(|(stored, _)| stored).collect();
+        let mut old: Vec<_> = self.stored_studies(condition)?.into_iter().map(|(stored, _)| stored).collect();
         if !only_list && !old.is_empty() {
             let names: Vec<_> = old.iter().map(|study| literal(&study.name)).collect();
-            self.change(&format!("DELETE FROM pgdyno_results.studies WHERE study IN ({})", names.join(", ")))?;
+            let sql =
+                format!("DELETE FROM pgdyno_results.studies WHERE study IN ({}) RETURNING study", names.join(", "));
+            let options = self.options().clone();
+            let deleted = self.admin().query(&sql).map_err(|error| schema::not_allowed(error, &options, "write to"))?;
+            retain_deleted(&mut old, &deleted.rows);
         }
         Ok(old)
     }
 
-    /// Asks something that the role may not be allowed to read.
-    fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, CentralError> {
+    /// Changes something that the role may not be allowed to write. Returns the number of rows.
+    fn change(&mut self, sql: &str) -> Result<u64, CentralError> {
         let options = self.options().clone();
-        let asked = self.admin().query(sql).map_err(|error| schema::not_allowed(error, &options, "read"))?;
-        Ok(asked.rows)
-    }
-
-    /// Changes something that the role may not be allowed to write.
-    fn change(&mut self, sql: &str) -> Result<(), CentralError> {
-        let options = self.options().clone();
-        self.admin().execute(sql).map(drop).map_err(|error| schema::not_allowed(error, &options, "write to"))
+        self.admin().execute(sql).map_err(|error| schema::not_allowed(error, &options, "write to"))
     }
 }

@@ -6,12 +6,23 @@ use std::path::{Path, PathBuf};
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions};
 
 use crate::name::{FileName, RelativePath};
 
 /// How often a name for a temporary file is tried.
 const ATTEMPTS: usize = 16;
+
+/// What a name in a directory is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum EntryKind {
+    /// An ordinary file, of this length in bytes.
+    File(u64),
+    /// A directory.
+    Directory,
+    /// A link, pipe, socket or device.
+    Other,
+}
 
 /// A directory whose files are reached by [`RelativePath`]: no link leads out of it, and a link in place of a file is not
 /// followed.
@@ -28,6 +39,23 @@ impl Directory {
     /// When the system refuses.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+    }
+
+    /// Opens a directory that the user named, and creates it with those above it if it is not there.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(path)?;
+        Self::open(path)
+    }
+
+    /// Returns true if it belongs to the user of this process: nobody else but root changes what is in it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn is_of_this_user(&self) -> io::Result<bool> {
+        Ok(self.dir.dir_metadata()?.uid() == rustix::process::geteuid().as_raw())
     }
 
     /// Returns its path as the user named it, for messages.
@@ -55,6 +83,44 @@ impl Directory {
             _ => {}
         }
         self.open_child(name)
+    }
+
+    /// Creates a directory of a new name in it, which begins with a dot.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create_temporary_child(&self) -> io::Result<TemporaryChild<'_>> {
+        let name = self.create_fresh(Path::new(""), |name| self.dir.create_dir(name))?.0;
+        let directory = Self { dir: self.dir.open_dir_nofollow(&name)?, path: self.path.join(&name) };
+        Ok(TemporaryChild { parent: self, name, directory })
+    }
+
+    /// Returns what a name in it is; `None` if there is nothing of this name.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn kind(&self, path: &RelativePath) -> io::Result<Option<EntryKind>> {
+        match self.dir.symlink_metadata(path.as_path()) {
+            Ok(there) if there.is_file() => Ok(Some(EntryKind::File(there.len()))),
+            Ok(there) if there.is_dir() => Ok(Some(EntryKind::Directory)),
+            Ok(_) => Ok(Some(EntryKind::Other)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a file for a lock on it, and creates it if it is not there.
+    ///
+    /// # Errors
+    /// When the system refuses, or it is a link or not an ordinary file.
+    pub(crate) fn open_for_lock(&self, path: &RelativePath) -> io::Result<std::fs::File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = self.dir.open_with(path.as_path(), &options)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
+        }
+        Ok(file.into_std())
     }
 
     /// Reads a file of at most `bytes_max`.
@@ -173,11 +239,17 @@ impl Directory {
 
     /// Creates a file of a new name beside `path`.
     fn create_temporary(&self, path: &RelativePath) -> io::Result<(PathBuf, File)> {
+        let parent = path.as_path().parent().unwrap_or(Path::new(""));
+        self.create_fresh(parent, |name| self.create_new_file(name))
+    }
+
+    /// Creates something of a new name in `parent`, by `create`.
+    fn create_fresh<T>(&self, parent: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..ATTEMPTS {
-            let fresh = path.as_path().with_file_name(format!(".{:016x}.tmp", random_number()));
-            match self.create_new_file(&fresh) {
-                Ok(file) => return Ok((fresh, file)),
+            let fresh = parent.join(format!(".{:016x}.tmp", random_number()));
+            match create(&fresh) {
+                Ok(created) => return Ok((fresh, created)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
                 Err(error) => return Err(error),
             }
@@ -188,6 +260,37 @@ impl Directory {
     /// Creates a file; fails if there is anything of this name.
     fn create_new_file(&self, path: &Path) -> io::Result<File> {
         self.dir.open_with(path, OpenOptions::new().write(true).create_new(true))
+    }
+}
+
+/// A new directory within another one. It is removed with all that it contains, unless it gets a name.
+#[derive(Debug)]
+pub struct TemporaryChild<'a> {
+    parent: &'a Directory,
+    name: PathBuf,
+    directory: Directory,
+}
+
+impl TemporaryChild<'_> {
+    /// Returns the directory.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Gives it its name, under which nothing may be yet but an empty directory.
+    ///
+    /// # Errors
+    /// When there is something of this name, or the system refuses.
+    pub fn rename(self, name: &FileName) -> io::Result<()> {
+        self.parent.dir.rename(&self.name, &self.parent.dir, name.as_str())
+    }
+}
+
+impl Drop for TemporaryChild<'_> {
+    fn drop(&mut self) {
+        // It is no longer there if it got its name. If it cannot be removed, it is only in the way.
+        let _ = self.parent.dir.remove_dir_all(&self.name);
     }
 }
 
@@ -262,6 +365,24 @@ mod tests {
         directory.remove_child(&name("folder")).expect("removes the link");
         assert_eq!(fs::read_to_string(outside.join("file")).expect("is still there"), "precious");
         assert_eq!(directory.names().expect("reads"), [name("link")]);
+    }
+
+    #[test]
+    fn a_directory_appears_as_a_whole_or_not_at_all() {
+        let (_root, directory, outside) = beside_a_victim();
+        let made = directory.create_temporary_child().expect("a directory");
+        made.directory().write_whole(&relative("a"), b"x").expect("writes");
+        assert_eq!(directory.names().expect("reads"), []);
+        made.rename(&name("run")).expect("is named");
+        assert_eq!(directory.read(&relative("run/a"), 10).expect("reads"), b"x");
+        directory.create_temporary_child().expect("a directory").rename(&name("run")).expect_err("is there");
+        symlink(&outside, directory.path().join("link")).expect("a link");
+        directory.create_temporary_child().expect("a directory").rename(&name("link")).expect_err("is there");
+        assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 2, "no temporary directory is left");
+        let kind = |path: &str| directory.kind(&relative(path)).expect("looks");
+        assert_eq!((kind("run"), kind("run/a")), (Some(EntryKind::Directory), Some(EntryKind::File(1))));
+        assert_eq!((kind("link"), kind("none")), (Some(EntryKind::Other), None));
+        assert!(directory.is_of_this_user().expect("looks"));
     }
 
     #[test]

@@ -18,9 +18,11 @@
 //! ```
 
 mod directory;
+mod lock;
 mod name;
 mod terminal;
 
-pub use directory::Directory;
+pub use directory::{Directory, EntryKind, TemporaryChild};
+pub use lock::{Lock, LockFile};
 pub use name::{FileName, InvalidName, RelativePath};
 pub use terminal::TerminalText;

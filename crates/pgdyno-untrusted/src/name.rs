@@ -106,6 +106,21 @@ impl RelativePath {
         Ok(Self(parts.join("/")))
     }
 
+    /// Checks a path as programs write it: names of the strict form with single `/` between them, as it is.
+    ///
+    /// # Errors
+    /// When a part is no [`FileName`], or it is too long or too deep.
+    pub fn parse_names(path: &str) -> Result<Self, InvalidName> {
+        path.split('/').try_for_each(|name| FileName::parse(name).map(drop))?;
+        Self::parse(path)
+    }
+
+    /// Returns the path of a name in the directory at this path.
+    #[must_use]
+    pub fn join(&self, name: &FileName) -> Self {
+        Self(format!("{}/{name}", self.0))
+    }
+
     /// Returns it as text, with `/` between its parts.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -173,6 +188,10 @@ mod tests {
         ] {
             assert!(RelativePath::parse(path).is_err(), "{path:?}");
         }
+        for path in ["", "/a", "a//b", "./a", "a/", "a/../b", "a/.b", "a b", ".ssh/x", &deep] {
+            assert!(RelativePath::parse_names(path).is_err(), "{path:?}");
+        }
+        assert_eq!(RelativePath::parse_names("samples/wal.csv").expect("a path").as_str(), "samples/wal.csv");
         for (path, plain) in [("a", "a"), ("./a", "a"), ("a//b.sql", "a/b.sql"), ("my files/ä.csv", "my files/ä.csv")]
         {
             assert_eq!(RelativePath::parse(path).expect(path).as_str(), plain);

@@ -10,6 +10,7 @@ mod interrupt;
 mod resumable;
 mod search;
 mod signals;
+mod study_lock;
 mod suite;
 
 use std::process::ExitCode;

@@ -9,6 +9,7 @@ use pgdyno_net::without_secrets;
 use pgdyno_plan::Order;
 use pgdyno_plan::targets::is_name;
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, Resumable as _, StudyKind, admit, run_id};
+use pgdyno_untrusted::Lock;
 
 use pgdyno_workload::Work;
 
@@ -16,6 +17,7 @@ use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
 use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
+use crate::study_lock;
 
 use super::confirm::confirm;
 use super::store;
@@ -23,7 +25,7 @@ use super::store;
 pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let (format, dsn) = (args.format.clone(), args.run.store.dsn());
-    let Begin { mut record, orders: [a, b] } = match args.resume.clone() {
+    let Begin { mut record, orders: [a, b], lock } = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
     };
@@ -35,6 +37,10 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let store = dsn.map(|dsn| store::admit(&dsn, "experiment", &progress)).transpose()?;
     let results = a.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
+    let _lock = match lock {
+        Some(lock) => lock,
+        None => study_lock::take(&results, StudyKind::Experiment, &record.id)?,
+    };
     let bring_up = |name, order| interrupt.blamed(Side::bring_up(name, order, &progress, &interrupt));
     let sides = [bring_up("A", a)?, bring_up("B", b)?];
     record.restarts = sides.iter().all(Side::is_own);
@@ -56,6 +62,8 @@ struct Begin {
     record: AbRecord,
     /// What each side runs, with its passwords.
     orders: [Order; 2],
+    /// The lock of an experiment that goes on.
+    lock: Option<Lock>,
 }
 
 fn new(args: AbArgs) -> Result<Begin> {
@@ -85,7 +93,7 @@ fn new(args: AbArgs) -> Result<Begin> {
     let mut record = AbRecord::begin(id, started, workload, a, b);
     (record.slice_s, record.budget_s) = (args.slice, args.budget);
     (record.margin, record.confidence) = (args.margin, args.confidence);
-    Ok(Begin { record, orders })
+    Ok(Begin { record, orders, lock: None })
 }
 
 /// Returns an order as a file may hold it: its connection strings have no passwords.
@@ -118,6 +126,9 @@ fn resumed(args: AbArgs, name: &str) -> Result<Begin> {
         return refuse(error.to_owned(), "leave the others out, or start another experiment");
     }
     let path = AbRecord::find(order.results(), name).or_fail(Code::Start)?;
+    let id = AbRecord::read(&path).or_fail(Code::Start)?.id;
+    let lock = study_lock::take(order.results(), StudyKind::Experiment, &id)?;
+    // The process that held the lock before may have changed it.
     let mut record = AbRecord::read(&path).or_fail(Code::Start)?;
     if record.verdict != AbVerdict::CannotTell {
         let error = format!("experiment {} is decided: {}", record.id, record.verdict.name());
@@ -125,7 +136,7 @@ fn resumed(args: AbArgs, name: &str) -> Result<Begin> {
     }
     record.budget_s = record.spent_s + budget_s;
     let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
-    Ok(Begin { record, orders })
+    Ok(Begin { record, orders, lock: Some(lock) })
 }
 
 /// Refuses a workload whose runs have two sides: an experiment decides by one figure.

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     for (path, _) in sides.iter().flatten() {
         results.complete(path)?;
     }
-    let results = results.directory();
+    let directory = results.directory();
     let named = (args.format == PAGE).then(|| sides.clone());
     let wish = Wish {
         metric: args.metric.clone(),
@@ -36,14 +36,17 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
         anyway: args.anyway,
         run_noise: args.run_noise,
     };
-    let [base, new] = with_intervals(results, sides)?;
+    let [base, new] = with_intervals(directory, sides)?;
     let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
     match named {
         Some(sides) => {
-            let file = args.output.clone().unwrap_or_else(|| results.join(PAGE_FILE));
-            put(&page(results, &comparison, &sides)?, Some(&file))?;
+            let file = args.output.clone().unwrap_or_else(|| directory.join(PAGE_FILE));
+            let page = page(directory, &comparison, &sides)?;
+            results.release();
+            put(&page, Some(&file))?;
         }
         None => {
+            results.release();
             put_as(&comparison, FORMATS, &args.format, false, args.output.as_ref())?;
         }
     }

@@ -8,6 +8,7 @@ use pgdyno_life::target::Demand;
 use pgdyno_live::Progress;
 use pgdyno_plan::Order;
 use pgdyno_results::{FrontierRecord, Objective, Resumable as _, StudyKind, admit, run_id};
+use pgdyno_untrusted::Lock;
 use pgdyno_workload::Work;
 
 use super::ab::without_passwords;
@@ -19,6 +20,7 @@ use crate::frontier::{FrontierRun, points};
 use crate::held::private_server;
 use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
+use crate::study_lock;
 
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 30.0;
@@ -28,7 +30,7 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let (quiet, yes, format) = (args.run.quiet, args.run.consent.yes, args.format.clone());
     let dsn = args.run.store.dsn();
     let (repeats, budget_s) = (args.repeats, args.budget);
-    let (mut record, mut order) = match args.resume.clone() {
+    let (mut record, mut order, lock) = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
     };
@@ -42,6 +44,10 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let store = dsn.map(|dsn| store::admit(&dsn, "frontier", &progress)).transpose()?;
     let results = order.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
+    let _lock = match lock {
+        Some(lock) => lock,
+        None => study_lock::take(&results, StudyKind::Frontier, &record.id)?,
+    };
     // It must live until the frontier is done.
     let sized = |planned: Demand| Demand { clients: planned.clients + record.streams_max, ..planned };
     let _server = private_server(&request, &mut order, sized, &progress, &interrupt)?;
@@ -68,7 +74,7 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     ended
 }
 
-fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order)> {
+fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order, Option<Lock>)> {
     let mut order = args.run.order();
     if order.drive.time.is_none() {
         order.drive.time = Some(DEFAULT_TIME_S);
@@ -91,10 +97,11 @@ fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order)> {
     record.objectives = objectives.iter().map(ToString::to_string).collect();
     record.streams_max = args.max_streams;
     record.points = points(args.max_streams);
-    Ok((record, order))
+    Ok((record, order, None))
 }
 
-fn resumed(args: FrontierArgs, name: &str) -> Result<(FrontierRecord, Order)> {
+/// Returns a frontier that goes on, with its lock.
+fn resumed(args: FrontierArgs, name: &str) -> Result<(FrontierRecord, Order, Option<Lock>)> {
     let order = args.run.order();
     let mut counts = Order { out: order.out.clone(), ..Order::default() };
     counts.target.config.clone_from(&order.target.config);
@@ -104,9 +111,12 @@ fn resumed(args: FrontierArgs, name: &str) -> Result<(FrontierRecord, Order)> {
         return Err(Failure::new(Code::Start, error).hint("leave the others out, or start another frontier"));
     }
     let path = FrontierRecord::find(order.results(), name).or_fail(Code::Start)?;
+    let id = FrontierRecord::read(&path).or_fail(Code::Start)?.id;
+    let lock = study_lock::take(order.results(), StudyKind::Frontier, &id)?;
+    // The process that held the lock before may have changed it.
     let record = FrontierRecord::read(&path).or_fail(Code::Start)?;
     let order = Order { out: order.out, ..record.order.clone() };
-    Ok((record, order))
+    Ok((record, order, Some(lock)))
 }
 
 fn admit_arguments(args: &FrontierArgs) -> Result<()> {

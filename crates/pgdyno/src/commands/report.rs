@@ -30,8 +30,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
         let file = args.output.clone().unwrap_or_else(|| place.join(page::FILE));
         let mut bytes = Vec::new();
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
+        results.release();
         return put(&bytes, Some(&file));
     }
+    results.release();
     put_as(&record, FORMATS, &args.format, args.verbose, args.output.as_ref())
 }
 

@@ -7,8 +7,9 @@ use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_live::Progress;
+use pgdyno_net::ConnectOptions;
 use pgdyno_results::StoreError;
-use pgdyno_store::Mirror;
+use pgdyno_store::{Mirror, News, Reporter, RunName};
 
 use super::store::{Central, cache};
 use crate::cli::ResultsArgs;
@@ -41,12 +42,7 @@ impl Results {
         let mirror = Mirror::open(central.open()?, &cache()?).map_err(|error| central.failure(error))?;
         let place = format!("the store {}", central.options);
         let results = Self { directory: mirror.directory().to_owned(), place, mirror: Some(Mutex::new(mirror)) };
-        let progress = Progress::new(false);
-        results.update(&mut |number| {
-            if number >= MANY {
-                progress.note(&format!("fetching {number} records from {}", results.place));
-            }
-        })?;
+        results.update(&mut report_to(Progress::new(false), &central.options))?;
         Ok(results)
     }
 
@@ -65,11 +61,19 @@ impl Results {
         self.mirror.is_some()
     }
 
-    /// Fetches new records of a store.
-    pub(super) fn update(&self, progress: &mut dyn FnMut(usize)) -> Result<()> {
+    /// Fetches new records of a store. No other process changes the copies until [`Results::release`].
+    pub(super) fn update(&self, news: &mut Reporter<'_>) -> Result<()> {
         let Some(mirror) = &self.mirror else { return Ok(()) };
         let mut mirror = mirror.lock().unwrap_or_else(PoisonError::into_inner);
-        mirror.update(progress).map_err(super::store::failure)
+        mirror.update(news).map_err(super::store::failure)
+    }
+
+    /// Lets other processes change the copies of a store's runs: all that is needed has been read. To be called before
+    /// anything is printed, which may take as long as a reader wants.
+    pub(super) fn release(&self) {
+        if let Some(mirror) = &self.mirror {
+            mirror.lock().unwrap_or_else(PoisonError::into_inner).release();
+        }
     }
 
     /// Returns the record that `name` names, as [`pgdyno_results::find_run`] does.
@@ -100,8 +104,23 @@ impl Results {
         let Some(mirror) = &self.mirror else { return Ok(()) };
         // A path that the user gave may be anywhere.
         let run = record.parent().filter(|run| run.parent() == Some(&self.directory)).and_then(Path::file_name);
-        let Some(run) = run else { return Ok(()) };
+        let Some(run) = run.and_then(|run| RunName::parse(run.to_str()?)) else { return Ok(()) };
         let mut mirror = mirror.lock().unwrap_or_else(PoisonError::into_inner);
-        mirror.complete(&run.to_string_lossy()).map_err(super::store::failure)
+        mirror.complete(&run, &mut |_| {}).map_err(super::store::failure)
+    }
+}
+
+/// Returns a reporter of a store's news on standard error.
+pub(super) fn report_to(progress: Progress, store: &ConnectOptions) -> impl FnMut(News) {
+    move |news| match news {
+        News::Fetches(number) if number >= MANY => {
+            progress.note(&format!("fetching {number} records from the store {store}"));
+        }
+        News::Fetches(_) => {}
+        News::Waits(pid) => {
+            let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            progress.note(&format!("waiting for {who}, which reads the store {store}"));
+        }
+        News::LeftOut(error) => progress.warn(&format!("left out: {}", super::store::failure(error).text())),
     }
 }

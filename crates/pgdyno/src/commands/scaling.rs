@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     if args.format == PAGE {
         return page(&results, &scaling, named, args);
     }
+    results.release();
     put_as(&scaling, FORMATS, &args.format, false, args.output.as_ref())
 }
 
@@ -47,5 +48,6 @@ fn page(results: &Results, scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, 
     let mut bytes = Vec::new();
     html::write_scaling(scaling, runs, &mut bytes).or_fail(Code::Start)?;
     let file = args.output.clone().unwrap_or_else(|| results.directory().join(PAGE_FILE));
+    results.release();
     put(&bytes, Some(&file))
 }

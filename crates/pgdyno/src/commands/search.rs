@@ -13,6 +13,7 @@ use crate::cli::SearchArgs;
 use crate::held::private_server;
 use crate::interrupt;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
+use crate::study_lock;
 use pgdyno_live::Progress;
 
 use super::confirm::confirm;
@@ -75,6 +76,7 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
         progress: &progress,
     };
     let record = SearchRecord::begin(id, started, source.name(), name, &args.by);
+    let _lock = study_lock::take(run.results(), StudyKind::Search, &record.id)?;
     let mut search = SearchRun::begin(task, record, suite)?;
     let ended = search.go();
     let render = pgdyno_report::search::format(&args.format)

@@ -1,10 +1,11 @@
 //! `pgdyno serve`: serves the results directory as local web pages.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
@@ -23,8 +24,11 @@ use crate::cli::ServeArgs;
 const UPDATING: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
-    let results = Arc::new(Results::open(&args.results)?);
-    let pages = Box::new(Reports(Arc::clone(&results)));
+    let results = Results::open(&args.results)?;
+    results.release();
+    let reports = Arc::new(Reports { results, turn: Mutex::default(), stale: Mutex::default() });
+    let results = &reports.results;
+    let pages = Box::new(Shared(Arc::clone(&reports)));
     let (server, stopper) = Server::bind(args.port, results.directory().to_owned(), pages).map_err(failure)?;
     // Nothing that is written could be lost, so the first signal ends the server at once.
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
@@ -39,11 +43,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
         .or_fail(Code::Start)?;
     super::print(format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), results.place()).as_bytes())?;
     if results.is_store() {
+        let reports = Arc::clone(&reports);
         let keep_up = move || {
+            let mut read_at = Timestamp::now();
             loop {
                 thread::sleep(UPDATING);
-                // A store that cannot be reached now is asked again; what was fetched is shown meanwhile.
-                let _ = results.update(&mut |_| {});
+                reports.keep_up(&mut read_at);
             }
         };
         thread::Builder::new().name("pgdyno-store".to_owned()).spawn(keep_up).or_fail(Code::Start)?;
@@ -69,12 +74,53 @@ fn failure(error: ServeError) -> Failure {
 }
 
 /// The pages of `pgdyno report`, rendered on request.
-struct Reports(Arc<Results>);
+struct Reports {
+    results: Results,
+    /// Held while files of a store's runs are read or fetched.
+    turn: Mutex<()>,
+    /// Since when a store cannot be read, and why.
+    stale: Mutex<Option<String>>,
+}
 
-impl Pages for Reports {
+/// The same for the threads of the server and the one that keeps up with a store.
+struct Shared(Arc<Reports>);
+
+impl Reports {
+    /// Fetches new runs of the store. One that cannot be reached now is asked again; what was fetched is shown meanwhile.
+    fn keep_up(&self, read_at: &mut Timestamp) {
+        let updated = self.reading(|results| results.update(&mut |_| {}));
+        let stale = match updated {
+            Ok(()) => {
+                *read_at = Timestamp::now();
+                None
+            }
+            Err(failure) => Some(format!(
+                "{} could not be read since {} UTC, and is asked again every {} s. The list is of that time: {}",
+                self.results.place(),
+                read_at.strftime("%Y-%m-%d %H:%M:%S"),
+                UPDATING.as_secs(),
+                failure.text()
+            )),
+        };
+        *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = stale;
+    }
+
+    /// Reads or fetches files while nothing else changes them.
+    fn reading<T>(&self, read: impl FnOnce(&Results) -> T) -> T {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = read(&self.results);
+        self.results.release();
+        done
+    }
+}
+
+impl Pages for Shared {
     fn report(&self, results: &Path, run: Run, links: &[Link]) -> std::result::Result<Vec<u8>, String> {
-        self.0.complete(&run.path).map_err(|failure| failure.text())?;
-        let run = with_timeline(&run.path, run.record, results).map_err(|failure| failure.text())?;
+        let render = |store: &Results| {
+            store.complete(&run.path)?;
+            with_timeline(&run.path, run.record, results)
+        };
+        let run = self.0.reading(render).map_err(|failure| failure.text())?;
         let mut bytes = Vec::new();
         html::write_linked(&run, links, &mut bytes).map_err(|e| e.to_string())?;
         Ok(bytes)
@@ -84,11 +130,18 @@ impl Pages for Reports {
         let failed = |failure: Failure| NoComparison::Failed(failure.text());
         let named = |side: Vec<Run>| -> Vec<_> { side.into_iter().map(|run| (run.path, run.record)).collect() };
         let sides = [named(base), named(new)];
-        for (path, _) in sides.iter().flatten() {
-            self.0.complete(path).map_err(failed)?;
-        }
-        let [base, new] = compare::with_intervals(results, sides.clone()).map_err(failed)?;
-        let comparison = pgdyno_report::compare::compare(base, new, &Wish::default()).map_err(NoComparison::Unfit)?;
-        compare::page(results, &comparison, &sides).map_err(failed)
+        self.0.reading(|store| {
+            for (path, _) in sides.iter().flatten() {
+                store.complete(path).map_err(failed)?;
+            }
+            let [base, new] = compare::with_intervals(results, sides.clone()).map_err(failed)?;
+            let comparison =
+                pgdyno_report::compare::compare(base, new, &Wish::default()).map_err(NoComparison::Unfit)?;
+            compare::page(results, &comparison, &sides).map_err(failed)
+        })
+    }
+
+    fn notice(&self) -> Option<String> {
+        self.0.stale.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

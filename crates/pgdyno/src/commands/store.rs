@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_live::Progress;
 use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
 use pgdyno_report::units;
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
-use pgdyno_store::{CentralError, Kind, Mirror, Store, Stored};
+use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
+use pgdyno_untrusted::TerminalText;
 
 pub(super) use push::{admit, push_ended, push_study};
 
@@ -112,14 +114,15 @@ fn init(central: &Central, is_json: bool) -> Result<Code> {
 /// Something of a store that can be pulled.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum There {
-    Run(String),
+    Run(RunName),
     Study(StudyKind, String),
 }
 
 fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> Result<Code> {
     pgdyno_results::admit(results).or_fail(Code::Start)?;
+    let news = &mut super::results::report_to(Progress::new(false), &central.options);
     let mut mirror = Mirror::open(central.open()?, &cache()?).map_err(failure)?;
-    mirror.update(&mut |_| {}).map_err(|error| central.failure(error))?;
+    mirror.update(news).map_err(|error| central.failure(error))?;
     let mut form = StorePullForm {
         format_version: FORMAT_VERSION,
         store: central.options.to_string(),
@@ -127,9 +130,9 @@ fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> R
         already_here: 0,
     };
     let mut kinds = Vec::new();
-    for there in named(central, &mut mirror, names)? {
+    for there in named(central, &mut mirror, names, news)? {
         let copied = match &there {
-            There::Run(run) => mirror.copy_to(run, results),
+            There::Run(run) => mirror.copy_to(run, results, news),
             There::Study(kind, study) => mirror.copy_study_to(*kind, study, results),
         };
         if !copied.map_err(|error| central.failure(error))? {
@@ -138,10 +141,10 @@ fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> R
         }
         let (kind, name, path) = match there {
             There::Run(run) => {
-                let path = results.join(&run);
+                let path = results.join(run.as_str());
                 list_run(results, &read_record(&path.join(pgdyno_results::RECORD)).or_fail(Code::Start)?)
                     .or_fail(Code::Start)?;
-                (Kind::Run, run, path)
+                (Kind::Run, run.to_string(), path)
             }
             There::Study(kind, study) => {
                 let path = kind.path(results, &study);
@@ -164,12 +167,12 @@ fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> R
 }
 
 /// Returns what names mean in a store: runs, or studies with those of their runs that it has.
-fn named(central: &Central, mirror: &mut Mirror, names: &[String]) -> Result<Vec<There>> {
+fn named(central: &Central, mirror: &mut Mirror, names: &[String], news: &mut Reporter<'_>) -> Result<Vec<There>> {
     let mut found = Vec::new();
     for name in names {
         let missing = match find_runs(mirror.directory(), name) {
             Ok(records) => {
-                let run = |record: &PathBuf| Some(record.parent()?.file_name()?.to_string_lossy().into_owned());
+                let run = |record: &PathBuf| RunName::parse(record.parent()?.file_name()?.to_str()?);
                 found.extend(records.iter().filter_map(run).map(There::Run));
                 continue;
             }
@@ -178,7 +181,7 @@ fn named(central: &Central, mirror: &mut Mirror, names: &[String]) -> Result<Vec
         };
         let (kind, path) = Study::find(mirror.directory(), name).or_fail(Code::Start)?.ok_or(missing)?;
         let study = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let runs = mirror.runs_of(&study).map_err(|error| central.failure(error))?;
+        let runs = mirror.runs_of(&study, news).map_err(|error| central.failure(error))?;
         found.extend(runs.into_iter().map(There::Run));
         found.push(There::Study(kind, study));
     }
@@ -240,7 +243,7 @@ fn table(stored: &[Stored], columns: Option<usize>) -> String {
     let mut rows = vec![["name", "status", "size", "pushed (UTC)", "by"].map(str::to_owned)];
     rows.extend(stored.iter().map(|one| {
         let Stored { name, status, pushed_at, pushed_by, .. } = one.clone();
-        [name, status, units::bytes(one.bytes), to_the_minute(&pushed_at), pushed_by]
+        [name, status, units::bytes(one.bytes), to_the_minute(&pushed_at), pushed_by].map(|cell| shown(&cell))
     }));
     let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
     let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
@@ -254,6 +257,11 @@ fn table(stored: &[Stored], columns: Option<usize>) -> String {
         false => format!("{}\n", cells(row, 0)),
     };
     rows.iter().map(line).collect()
+}
+
+/// Returns text of a store for one cell of a list on a terminal.
+fn shown(cell: &str) -> String {
+    TerminalText(&cell.replace(['\n', '\t'], " ")).to_string()
 }
 
 /// Returns `2026-11-24 18:05` of `2026-11-24T18:05:59Z`.
@@ -307,6 +315,8 @@ mod tests {
         let wide = table(&long, Some(80));
         assert_eq!(wide.lines().count(), 6, "{wide}");
         assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
+        let hostile = [Stored { pushed_by: "\u{1b}[2J\nroot".to_owned(), ..short[0].clone() }];
+        assert!(table(&hostile, None).ends_with("\\u{1b}[2J root\n"));
         assert!(wide.ends_with("\n  interrupted  1.0 MiB  2026-11-24 18:05  a-team\n"), "{wide}");
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::{Suite as Plan, Turn};
@@ -282,7 +283,12 @@ fn list(results: &Path, is_json: bool) -> Result<Code> {
         let standings = standing::standings(&execution.state)?;
         Ok(view::form(&execution, &standings))
     };
-    let suites = Execution::all(results)?.into_iter().map(suite).collect::<Result<Vec<_>>>()?;
+    let (all, unreadable) = Execution::all(results)?;
+    let progress = Progress::new(false);
+    for failure in &unreadable {
+        progress.warn(&format!("left out: {}", failure.text()));
+    }
+    let suites = all.into_iter().map(suite).collect::<Result<Vec<_>>>()?;
     if is_json {
         super::print_form(&SuitesForm { format_version: FORMAT_VERSION, suites })?;
         return Ok(Code::Success);
@@ -292,7 +298,8 @@ fn list(results: &Path, is_json: bool) -> Result<Code> {
         text += &format!("{name:<44} {state:<28} {complete} of {planned} complete, {failed} failed\n");
     }
     if text.is_empty() {
-        text = format!("no suites in {}\n", results.display());
+        let readable = if unreadable.is_empty() { "" } else { " readable" };
+        text = format!("no{readable} suites in {}\n", results.display());
     }
     super::print_text(&text)?;
     Ok(Code::Success)

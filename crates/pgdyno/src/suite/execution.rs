@@ -118,7 +118,10 @@ impl Execution {
             Failure::new(Code::Start, format!("failed to read the state of a suite, {}: {error}", path.display()))
         };
         let text = fs::read_to_string(&path).map_err(|error| tried(&error))?;
-        let mut state: State = serde_json::from_str(&text).map_err(|error| tried(&error))?;
+        let mut state: State = serde_json::from_str(&text).map_err(|error| {
+            tried(&error)
+                .hint(format!("restore it, or remove {} and start the suite anew; its runs are kept", dir.display()))
+        })?;
         if state.format_version > FORMAT_VERSION {
             let error = format!("format {} is of a newer pgdyno", state.format_version);
             return Err(tried(&error).hint("resume it with the version of pgdyno that began it"));
@@ -131,16 +134,25 @@ impl Execution {
         Ok(Self { dir, state })
     }
 
-    /// Returns all executions in `results`, the oldest first. A directory without a state was never started.
-    pub(crate) fn all(results: &Path) -> Result<Vec<Self>> {
+    /// Returns all executions in `results`, the oldest first, and why others cannot be read. A directory without a state was
+    /// never started.
+    pub(crate) fn all(results: &Path) -> Result<(Vec<Self>, Vec<Failure>)> {
         let entries = match fs::read_dir(home(results)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
             entries => entries.or_fail(Code::Start)?,
         };
-        let dirs = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-        let mut all: Vec<Self> = dirs.filter_map(|dir| Self::open(&dir).ok()).collect();
+        let mut dirs: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+        dirs.retain(|dir| dir.join("state.json").is_file());
+        dirs.sort();
+        let (mut all, mut unreadable) = (Vec::new(), Vec::new());
+        for dir in dirs {
+            match Self::open(&dir) {
+                Ok(execution) => all.push(execution),
+                Err(failure) => unreadable.push(failure),
+            }
+        }
         all.sort_by_key(|execution| execution.state.begun_at.parse::<Timestamp>().ok());
-        Ok(all)
+        Ok((all, unreadable))
     }
 
     /// Returns the newest execution of all, or of a suite's name, or the one of this name or directory.
@@ -152,12 +164,20 @@ impl Execution {
             let state = &execution.state;
             name.is_none_or(|name| state.suite == name || state.name() == name || state.id == name)
         };
-        Self::all(results)?.into_iter().rfind(fits).ok_or_else(|| {
+        // A directory is called NAME-ID.
+        if let Some(dir) = name.map(|name| home(results).join(name)).filter(|dir| dir.join("state.json").is_file()) {
+            return Self::open(&dir);
+        }
+        let (all, unreadable) = Self::all(results)?;
+        if let Some(found) = all.into_iter().rfind(fits) {
+            return Ok(found);
+        }
+        Err(unreadable.into_iter().next_back().unwrap_or_else(|| {
             let named =
                 name.map_or_else(|| "no suite has been started yet".to_owned(), |name| format!("no suite {name}"));
             Failure::new(Code::Start, format!("{named} in {}", home(results).display()))
                 .hint("`pgdyno suite list` names those that are there; --out names another results directory")
-        })
+        }))
     }
 
     /// Writes the state atomically. It is on disk when this returns.

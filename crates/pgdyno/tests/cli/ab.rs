@@ -1,9 +1,11 @@
 //! Two sides measured in turns until it is decided.
 
+use pgdyno_results::{FrontierRecord, Resumable as _};
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, assert_nowhere, json};
+use crate::program::{Home, PATIENCE, assert_nowhere, eventually, json};
 
 /// The record of the only experiment.
 fn record(home: &Home) -> Value {
@@ -56,6 +58,44 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
     assert!(told["budget_s"].as_f64() > Some(2.0) && told["runs_made"] == 12, "{told}");
     std::fs::write(place.home.join("one.sql"), "SELECT 2;\n").unwrap();
     resume("").ended(1).says(&["side A no longer runs what it ran before", "start another experiment"]);
+}
+
+#[test]
+fn an_experiment_is_measured_by_one_process_at_a_time() {
+    let home = Home::new();
+    let args = "ab select-only --target null -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 10min -q";
+    let first = home.start(&args.split(' ').collect::<Vec<_>>());
+    let begun = || {
+        std::fs::read_dir(home.join("pgdyno-results/ab"))
+            .is_ok_and(|mut files| files.any(|file| file.unwrap().path().extension().is_some_and(|end| end == "json")))
+    };
+    eventually("it has a record", PATIENCE, begun);
+    let resume = || home.run(&["ab", "--resume", "last", "--budget", "1s", "-q"]);
+    let pid = format!("is already being measured (process {})", first.pid());
+    resume().ended(1).says(&[&pid, "then resume it"]);
+    // A killed one no longer holds it.
+    first.signal(Signal::KILL);
+    first.end();
+    let resumed = resume();
+    assert!(!resumed.stderr.contains("already being measured"), "{}", resumed.stderr);
+    assert!(record(&home)["units"].as_array().unwrap().len() >= 1);
+
+    // Nor does the name in a stranger's record lead elsewhere.
+    let mut hostile = record(&home);
+    hostile["id"] = "../../victim".into();
+    hostile["verdict"] = "cannot-tell".into();
+    std::fs::write(home.join("stranger.json"), hostile.to_string()).unwrap();
+    home.run(&["ab", "--resume", "stranger.json", "-q"]).ended(1).says(&["does not have the name of a study"]);
+    assert!(!home.join("victim.json").exists());
+
+    // The same of a frontier.
+    let frontier = FrontierRecord { id: "20260101-frontier".to_owned(), ..FrontierRecord::default() };
+    frontier.save(&home.join("pgdyno-results")).unwrap();
+    let held = std::fs::File::create(home.join("pgdyno-results/frontiers/20260101-frontier.lock")).unwrap();
+    held.lock().unwrap();
+    home.run(&["frontier", "--resume", "last"])
+        .ended(1)
+        .says(&["frontier 20260101-frontier is already being measured"]);
 }
 
 #[test]

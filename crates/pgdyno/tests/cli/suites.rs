@@ -357,6 +357,20 @@ fn mistakes_are_told_with_their_run_before_anything_is_done() {
 }
 
 #[test]
+fn a_suite_whose_state_is_cut_is_named_and_not_missing() {
+    let home = Home::new();
+    run(&home, &suite(1, SHORT)).ok();
+    let [dir] = &executions(&home)[..] else { panic!("one execution") };
+    std::fs::write(dir.join("state.json"), "{\"format_version\": 1,").unwrap();
+    let cut = ["failed to read the state of a suite, ", "state.json: EOF while parsing"];
+    home.run(&["suite", "list"]).ok().prints(&["no readable suites"]).says(&cut);
+    let name = dir.file_name().unwrap().to_str().unwrap();
+    for args in [&["suite", "status"][..], &["suite", "status", name], &["suite", "resume", "six"]] {
+        home.run(args).ended(1).says(&cut).says(&["restore it, or remove "]);
+    }
+}
+
+#[test]
 fn the_example_for_every_night_has_no_mistake() {
     let home = Home::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/nightly.toml");

@@ -76,12 +76,12 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
             }
             // Of all runs, one that goes on is pushed the next time.
             Err(CentralError::GoesOn { .. }) if names.is_empty() => {}
-            Err(error) if is_about_one(&error) && wanted.len() > 1 => {
-                progress.warn(&format!("not pushed: {error}"));
+            Err(error) if error.is_about_one() && wanted.len() > 1 => {
+                let path = local.path().display().to_string();
+                let why = super::failure(error).text();
+                progress.warn(&format!("{path} was not pushed: {why}"));
                 refused_kinds.push(local.kind());
-                let remedy = error.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"));
-                form.refused
-                    .push(RefusedForm { path: local.path().display().to_string(), why: format!("{error}{remedy}") });
+                form.refused.push(RefusedForm { path, why });
             }
             Err(error) => return Err(central.failure(error)),
         }
@@ -101,17 +101,6 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
         false => "experiments, searches and frontiers need a table more: pgdyno store init, as the owner of the store",
     };
     Err(Failure::new(Code::Start, error).hint(hint))
-}
-
-/// Returns true if others can be pushed although this one cannot.
-fn is_about_one(error: &CentralError) -> bool {
-    matches!(
-        error,
-        CentralError::Differs { .. }
-            | CentralError::Record(_)
-            | CentralError::Changed { .. }
-            | CentralError::NoStudies { .. }
-    )
 }
 
 /// Returns all of a results directory: its runs, then its studies.
@@ -197,14 +186,17 @@ fn line(pushed: &PushedForm) -> String {
 /// When there is no such store.
 pub(crate) fn admit(dsn: &str, what: &str, events: &dyn EventSink) -> Result<Central> {
     let central = Central::of(dsn)?;
-    match Store::open(&central.options) {
+    match Store::open_soon(&central.options) {
         Ok(_) => Ok(central),
-        Err(error @ CentralError::Connect(_)) => {
+        Err(error) if error.is_refusal() => Err(central.failure(error)),
+        Err(error) => {
             let text = central.failure(error).text();
-            events.warn(&format!("{text}; the {what} is kept here, and pushed at its end if the store is there then"));
+            events.warn(&format!(
+                "{text}; the {what} is kept here, and pushed at its end if the store answers then; `pgdyno store push` pushes \
+                 it later"
+            ));
             Ok(central)
         }
-        Err(error) => Err(central.failure(error)),
     }
 }
 
@@ -212,7 +204,7 @@ pub(crate) fn admit(dsn: &str, what: &str, events: &dyn EventSink) -> Result<Cen
 /// it later.
 pub(crate) fn push_ended(central: &Central, directory: &Path, is_text: bool, events: &dyn EventSink) -> Result<()> {
     let local = Local::Run(directory.to_owned());
-    let pushed = Store::open(&central.options).and_then(|mut store| push_one(&mut store, &local, false, events));
+    let pushed = Store::open_soon(&central.options).and_then(|mut store| push_one(&mut store, &local, false, events));
     match pushed {
         Ok(_) if is_text => print(format!("STORE   {}\n", central.options).as_bytes()),
         // Only the report is on standard output, for a program.
@@ -233,7 +225,7 @@ pub(crate) fn push_ended(central: &Central, directory: &Path, is_text: bool, eve
 /// how to push them later.
 pub(crate) fn push_study(central: &Central, kind: StudyKind, path: &Path, results: &Path, events: &dyn EventSink) {
     let pushed = (|| -> Result<()> {
-        let mut store = central.open()?;
+        let mut store = Store::open_soon(&central.options).map_err(|error| central.failure(error))?;
         let mut wanted = runs_of(results, kind, path).or_fail(Code::Start)?;
         wanted.push(Local::Study(kind, path.to_owned()));
         for local in &wanted {
