@@ -20,7 +20,7 @@ impl fmt::Display for TerminalText<'_> {
 }
 
 /// Returns true for characters that change a terminal instead of appearing on it.
-fn is_obeyed(c: char) -> bool {
+pub(crate) fn is_obeyed(c: char) -> bool {
     let turns_direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && !matches!(c, '\n' | '\t')) || turns_direction
