@@ -22,12 +22,13 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that the user named.
+    /// Opens a directory that the user named; the empty path is the working directory.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+        let place = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        Ok(Self { dir: Dir::open_ambient_dir(place, ambient_authority())?, path: path.to_owned() })
     }
 
     /// Returns its path as the user named it, for messages.
@@ -238,11 +239,18 @@ impl Directory {
     fn open_ordinary(&self, path: &RelativePath, options: &mut OpenOptions) -> io::Result<std::fs::File> {
         // A pipe without a writer must not block; an ordinary file ignores the flag.
         options.follow(FollowSymlinks::No).nonblock(true);
-        let file = self.dir.open_with(path.as_path(), options)?;
+        let file = self.dir.open_with(path.as_path(), options).map_err(|error| match self.is_link(path) {
+            true => io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed here"),
+            false => error,
+        })?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
         }
         Ok(file.into_std())
+    }
+
+    fn is_link(&self, path: &RelativePath) -> bool {
+        self.dir.symlink_metadata(path.as_path()).is_ok_and(|there| there.is_symlink())
     }
 
     /// Creates a file of a new name beside `path`.
@@ -275,6 +283,17 @@ pub fn replace_file<E: From<io::Error>>(
 ) -> Result<(), E> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
     Directory::open(directory_of(path))?.replace(Path::new(name), write)
+}
+
+/// Opens the file at a path for reading and appending, and creates it if it is absent. Follows no link in its place: its name is
+/// not the user's.
+///
+/// # Errors
+/// When it is a link, or not an ordinary file.
+pub fn append_to_file(path: &Path) -> io::Result<std::fs::File> {
+    let name = path.file_name().and_then(|name| RelativePath::parse(name.to_str()?).ok());
+    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    Directory::open(directory_of(path))?.create_to_append(&name)
 }
 
 /// Returns the directory of a file that the user named.

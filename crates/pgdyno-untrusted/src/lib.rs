@@ -28,10 +28,10 @@ mod terminal;
 mod xml;
 
 pub use cell::{CsvField, plain_cell};
-pub use directory::{Directory, directory_of, replace_file};
+pub use directory::{Directory, append_to_file, directory_of, replace_file};
 pub use markdown::{MarkdownCode, MarkdownText};
 pub use name::{FileName, InvalidName, RelativePath};
 pub use owned::{NotOwn, require_own};
 pub use shell::ShellWord;
-pub use terminal::TerminalText;
+pub use terminal::{PaintedText, TerminalText};
 pub use xml::XmlText;

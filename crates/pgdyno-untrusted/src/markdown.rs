@@ -44,11 +44,16 @@ impl fmt::Display for MarkdownText<'_> {
 
 /// Returns the position of the character that makes a list, a heading or a rule of a line that begins with `text`.
 fn mark_of_a_block(text: &str) -> Option<usize> {
-    if text.starts_with(['-', '+', '=']) {
-        return Some(0);
-    }
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    (digits > 0 && text[digits..].starts_with(['.', ')'])).then_some(digits)
+    let mark = text[digits..].chars().next()?;
+    let is_list = match digits {
+        0 => matches!(mark, '-' | '+'),
+        _ => matches!(mark, '.' | ')'),
+    };
+    let rest = &text[digits + mark.len_utf8()..];
+    let ends_the_mark = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let is_rule = digits == 0 && matches!(mark, '-' | '=') && rest.chars().all(|c| c == mark || c.is_whitespace());
+    (is_list && ends_the_mark || is_rule).then_some(digits)
 }
 
 fn is_word(c: Option<char>) -> bool {
@@ -109,7 +114,11 @@ mod tests {
             ("one\n\n# two", "one  \\#\u{200b} two"),
             ("- item", "\\- item"),
             ("1. item", "1\\. item"),
-            ("1.5 GiB", "1\\.5 GiB"),
+            ("1.5 GiB", "1.5 GiB"),
+            ("-5.2 %", "-5.2 %"),
+            ("---", "\\---"),
+            ("===", "\\==="),
+            ("2)", "2\\)"),
             ("    code", "code"),
             ("&lt;", "&amp;lt;"),
             ("\u{1b}[31m", "\\\\u{1b}\\[31m"),
