@@ -10,7 +10,7 @@ use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, c
 use pgdyno_report::html;
 use pgdyno_results::{RunRecord, Series, read_record, read_series};
 
-use super::report::{PAGE, admit, put, put_as};
+use super::report::{PAGE, admit, put_as, put_page};
 use super::results::Results;
 use crate::cli::CompareArgs;
 
@@ -40,8 +40,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
     match named {
         Some(sides) => {
-            let file = args.output.clone().unwrap_or_else(|| results.join(PAGE_FILE));
-            put(&page(results, &comparison, &sides)?, Some(&file))?;
+            put_page(&page(results, &comparison, &sides)?, args.output.as_ref(), results, PAGE_FILE)?;
         }
         None => {
             put_as(&comparison, FORMATS, &args.format, false, args.output.as_ref())?;
