@@ -17,6 +17,7 @@ mod record;
 mod seeds;
 mod session;
 mod tables;
+mod text;
 mod toml;
 mod workload;
 mod x509;
@@ -52,6 +53,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "record", run: record::run, seeds: &["fuzz/seeds/record", "fixtures"], memory_per_byte: 1000 },
     Target { name: "session", run: session::run, seeds: &["fuzz/seeds/session"], memory_per_byte: 1000 },
     Target { name: "tables", run: tables::run, seeds: &["fuzz/seeds/tables"], memory_per_byte: 1000 },
+    Target { name: "text", run: text::run, seeds: &["fuzz/seeds/text"], memory_per_byte: 1000 },
     Target {
         name: "toml",
         run: toml::run,
