@@ -18,6 +18,7 @@ mod rows;
 mod seeds;
 mod session;
 mod tables;
+mod text;
 mod toml;
 mod workload;
 mod x509;
@@ -54,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rows", run: rows::run, seeds: &["fuzz/seeds/rows"], memory_per_byte: 1000 },
     Target { name: "session", run: session::run, seeds: &["fuzz/seeds/session"], memory_per_byte: 1000 },
     Target { name: "tables", run: tables::run, seeds: &["fuzz/seeds/tables"], memory_per_byte: 1000 },
+    Target { name: "text", run: text::run, seeds: &["fuzz/seeds/text"], memory_per_byte: 1000 },
     Target {
         name: "toml",
         run: toml::run,

@@ -1,11 +1,13 @@
 //! Any bytes as a workload's directory: `workload.toml`, `schema.sql`, `load.sql` and a script, separated by zero bytes.
 
+use pgdyno_untrusted::RelativePath;
 use pgdyno_workloads::own::{Directory, OwnError};
 
 pub(crate) fn run(input: &[u8]) {
     let mut parts = input.splitn(4, |byte| *byte == 0);
     let [manifest, schema, load, script] = std::array::from_fn(|_| parts.next().map(<[u8]>::to_vec));
     let mut read = |name: &str| {
+        RelativePath::parse(name).expect("a directory reads files of its own");
         Ok(match name {
             "workload.toml" => manifest.clone(),
             "schema.sql" => schema.clone(),

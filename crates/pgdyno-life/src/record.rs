@@ -184,7 +184,7 @@ impl Recording {
 
     /// Writes the record, the line in `results.csv`, and the file `json` if there is one. A file that cannot be written
     /// is reported and does not prevent the others.
-    pub fn end(&mut self, status: Status, reason: Option<String>, code: Code, json: Option<&Path>) -> Vec<String> {
+    pub fn end(&mut self, status: Status, reason: Option<String>, code: Code, json: Option<&Path>) -> Unwritten {
         let priced = self.record.target.as_ref().zip(self.record.summary.as_ref());
         self.record.cost = priced.and_then(|(target, summary)| CostRecord::of(target, summary));
         self.record.status = status;
@@ -200,10 +200,24 @@ impl Recording {
             errors.extend(result.err().map(|error| error.to_string()));
         };
         attempt(self.directory.record(&self.record));
-        attempt(self.directory.list(&self.record));
+        let listed = self.directory.list(&self.record);
+        // The run is whole without its line in the list.
+        let unlisted = listed.as_ref().err().filter(|error| error.is_other_file()).map(ToString::to_string);
+        if unlisted.is_none() {
+            attempt(listed);
+        }
         if let Some(path) = json {
             attempt(pgdyno_results::write_record(path, &self.record));
         }
-        errors
+        Unwritten { errors, unlisted }
     }
+}
+
+/// What could not be written at the end of a run.
+#[derive(Debug, Default)]
+pub struct Unwritten {
+    /// Errors that fail the run.
+    pub errors: Vec<String>,
+    /// Why its line is not in the list of runs, if something else has the list's name.
+    pub unlisted: Option<String>,
 }

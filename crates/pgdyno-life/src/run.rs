@@ -99,7 +99,8 @@ fn conclude(lived: Result<End>, mut recording: Recording, interrupt: &Interrupt,
     let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
     let unwritten = recording.end(status, reason, code, order.json.as_deref());
     // The measurement stays valid in the files that could be written; the exit code reports that others are missing.
-    let code = if unwritten.is_empty() || code != Code::Success { code } else { Code::Run };
+    let code = if unwritten.errors.is_empty() || code != Code::Success { code } else { Code::Run };
+    let unwritten = unwritten.errors.into_iter().chain(unwritten.unlisted).collect();
     Ran { recording: Some(recording), failure: lived.err(), code, unwritten }
 }
 

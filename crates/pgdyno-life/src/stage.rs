@@ -397,11 +397,10 @@ impl Stage<'_> {
         }
         let stop = self.interrupt.control.stop_flag();
         let explained = self.workload.drive.explained();
-        let file = self.recording.path().join(QUERY_PLANS);
         match query_plans::explain(options, &explained, stop, self.events) {
             Ok(plans) => {
                 self.recording.record.query_plans = plans.shapes;
-                if let Err(error) = write_json(&file, &plans.whole) {
+                if let Err(error) = write_json(self.recording.path(), QUERY_PLANS, &plans.whole) {
                     self.warn(error.to_string());
                 }
             }

@@ -20,6 +20,7 @@ use pgdyno_server::os::OsMetrics;
 use pgdyno_server::{Account, Want, in_directory};
 
 pub use named::Named;
+use pgdyno_untrusted::TerminalText;
 pub(crate) use server::Owner;
 pub use server::{Demand, Server, embedded_options, named, origin, own_program, places, private_version, starting};
 
@@ -263,7 +264,7 @@ fn tell(warnings: &[String]) {
     for warning in warnings {
         if shown.insert(warning.clone()) {
             // If nobody reads standard error, there is nobody to warn.
-            let _ = writeln!(std::io::stderr(), "WARNING: {warning}");
+            let _ = writeln!(std::io::stderr(), "WARNING: {}", TerminalText(warning));
         }
     }
 }

@@ -27,6 +27,7 @@ use pgdyno_life::events::Event;
 pub use ignored::is_ignored;
 use model::Model;
 use model::facts::Facts;
+use pgdyno_untrusted::TerminalText;
 pub use progress::Progress;
 pub use terminal::give_back;
 
@@ -53,7 +54,7 @@ impl Shared {
         drop(model);
         for line in messages {
             // If standard error is closed, the messages are lost.
-            let _ = writeln!(std::io::stderr(), "{}", line.trim_start_matches('\n'));
+            let _ = writeln!(std::io::stderr(), "{}", TerminalText(line.trim_start_matches('\n')));
         }
     }
 }

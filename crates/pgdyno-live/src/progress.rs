@@ -17,6 +17,7 @@ use pgdyno_report::units;
 use crate::model::facts::Facts;
 use crate::{Live, terminal};
 use load::LoadView;
+use pgdyno_untrusted::TerminalText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -80,7 +81,7 @@ impl Progress {
         // A pipe gets each line as it is.
         let is_terminal = std::io::stderr().is_terminal();
         let text = if is_terminal { pgdyno_report::folded(text) } else { text.to_owned() };
-        let print = || drop(writeln!(std::io::stderr(), "{text}"));
+        let print = || drop(writeln!(std::io::stderr(), "{}", TerminalText(&text)));
         // If standard error is closed, the line is lost.
         match &*locked(&self.bar) {
             Some(bar) => bar.suspend(print),
@@ -104,7 +105,7 @@ impl Progress {
         let (position, length) = far.unwrap_or((0, 0));
         bar.set_length(length);
         bar.set_position(position.min(length));
-        bar.set_message(text);
+        bar.set_message(TerminalText(&text).to_string());
     }
 
     /// Shows an interval of the run.
@@ -173,7 +174,7 @@ impl EventSink for Progress {
             Event::LoadPhase { phase } => match self.kind {
                 Kind::Quiet => {}
                 Kind::Terminal => self.show(None, format!("load: {phase}")),
-                Kind::Pipe => drop(writeln!(std::io::stderr(), "load: {phase}")),
+                Kind::Pipe => drop(writeln!(std::io::stderr(), "load: {}", TerminalText(phase))),
             },
             Event::LoadBegins { rows_expected, rows_kept } => self.load_begins(rows_expected, rows_kept),
             Event::LoadRows { table, rows } => self.loaded(table, rows),

@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 
+use pgdyno_untrusted::TerminalText;
 use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
@@ -103,7 +104,8 @@ impl Backend for Screen {
                 self.style(cell);
                 look = Some(style);
             }
-            self.bytes.push_str(cell.symbol());
+            // Widgets leave out control characters; not those that turn the direction of text.
+            self.write(format_args!("{}", TerminalText(cell.symbol())));
             next = Some((x + Span::raw(cell.symbol()).width() as u16, y));
         }
         if look.is_some() {

@@ -13,6 +13,7 @@ mod uri;
 use std::path::PathBuf;
 
 pub use env::Env;
+pub use key_value::pair;
 pub(crate) use keywords::{Values, startup_variables};
 use keywords::{known, require_known};
 pub(crate) use passfile::PassFile;
@@ -92,7 +93,8 @@ fn paths(paths: &[PathBuf]) -> String {
 
 /// Values of a connection string alone.
 pub(crate) fn parse(dsn: &str) -> Result<Values, ConninfoError> {
-    let dsn = dsn.trim();
+    // A space at the end may be escaped.
+    let dsn = dsn.trim_ascii_start();
     if uri::is_uri(dsn) { uri::parse(dsn) } else { key_value::parse(dsn) }
 }
 
@@ -104,15 +106,7 @@ pub(crate) fn parse(dsn: &str) -> Result<Values, ConninfoError> {
 pub fn without_secrets(dsn: &str) -> Result<String, ConninfoError> {
     let values = parse(dsn)?;
     let pairs = values.iter().filter(|(key, _)| !keywords::is_secret(key));
-    let written = |(key, value): (&str, &str)| match value {
-        plain
-            if !plain.is_empty() && !plain.contains(|c: char| c.is_ascii_whitespace() || matches!(c, '\'' | '\\')) =>
-        {
-            format!("{key}={plain}")
-        }
-        quoted => format!("{key}='{}'", quoted.replace('\\', "\\\\").replace('\'', "\\'")),
-    };
-    Ok(pairs.map(written).collect::<Vec<_>>().join(" "))
+    Ok(pairs.map(|(key, value)| pair(key, value)).collect::<Vec<_>>().join(" "))
 }
 
 /// Merges all values in libpq's order of precedence: the string, then values given apart from it, then the service,

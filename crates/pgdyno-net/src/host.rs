@@ -39,6 +39,14 @@ impl Host {
         }
     }
 
+    /// Returns the address that was given beside its name; empty without one.
+    pub(crate) fn given_address(&self) -> String {
+        match &self.place {
+            Place::Tcp { name, addr: Some(addr) } if addr.to_string() != *name => addr.to_string(),
+            _ => String::new(),
+        }
+    }
+
     /// Returns its name in the password file.
     pub(crate) fn passfile_name(&self) -> &str {
         match &self.place {

@@ -48,7 +48,7 @@ mod waiting;
 pub use admin::{Admin, AdminError, Rows};
 pub use cancel::{CancelHandle, cancel_all};
 pub use connection::{Connection, Parameters, Parts, TlsInfo};
-pub use conninfo::{ConninfoError, Env, without_secrets};
+pub use conninfo::{ConninfoError, Env, pair, without_secrets};
 pub use copy::CopyWriter;
 pub use error::ConnectError;
 pub use halt::Halt;

@@ -321,11 +321,19 @@ impl ConnectOptions {
     }
 }
 
-/// `host=… port=… dbname=… user=…`: what identifies the target, never the password.
+/// `host=… port=… dbname=… user=…`, and `hostaddr=…` where it was given: what identifies the target, never the password. Values
+/// are in quotes where libpq requires them.
 impl std::fmt::Display for ConnectOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [(_, hosts), (_, ports), (_, dbname), (_, user)] = self.environment();
-        write!(f, "host={hosts} port={ports} dbname={dbname} user={user}")
+        write!(f, "{} ", conninfo::pair("host", &hosts))?;
+        let addresses: Vec<_> = self.hosts.iter().map(Host::given_address).collect();
+        if addresses.iter().any(|address| !address.is_empty()) {
+            write!(f, "{} ", conninfo::pair("hostaddr", &addresses.join(",")))?;
+        }
+        let pairs =
+            [("port", &ports), ("dbname", &dbname), ("user", &user)].map(|(key, value)| conninfo::pair(key, value));
+        f.write_str(&pairs.join(" "))
     }
 }
 
@@ -497,6 +505,34 @@ mod tests {
         let options = options.with_password(Secret::new("hunter2".to_owned()));
         assert_eq!(options.password(host).map(|p| p.reveal().as_str()), Some("hunter2"));
         assert!(!format!("{options:?}").contains("hunter2"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_string_that_was_written_names_the_same_server(
+            user in "[^\0]+",
+            dbname in r"['\\\\ a-zäß=/\t\n]+",
+            directory in r"/[^\x00,]*",
+            port in 1..=u16::MAX,
+        ) {
+            for host in [format!("host='{}'", escaped(&directory)), "hostaddr=::1".to_owned(), "host=a,b hostaddr=::1,".to_owned()] {
+                let dsn = format!("{host} port={port} user='{}' dbname='{}'", escaped(&user), escaped(&dbname));
+                let options = ConnectOptions::resolve(&dsn, &env(&[])).unwrap();
+                let again = ConnectOptions::resolve(&options.to_string(), &env(&[])).unwrap();
+                proptest::prop_assert_eq!((again.user(), again.dbname()), (user.as_str(), dbname.as_str()));
+                let addresses = |options: &ConnectOptions| options.hosts.iter().map(|host| (host.place.clone(), host.port)).collect::<Vec<_>>();
+                // An address that is its own name may have been given as either.
+                proptest::prop_assert_eq!(again.to_string(), options.to_string());
+                if host.contains('a') && host.starts_with("host=") {
+                    proptest::prop_assert_eq!(addresses(&again), addresses(&options));
+                }
+            }
+        }
+    }
+
+    /// Escapes a value for quotes, as libpq's documentation says.
+    fn escaped(value: &str) -> String {
+        value.replace('\\', r"\\").replace('\'', r"\'")
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Order {
             watch: WatchOrder {
                 no_samples: plan.watch.off,
                 // The text of a command is not stored: it may contain a password.
-                os_metrics: plan.watch.os.clone().filter(|how| how.starts_with("ssh ")),
+                os_metrics: plan.watch.os.clone().filter(|how| is_ssh(how)),
                 statement_plans: Some(plan.watch.statement_plans),
                 plans: plan.watch.plans,
                 perf: plan.watch.perf,
@@ -393,6 +393,11 @@ pub struct WatchOrder {
     pub plans: bool,
     /// Profile the server's processes in the measured window.
     pub perf: bool,
+}
+
+/// Returns true if samples came by ssh to a machine. A record of others may have options of ssh, which start programs.
+fn is_ssh(how: &str) -> bool {
+    how.strip_prefix("ssh ").is_some_and(|machine| !machine.starts_with('-') && !machine.contains(char::is_whitespace))
 }
 
 #[cfg(test)]

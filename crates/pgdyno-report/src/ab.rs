@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{AbRecord, AbTask, AbVerdict};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::compare::words::{share, signed};
 use crate::html;
@@ -134,9 +135,9 @@ fn text(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn markdown(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "### pgdyno ab {}: {}\n", record.workload, record.verdict.name())?;
-    writeln!(out, "**{}**\n", verdict(record))?;
-    lines(record).iter().try_for_each(|line| writeln!(out, "- {line}"))
+    writeln!(out, "### pgdyno ab {}: {}\n", MarkdownText(&record.workload), record.verdict.name())?;
+    writeln!(out, "**{}**\n", MarkdownText(&verdict(record)))?;
+    lines(record).iter().try_for_each(|line| writeln!(out, "- {}", MarkdownText(line)))
 }
 
 fn json(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {

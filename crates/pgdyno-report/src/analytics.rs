@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{AnalyticsRecord, FreshnessRecord, Metric, QueryRecord, RunRecord, StreamsRecord};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::describe::plural;
 use crate::latency_table::aligned;
@@ -204,11 +205,11 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     writeln!(out, "| {FIRST} | {} |", columns.join(" | "))?;
     writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
     for (name, cells) in rows {
-        writeln!(out, "| {name} | {} |", cells.join(" | "))?;
+        writeln!(out, "| {} | {} |", MarkdownText(&name), cells.join(" | "))?;
     }
     writeln!(out)?;
     for note in notes(record, analytics) {
-        writeln!(out, "- {note}")?;
+        writeln!(out, "- {}", MarkdownText(&note))?;
     }
     writeln!(out)
 }

@@ -42,7 +42,7 @@ fn lines(
         writeln!(
             out,
             "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}{}{names}",
-            record.id,
+            quoted(&record.id),
             // The name of a script may contain any character.
             quoted(&t.name),
             t.share,
@@ -62,7 +62,7 @@ fn lines(
     writeln!(
         out,
         "{},all,1.000000,{},{},{},{},{},{},{},{:.3},{},{}{}{names}",
-        record.id,
+        quoted(&record.id),
         summary.committed,
         summary.rolled_back,
         summary.failed,

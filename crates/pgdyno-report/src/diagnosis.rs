@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use pgdyno_results::{EventRecord, FindingRecord, RunRecord};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::units::{duration, percent};
 use crate::wrap::{hanging, wrapped};
@@ -84,7 +85,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
 /// Writes the same as a Markdown list.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if let Some(line) = clients_time(record) {
-        writeln!(out, "- {line}")?;
+        writeln!(out, "- {}", MarkdownText(&line))?;
     }
     let rest = |finding: &FindingRecord| {
         let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" — {advice}"));
@@ -93,14 +94,14 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     if shown(record).next().is_some() {
         writeln!(out, "What held the server back:\n")?;
         for (nth, finding) in shown(record) {
-            writeln!(out, "{nth}. **{}** {}", finding.text, rest(finding))?;
+            writeln!(out, "{nth}. **{}** {}", MarkdownText(&finding.text), MarkdownText(&rest(finding)))?;
         }
         writeln!(out)?;
     }
     for finding in also_seen(record) {
-        writeln!(out, "- also seen: {} {}", finding.text, rest(finding))?;
+        writeln!(out, "- also seen: {} {}", MarkdownText(&finding.text), MarkdownText(&rest(finding)))?;
     }
-    events(record).map_or(Ok(()), |line| writeln!(out, "- {line}"))
+    events(record).map_or(Ok(()), |line| writeln!(out, "- {}", MarkdownText(&line)))
 }
 
 /// Returns all events in one line, by kind; rare ones with their times.

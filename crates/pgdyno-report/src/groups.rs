@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_plan::{GroupPlan, Pace, Plan, Rate};
 use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::Extent;
 use crate::latency_table::{aligned, cells, percentile_columns};
@@ -140,7 +141,8 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     writeln!(out, "| {FIRST} | {} |", columns.join(" | "))?;
     writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
     for Row { name, is_part, cells } in rows {
-        writeln!(out, "| {}{name} | {} |", if is_part { "&emsp;" } else { "" }, cells.join(" | "))?;
+        let indent = if is_part { "&emsp;" } else { "" };
+        writeln!(out, "| {indent}{} | {} |", MarkdownText(&name), cells.join(" | "))?;
     }
     writeln!(out)?;
     analytics::markdown(record, out)?;

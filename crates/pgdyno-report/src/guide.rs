@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_plan::{Published, RecipePlan};
 use pgdyno_results::{Metric, RunRecord, Summary, Unit};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::metric::{suffix, value_text};
 use crate::units::{bytes, count, grouped, percent};
@@ -54,7 +55,8 @@ pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Resu
         let [first, here, there] = [(0, "figure"), (1, "measured here"), (2, "published")]
             .map(|(i, title)| width(i, title).unwrap_or_default());
         writeln!(out, "  {:<first$}  {:>here$}  {:>there$}", "figure", "measured here", "published")?;
-        for [figure, measured, published] in &rows {
+        for row in &rows {
+            let [figure, measured, published] = row.each_ref().map(|cell| MarkdownText(cell));
             writeln!(out, "  {figure:<first$}  {measured:>here$}  {published:>there$}")?;
         }
         wrapped(out, &format!("  measured on {}", machine(record)), "    ")?;
@@ -72,18 +74,19 @@ pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Resu
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let Some(recipe) = &record.plan.recipe else { return Ok(()) };
     for line in lines(recipe) {
-        writeln!(out, "- {line}")?;
+        writeln!(out, "- {}", MarkdownText(&line))?;
     }
     if let Some(line) = record.summary.as_ref().and_then(|summary| cached(recipe, summary)) {
-        writeln!(out, "- {line}")?;
+        writeln!(out, "- {}", MarkdownText(&line))?;
     }
     writeln!(out)?;
     let rows = if record.summary.is_some() { rows(recipe, record) } else { Vec::new() };
     if !rows.is_empty() {
         let (here, there) = (machine(record), format!("{}; {}", recipe.machine, recipe.source));
-        writeln!(out, "| figure | measured here ({here}) | published ({there}) |")?;
+        writeln!(out, "| figure | measured here ({}) | published ({}) |", MarkdownText(&here), MarkdownText(&there))?;
         writeln!(out, "| --- | ---: | ---: |")?;
-        for [figure, measured, published] in &rows {
+        for row in &rows {
+            let [figure, measured, published] = row.each_ref().map(|cell| MarkdownText(cell));
             writeln!(out, "| {figure} | {measured} | {published} |")?;
         }
         writeln!(out, "\n{CAUTION}\n")?;

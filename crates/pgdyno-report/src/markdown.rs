@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
+use pgdyno_untrusted::MarkdownText;
 
 use crate::Extent;
 use crate::Look;
@@ -17,23 +18,27 @@ use crate::rules;
 use crate::{cost, cycle, trust};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "### {}\n", record.id)?;
-    writeln!(out, "{} — **{}**\n", line_of_server(record), record.status.name())?;
+    writeln!(out, "### {}\n", MarkdownText(&record.id))?;
+    writeln!(out, "{} — **{}**\n", MarkdownText(&line_of_server(record)), record.status.name())?;
     if let Some(line) = line_of_place(record) {
-        writeln!(out, "{line}\n")?;
+        writeln!(out, "{}\n", MarkdownText(&line))?;
     }
     if let Some(reason) = &record.reason {
-        writeln!(out, "{reason}\n")?;
+        writeln!(out, "{}\n", MarkdownText(reason))?;
     }
     let headline = headline(record);
     if !headline.is_empty() {
-        writeln!(out, "| {} |", headline.iter().map(|h| h.name.as_str()).collect::<Vec<_>>().join(" | "))?;
+        writeln!(
+            out,
+            "| {} |",
+            headline.iter().map(|h| MarkdownText(&h.name).to_string()).collect::<Vec<_>>().join(" | ")
+        )?;
         writeln!(out, "|{}", " ---: |".repeat(headline.len()))?;
         writeln!(out, "| {} |\n", headline.iter().map(|h| h.value.as_str()).collect::<Vec<_>>().join(" | "))?;
     }
     if record.summary.is_some() {
         let (trust, reasons) = trust::lines(record, "see the warnings");
-        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        let why = if reasons.is_empty() { String::new() } else { format!(": {}", MarkdownText(&reasons.join("; "))) };
         writeln!(out, "Trust: **{}**{why}\n", trust.name())?;
     }
     let rows = latency_rows(record, Extent::Full);
@@ -42,7 +47,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         writeln!(out, "| transaction | {} |", columns.join(" | "))?;
         writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
         for (name, cells) in rows {
-            writeln!(out, "| {name} | {} |", cells.join(" | "))?;
+            writeln!(out, "| {} | {} |", MarkdownText(&name), cells.join(" | "))?;
         }
         writeln!(out)?;
     }
@@ -51,10 +56,10 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     guide::markdown(record, out)?;
     diagnosis::markdown(record, out)?;
     for line in machine::lines(record, Extent::Full).into_iter().chain(cycle::lines(record)).chain(cost::line(record)) {
-        writeln!(out, "- {line}")?;
+        writeln!(out, "- {}", MarkdownText(&line))?;
     }
     for warning in &record.warnings {
-        writeln!(out, "- warning: {warning}")?;
+        writeln!(out, "- warning: {}", MarkdownText(warning))?;
     }
     Ok(())
 }

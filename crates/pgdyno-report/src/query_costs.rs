@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{QueryCostRecord, RunRecord};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::latency_table::aligned;
 use crate::units::rate;
@@ -85,7 +86,7 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     let headings: Vec<_> = columns.headings().collect();
     writeln!(out, "| query | {} |\n| --- |{}", headings.join(" | "), " ---: |".repeat(headings.len()))?;
     for (query, cells) in columns.rows() {
-        writeln!(out, "| {query} | {} |", cells.join(" | "))?;
+        writeln!(out, "| {} | {} |", MarkdownText(&query), cells.join(" | "))?;
     }
     writeln!(out, "\n{NOTE}.\n")
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{RuleRecord, RunRecord};
+use pgdyno_untrusted::MarkdownText;
 
 /// Returns the word for a result.
 fn verdict(rule: &RuleRecord) -> &'static str {
@@ -34,7 +35,8 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     writeln!(out, "| rule | | found | |")?;
     writeln!(out, "| --- | --- | --- | --- |")?;
     for r in &record.rules {
-        writeln!(out, "| {} | {} | {} | {} |", r.name, r.rule, r.found, verdict(r))?;
+        let [name, rule, found] = [&r.name, &r.rule, &r.found].map(|text| MarkdownText(text));
+        writeln!(out, "| {name} | {rule} | {found} | {} |", verdict(r))?;
     }
     writeln!(out)
 }

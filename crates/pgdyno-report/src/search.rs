@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
+use pgdyno_results::table::quoted;
 use pgdyno_results::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::{units, wrap};
 
@@ -143,13 +145,14 @@ fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn markdown(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "**{}** on {}: {}\n", record.workload, record.target, record.status.name())?;
+    let [workload, target] = [&record.workload, &record.target].map(|text| MarkdownText(text));
+    writeln!(out, "**{workload}** on {target}: {}\n", record.status.name())?;
     for line in findings(record) {
-        writeln!(out, "- {line}")?;
+        writeln!(out, "- {}", MarkdownText(&line))?;
     }
     writeln!(out, "\n| {} |\n| ---: | ---: | ---: | ---: | ---: | ---: | --- |", HEADER.join(" | "))?;
     for row in rows(record) {
-        writeln!(out, "| {} |", row.join(" | ").replace('\n', " "))?;
+        writeln!(out, "| {} |", row.map(|cell| MarkdownText(&cell).to_string()).join(" | "))?;
     }
     Ok(())
 }
@@ -170,10 +173,10 @@ fn csv(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "{},{},{},{},{},{},{:.3},{:.6},{},{},{}",
-            record.id,
-            record.by,
+            quoted(&record.id),
+            quoted(&record.by),
             point.load,
-            point.verdict,
+            quoted(&point.verdict),
             point.repeats,
             point.overloaded,
             point.achieved_per_s,

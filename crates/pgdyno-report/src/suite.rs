@@ -8,6 +8,7 @@ pub use junit::junit;
 use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::compare::{deviation, mean};
 use crate::forms::{CellForm, FORMAT_VERSION, SuiteCellsForm};
@@ -144,9 +145,9 @@ pub fn text(runs: &[SuiteRun<'_>]) -> String {
 pub fn markdown(name: &str, runs: &[SuiteRun<'_>]) -> String {
     let rows = rows(runs);
     let line = |cells: &[String]| {
-        format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
+        format!("| {} |\n", cells.iter().map(|cell| MarkdownText(cell).to_string()).collect::<Vec<_>>().join(" | "))
     };
-    let mut text = format!("### suite {name}\n\n");
+    let mut text = format!("### suite {}\n\n", MarkdownText(name));
     text += &line(&COLUMNS.map(str::to_owned));
     text += "| --- | --- | --- | --- | ---: | ---: | ---: |\n";
     text.extend(rows.iter().map(|row| line(&cells(row))));

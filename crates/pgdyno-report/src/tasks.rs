@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use pgdyno_measure::compare::Repeated;
 use pgdyno_results::{GroupRecord, RunRecord, StageRecord, StatementRecord, TransactionRecord};
+use pgdyno_untrusted::MarkdownText;
 
 use crate::groups;
 use crate::latency_table::aligned;
@@ -179,9 +180,15 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     for (stage, group) in groups(record).filter(|(_, group)| !group.transactions.is_empty()) {
         let name = groups::name(record, &stage.name, &group.name);
-        writeln!(out, "| {name} | {} |\n| --- |{}", COLUMNS.join(" | "), " ---: |".repeat(COLUMNS.len()))?;
+        writeln!(
+            out,
+            "| {} | {} |\n| --- |{}",
+            MarkdownText(&name),
+            COLUMNS.join(" | "),
+            " ---: |".repeat(COLUMNS.len())
+        )?;
         for task in of_group(group) {
-            writeln!(out, "| {} | {} |", task.txn.name, task.cells().join(" | "))?;
+            writeln!(out, "| {} | {} |", MarkdownText(&task.txn.name), task.cells().join(" | "))?;
         }
         writeln!(out)?;
     }

@@ -55,12 +55,16 @@ pub struct IntervalsCsv {
 }
 
 impl IntervalsCsv {
-    /// Creates or empties the file, and writes the header.
+    /// Creates or empties a file that the user named, and writes the header.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
-        let mut file = File::create(path).map_err(io_error("create", path))?;
+        Self::begin(File::create(path).map_err(io_error("create", path))?, path)
+    }
+
+    /// Writes the header to a new file; `path` is its name in errors.
+    pub(crate) fn begin(mut file: File, path: &Path) -> Result<Self, StoreError> {
         writeln!(file, "{COLUMNS},client_cpu_s").map_err(io_error("write", path))?;
         Ok(Self { path: path.to_owned(), file, failure: None })
     }
@@ -90,9 +94,8 @@ pub(crate) struct GroupIntervalsCsv {
 }
 
 impl GroupIntervalsCsv {
-    /// Creates or empties the file, and writes the header.
-    pub(crate) fn create(path: &Path, stages: &[Stage]) -> Result<Self, StoreError> {
-        let mut file = File::create(path).map_err(io_error("create", path))?;
+    /// Writes the header to a new file; `path` is its name in errors.
+    pub(crate) fn begin(mut file: File, path: &Path, stages: &[Stage]) -> Result<Self, StoreError> {
         writeln!(file, "stage,group,{COLUMNS}").map_err(io_error("write", path))?;
         let groups = |stage: &Stage| stage.groups.iter().map(|group| group.name).collect();
         Ok(Self { file, names: stages.iter().map(|stage| (stage.name, groups(stage))).collect() })
@@ -172,7 +175,7 @@ mod tests {
         ];
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("groups.csv");
-        let mut file = GroupIntervalsCsv::create(&path, &stages).unwrap();
+        let mut file = GroupIntervalsCsv::begin(File::create(&path).unwrap(), &path, &stages).unwrap();
         intervals.iter().for_each(|interval| file.interval(interval).unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
         let starts: Vec<_> = text.lines().map(|line| line.split(',').take(9).collect::<Vec<_>>().join(",")).collect();

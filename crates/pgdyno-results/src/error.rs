@@ -81,6 +81,15 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Returns true if something else than an ordinary file, such as a link, a pipe or a directory, has the name of the file.
+    #[must_use]
+    pub fn is_other_file(&self) -> bool {
+        let kinds = [io::ErrorKind::InvalidInput, io::ErrorKind::IsADirectory];
+        matches!(self, Self::Io { source, .. } if kinds.contains(&source.kind()))
+    }
+}
+
 pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
     move |source| StoreError::Io { what, path: path.to_owned(), source }
 }

@@ -1,13 +1,12 @@
 //! Each execution of a workload of few large queries: `executions.csv`.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{StoreError, io_error, malformed};
 use crate::layout::EXECUTIONS;
-use crate::store::write_whole;
+use crate::store::{read_text_beside, write_inside};
 
 /// The first line of the file. Old files end with the outcome.
 const HEADER: &str = "stage,client,transaction,start_s,end_s,outcome,memory_bytes_max";
@@ -89,13 +88,13 @@ pub fn write_executions(directory: &Path, executions: &[Execution]) -> Result<()
         let (outcome, memory) = (outcome.name(), memory_bytes_max.map_or_else(String::new, |bytes| bytes.to_string()));
         text += &format!("{stage},{client},{transaction},{start_s:.6},{end_s:.6},{outcome},{memory}\n");
     }
-    write_whole(&directory.join(EXECUTIONS), text.as_bytes())
+    write_inside(directory, EXECUTIONS, text.as_bytes())
 }
 
 /// Reads the executions of a run; none where it kept none.
 pub(crate) fn read(directory: &Path) -> Result<Vec<Execution>, StoreError> {
     let file = directory.join(EXECUTIONS);
-    match fs::read_to_string(&file) {
+    match read_text_beside(directory, EXECUTIONS) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         text => parse(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why)),
     }

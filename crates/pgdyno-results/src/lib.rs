@@ -77,7 +77,10 @@ pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
-pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_json, write_record, write_whole};
+pub use store::{
+    RunDir, admit, admit_file, find_run, list_runs, read_beside, read_ordinary, read_record, write_inside, write_json,
+    write_record, write_whole,
+};
 pub use study::{Study, StudyKind};
 pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
 pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_timeline};

@@ -4,22 +4,28 @@
 //! the next free number, and starts a new one; a pgdyno with the older columns continues the renamed one. No line is
 //! lost, or stands under a header with other columns, whichever versions run side by side.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use pgdyno_untrusted::{Directory, RelativePath};
 
 use crate::error::{StoreError, io_error};
 use crate::record::RunRecord;
+use crate::store::relative;
 use crate::table::{self, RESULTS};
 
+/// The list of a results directory.
+const LIST: &str = "results.csv";
+
 /// Appends a run's line to `results.csv` in `results`, in one write, so that runs side by side do not mix. Renames a
-/// list with other columns to `results-N.csv` first. For a run that could not do so itself.
+/// list with other columns to `results-N.csv` first. Follows no link.
 ///
 /// # Errors
-/// When the system refuses, or the run's directory is gone.
+/// When the system refuses, or something else than an ordinary file has the name of the list.
 pub fn list_run(results: &Path, record: &RunRecord) -> Result<(), StoreError> {
-    append(results, &results.join(&record.id), record)
+    append_line(results, &table::csv_header(RESULTS), &table::csv_line(RESULTS, record))
 }
 
 /// Returns true if `results.csv` in `results`, or a renamed list, has the line of the run `id`.
@@ -27,12 +33,14 @@ pub fn list_run(results: &Path, record: &RunRecord) -> Result<(), StoreError> {
 /// # Errors
 /// When a list cannot be read; a missing list is no error.
 pub fn is_listed(results: &Path, id: &str) -> Result<bool, StoreError> {
-    let lists = (1..).map(|n| aside(results, n)).take_while(|path| path.exists());
-    for path in std::iter::once(results.join("results.csv")).chain(lists) {
-        let text = match fs::read_to_string(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            text => text.map_err(io_error("read", &path))?,
-        };
+    let Some(directory) = found(Directory::open(results)).map_err(io_error("read", results))? else { return Ok(false) };
+    for name in lists(&directory) {
+        let path = results.join(name.as_path());
+        let read = directory.open_file(&name).and_then(|mut file| {
+            let mut text = String::new();
+            file.read_to_string(&mut text).map(|_| text)
+        });
+        let Some(text) = found(read).map_err(io_error("read", &path))? else { continue };
         // A full disk may have cut the last line: ignore it.
         let mut whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         if whole.any(|line| line.strip_prefix(id).is_some_and(|rest| rest.starts_with(','))) {
@@ -42,34 +50,51 @@ pub fn is_listed(results: &Path, id: &str) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Appends the line of `record` to the list in `results`. Only this process writes to the directory `own`.
-pub(crate) fn append(results: &Path, own: &Path, record: &RunRecord) -> Result<(), StoreError> {
-    append_line(results, own, &table::csv_header(RESULTS), &table::csv_line(RESULTS, record))
+/// Returns the names of the list and of the renamed ones that are there.
+fn lists(directory: &Directory) -> impl Iterator<Item = RelativePath> {
+    let aside = (1..).map_while(|n| aside(n).ok()).take_while(|name| directory.has(name));
+    relative(LIST).into_iter().chain(aside)
 }
 
-fn append_line(results: &Path, own: &Path, header: &str, line: &str) -> Result<(), StoreError> {
-    let path = results.join("results.csv");
+/// Takes "not found" for none.
+fn found<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+fn append_line(results: &Path, header: &str, line: &str) -> Result<(), StoreError> {
+    let path = results.join(LIST);
+    let refused = |what| io_error(what, &path);
+    let directory = Directory::open(results).map_err(refused("append to"))?;
+    let list = relative(LIST).map_err(refused("append to"))?;
     loop {
         // Then the renamed lists: a newer version may have renamed that of this version.
-        for path in std::iter::once(path.clone()).chain((1..).map(|n| aside(results, n)).take_while(|p| p.exists())) {
-            match open(&path).and_then(|mut file| add(&mut file, header, line)) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotFound => break,
-                Err(e) => return Err(io_error("append to", &path)(e)),
+        for name in lists(&directory) {
+            let path = results.join(name.as_path());
+            let added = open(&directory, &name).and_then(|mut file| add(&mut file, header, line));
+            match found(added).map_err(io_error("append to", &path))? {
+                Some(true) => return Ok(()),
+                Some(false) => {}
+                None => break,
             }
         }
-        if path.exists() {
-            set_aside(results, &path, header)?;
+        if directory.has(&list) {
+            set_aside(&directory, &list, header).map_err(refused("rename"))?;
         } else {
-            begin(&path, own, header)?;
+            // If several processes create it, one succeeds.
+            match directory.create_whole(&list, header.as_bytes()) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(refused("create")(error)),
+                _ => {}
+            }
         }
     }
 }
 
 /// Opens a list, and waits for its lock.
-fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).append(true).open(path)?;
+fn open(directory: &Directory, name: &RelativePath) -> io::Result<File> {
+    let file = directory.open_to_append(name)?;
     // On a file system without locks, one write for a line is enough.
     let _ = file.lock();
     Ok(file)
@@ -86,20 +111,8 @@ fn add(file: &mut File, header: &str, line: &str) -> io::Result<bool> {
 }
 
 /// Returns the name of a renamed list.
-fn aside(results: &Path, n: u32) -> PathBuf {
-    results.join(format!("results-{n}.csv"))
-}
-
-/// Creates the list with its header, as a whole. If several processes do, one succeeds.
-fn begin(path: &Path, own: &Path, header: &str) -> Result<(), StoreError> {
-    let fresh = own.join("results.csv.tmp");
-    fs::write(&fresh, header).map_err(io_error("write", &fresh))?;
-    let linked = fs::hard_link(&fresh, path);
-    fs::remove_file(&fresh).map_err(io_error("remove", &fresh))?;
-    match linked {
-        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(io_error("create", path)(e)),
-        _ => Ok(()),
-    }
+fn aside(n: u32) -> io::Result<RelativePath> {
+    relative(&format!("results-{n}.csv"))
 }
 
 fn has_header(file: &File, header: &str) -> io::Result<bool> {
@@ -119,26 +132,25 @@ fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
 
 /// Renames the list if it has another header. If several processes do, one succeeds: the one that holds its lock
 /// under its old name.
-fn set_aside(results: &Path, path: &Path, header: &str) -> Result<(), StoreError> {
-    let moved = || {
-        let file = open(path)?;
-        let (held, there) = (file.metadata()?, fs::metadata(path)?);
-        if (held.dev(), held.ino()) != (there.dev(), there.ino()) || has_header(&file, header)? {
-            return Ok(());
-        }
-        let free = (1..).map(|n| aside(results, n)).find(|path| !path.exists());
+fn set_aside(directory: &Directory, list: &RelativePath, header: &str) -> io::Result<()> {
+    // Another process may have done it.
+    let Some(file) = found(open(directory, list))? else { return Ok(()) };
+    let Some(there) = found(directory.open_file(list).and_then(|there| there.metadata()))? else { return Ok(()) };
+    let held = file.metadata()?;
+    if (held.dev(), held.ino()) != (there.dev(), there.ino()) || has_header(&file, header)? {
+        return Ok(());
+    }
+    match (1..).map_while(|n| aside(n).ok()).find(|free| !directory.has(free)) {
+        Some(free) => directory.rename(list, &free),
         // There is always a higher number.
-        free.map_or(Ok(()), |free| fs::rename(path, free))
-    };
-    match moved() {
-        // Another process has done it.
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        moved => moved.map_err(io_error("rename", path)),
+        None => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn lines(path: &Path) -> Vec<String> {
@@ -151,11 +163,34 @@ mod tests {
         let (results, list) = (directory.path(), directory.path().join("results.csv"));
         let old = "id,started_at,status\nrun-1,2026-01-01T00:00:00Z,complete\n";
         fs::write(&list, old).unwrap();
-        append(results, results, &crate::fixture::all()[0]).unwrap();
-        append(results, results, &crate::fixture::all()[1]).unwrap();
+        list_run(results, &crate::fixture::all()[0]).unwrap();
+        list_run(results, &crate::fixture::all()[1]).unwrap();
         assert_eq!(fs::read_to_string(results.join("results-1.csv")).unwrap(), old);
         let found = lines(&list);
         assert_eq!((found.len(), found[0].clone() + "\n"), (3, table::csv_header(RESULTS)));
+    }
+
+    #[test]
+    fn a_link_a_pipe_and_a_directory_in_its_place_are_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let (results, list) = (directory.path(), directory.path().join("results.csv"));
+        let victim = results.join("victim");
+        fs::write(&victim, table::csv_header(RESULTS)).unwrap();
+        let record = &crate::fixture::all()[0];
+        for target in [victim.as_path(), Path::new("nowhere")] {
+            std::os::unix::fs::symlink(target, &list).unwrap();
+            list_run(results, record).unwrap_err();
+            is_listed(results, &record.id).unwrap_err();
+            fs::remove_file(&list).unwrap();
+        }
+        assert_eq!((lines(&victim).len(), results.join("nowhere").exists()), (1, false));
+        assert!(std::process::Command::new("mkfifo").arg(&list).status().unwrap().success());
+        list_run(results, record).unwrap_err();
+        is_listed(results, &record.id).unwrap_err();
+        fs::remove_file(&list).unwrap();
+        fs::create_dir(&list).unwrap();
+        let refused = list_run(results, record).unwrap_err().to_string();
+        assert!(refused.contains("results.csv"), "{refused}");
     }
 
     #[test]
@@ -163,7 +198,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (results, list) = (directory.path(), directory.path().join("results.csv"));
         fs::write(&list, &table::csv_header(RESULTS)[..20]).unwrap();
-        append(results, results, &crate::fixture::all()[0]).unwrap();
+        list_run(results, &crate::fixture::all()[0]).unwrap();
         assert_eq!((lines(&list).len(), lines(&results.join("results-1.csv")).len()), (2, 1));
     }
 
@@ -179,12 +214,10 @@ mod tests {
                 for (version, header) in versions.into_iter().enumerate() {
                     let barrier = &barrier;
                     scope.spawn(move || {
-                        let own = results.join(version.to_string());
-                        fs::create_dir(&own).unwrap();
                         barrier.wait();
                         for nth in 0..EACH {
                             let line = format!("{version}-{nth}{}\n", ",x".repeat(version + 1));
-                            append_line(results, &own, header, &line).unwrap();
+                            append_line(results, header, &line).unwrap();
                         }
                     });
                 }
@@ -206,7 +239,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let results = directory.path();
         for (header, line) in [("a\n", "1\n"), ("a,b\n", "2,2\n"), ("a\n", "3\n"), ("a,b\n", "4,4\n")] {
-            append_line(results, results, header, line).unwrap();
+            append_line(results, header, line).unwrap();
         }
         assert_eq!(lines(&results.join("results.csv")), ["a,b", "2,2", "4,4"]);
         assert_eq!(lines(&results.join("results-1.csv")), ["a", "1", "3"]);
@@ -218,7 +251,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (results, list) = (directory.path(), directory.path().join("results.csv"));
         fs::write(&list, table::csv_header(RESULTS) + "run-0,2026-01-").unwrap();
-        append(results, results, &crate::fixture::all()[1]).unwrap();
+        list_run(results, &crate::fixture::all()[1]).unwrap();
         let found = lines(&list);
         assert_eq!(found.len(), 3);
         assert_eq!(found[2].clone() + "\n", table::csv_line(RESULTS, &crate::fixture::all()[1]));
@@ -237,13 +270,11 @@ mod tests {
                 for writer in 0..WRITERS {
                     let barrier = &barrier;
                     scope.spawn(move || {
-                        let own = results.join(writer.to_string());
-                        fs::create_dir(&own).unwrap();
                         let mut record = crate::fixture::all()[0].clone();
                         barrier.wait();
                         for nth in 0..EACH {
                             record.id = format!("{writer}-{nth}");
-                            append(results, &own, &record).unwrap();
+                            list_run(results, &record).unwrap();
                         }
                     });
                 }

@@ -10,6 +10,7 @@ use pgdyno_samples::Source;
 use crate::error::{StoreError, io_error, malformed};
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY};
 use crate::samples::{DIRECTORY, SampleTable, Samples};
+use crate::store::open_beside;
 use crate::timeline::{self, GroupTimeline, TimelineInterval};
 
 /// On a file system without locks, a run with intervals this recent goes on.
@@ -57,7 +58,7 @@ pub struct Latest {
 /// When a file that is there cannot be read, or is none of ours.
 pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result<Latest, StoreError> {
     let file = directory.join(INTERVALS);
-    let parsed = tail(&file, |text| {
+    let parsed = tail(directory, INTERVALS, |text| {
         let intervals = timeline::parse(text).map_err(|why| malformed(&file, why))?;
         Ok((intervals.first().is_some_and(|first| first.end_s <= since_s), intervals))
     })?;
@@ -66,7 +67,7 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result
     let mut latest = Latest { last, intervals, ..Latest::default() };
     latest.intervals.retain(|interval| interval.end_s > since_s);
     let file = directory.join(GROUP_INTERVALS);
-    let groups = tail(&file, |text| {
+    let groups = tail(directory, GROUP_INTERVALS, |text| {
         let groups = timeline::parse_groups(text).map_err(|why| malformed(&file, why))?;
         // Lines are in the order of time: the first is of the first group.
         let first = groups.first().and_then(|group| group.intervals.first());
@@ -77,8 +78,9 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result
         latest.groups.extend((!group.intervals.is_empty()).then_some(group));
     }
     for source in sources {
-        let file = directory.join(DIRECTORY).join(format!("{}.csv", source.name));
-        let parsed = tail(&file, |text| {
+        let name = format!("{DIRECTORY}/{}.csv", source.name);
+        let file = directory.join(&name);
+        let parsed = tail(directory, &name, |text| {
             let table = SampleTable::parse(text.as_bytes())
                 .ok_or_else(|| malformed(&file, "its first column is not a moment".to_owned()))?;
             Ok((table.rows().first().is_some_and(|(at_s, _)| *at_s <= since_s), table))
@@ -92,8 +94,13 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result
 
 /// Returns the header of a table and its last lines, parsed, as many as `parse` needs to reach back far enough.
 /// Returns `None` without such a file.
-fn tail<T>(path: &Path, parse: impl Fn(&str) -> Result<(bool, T), StoreError>) -> Result<Option<T>, StoreError> {
-    let mut file = match File::open(path) {
+fn tail<T>(
+    directory: &Path,
+    name: &str,
+    parse: impl Fn(&str) -> Result<(bool, T), StoreError>,
+) -> Result<Option<T>, StoreError> {
+    let path = &directory.join(name);
+    let mut file = match open_beside(directory, name) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file.map_err(io_error("read", path))?,
     };

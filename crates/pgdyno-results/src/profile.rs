@@ -1,12 +1,11 @@
 //! Call stacks of the server's processes in the measured window: `perf.folded`, a line for each with its frames from the root to the
 //! leaf, separated by semicolons, then a space and how often it was seen. The form is that of flame graph tools.
 
-use std::fs;
 use std::path::Path;
 
 use crate::error::{StoreError, io_error, malformed};
 use crate::layout::PROFILE;
-use crate::store::write_whole;
+use crate::store::{read_text_beside, write_inside};
 
 /// Writes the stacks into a run directory.
 ///
@@ -14,13 +13,13 @@ use crate::store::write_whole;
 /// When the file cannot be written.
 pub fn write_profile(directory: &Path, stacks: &[(String, u64)]) -> Result<(), StoreError> {
     let text: String = stacks.iter().map(|(stack, samples)| format!("{stack} {samples}\n")).collect();
-    write_whole(&directory.join(PROFILE), text.as_bytes())
+    write_inside(directory, PROFILE, text.as_bytes())
 }
 
 /// Reads the stacks of a run directory; none if it has no profile.
 pub(crate) fn read(directory: &Path) -> Result<Vec<(String, u64)>, StoreError> {
     let file = directory.join(PROFILE);
-    match fs::read_to_string(&file) {
+    match read_text_beside(directory, PROFILE) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         text => parse(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why)),
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{StoreError, io_error};
+use crate::error::StoreError;
 use crate::store::{named, read_versioned, write_json};
 
 /// A measurement of many runs.
@@ -65,9 +65,7 @@ pub trait Resumable: Serialize + DeserializeOwned {
     /// # Errors
     /// When the disk refuses it.
     fn save(&self, results: &Path) -> Result<(), StoreError> {
-        let directory = Self::directory(results);
-        std::fs::create_dir_all(&directory).map_err(io_error("create", &directory))?;
-        write_json(&self.path(results), self)
+        write_json(&Self::directory(results), &format!("{}.json", self.id()), self)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A run interval by interval, read back from `intervals.csv` and `latency.hlog`.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use pgdyno_measure::Phase;
@@ -11,6 +10,7 @@ use crate::hlog;
 use crate::interval::IntervalRecord;
 use crate::layout::{INTERVALS, LATENCY, directory};
 use crate::record::RunRecord;
+use crate::store::{read_beside, read_text_beside};
 use crate::timeline::{self, TimelineInterval};
 
 /// The measured window of a run.
@@ -50,10 +50,10 @@ impl SeriesInterval {
 pub fn read_series(path: &Path, record: &RunRecord, results: &Path) -> Result<Series, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(of_record(record)) };
     let file = directory.join(INTERVALS);
-    let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
+    let text = read_text_beside(&directory, INTERVALS).map_err(io_error("read", &file))?;
     let intervals = intervals(&text).map_err(|why| malformed(&file, why))?;
     let file = directory.join(LATENCY);
-    let latencies = match fs::read(&file) {
+    let latencies = match read_beside(&directory, LATENCY) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
         bytes => responses(&bytes.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
@@ -154,6 +154,7 @@ fn joined(intervals: &[Measured], mut latencies: BTreeMap<u64, Responses>) -> Se
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::PathBuf;
 
     use super::*;

@@ -1,10 +1,11 @@
 //! The run directory and the list of results beside it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use pgdyno_measure::Interval;
+use pgdyno_untrusted::{Directory, FileName, RelativePath, directory_of, replace_file};
 use pgdyno_workload::{Stage, has_groups};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +14,7 @@ use crate::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::error::{StoreError, io_error};
 use crate::hlog;
 use crate::interval::IntervalRecord;
-use crate::layout::{GROUP_INTERVALS, INPUTS, INTERVALS, LATENCY, RECORD, input_path};
+use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, RECORD, input_path};
 use crate::listing;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
@@ -23,6 +24,7 @@ use crate::record::{FORMAT_VERSION, RunRecord};
 /// stays readable.
 #[derive(Debug)]
 pub struct RunDir {
+    directory: Directory,
     path: PathBuf,
     results: PathBuf,
     intervals: IntervalsCsv,
@@ -45,12 +47,7 @@ pub fn admit(results: &Path) -> Result<(), StoreError> {
     // A run that cannot start leaves no empty directory: the nearest existing one is tried.
     let absolute = std::path::absolute(results).map_err(refused)?;
     let there = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);
-    let probe = there.join(format!(".pgdyno-{}", std::process::id()));
-    // A full disk still accepts an empty file.
-    let written = fs::write(&probe, [0; PROBE_BYTES]);
-    // If it could not be created there is nothing to remove.
-    let removed = fs::remove_file(&probe);
-    written.and(removed).map_err(refused)
+    Directory::open(there).and_then(|directory| directory.probe(PROBE_BYTES)).map_err(refused)
 }
 
 /// Checks that a file can be written at `path` after the run. Called before the run; an existing file stays as it is.
@@ -69,11 +66,8 @@ pub fn admit_file(path: &Path) -> Result<(), StoreError> {
         return Err(newer);
     }
     let target = target(path);
-    let fresh = fresh(&target);
-    let written = fs::write(&fresh, [0; PROBE_BYTES]);
-    // If it could not be created there is nothing to remove.
-    let removed = fs::remove_file(&fresh);
-    written.and(removed).map_err(io_error("write", path))?;
+    let probed = Directory::open(directory_of(&target)).and_then(|directory| directory.probe(PROBE_BYTES));
+    probed.map_err(io_error("write", path))?;
     match OpenOptions::new().append(true).open(&target) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io_error("write", path)(e)),
         _ => Ok(()),
@@ -91,16 +85,8 @@ fn target(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns where the new content is written before it replaces the old: a name of this process, so that nobody's file
-/// is lost.
-fn fresh(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
-}
-
 impl RunDir {
-    /// Creates `results/id/` with its files. `txns` names the transactions for `latency.hlog`.
+    /// Creates `results/id/`, which must not be there, with its files. `txns` names the transactions for `latency.hlog`.
     ///
     /// # Errors
     /// When the directory or a file cannot be created.
@@ -111,16 +97,21 @@ impl RunDir {
         started: std::time::SystemTime,
     ) -> Result<Self, StoreError> {
         let path = results.join(id);
-        fs::create_dir_all(&path).map_err(io_error("create the run directory", &path))?;
-        let intervals = IntervalsCsv::create(&path.join(INTERVALS))?;
+        let create = || {
+            let name = FileName::parse(id).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+            fs::create_dir_all(results)?;
+            Directory::open(results)?.create_new_child(&name)
+        };
+        let directory = create().map_err(io_error("create the run directory", &path))?;
+        let intervals = IntervalsCsv::begin(new_file(&directory, INTERVALS)?, &path.join(INTERVALS))?;
         let header = hlog::header(started).map_err(io_error("write", &path))?;
         let latency_path = path.join(LATENCY);
-        let mut latency = File::create(&latency_path).map_err(io_error("create", &latency_path))?;
+        let mut latency = new_file(&directory, LATENCY)?;
         // The lock shows that the run goes on. It has no effect on a file system without locks.
         let _ = latency.lock();
         latency.write_all(&header).map_err(io_error("write", &latency_path))?;
         let (results, txns) = (results.to_owned(), txns.to_vec());
-        Ok(Self { results, path, intervals, group_intervals: None, latency, txns, failure: None })
+        Ok(Self { directory, results, path, intervals, group_intervals: None, latency, txns, failure: None })
     }
 
     /// Also writes the intervals by stage and group, if the workload declares any.
@@ -129,7 +120,8 @@ impl RunDir {
     /// When the file cannot be created.
     pub fn with_stages(mut self, stages: &[Stage]) -> Result<Self, StoreError> {
         if has_groups(stages) {
-            self.group_intervals = Some(GroupIntervalsCsv::create(&self.path.join(GROUP_INTERVALS), stages)?);
+            let (file, path) = (new_file(&self.directory, GROUP_INTERVALS)?, self.path.join(GROUP_INTERVALS));
+            self.group_intervals = Some(GroupIntervalsCsv::begin(file, &path, stages)?);
         }
         Ok(self)
     }
@@ -140,10 +132,9 @@ impl RunDir {
     /// When the system refuses.
     pub fn with_inputs(self, inputs: &[(String, &[u8])]) -> Result<Self, StoreError> {
         for (sha256, bytes) in inputs {
-            let Some(path) = input_path(&self.path, sha256) else { continue };
-            let folder = self.path.join(INPUTS);
-            fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-            write_whole(&path, bytes)?;
+            if let Some(path) = input_path(Path::new(""), sha256) {
+                write_inside(&self.path, &path.to_string_lossy(), bytes)?;
+            }
         }
         Ok(self)
     }
@@ -186,7 +177,7 @@ impl RunDir {
     /// # Errors
     /// When the system refuses.
     pub fn record(&self, record: &RunRecord) -> Result<(), StoreError> {
-        write_record(&self.path.join(RECORD), record)
+        write_inside(&self.path, RECORD, &json(&self.path.join(RECORD), record)?)
     }
 
     /// Appends the run's line to `results.csv`; see [`crate::list_run`].
@@ -194,12 +185,23 @@ impl RunDir {
     /// # Errors
     /// When the system refuses.
     pub fn list(&self, record: &RunRecord) -> Result<(), StoreError> {
-        listing::append(&self.results, &self.path, record)
+        listing::list_run(&self.results, record)
     }
 }
 
-/// Writes a record to a file as a whole, or not at all. Leaves a file of a newer format alone; writes directly to a
-/// device or a pipe.
+/// Creates a file of a run directory.
+fn new_file(directory: &Directory, name: &str) -> Result<File, StoreError> {
+    let path = directory.path().join(name);
+    relative(name).and_then(|name| directory.create_new(&name)).map_err(io_error("create", &path))
+}
+
+/// Checks the name of a file in a directory.
+pub(crate) fn relative(name: &str) -> io::Result<RelativePath> {
+    RelativePath::parse(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+}
+
+/// Writes a record to a file that the user named, as a whole or not at all. Leaves a file of a newer format alone; writes
+/// directly to a device or a pipe.
 ///
 /// # Errors
 /// When the system refuses, or a newer record is there.
@@ -209,10 +211,10 @@ pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
     {
         return Err(newer);
     }
-    write_json(path, record)
+    write_whole(path, &json(path, record)?)
 }
 
-/// Writes a file as a whole, or leaves the old one. Writes directly to a device or a pipe.
+/// Writes a file that the user named as a whole, or leaves the old one. Follows a link; writes directly to a device or a pipe.
 ///
 /// # Errors
 /// When the system refuses.
@@ -220,29 +222,87 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     if !is_replaced(path) {
         return fs::write(path, content).map_err(io_error("write", path));
     }
-    let target = target(path);
-    let fresh = fresh(&target);
-    let write = || {
-        let mut file = File::create(&fresh)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&fresh, &target)
-    };
-    write().map_err(|source| {
-        // The half-written file is useless; a failure to remove it adds nothing to the error.
-        let _ = fs::remove_file(&fresh);
-        io_error("write", path)(source)
-    })
+    replace_file(&target(path), |file| write_synced(file, content)).map_err(io_error("write", path))
 }
 
-/// Writes a record of several runs as a whole, or leaves the old one.
+/// Writes a file of this name in a directory as a whole, or leaves the old one, and creates the directories above it. A
+/// link in its place is replaced, not followed.
+///
+/// # Errors
+/// When the name leads out of the directory, or the system refuses.
+pub fn write_inside(directory: &Path, name: &str, content: &[u8]) -> Result<(), StoreError> {
+    let write = || {
+        let name = relative(name)?;
+        fs::create_dir_all(directory)?;
+        Directory::open(directory)?.write_with(&name, |file| write_synced(file, content))
+    };
+    write().map_err(io_error("write", &directory.join(name)))
+}
+
+fn write_synced(file: &mut File, content: &[u8]) -> io::Result<()> {
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Writes a record of several runs, or another JSON file, as [`write_inside`] does.
 ///
 /// # Errors
 /// When the system refuses.
-pub fn write_json(path: &Path, record: &impl Serialize) -> Result<(), StoreError> {
+pub fn write_json(directory: &Path, name: &str, record: &impl Serialize) -> Result<(), StoreError> {
+    write_inside(directory, name, &json(&directory.join(name), record)?)
+}
+
+/// Returns the JSON of a record.
+fn json(path: &Path, record: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     let json = serde_json::to_string_pretty(record)
         .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
-    write_whole(path, (json + "\n").as_bytes())
+    Ok((json + "\n").into_bytes())
+}
+
+/// The largest file of a run that is read, in bytes.
+const FILE_BYTES_MAX: u64 = 4 << 30;
+
+/// The largest record that is read, in bytes.
+const RECORD_BYTES_MAX: u64 = 256 << 20;
+
+/// Opens a file beside a record: an ordinary one, not a link.
+pub(crate) fn open_beside(directory: &Path, name: &str) -> io::Result<File> {
+    Directory::open(directory)?.open_file(&relative(name)?)
+}
+
+/// Reads a file of this name in the directory of a record: an ordinary one, not a link.
+///
+/// # Errors
+/// When it is something else, too large, or the system refuses.
+pub fn read_beside(directory: &Path, name: &str) -> io::Result<Vec<u8>> {
+    Directory::open(directory)?.read(&relative(name)?, FILE_BYTES_MAX)
+}
+
+/// Reads a text beside a record, as [`open_beside`] opens it.
+pub(crate) fn read_text_beside(directory: &Path, name: &str) -> io::Result<String> {
+    String::from_utf8(read_beside(directory, name)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Reads the file at a path that a record names, or that is a record: an ordinary file of bounded size. A pipe or a device may
+/// never end.
+///
+/// # Errors
+/// When it is something else, too large, or the system refuses.
+pub fn read_ordinary(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
+    }
+    let mut content = Vec::new();
+    File::open(path)?.take(RECORD_BYTES_MAX + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > RECORD_BYTES_MAX {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {RECORD_BYTES_MAX} bytes"))),
+        false => Ok(content),
+    }
+}
+
+/// Reads the text of a record.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_ordinary(path)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// Reads a record.
@@ -255,7 +315,7 @@ pub fn read_record(path: &Path) -> Result<RunRecord, StoreError> {
 
 /// Reads a record of any kind.
 pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
-    parse_record(path, &fs::read_to_string(path).map_err(io_error("read", path))?)
+    parse_record(path, &read_text(path).map_err(io_error("read", path))?)
 }
 
 /// Parses the text of the record at `path`.
@@ -310,6 +370,11 @@ pub(crate) fn named<'a>(
     }
 }
 
+/// Returns true if a directory has a record, and not a link in its place.
+fn has_record(path: &Path) -> bool {
+    fs::symlink_metadata(path.join(RECORD)).is_ok_and(|there| there.is_file())
+}
+
 /// Returns the run directories in `results`, oldest first.
 ///
 /// # Errors
@@ -320,7 +385,7 @@ pub fn list_runs(results: &Path) -> Result<Vec<PathBuf>, StoreError> {
         entries => entries.map_err(io_error("read", results))?,
     };
     let mut runs: Vec<PathBuf> =
-        entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.join(RECORD).is_file()).collect();
+        entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| has_record(path)).collect();
     runs.sort();
     // Names have a resolution of a second. Runs of the same second are sorted by their records.
     let second = |path: &Path| path.file_name().map(|name| name.to_string_lossy().chars().take(16).collect::<String>());

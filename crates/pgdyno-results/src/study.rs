@@ -8,7 +8,7 @@ use crate::error::{StoreError, io_error};
 use crate::frontier::FrontierRecord;
 use crate::resumable::{Resumable, records};
 use crate::search::SearchRecord;
-use crate::store::{named, parse_record};
+use crate::store::{named, parse_record, read_text};
 
 /// A kind of study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,7 +93,7 @@ impl Study {
     /// # Errors
     /// When it cannot be read, is no record of this kind, or has a newer format.
     pub fn read(kind: StudyKind, path: &Path) -> Result<Self, StoreError> {
-        Self::parse(kind, path, &std::fs::read_to_string(path).map_err(io_error("read", path))?)
+        Self::parse(kind, path, &read_text(path).map_err(io_error("read", path))?)
     }
 
     /// Returns the kinds and paths of all records in `results`, each kind with the oldest first.

@@ -1,7 +1,6 @@
 //! A run over time, for charts: every interval of every phase, and the latencies of each.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{StoreError, io_error, malformed};
@@ -11,6 +10,7 @@ use crate::interval::{IntervalLatency, IntervalRecord};
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, directory};
 use crate::profile;
 use crate::record::RunRecord;
+use crate::store::{read_beside, read_text_beside};
 
 /// A run interval by interval.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,10 +86,10 @@ pub struct LatencyLine {
 pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<Timeline, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(Timeline::of_record(record)) };
     let file = directory.join(INTERVALS);
-    let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
+    let text = read_text_beside(&directory, INTERVALS).map_err(io_error("read", &file))?;
     let intervals = parse(&text).map_err(|why| malformed(&file, why))?;
     let file = directory.join(GROUP_INTERVALS);
-    let groups = match fs::read_to_string(&file) {
+    let groups = match read_text_beside(&directory, GROUP_INTERVALS) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         text => parse_groups(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
@@ -123,7 +123,7 @@ impl Timeline {
     pub fn each_latency(&self, mut each: impl FnMut(LatencyLine)) -> Result<(), StoreError> {
         let Some(directory) = &self.directory else { return Ok(()) };
         let file = directory.join(LATENCY);
-        match fs::read(&file) {
+        match read_beside(directory, LATENCY) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
             bytes => hlog::read(&bytes.map_err(io_error("read", &file))?, |line| each(latency_line(line)))
                 .map_err(|why| malformed(&file, why)),

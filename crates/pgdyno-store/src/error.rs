@@ -62,12 +62,9 @@ pub enum CentralError {
         /// The name.
         name: String,
     },
-    /// The directory of copies belongs to another user.
-    #[error("{} belongs to another user, who could change what is read there", path.display())]
-    CacheOfAnother {
-        /// The directory.
-        path: PathBuf,
-    },
+    /// The directory of the copies could have been written by somebody else.
+    #[error(transparent)]
+    NotOwn(#[from] pgdyno_untrusted::NotOwn),
     /// A thread cannot be started.
     #[error("failed to start a thread")]
     Thread(#[source] io::Error),
@@ -185,8 +182,7 @@ impl CentralError {
             Self::Slow { .. } => "check the store's server and the network to it, and push again",
             Self::Contended { .. } => "push it again when the others have ended",
             Self::NoName { .. } => "push the directory that pgdyno wrote",
-            Self::CacheOfAnother { .. } => "set XDG_CACHE_HOME to a directory of your own",
-            Self::Thread(_) | Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,
+            Self::NotOwn(_) | Self::Thread(_) | Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,
         };
         Some(text.to_owned())
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pgdyno_results::StudyKind;
-use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
+use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath, require_own};
 
 use crate::copies::{Copies, News, Reporter};
 use crate::error::{CentralError, io_error};
@@ -34,16 +34,14 @@ impl Mirror {
     /// Opens the mirror of a store in a directory of its own below `root`.
     ///
     /// # Errors
-    /// When the identity of the store is none, the directory cannot be created, or another user owns `root`.
+    /// When the identity of the store is none, the directory cannot be created, or another user can write to `root`.
     pub fn open(store: Store, root: &Path) -> Result<Self, CentralError> {
         let no_id = || CentralError::NoIdentity { id: store.id().to_owned() };
         let id = store_id(store.id()).ok_or_else(no_id)?;
         let lock = FileName::parse(&format!("{id}.lock")).map_err(|_| no_id())?;
         let cannot = |what| io_error(what, root);
-        let mirrors = Directory::create(root).map_err(cannot("create"))?;
-        if !mirrors.is_of_this_user().map_err(cannot("read"))? {
-            return Err(CentralError::CacheOfAnother { path: root.to_owned() });
-        }
+        let mirrors = Directory::create_private(root).map_err(cannot("create"))?;
+        require_own(root, None)?;
         let directory = mirrors.create_child(&id).map_err(cannot("write to"))?;
         let lock = LockFile::open(&mirrors, &RelativePath::from(&lock)).map_err(cannot("write to"))?;
         Ok(Self { store, copies: Copies::of(directory), lock, held: None, is_lost: false })

@@ -2,11 +2,12 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions};
+use cap_std::fs::{Dir, File, OpenOptions};
 
 use crate::name::{FileName, RelativePath};
 
@@ -33,12 +34,13 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that the user named.
+    /// Opens a directory that the user named; the empty path is the working directory.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+        let place = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        Ok(Self { dir: Dir::open_ambient_dir(place, ambient_authority())?, path: path.to_owned() })
     }
 
     /// Opens a directory that the user named, and creates it with those above it if it is not there.
@@ -50,12 +52,13 @@ impl Directory {
         Self::open(path)
     }
 
-    /// Returns true if it belongs to the user of this process: nobody else but root changes what is in it.
+    /// Opens a directory like [`Directory::create`]; those that it creates are open to this user only, whatever the umask is.
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn is_of_this_user(&self) -> io::Result<bool> {
-        Ok(self.dir.dir_metadata()?.uid() == rustix::process::geteuid().as_raw())
+    pub fn create_private(path: &Path) -> io::Result<Self> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        Self::open(path)
     }
 
     /// Returns its path as the user named it, for messages.
@@ -141,14 +144,7 @@ impl Directory {
     /// # Errors
     /// When it is absent, a link, or not an ordinary file.
     pub fn open_file(&self, path: &RelativePath) -> io::Result<std::fs::File> {
-        let mut options = OpenOptions::new();
-        // A pipe without a writer must not block; an ordinary file ignores the flag.
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = self.dir.open_with(path.as_path(), &options)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
-        }
-        Ok(file.into_std())
+        self.open_ordinary(path, OpenOptions::new().read(true))
     }
 
     /// Creates a file that is not there, with its directories.
@@ -158,6 +154,68 @@ impl Directory {
     pub fn create_new(&self, path: &RelativePath) -> io::Result<std::fs::File> {
         self.create_parents(path)?;
         Ok(self.create_new_file(path.as_path())?.into_std())
+    }
+
+    /// Creates a directory in it that is not there, and opens it.
+    ///
+    /// # Errors
+    /// When there is something of this name, a link included.
+    pub fn create_new_child(&self, name: &FileName) -> io::Result<Self> {
+        self.dir.create_dir(name.as_str())?;
+        self.open_child(name)
+    }
+
+    /// Creates a file that is not there with this content, whole from its first moment. If several processes do, one succeeds.
+    ///
+    /// # Errors
+    /// When there is something of this name, a link included.
+    pub fn create_whole(&self, path: &RelativePath, content: &[u8]) -> io::Result<()> {
+        let (fresh, mut file) = self.create_temporary(path.as_path())?;
+        let created = file.write_all(content).and_then(|()| self.dir.hard_link(&fresh, &self.dir, path.as_path()));
+        self.dir.remove_file(&fresh)?;
+        created
+    }
+
+    /// Opens an ordinary file for reading and appending.
+    ///
+    /// # Errors
+    /// When it is absent, a link, or not an ordinary file.
+    pub fn open_to_append(&self, path: &RelativePath) -> io::Result<std::fs::File> {
+        self.open_ordinary(path, OpenOptions::new().read(true).append(true))
+    }
+
+    /// Opens an ordinary file for reading and appending; creates it if it is absent.
+    ///
+    /// # Errors
+    /// When it is a link, or not an ordinary file.
+    pub fn create_to_append(&self, path: &RelativePath) -> io::Result<std::fs::File> {
+        self.create_parents(path)?;
+        self.open_ordinary(path, OpenOptions::new().read(true).append(true).create(true))
+    }
+
+    /// Gives a file another name in it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn rename(&self, from: &RelativePath, to: &RelativePath) -> io::Result<()> {
+        self.dir.rename(from.as_path(), &self.dir, to.as_path())
+    }
+
+    /// Writes this many bytes to a file of a new name, and removes it: a full disk still accepts an empty file.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn probe(&self, bytes: usize) -> io::Result<()> {
+        let (fresh, mut file) = self.create_temporary(Path::new("probe"))?;
+        let written = file.write_all(&vec![0; bytes]);
+        self.dir.remove_file(&fresh)?;
+        written
+    }
+
+    /// Returns true if there is anything of this name, a link included.
+    #[must_use]
+    pub fn has(&self, path: &RelativePath) -> bool {
+        self.dir.symlink_metadata(path.as_path()).is_ok()
     }
 
     /// Writes a file as a whole, or leaves the old one. A link of this name is replaced, not followed.
@@ -178,14 +236,7 @@ impl Directory {
         write: impl FnOnce(&mut std::fs::File) -> Result<(), E>,
     ) -> Result<(), E> {
         self.create_parents(path)?;
-        let (fresh, file) = self.create_temporary(path)?;
-        let written =
-            write(&mut file.into_std()).and_then(|()| Ok(self.dir.rename(&fresh, &self.dir, path.as_path())?));
-        if written.is_err() {
-            // The half-written file is useless; a failure to remove it adds nothing to the error.
-            let _ = self.dir.remove_file(&fresh);
-        }
-        written
+        self.replace(path.as_path(), write)
     }
 
     /// Returns true if there is an ordinary file, not a link.
@@ -237,9 +288,42 @@ impl Directory {
         }
     }
 
+    /// Writes a file of a new name by `write`, then gives it this name.
+    fn replace<E: From<io::Error>>(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut std::fs::File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (fresh, file) = self.create_temporary(path)?;
+        let written = write(&mut file.into_std()).and_then(|()| Ok(self.dir.rename(&fresh, &self.dir, path)?));
+        if written.is_err() {
+            // The half-written file is useless; a failure to remove it adds nothing to the error.
+            let _ = self.dir.remove_file(&fresh);
+        }
+        written
+    }
+
+    /// Opens an ordinary file; does not follow a link.
+    fn open_ordinary(&self, path: &RelativePath, options: &mut OpenOptions) -> io::Result<std::fs::File> {
+        // A pipe without a writer must not block; an ordinary file ignores the flag.
+        options.follow(FollowSymlinks::No).nonblock(true);
+        let file = self.dir.open_with(path.as_path(), options).map_err(|error| match self.is_link(path) {
+            true => io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed here"),
+            false => error,
+        })?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file"));
+        }
+        Ok(file.into_std())
+    }
+
+    fn is_link(&self, path: &RelativePath) -> bool {
+        self.dir.symlink_metadata(path.as_path()).is_ok_and(|there| there.is_symlink())
+    }
+
     /// Creates a file of a new name beside `path`.
-    fn create_temporary(&self, path: &RelativePath) -> io::Result<(PathBuf, File)> {
-        let parent = path.as_path().parent().unwrap_or(Path::new(""));
+    fn create_temporary(&self, path: &Path) -> io::Result<(PathBuf, File)> {
+        let parent = path.parent().unwrap_or(Path::new(""));
         self.create_fresh(parent, |name| self.create_new_file(name))
     }
 
@@ -291,6 +375,38 @@ impl Drop for TemporaryChild<'_> {
     fn drop(&mut self) {
         // It is no longer there if it got its name. If it cannot be removed, it is only in the way.
         let _ = self.parent.dir.remove_dir_all(&self.name);
+    }
+}
+
+/// Writes the file at a path that the user named by `write`, as a whole, or leaves the old one.
+///
+/// # Errors
+/// When the system or `write` refuses.
+pub fn replace_file<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> Result<(), E>,
+) -> Result<(), E> {
+    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
+    Directory::open(directory_of(path))?.replace(Path::new(name), write)
+}
+
+/// Opens the file at a path for reading and appending, and creates it if it is absent. Follows no link in its place: its name is
+/// not the user's.
+///
+/// # Errors
+/// When it is a link, or not an ordinary file.
+pub fn append_to_file(path: &Path) -> io::Result<std::fs::File> {
+    let name = path.file_name().and_then(|name| RelativePath::parse(name.to_str()?).ok());
+    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    Directory::open(directory_of(path))?.create_to_append(&name)
+}
+
+/// Returns the directory of a file that the user named.
+#[must_use]
+pub fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 
@@ -382,7 +498,25 @@ mod tests {
         let kind = |path: &str| directory.kind(&relative(path)).expect("looks");
         assert_eq!((kind("run"), kind("run/a")), (Some(EntryKind::Directory), Some(EntryKind::File(1))));
         assert_eq!((kind("link"), kind("none")), (Some(EntryKind::Other), None));
-        assert!(directory.is_of_this_user().expect("looks"));
+    }
+
+    #[test]
+    fn what_is_there_is_neither_followed_nor_overwritten() {
+        let (_root, directory, outside) = beside_a_victim();
+        symlink(outside.join("file"), directory.path().join("link")).expect("a link");
+        directory.open_to_append(&relative("link")).expect_err("a link");
+        directory.create_to_append(&relative("link")).expect_err("a link");
+        directory.create_whole(&relative("link"), b"x").expect_err("is there");
+        directory.create_new_child(&name("link")).expect_err("is there");
+        directory.probe(100).expect("writes");
+        directory.create_whole(&relative("list"), b"one\n").expect("creates");
+        directory.create_whole(&relative("list"), b"two\n").expect_err("is there");
+        directory.create_to_append(&relative("list")).expect("opens").write_all(b"two\n").expect("appends");
+        assert_eq!(directory.read(&relative("list"), 100).expect("reads"), b"one\ntwo\n");
+        replace_file::<io::Error>(&directory.path().join("list"), |file| file.write_all(b"new")).expect("replaces");
+        assert_eq!(directory.read(&relative("list"), 100).expect("reads"), b"new");
+        assert_eq!(fs::read_to_string(outside.join("file")).expect("is still there"), "precious");
+        assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 2, "no temporary file");
     }
 
     #[test]
@@ -392,5 +526,6 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("a pipe");
         let refused = directory.read(&relative("pipe"), 100).expect_err("a pipe");
         assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+        directory.create_to_append(&relative("pipe")).expect_err("a pipe");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Records, stores, meetings and workload directories may come from anyone. A name or path of theirs becomes a [`FileName`]
 //! or [`RelativePath`] before it is joined to anything; files are read and written through a [`Directory`], from which
-//! no link leads out; and their text reaches a terminal only as [`TerminalText`]. docs/security.md says what is trusted.
+//! no link leads out; and their text reaches a terminal only as [`TerminalText`], Markdown as [`MarkdownText`], CSV as
+//! [`CsvField`], XML as [`XmlText`], a command line as [`ShellWord`]. docs/security.md says what is trusted.
 //!
 //! ```
 //! use pgdyno_untrusted::{Directory, FileName, RelativePath, TerminalText};
@@ -17,12 +18,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cell;
 mod directory;
 mod lock;
+mod markdown;
 mod name;
+mod owned;
+mod shell;
 mod terminal;
+mod xml;
 
-pub use directory::{Directory, EntryKind, TemporaryChild};
+pub use cell::{CsvField, plain_cell};
+pub use directory::{Directory, EntryKind, TemporaryChild, append_to_file, directory_of, replace_file};
 pub use lock::{Lock, LockFile};
+pub use markdown::{MarkdownCode, MarkdownText};
 pub use name::{FileName, InvalidName, RelativePath};
-pub use terminal::TerminalText;
+pub use owned::{NotOwn, require_own};
+pub use shell::ShellWord;
+pub use terminal::{PaintedText, TerminalText};
+pub use xml::XmlText;

@@ -4,7 +4,7 @@
 //! behind. Its standard input is a pipe that the parent holds open, and starts with the order: if the parent is killed,
 //! the child ends cleanly. Its output goes to a log that stays locked as long as any process of the run lives.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::Write as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::target::own_program;
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
+use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::cli::STORE_VARIABLE;
@@ -102,7 +103,7 @@ fn locked(path: &Path, interrupt: &Interrupt) -> Result<File> {
     let tried = |error: &dyn std::fmt::Display| {
         Failure::new(Code::Start, format!("failed to use the log {}: {error}", path.display()))
     };
-    let log = OpenOptions::new().create(true).append(true).open(path).map_err(|error| tried(&error))?;
+    let log = append_to_file(path).map_err(|error| tried(&error))?;
     loop {
         match log.try_lock() {
             Ok(()) => return Ok(log),

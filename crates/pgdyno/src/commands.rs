@@ -28,7 +28,7 @@ mod store;
 mod suite;
 pub(crate) mod version;
 
-use std::ffi::OsString;
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,8 +39,10 @@ use pgdyno_life::plan::resolve::Request;
 use pgdyno_plan::Order;
 use pgdyno_report::forms;
 use pgdyno_results::{find_run, read_record};
+use pgdyno_untrusted::{PaintedText, TerminalText};
 use serde::Serialize;
 
+use crate::arguments;
 use crate::cli::{Cli, Command, RunArgs, hints};
 
 /// Runs the command.
@@ -81,7 +83,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
 /// Prints help, the version, or errors in the arguments. clap's exit code for errors is 2, which means an error during
 /// a run here.
 pub(crate) fn usage(error: clap::Error) -> ExitCode {
-    let args: Vec<OsString> = std::env::args_os().collect();
+    let args = arguments::all();
     // If the stream is closed, there is nobody to tell.
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // No arguments at all ask for help.
@@ -92,10 +94,10 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
         let _ = error.print();
         return Code::Start.into();
     }
-    if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(&args) {
+    if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(args) {
         return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
     }
-    let (error, hint) = hints::explained(error, &args);
+    let (error, hint) = hints::explained(error, args);
     // clap wraps help, but no errors.
     let _ = match error.use_stderr() && std::io::stderr().is_terminal() {
         true => write!(std::io::stderr(), "{}", pgdyno_report::folded(&error.render().to_string())),
@@ -121,13 +123,13 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
         text = pgdyno_report::folded(&text);
     }
     // If standard error is closed, there is nobody to tell.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = write!(std::io::stderr(), "{}", TerminalText(&text));
     failure.code().into()
 }
 
 /// Reads the request of a command line: the plan of a record again, or a new run. A suite or a search passes the order
-/// by standard input.
-fn request(args: RunArgs) -> Result<Request> {
+/// by standard input. What a record asks for beyond its SQL has to be confirmed, shells of its scripts if they are `carried_out`.
+fn request(args: RunArgs, carried_out: bool) -> Result<Request> {
     if args.order {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).or_fail(Code::Start)?;
@@ -137,11 +139,50 @@ fn request(args: RunArgs) -> Result<Request> {
     let Some(name) = args.again.clone() else { return Request::read(args.order()) };
     let path = find_run(&args.out.out, &name).or_fail(Code::Start)?;
     let record = read_record(&path).or_fail(Code::Start)?;
-    Request::again(&record.plan, path.parent().unwrap_or(Path::new("")), args.order())
+    let yes = args.consent.yes;
+    let given = args.order();
+    let request = Request::again(&record.plan, path.parent().unwrap_or(Path::new("")), given.clone())?;
+    confirm::confirm_record(&request.asks(&given, carried_out)?, yes)?;
+    Ok(request)
+}
+
+/// Writes data for a program to standard output: as it is to a pipe, without what a terminal would obey to a terminal.
+fn print(bytes: &[u8]) -> Result<()> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if std::io::stdout().is_terminal() => write_out(PaintedText(text).to_string().as_bytes()),
+        _ => write_out(bytes),
+    }
+}
+
+/// Writes lines to standard output, without what a terminal would obey: they may contain text of others, and end on a
+/// terminal later.
+fn print_lines(text: &str) -> Result<()> {
+    write_out(plain(text).as_bytes())
+}
+
+/// Writes what a renderer has made to standard output: text as [`print_lines`] does, other formats as [`print`] does.
+fn print_rendered(format: &str, bytes: &[u8]) -> Result<()> {
+    print(&plain_rendered(format, bytes))
+}
+
+/// Formats that programs read: they are written as they are.
+const DATA_FORMATS: [&str; 4] = ["csv", "html", "json", "parquet"];
+
+/// Returns what a renderer has made; text without what a terminal would obey, colours apart.
+fn plain_rendered<'a>(format: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !DATA_FORMATS.contains(&format) => Cow::Owned(plain(text).into_bytes()),
+        _ => Cow::Borrowed(bytes),
+    }
+}
+
+/// Returns text without what a terminal would obey. Colours stay where they are wanted.
+fn plain(text: &str) -> String {
+    if look().colour { PaintedText(text).to_string() } else { TerminalText(text).to_string() }
 }
 
 /// Writes to standard output. A reader that has ended, such as `head`, is no error.
-fn print(bytes: &[u8]) -> Result<()> {
+fn write_out(bytes: &[u8]) -> Result<()> {
     match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => written.or_fail(Code::Start),
@@ -151,8 +192,8 @@ fn print(bytes: &[u8]) -> Result<()> {
 /// Writes text of whole lines to standard output, wrapped on a terminal; a pipe gets each line as it is.
 fn print_text(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
-        true => print(pgdyno_report::folded(text).as_bytes()),
-        false => print(text.as_bytes()),
+        true => print_lines(&pgdyno_report::folded(text)),
+        false => print_lines(text),
     }
 }
 

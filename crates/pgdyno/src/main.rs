@@ -1,6 +1,7 @@
 //! The command line of pgdyno. Only this crate prints and exits.
 
 mod ab;
+mod arguments;
 mod child;
 mod cli;
 mod commands;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    arguments::hide_secrets();
     // The supervisor of a private server is this same program, so that nothing else needs to be installed.
     if let Some(code) = pgdyno_life::supervise() {
         return code;
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::version::answer() {
         return code;
     }
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::try_parse_from(arguments::all()) {
         Ok(cli) => cli,
         Err(error) => return commands::usage(error),
     };

@@ -7,7 +7,7 @@ use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_live::Progress;
-use pgdyno_results::{Resumable, write_whole};
+use pgdyno_results::{Resumable, write_inside};
 
 use crate::child::Stopped;
 
@@ -53,7 +53,7 @@ pub(crate) fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<
 
 /// Writes the page of a record beside it, and returns where it is.
 pub(crate) fn write_page<R: Resumable>(record: &R, results: &Path, page: Render<R>) -> Result<PathBuf> {
-    let path = record.path(results).with_extension("html");
-    write_whole(&path, &rendered(record, page)?).or_fail(Code::Start)?;
-    Ok(path)
+    let (directory, name) = (R::directory(results), format!("{}.html", record.id()));
+    write_inside(&directory, &name, &rendered(record, page)?).or_fail(Code::Start)?;
+    Ok(directory.join(name))
 }

@@ -63,7 +63,6 @@ impl<'a> SearchRun<'a> {
         record.precision = task.precision;
         record.error_probability = ERROR;
         let directory = task.results.join(SearchRecord::DIRECTORY);
-        std::fs::create_dir_all(&directory).or_fail(Code::Start)?;
         let (seen, places) = (BTreeMap::new(), BTreeMap::new());
         let search = Self { task, record, suite, seen, places, directory };
         search.save()?;
@@ -80,7 +79,7 @@ impl<'a> SearchRun<'a> {
     }
 
     fn save(&self) -> Result<()> {
-        write_json(&self.path(), &self.record).or_fail(Code::Start)
+        write_json(&self.directory, &format!("{}.json", self.record.id), &self.record).or_fail(Code::Start)
     }
 
     /// Runs the search to its end, and completes the record.

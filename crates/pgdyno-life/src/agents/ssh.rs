@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::ConnectOptions;
+use pgdyno_untrusted::ShellWord;
 use sha2::{Digest as _, Sha256};
 
 use super::PROGRAM;
@@ -160,9 +161,9 @@ impl Own {
 impl Session {
     fn open(machine: &str, own: &Own, program: Option<&str>, meet: &ConnectOptions, word: &str) -> Result<Self> {
         // Without its password: the machine has its own.
-        let agent = format!("agent --meet {} --once --until-eof --reserved {word}", quoted(&meet.to_string()));
+        let agent = format!("agent --meet {} --once --until-eof --reserved {word}", ShellWord(&meet.to_string()));
         let script = match program {
-            Some(path) => format!("exec {} {agent}", quoted(path)),
+            Some(path) => format!("exec {} {agent}", ShellWord(path)),
             None => format!(
                 "d=$(mktemp -d) || exit; trap 'rm -rf \"$d\"' EXIT; trap 'exit 1' HUP INT TERM; head -c {} >\"$d/pgdyno\"
                  [ \"$(sha256sum <\"$d/pgdyno\" | cut -c1-64)\" = {} ] || {{ echo 'the copy of the program is damaged' >&2; exit 1; }}
@@ -225,27 +226,10 @@ fn ssh(machine: &str, script: &str) -> Command {
     let mut command = Command::new("ssh");
     command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "--", machine]);
     // Whatever shell the account has, this is one for sh.
-    command.arg(format!("exec sh -c {}", quoted(script))).process_group(0);
+    command.arg(format!("exec sh -c {}", ShellWord(script))).process_group(0);
     command
 }
 
 fn no_ssh(error: &io::Error) -> Failure {
     Failure::new(Code::Start, format!("failed to start ssh: {error}")).hint("install OpenSSH's client")
-}
-
-/// Quotes text for a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quotes_cannot_end_the_text() {
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        let printed = Command::new("sh").arg("-c").arg(format!("printf %s {}", quoted("a'b\"$c\n"))).output().unwrap();
-        assert_eq!(printed.stdout, b"a'b\"$c\n");
-    }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pgdyno_plan::{DriveOrder, InputFile, MeetingOrder, Order, Plan, ScriptPlan, TargetOrder, WatchOrder, sha256};
-use pgdyno_results::input_path;
+use pgdyno_results::{input_path, read_beside, read_ordinary};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry;
 use pgdyno_workloads::scripted::Source;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::plan::foreign_order::refuse_programs;
 use crate::plan::recipe_order::FollowedRecipe;
 use crate::plan::resolve::Request;
 use crate::plan::workload_source::WorkloadSource;
@@ -68,6 +69,7 @@ impl Request {
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
         let request = Self::of_plan(plan, directory)?;
+        refuse_programs(&request.order.target, &order.target)?;
         let stored = request.order;
         let order = Order {
             target: TargetOrder {
@@ -137,11 +139,12 @@ fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
     let (bytes, place) = match &input.text {
         Some(text) => (text.clone().into_bytes(), "the plan".to_owned()),
         None => {
-            let Some(path) = input_path(directory, &input.sha256) else {
+            let Some(name) = input_path(Path::new(""), &input.sha256) else {
                 let error = format!("'{}' is not a hash of {}", input.sha256, input.file);
                 return Err(Failure::new(Code::Start, error));
             };
-            let bytes = std::fs::read(&path).map_err(|error| {
+            let path = directory.join(&name);
+            let bytes = read_beside(directory, &name.to_string_lossy()).map_err(|error| {
                 let error = format!("the record lacks {}: failed to read {}: {error}", input.file, path.display());
                 Failure::new(Code::Start, error)
                     .hint("keep the run directory whole: it has what is too large for run.json")
@@ -178,7 +181,7 @@ fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
 
 /// Reads a script from its original path if it has not changed.
 fn still_there(script: &ScriptPlan) -> Result<Source> {
-    let text = std::fs::read(&script.file).map_err(|error| lacking(script, &error.to_string()))?;
+    let text = read_ordinary(Path::new(&script.file)).map_err(|error| lacking(script, &error.to_string()))?;
     match sha256(&text) == script.sha256 {
         true => Ok(Source { name: script.file.clone(), text, weight: script.weight }),
         false => Err(lacking(script, "a different file is there now")),

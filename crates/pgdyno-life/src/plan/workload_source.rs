@@ -1,9 +1,11 @@
 //! Finds the workload of an order: a built-in one, script files, or a directory, which may be part of the program.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
+use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
@@ -17,6 +19,9 @@ use crate::failure::{Failure, OrFail, Result};
 /// the time that the other one needs to commit: with eight clients on one row at `serializable`, one transaction in
 /// sixty still failed after a hundred tries.
 const BUILT_IN_TRIES: u32 = 1_000;
+
+/// The largest file of a workload's directory, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Facts about the drive that a workload needs when it is built: the random choices of scripts depend on them.
 #[derive(Clone, Copy, Debug)]
@@ -450,9 +455,13 @@ fn script(name: &str) -> Result<Source> {
 }
 
 fn directory(name: &str) -> Result<Directory> {
-    let mut read = |file: &str| match std::fs::read(Path::new(name).join(file)) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some),
+    let files = pgdyno_untrusted::Directory::open(Path::new(name)).map_err(|error| unreadable(name, &error))?;
+    let mut read = |file: &str| {
+        let path = RelativePath::parse(file).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        match files.read(&path, FILE_BYTES_MAX) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some),
+        }
     };
     Directory::read(name, &mut read).or_fail(Code::Start)
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use pgdyno_plan::targets::Hook;
 use pgdyno_report::units;
 use pgdyno_results::CycleRecord;
+use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::exit_code::Code;
@@ -84,7 +85,7 @@ impl<'a> Place<'a> {
     }
 
     fn log(&self) -> io::Result<File> {
-        File::options().create(true).append(true).open(self.directory.join(&self.file))
+        append_to_file(&self.directory.join(&self.file))
     }
 
     fn record(&self, began: Instant, done: bool, what: String) -> CycleRecord {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::html::{self, ReportRun};
-use pgdyno_results::{RECORD, RunRecord, write_whole};
+use pgdyno_results::{RECORD, RunRecord, write_inside};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -35,7 +35,6 @@ pub fn write(recording: &mut Recording) -> Result<PathBuf> {
     };
     let mut page = Vec::new();
     html::write(&[run], &mut page).or_fail(Code::Start)?;
-    let file = recording.path().join(FILE);
-    write_whole(&file, &page).or_fail(Code::Start)?;
-    Ok(file)
+    write_inside(recording.path(), FILE, &page).or_fail(Code::Start)?;
+    Ok(recording.path().join(FILE))
 }

@@ -6,6 +6,7 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use pgdyno_report::units;
+use pgdyno_untrusted::TerminalText;
 
 use super::{Kind, Progress, locked};
 
@@ -57,7 +58,7 @@ impl Progress {
             Kind::Terminal => self.show(Some(far), text),
             Kind::Pipe if view.printed.elapsed() >= PIPE_PAUSE => {
                 view.printed = Instant::now();
-                drop(writeln!(std::io::stderr(), "{what}: {text}"));
+                drop(writeln!(std::io::stderr(), "{what}: {}", TerminalText(&text)));
             }
             Kind::Pipe | Kind::Quiet => {}
         }

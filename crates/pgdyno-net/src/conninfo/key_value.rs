@@ -1,4 +1,4 @@
-//! `key=value` connection strings.
+//! `key=value` connection strings, parsed and written.
 
 use super::{ConninfoError, Values, known, require_known};
 
@@ -57,9 +57,29 @@ fn value(key: &str, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Res
     Ok(value)
 }
 
+/// Returns `key=value` as part of a connection string: the value is in quotes where libpq requires them.
+#[must_use]
+pub fn pair(key: &str, value: &str) -> String {
+    let is_plain = |c: char| !c.is_whitespace() && !matches!(c, '\'' | '\\');
+    match !value.is_empty() && value.chars().all(is_plain) {
+        true => format!("{key}={value}"),
+        false => format!("{key}='{}'", value.replace('\\', r"\\").replace('\'', r"\'")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn pairs_that_are_written_are_parsed_to_the_same_values(user in ".*", dbname in r"['\\\\ a-z=\t\n]*") {
+            let text = [pair("user", &user), pair("dbname", &dbname)].join(" ");
+            prop_assert_eq!(read(&text), Ok(vec![("dbname", dbname), ("user", user)]));
+        }
+    }
 
     fn read(text: &str) -> Result<Vec<(&'static str, String)>, String> {
         parse(text).map(|v| v.iter().map(|(k, v)| (k, v.to_owned())).collect()).map_err(|e| e.to_string())

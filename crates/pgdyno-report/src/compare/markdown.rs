@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use pgdyno_untrusted::MarkdownText;
+
 use super::{Comparison, words};
 use crate::Look;
 use crate::metric::value_text;
@@ -9,61 +11,66 @@ use crate::units::ms;
 
 pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### pgdyno compare: {}\n", comparison.verdict.name())?;
-    writeln!(out, "{}\n", words::verdict(comparison))?;
+    writeln!(out, "{}\n", MarkdownText(&words::verdict(comparison)))?;
     if let Some(limit) = words::limit(comparison) {
-        writeln!(out, "Limit: {limit}\n")?;
+        writeln!(out, "Limit: {}\n", MarkdownText(&limit))?;
     }
     writeln!(out, "| | BASE | NEW | change | {} interval | |", words::share(comparison.confidence))?;
     writeln!(out, "| --- | ---: | ---: | ---: | ---: | --- |")?;
     for figure in &comparison.figures {
         let (base, new) = (value_text(&figure.metric, figure.base), value_text(&figure.metric, figure.new));
         let (change, verdict) = (words::signed(figure.new / figure.base), figure.verdict.name());
-        let title = figure.metric.title();
+        let title = figure.metric.title().to_string();
+        let title = MarkdownText(&title);
         writeln!(out, "| {title} | {base} | {new} | {change} | {} | {verdict} |", words::interval(figure))?;
     }
     writeln!(out)?;
     if !comparison.tasks.list.is_empty() {
         let title = words::share(comparison.confidence);
-        writeln!(out, "| {} | BASE ms | NEW ms | change | {title} interval | |", comparison.tasks.stage)?;
+        let stage = MarkdownText(&comparison.tasks.stage);
+        writeln!(out, "| {stage} | BASE ms | NEW ms | change | {title} interval | |")?;
         writeln!(out, "| --- | ---: | ---: | ---: | ---: | --- |")?;
         for task in &comparison.tasks.list {
             let (base, new) = (ms(task.base_ns as u64), ms(task.new_ns as u64));
             let (change, interval) = (words::signed(task.new_ns / task.base_ns), words::interval_of(task.change));
-            writeln!(out, "| {} | {base} | {new} | {change} | {interval} | {} |", task.name, task.verdict.name())?;
+            let name = MarkdownText(&task.name);
+            writeln!(out, "| {name} | {base} | {new} | {change} | {interval} | {} |", task.verdict.name())?;
         }
         writeln!(out)?;
     }
     if !comparison.differences.is_empty() {
         writeln!(out, "| | differs | BASE | NEW |\n| --- | --- | --- | --- |")?;
         for difference in &comparison.differences {
-            let values = |values: &[String]| values.join(" or ").replace('|', "\\|").replace('\n', " ");
+            let values = |values: &[String]| MarkdownText(&values.join(" or ")).to_string();
             let mark = if difference.is_decisive { " (different work)" } else { "" };
             let (from, to) = (values(&difference.base), values(&difference.new));
-            writeln!(out, "| {} | {}{mark} | {from} | {to} |", difference.group.name(), difference.name)?;
+            let name = MarkdownText(&difference.name);
+            writeln!(out, "| {} | {name}{mark} | {from} | {to} |", difference.group.name())?;
         }
         writeln!(out)?;
     }
     if let Some(plans) = &comparison.plans {
-        writeln!(out, "Plans: {}.\n", plans.summary())?;
+        writeln!(out, "Plans: {}.\n", MarkdownText(&plans.summary()))?;
         if !plans.changed.is_empty() {
             writeln!(out, "| query | time | plan |\n| --- | --- | --- |")?;
         }
         for change in &plans.changed {
-            let changes = change.changes.join("<br>").replace('|', "\\|");
-            writeln!(out, "| {} | {} | {changes} |", change.query, change.times())?;
+            let changes =
+                change.changes.iter().map(|line| MarkdownText(line).to_string()).collect::<Vec<_>>().join("<br>");
+            writeln!(out, "| {} | {} | {changes} |", MarkdownText(&change.query), change.times())?;
         }
         if !plans.changed.is_empty() {
             writeln!(out)?;
         }
     }
     for (name, side) in ["BASE", "NEW"].iter().zip(&comparison.sides) {
-        writeln!(out, "- {name}: {}", words::runs(side))?;
+        writeln!(out, "- {name}: {}", MarkdownText(&words::runs(side)))?;
         for (run, why) in &side.left_out {
-            writeln!(out, "- **left out of {name}**: {run} {why}")?;
+            writeln!(out, "- **left out of {name}**: {} {}", MarkdownText(run), MarkdownText(why))?;
         }
     }
     for note in &comparison.notes {
-        writeln!(out, "- note: {note}")?;
+        writeln!(out, "- note: {}", MarkdownText(note))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use pgdyno_plan::Plan;
 use pgdyno_plan::options::{self, Bearing, RunOption};
 use pgdyno_results::RunRecord;
+use pgdyno_untrusted::ShellWord;
 
 /// Returns the arguments that make the same plan again, `pgdyno` first. Leaves out what a run took from its
 /// environment, such as a password.
@@ -37,12 +38,7 @@ pub fn command_line(record: &RunRecord) -> Vec<String> {
 
 /// Returns the arguments quoted for a POSIX shell.
 pub(super) fn shell(arguments: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    let quoted = |argument: &String| {
-        let needless = !argument.is_empty() && argument.chars().all(plain);
-        if needless { argument.clone() } else { format!("'{}'", argument.replace('\'', r"'\''")) }
-    };
-    arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    arguments.iter().map(|argument| ShellWord(argument).to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the workload: a name, a directory, or scripts with their weights.
@@ -101,11 +97,5 @@ mod tests {
         assert!(line.starts_with("pgdyno run alloydb/tpcc-full --fit --short=20 --random-seed "), "{line}");
         record.plan.recipe.iter_mut().for_each(|recipe| recipe.departures.push("-c 3".to_owned()));
         assert!(shell(&command_line(&record)).starts_with("pgdyno run tproc-c "));
-    }
-
-    #[test]
-    fn a_shell_takes_words_as_they_are() {
-        let words = ["host=db1 dbname=x", "it's", "", "$(rm)"].map(str::to_owned);
-        assert_eq!(shell(&words), r"'host=db1 dbname=x' 'it'\''s' '' '$(rm)'");
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
+use pgdyno_untrusted::MarkdownText;
 
 use super::{Point, Scaling};
 use crate::Look;
@@ -68,18 +69,19 @@ pub(super) fn text(scaling: &Scaling, look: Look, out: &mut dyn Write) -> io::Re
 
 /// Writes the table as Markdown.
 pub(super) fn markdown(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "### {}\n", title(scaling))?;
+    writeln!(out, "### {}\n", MarkdownText(&title(scaling)))?;
     let (titles, rows) = rows(scaling);
+    let titles: Vec<_> = titles.into_iter().map(|title| MarkdownText(title).to_string()).collect();
     writeln!(out, "| {} |\n|{}", titles.join(" | "), " ---: |".repeat(titles.len()))?;
     for row in rows {
-        writeln!(out, "| {} |", row.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))?;
+        writeln!(out, "| {} |", row.iter().map(|cell| MarkdownText(cell).to_string()).collect::<Vec<_>>().join(" | "))?;
     }
     writeln!(out)?;
     for (run, why) in &scaling.left_out {
-        writeln!(out, "- **left out**: {run} {why}")?;
+        writeln!(out, "- **left out**: {} {}", MarkdownText(run), MarkdownText(why))?;
     }
     for note in &scaling.notes {
-        writeln!(out, "- note: {note}")?;
+        writeln!(out, "- note: {}", MarkdownText(note))?;
     }
     Ok(())
 }

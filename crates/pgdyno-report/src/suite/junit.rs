@@ -3,6 +3,7 @@
 use std::io::{self, Cursor};
 
 use pgdyno_results::RunRecord;
+use pgdyno_untrusted::XmlText;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
@@ -21,7 +22,8 @@ pub fn junit(name: &str, runs: &[SuiteRun<'_>]) -> io::Result<String> {
     let counts = [("tests", runs.len()), ("failures", failed), ("skipped", skipped)].map(|(k, n)| (k, n.to_string()));
     let counts = || counts.iter().map(|(key, number)| (*key, number.as_str()));
     out.create_element("testsuites").with_attributes(counts()).write_inner_content(|out| {
-        let suite = out.create_element("testsuite").with_attribute(("name", name)).with_attributes(counts());
+        let suite =
+            out.create_element("testsuite").with_attribute(("name", plain(name).as_str())).with_attributes(counts());
         suite.write_inner_content(|out| {
             for (nth, run) in runs.iter().enumerate() {
                 let repetition = 1 + runs[..nth].iter().filter(|before| before.cell == run.cell).count();
@@ -35,14 +37,22 @@ pub fn junit(name: &str, runs: &[SuiteRun<'_>]) -> io::Result<String> {
     Ok(text + "\n")
 }
 
+/// Returns a text without the characters that XML forbids.
+fn plain(text: &str) -> String {
+    XmlText(text).to_string()
+}
+
 type Out = Writer<Cursor<Vec<u8>>>;
 
 fn case(out: &mut Out, run: &SuiteRun<'_>, repetition: usize) -> io::Result<()> {
-    let name = format!("{} #{repetition}", run.cell);
+    let cell = plain(run.cell);
+    let name = format!("{cell} #{repetition}");
     let seconds = run.record.and_then(|record| record.summary.as_ref()).map(|summary| summary.duration_s);
     let seconds = seconds.map(|seconds| format!("{seconds:.3}"));
-    let case =
-        out.create_element("testcase").with_attribute(("classname", run.cell)).with_attribute(("name", name.as_str()));
+    let case = out
+        .create_element("testcase")
+        .with_attribute(("classname", cell.as_str()))
+        .with_attribute(("name", name.as_str()));
     let case = case.with_attributes(seconds.iter().map(|seconds| ("time", seconds.as_str())));
     case.write_inner_content(|out| {
         if let Some(record) = run.record {
@@ -50,9 +60,10 @@ fn case(out: &mut Out, run: &SuiteRun<'_>, repetition: usize) -> io::Result<()> 
         }
         match (run.failure, run.record) {
             (Some(why), _) => {
+                let why = plain(why);
                 out.create_element("failure")
-                    .with_attribute(("message", why))
-                    .write_text_content(BytesText::new(why))?;
+                    .with_attribute(("message", why.as_str()))
+                    .write_text_content(BytesText::new(&why))?;
             }
             (None, None) => {
                 out.create_element("skipped").write_empty()?;
@@ -75,7 +86,7 @@ fn properties(out: &mut Out, record: &RunRecord) -> io::Result<()> {
     out.create_element("properties").write_inner_content(|out| {
         for (name, value) in &properties {
             let property = out.create_element("property").with_attribute(("name", *name));
-            property.with_attribute(("value", value.as_str())).write_empty()?;
+            property.with_attribute(("value", plain(value).as_str())).write_empty()?;
         }
         Ok(())
     })?;
@@ -97,24 +108,25 @@ mod tests {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
         let kept = pgdyno_results::read_record(&fixture).unwrap();
         let record = RunRecord { id: "one".to_owned(), trust, summary, ..kept };
-        let run = |record, failure| SuiteRun { cell: "a<b", record, failure };
-        let text = junit("nightly", &[run(Some(&record), None), run(None, Some("no \"connection\"")), run(None, None)]);
+        let run = |record, failure| SuiteRun { cell: "a<b\u{1b}", record, failure };
+        let text =
+            junit("nightly", &[run(Some(&record), None), run(None, Some("no\u{0} \"connection\"")), run(None, None)]);
         assert_eq!(
             text.unwrap(),
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="3" failures="1" skipped="1">
   <testsuite name="nightly" tests="3" failures="1" skipped="1">
-    <testcase classname="a&lt;b" name="a&lt;b #1" time="10.000">
+    <testcase classname="a&lt;b\u{1b}" name="a&lt;b\u{1b} #1" time="10.000">
       <properties>
         <property name="run" value="one"/>
         <property name="tps" value="123.400"/>
         <property name="trust" value="usable with care; too short"/>
       </properties>
     </testcase>
-    <testcase classname="a&lt;b" name="a&lt;b #2">
-      <failure message="no &quot;connection&quot;">no &quot;connection&quot;</failure>
+    <testcase classname="a&lt;b\u{1b}" name="a&lt;b\u{1b} #2">
+      <failure message="no\u{0} &quot;connection&quot;">no\u{0} &quot;connection&quot;</failure>
     </testcase>
-    <testcase classname="a&lt;b" name="a&lt;b #3">
+    <testcase classname="a&lt;b\u{1b}" name="a&lt;b\u{1b} #3">
       <skipped/>
     </testcase>
   </testsuite>

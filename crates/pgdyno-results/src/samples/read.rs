@@ -5,9 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use pgdyno_samples::{Column, Source};
+use pgdyno_untrusted::plain_cell;
 
 use super::{AT, DIRECTORY};
 use crate::error::{StoreError, io_error};
+use crate::store::read_beside;
 
 /// All samples of a run, by source.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +50,8 @@ pub fn read_samples(directory: &Path) -> Result<Samples, StoreError> {
         else {
             continue;
         };
-        let bytes = fs::read(&path).map_err(io_error("read", &path))?;
+        let name = format!("{DIRECTORY}/{source}.csv");
+        let bytes = read_beside(directory, &name).map_err(io_error("read", &path))?;
         let table = SampleTable::parse(&bytes).ok_or_else(|| StoreError::Malformed {
             path: path.clone(),
             why: format!("its first column is not {AT}"),
@@ -97,7 +100,7 @@ impl SampleTable {
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
         let header = reader.byte_headers().ok()?.clone();
-        let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+        let text = |field: &[u8]| plain_cell(String::from_utf8_lossy(field)).into_owned();
         let mut columns: Vec<String> = header.iter().map(text).collect();
         if columns.is_empty() || columns.remove(0) != AT {
             return None;

@@ -5,13 +5,16 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use pgdyno_untrusted::Directory;
+
 use super::{AT, DIRECTORY};
+use crate::store::{relative, write_inside};
 use crate::table::quoted;
 
 /// The files of a run's samples, each made with its first row.
 #[derive(Debug)]
 pub struct SampleFiles {
-    directory: PathBuf,
+    run: PathBuf,
     files: BTreeMap<String, File>,
     failure: Option<String>,
 }
@@ -20,7 +23,7 @@ impl SampleFiles {
     /// Returns the files of the run in `run`, none of which exists yet.
     #[must_use]
     pub fn of_run(run: &Path) -> Self {
-        Self { directory: run.join(DIRECTORY), files: BTreeMap::new(), failure: None }
+        Self { run: run.to_owned(), files: BTreeMap::new(), failure: None }
     }
 
     /// Appends rows of one look to the file of `source`. A failure does not end the run; [`SampleFiles::failure`]
@@ -29,19 +32,18 @@ impl SampleFiles {
         if let Err(e) = self.write(source, at_s, columns, rows)
             && self.failure.is_none()
         {
-            self.failure = Some(format!("samples could not be written to {}: {e}", self.directory.display()));
+            self.failure = Some(format!("samples could not be written to {}: {e}", self.run.join(DIRECTORY).display()));
         }
     }
 
     /// Writes a text that belongs to the samples, and returns its path in the run directory. A failure is kept as in
     /// [`SampleFiles::append`].
     pub fn keep(&mut self, name: &str, text: &str) -> String {
-        let written =
-            std::fs::create_dir_all(&self.directory).and_then(|()| std::fs::write(self.directory.join(name), text));
+        let written = write_inside(&self.run, &format!("{DIRECTORY}/{name}"), text.as_bytes());
         if let Err(e) = written
             && self.failure.is_none()
         {
-            self.failure = Some(format!("{name} could not be written to {}: {e}", self.directory.display()));
+            self.failure = Some(format!("{name} could not be written to {}: {e}", self.run.join(DIRECTORY).display()));
         }
         format!("{DIRECTORY}/{name}")
     }
@@ -52,8 +54,7 @@ impl SampleFiles {
         }
         let mut text = String::new();
         if !self.files.contains_key(source) {
-            std::fs::create_dir_all(&self.directory)?;
-            let file = File::create(self.directory.join(format!("{source}.csv")))?;
+            let file = Directory::open(&self.run)?.create_new(&relative(&format!("{DIRECTORY}/{source}.csv"))?)?;
             self.files.insert(source.to_owned(), file);
             text = [AT].iter().chain(columns).copied().collect::<Vec<_>>().join(",");
             text.push('\n');

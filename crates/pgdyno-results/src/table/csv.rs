@@ -2,6 +2,8 @@
 
 use std::io;
 
+use pgdyno_untrusted::CsvField;
+
 use super::{Cell, Column, EXPORT, Kind, TableError};
 use crate::record::RunRecord;
 
@@ -36,14 +38,10 @@ fn cell(column: &Column, record: &RunRecord) -> String {
     }
 }
 
-/// Quotes a field if RFC 4180 requires it.
+/// Quotes a field if RFC 4180 requires it, and puts a `'` before one that a spreadsheet would take for a formula.
 #[must_use]
 pub fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
+    CsvField(field).to_string()
 }
 
 #[cfg(test)]

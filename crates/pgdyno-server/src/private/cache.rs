@@ -103,6 +103,7 @@ impl Cache {
     /// # Errors
     /// When the directory cannot be read.
     pub fn list(&self) -> io::Result<Vec<(Entry, SystemTime)>> {
+        self.places.require_own(&self.dir())?;
         let mut entries: Vec<_> = self
             .directories()?
             .iter()
@@ -120,6 +121,7 @@ impl Cache {
         if !self.dir().is_dir() {
             return Ok(0);
         }
+        self.places.require_own(&self.dir())?;
         let _lock = self.lock()?;
         self.directories()?.iter().try_fold(0, |bytes, dir| {
             let size = size_of_tree(dir);
@@ -130,7 +132,7 @@ impl Cache {
     /// Returns the entry of this key if it is whole. One that is not is left: it is replaced by the next one.
     pub(crate) fn find(&self, key: &str) -> Option<Held> {
         let dir = self.dir().join(key);
-        if !dir.is_dir() {
+        if !dir.is_dir() || self.places.require_own(&self.dir()).is_err() {
             return None;
         }
         let lock = lock_file(&self.dir().join(".lock")).ok()?;

@@ -122,6 +122,7 @@ pub fn status(places: &Places) -> Result<Status, KeptError> {
     if !dir.is_dir() {
         return Ok(Status::Absent);
     }
+    places.require_own(&dir).map_err(|source| KeptError::Files { path: dir.clone(), source })?;
     let state = read_state(&dir);
     // Held only for a moment; a concurrent start sees that it is busy.
     let lock = instance::try_lock_kept(places).map_err(|source| KeptError::Files { path: dir.clone(), source })?;

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use pgdyno_untrusted::require_own;
+
 use crate::private::account::Account;
 
 /// The directory of everything.
@@ -77,7 +79,21 @@ impl Places {
             std::fs::create_dir_all(above)?;
         }
         make_dir(&self.root, mode)?;
-        make_dir(path, mode)
+        make_dir(path, mode)?;
+        self.require_own(path)
+    }
+
+    /// Checks that only this user, or the server's account, can have put something into `path`, one of the above: programs there are
+    /// run, and data is started.
+    ///
+    /// # Errors
+    /// When somebody else can write there.
+    pub(crate) fn require_own(&self, path: &Path) -> io::Result<()> {
+        let account = Account::for_server().ok().flatten().map(|account| account.uid);
+        [self.root.as_path(), path]
+            .into_iter()
+            .try_for_each(|place| require_own(place, account))
+            .map_err(io::Error::other)
     }
 }
 
@@ -117,6 +133,23 @@ mod tests {
         assert_eq!(of(&[("HOME", "/home/x"), ("XDG_CACHE_HOME", "/c")]), Path::new("/c/pgdyno"));
         let home = of(&[("HOME", "/home/x"), ("XDG_CACHE_HOME", "relative")]);
         assert!(home.starts_with("/home/x") && home.ends_with("pgdyno"), "{home:?}");
+    }
+
+    #[test]
+    fn a_cache_that_others_can_write_to_is_refused() {
+        let above = tempfile::tempdir().unwrap();
+        let places = Places::at(above.path().join("cache"));
+        places.make(&places.portable()).unwrap();
+        for place in [places.root().to_owned(), places.portable()] {
+            std::fs::set_permissions(&place, Permissions::from_mode(0o777)).unwrap();
+            let refused = places.make(&places.portable()).unwrap_err().to_string();
+            assert!(
+                refused.contains("can be written to by other users") && refused.contains("chmod go-w"),
+                "{refused}"
+            );
+            std::fs::set_permissions(&place, Permissions::from_mode(0o755)).unwrap();
+        }
+        places.make(&places.portable()).unwrap();
     }
 
     #[test]

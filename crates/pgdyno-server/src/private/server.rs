@@ -119,8 +119,7 @@ impl PrivateServer {
     #[must_use]
     pub fn psql_command(&self) -> String {
         let dir = self.socket_dir.display().to_string();
-        let is_plain = dir.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@%:".contains(&b));
-        let dir = if is_plain { dir } else { format!("'{}'", dir.replace('\'', r"'\''")) };
+        let dir = pgdyno_untrusted::ShellWord(&dir);
         format!("psql -h {dir} -p {} -U {SUPERUSER}", self.port)
     }
 
@@ -128,8 +127,8 @@ impl PrivateServer {
     #[must_use]
     pub fn tcp_dsn(&self, dbname: &str) -> Option<String> {
         self.tcp.then(|| {
-            let dbname = dbname.replace('\\', r"\\").replace('\'', r"\'");
-            format!("host=127.0.0.1 port={} user={SUPERUSER} sslmode=disable dbname='{dbname}'", self.port)
+            let dbname = pgdyno_net::pair("dbname", dbname);
+            format!("host=127.0.0.1 port={} user={SUPERUSER} sslmode=disable {dbname}", self.port)
         })
     }
 

@@ -34,7 +34,8 @@ impl TargetArgs {
 /// The answer to the question whether to write.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConsentArgs {
-    /// Do not ask before writing to a server that only the PG* environment names
+    /// Do not ask before writing to a server that only the PG* environment names, or before doing what a record of --again or
+    /// --resume asks for beyond its SQL
     #[arg(help_heading = "Target", short = 'y', long)]
     pub(crate) yes: bool,
 }

@@ -19,16 +19,20 @@ use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
 use crate::study_lock;
 
-use super::confirm::confirm;
+use super::confirm::{confirm, confirm_resumed};
 use super::store;
 
 pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let (format, dsn) = (args.format.clone(), args.run.store.dsn());
+    let is_resumed = args.resume.is_some();
     let Begin { mut record, orders: [a, b], lock } = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
     };
+    if is_resumed {
+        confirm_resumed(&[&a, &b], yes)?;
+    }
     if let Some(side) = [&a, &b].into_iter().find(|side| side.target.target.is_none()) {
         confirm(&side.target, "ab", yes)?;
     }
@@ -48,7 +52,7 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let ended = experiment.go();
     let AbRun { record, .. } = &experiment;
     if !record.units.is_empty() {
-        super::print(&rendered(record, renderer(&format, pgdyno_report::ab::format(&format))?)?)?;
+        super::print_rendered(&format, &rendered(record, renderer(&format, pgdyno_report::ab::format(&format))?)?)?;
     }
     show_files(record, &results, pgdyno_report::ab::page, &progress);
     if let Some(store) = &store {

@@ -49,7 +49,7 @@ pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {
         ]);
     }
     if rows.len() == 1 {
-        super::print(b"no agent: start one by `pgdyno agent --meet \xe2\x80\xa6`\n")?;
+        super::print_lines("no agent: start one by `pgdyno agent --meet …`\n")?;
         return Ok(Code::Success);
     }
     let widths: Vec<_> =
@@ -58,7 +58,7 @@ pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
-    super::print(rows.iter().map(line).collect::<String>().as_bytes())?;
+    super::print_lines(&rows.iter().map(line).collect::<String>())?;
     Ok(Code::Success)
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn run(action: &CacheAction) -> Result<Code> {
         }
         CacheAction::Clear => format!("removed {}\n", units::bytes(cache.clear().or_fail(Code::Server)?)),
     };
-    super::print(text.as_bytes())?;
+    super::print_lines(&text)?;
     Ok(Code::Success)
 }
 

@@ -10,7 +10,7 @@ use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, c
 use pgdyno_report::html;
 use pgdyno_results::{RunRecord, Series, read_record, read_series};
 
-use super::report::{PAGE, admit, put, put_as};
+use super::report::{PAGE, admit, put_as, put_page};
 use super::results::Results;
 use crate::cli::CompareArgs;
 
@@ -40,10 +40,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
     match named {
         Some(sides) => {
-            let file = args.output.clone().unwrap_or_else(|| directory.join(PAGE_FILE));
             let page = page(directory, &comparison, &sides)?;
             results.release();
-            put(&page, Some(&file))?;
+            put_page(&page, args.output.as_ref(), directory, PAGE_FILE)?;
         }
         None => {
             results.release();

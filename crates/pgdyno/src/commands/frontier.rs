@@ -12,7 +12,7 @@ use pgdyno_untrusted::Lock;
 use pgdyno_workload::Work;
 
 use super::ab::without_passwords;
-use super::confirm::confirm;
+use super::confirm::{confirm, confirm_resumed};
 use super::search::of_workload;
 use super::store;
 use crate::cli::FrontierArgs;
@@ -30,10 +30,14 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let (quiet, yes, format) = (args.run.quiet, args.run.consent.yes, args.format.clone());
     let dsn = args.run.store.dsn();
     let (repeats, budget_s) = (args.repeats, args.budget);
+    let is_resumed = args.resume.is_some();
     let (mut record, mut order, lock) = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
     };
+    if is_resumed {
+        confirm_resumed(&[&order], yes)?;
+    }
     (record.repeats, record.budget_s) = (repeats.max(record.repeats), budget_s);
     let objectives = record.objectives.iter().map(|text| Objective::parse(text));
     let objectives: Vec<Objective> = objectives.collect::<std::result::Result<_, _>>().or_fail(Code::Start)?;
@@ -65,7 +69,10 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let ended = frontier.go();
     let record = &frontier.record;
     if record.points.iter().any(|point| !point.runs.is_empty()) {
-        super::print(&rendered(record, renderer(&format, pgdyno_report::frontier::format(&format))?)?)?;
+        super::print_rendered(
+            &format,
+            &rendered(record, renderer(&format, pgdyno_report::frontier::format(&format))?)?,
+        )?;
     }
     show_files(record, &results, pgdyno_report::frontier::page, &progress);
     if let Some(store) = &store {

@@ -14,11 +14,11 @@ use pgdyno_net::Env;
 use pgdyno_pgbench::messages::Io;
 use pgdyno_pgbench::{World, connect};
 
-use crate::{interrupt, signals};
+use crate::{arguments, interrupt, signals};
 
 /// Returns the arguments of pgbench if the program is called `pgbench`, its first argument is that, or help for it is asked for.
 pub(crate) fn arguments() -> Option<Vec<OsString>> {
-    let args: Vec<OsString> = std::env::args_os().collect();
+    let args: Vec<OsString> = arguments::all().to_vec();
     let named = args.first().and_then(|name| Path::new(name).file_name()).is_some_and(|name| name == "pgbench");
     if named {
         return Some(args);

@@ -19,7 +19,7 @@ use pgdyno_workload::Workload;
 use crate::cli::PlanCommand;
 
 pub(crate) fn run(command: PlanCommand) -> Result<Code> {
-    let request = super::request(command.run)?;
+    let request = super::request(command.run, false)?;
     let Draft { target, mut facts, resolved } = request.draft()?;
     let looked = match &request.order.from_template {
         Some(_) => Ok(None),

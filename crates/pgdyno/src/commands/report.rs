@@ -7,7 +7,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page;
 use pgdyno_report::{FORMATS, Look, html};
-use pgdyno_results::{admit_file, read_record};
+use pgdyno_results::{admit_file, read_record, write_inside, write_whole};
 
 use super::results::Results;
 use crate::cli::ReportArgs;
@@ -27,11 +27,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
         results.complete(&path)?;
         let run = page::with_timeline(&path, record, results.directory())?;
         let place = run.timeline.directory.as_deref().or(path.parent()).unwrap_or(Path::new(""));
-        let file = args.output.clone().unwrap_or_else(|| place.join(page::FILE));
+        let place = place.to_owned();
         let mut bytes = Vec::new();
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
         results.release();
-        return put(&bytes, Some(&file));
+        return put_page(&bytes, args.output.as_ref(), &place, page::FILE);
     }
     results.release();
     put_as(&record, FORMATS, &args.format, args.verbose, args.output.as_ref())
@@ -57,7 +57,7 @@ pub(super) fn put_as<T>(
     // A file is no terminal, whatever standard output is.
     let look = Look { verbose, ..if file.is_none() { super::look() } else { Look::default() } };
     render(value, look, &mut bytes).or_fail(Code::Start)?;
-    put(&bytes, file)
+    put(&super::plain_rendered(name, &bytes), file)
 }
 
 /// Checks that the given file can be written, before anything is read.
@@ -66,16 +66,23 @@ pub(super) fn admit(file: Option<&PathBuf>) -> Result<()> {
     admit_file(file).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))
 }
 
-/// Writes to standard output, or to a file, and then prints its path.
+/// Writes a page to the file that the user named, or to `name` in a directory, and then prints its path.
+pub(super) fn put_page(bytes: &[u8], file: Option<&PathBuf>, directory: &Path, name: &str) -> Result<Code> {
+    if file.is_some() {
+        return put(bytes, file);
+    }
+    write_inside(directory, name, bytes).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))?;
+    super::print_text(&format!("{}\n", directory.join(name).display()))?;
+    Ok(Code::Success)
+}
+
+/// Writes to standard output, or to a file that the user named, and then prints its path.
 pub(super) fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else {
         super::print(bytes)?;
         return Ok(Code::Success);
     };
-    std::fs::write(file, bytes).map_err(|e| {
-        let error = format!("failed to write the report to {}: {e}", file.display());
-        Failure::new(Code::Start, error).hint(ELSEWHERE)
-    })?;
-    super::print(format!("{}\n", file.display()).as_bytes())?;
+    write_whole(file, bytes).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))?;
+    super::print_text(&format!("{}\n", file.display()))?;
     Ok(Code::Success)
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let look = Look { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order);
     let dsn = args.store.dsn();
-    let request = super::request(args)?;
+    let request = super::request(args, true)?;
     if !is_child {
         confirm(&request.order.target, "run", yes)?;
     }
@@ -64,7 +64,7 @@ fn show(mut recording: Recording, unwritten: &[String], format: &str, look: Look
     let directory = recording.path().display().to_string();
     // Another format is read by a program: only the report is on standard output.
     let tell = |text: String| match is_text {
-        true => super::print(text.as_bytes()),
+        true => super::print_lines(&text),
         false => {
             progress.note(text.trim_end());
             Ok(())
@@ -99,5 +99,5 @@ fn print_report(recording: &Recording, format: &str, look: Look) -> Result<()> {
         pgdyno_report::format(format).ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
     let mut bytes = if format == TEXT { b"\n".to_vec() } else { Vec::new() };
     render(&recording.record, look, &mut bytes).or_fail(Code::Start)?;
-    super::print(&bytes)
+    super::print_rendered(format, &bytes)
 }

@@ -9,7 +9,7 @@ use pgdyno_report::html;
 use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
 use pgdyno_results::{RunRecord, read_record};
 
-use super::report::{PAGE, admit, put, put_as};
+use super::report::{PAGE, admit, put_as, put_page};
 use super::results::Results;
 use crate::cli::ScalingArgs;
 
@@ -47,7 +47,6 @@ fn page(results: &Results, scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, 
     }
     let mut bytes = Vec::new();
     html::write_scaling(scaling, runs, &mut bytes).or_fail(Code::Start)?;
-    let file = args.output.clone().unwrap_or_else(|| results.directory().join(PAGE_FILE));
     results.release();
-    put(&bytes, Some(&file))
+    put_page(&bytes, args.output.as_ref(), results.directory(), PAGE_FILE)
 }

@@ -84,7 +84,7 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
     if ended.is_ok() {
         let mut bytes = Vec::new();
         render(&search.record, &mut bytes).or_fail(Code::Start)?;
-        super::print(&bytes)?;
+        super::print_rendered(&args.format, &bytes)?;
     }
     progress.note(&format!("record: {}", search.path().display()));
     if let Some(store) = &store {

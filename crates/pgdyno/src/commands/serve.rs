@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
             }
         })
         .or_fail(Code::Start)?;
-    super::print(format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), results.place()).as_bytes())?;
+    super::print_lines(&format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), results.place()))?;
     if results.is_store() {
         let reports = Arc::clone(&reports);
         let keep_up = move || {

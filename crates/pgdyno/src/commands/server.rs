@@ -41,7 +41,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
             if let (Some(dsn), Some(password)) = (started.server.tcp_dsn("postgres"), &started.password) {
                 text += &format!("TCP: {dsn}\npassword, shown this once: {}\n", password.reveal());
             }
-            super::print(text.as_bytes())?;
+            super::print_lines(&text)?;
         }
         Server::Stop { keep_data, format } => {
             kept::stop(&target::places()?, keep_data).or_fail(Code::Server)?;
@@ -50,7 +50,11 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                 super::print_form(&ServerForm { format_version: FORMAT_VERSION, state, ..ServerForm::default() })?;
                 return Ok(Code::Success);
             }
-            super::print(if keep_data { b"stopped; its data is kept\n" } else { b"stopped; its data is removed\n" })?;
+            super::print_lines(if keep_data {
+                "stopped; its data is kept\n"
+            } else {
+                "stopped; its data is removed\n"
+            })?;
         }
         Server::Status(format) => {
             let status = kept::status(&target::places()?).or_fail(Code::Server)?;
@@ -68,7 +72,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                     units::bytes(data_bytes)
                 ),
             };
-            super::print(text.as_bytes())?;
+            super::print_lines(&text)?;
         }
         Server::Null { port, socket_dir, spin_us, format, until_eof } => {
             let options = Options { spin: Duration::from_micros(spin_us) };
@@ -82,7 +86,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                     let path = directory.join(".s.PGSQL.5432");
                     (
                         NullServer::bind_unix(&path, options).or_fail(Code::Server)?,
-                        format!("host={}", directory.display()),
+                        pgdyno_net::pair("host", &directory.to_string_lossy()),
                     )
                 }
                 (None, None) => return Err(Failure::new(Code::Start, "give --port or --socket-dir")),
@@ -92,7 +96,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
             let target = format!("{place} user=null dbname=null sslmode=disable");
             match format.is_json() {
                 true => super::print_form(&NullServerForm { format_version: FORMAT_VERSION, target })?,
-                false => super::print(format!("null server ready: {target}\n").as_bytes())?,
+                false => super::print_lines(&format!("null server ready: {target}\n"))?,
             }
             serve(server, until_eof)?;
             if let Some(directory) = own_dir {

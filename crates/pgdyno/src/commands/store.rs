@@ -15,7 +15,7 @@ use pgdyno_report::forms::{
 use pgdyno_report::units;
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
 use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
-use pgdyno_untrusted::TerminalText;
+use pgdyno_untrusted::{TerminalText, require_own};
 
 pub(super) use push::{admit, push_ended, push_study};
 
@@ -73,10 +73,13 @@ pub(super) fn cache() -> Result<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
     let root = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(cache)));
-    root.map(|root| root.join("pgdyno/stores")).ok_or_else(|| {
+    let root = root.map(|root| root.join("pgdyno")).ok_or_else(|| {
         Failure::new(Code::Start, "there is no place for copies of a store's runs")
             .hint("set HOME or XDG_CACHE_HOME to an absolute path")
-    })
+    })?;
+    // A mirror checks its own directory.
+    require_own(&root, None).or_fail(Code::Start)?;
+    Ok(root.join("stores"))
 }
 
 pub(crate) fn run(command: &StoreCommand) -> Result<Code> {
@@ -206,7 +209,7 @@ fn list(central: &Central, is_json: bool) -> Result<Code> {
         true => format!("no runs in the store {}\n", central.options),
         false => table(&stored, super::columns()),
     };
-    super::print(text.as_bytes())?;
+    super::print_lines(&text)?;
     Ok(Code::Success)
 }
 
@@ -228,7 +231,7 @@ fn prune(central: &Central, seconds: f64, is_dry: bool, is_json: bool) -> Result
         true => "no run is that old\n".to_owned(),
         false => format!("{}{} ({all}) {did}\n", table(&old, super::columns()), counted(&kinds)),
     };
-    super::print(text.as_bytes())?;
+    super::print_lines(&text)?;
     Ok(Code::Success)
 }
 

@@ -17,6 +17,7 @@ use crate::suite::runner::{self, Runner};
 use crate::suite::view::View;
 use crate::suite::{detach, standing, view};
 use pgdyno_live::Progress;
+use pgdyno_untrusted::ShellWord;
 
 use super::confirm::confirm;
 use super::store;
@@ -40,7 +41,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             let standings = standing::standings(&execution.state)?;
             match format.is_json() {
                 true => super::print_form(&view::status_form(&execution, &standings))?,
-                false => super::print(view::status(&execution, &standings).as_bytes())?,
+                false => super::print_lines(&view::status(&execution, &standings))?,
             }
             Ok(Code::Success)
         }
@@ -55,7 +56,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
                 return Ok(Code::Success);
             }
             let name = execution.state.name();
-            super::print(format!("stopped; `pgdyno suite resume {name}` goes on with it\n").as_bytes())?;
+            super::print_lines(&format!("stopped; `pgdyno suite resume {name}` goes on with it\n"))?;
             Ok(Code::Success)
         }
         Suite::List { out, format } => list(&out.out, format.is_json()),
@@ -73,7 +74,10 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
                 "junit" => report::junit(&name, &runs).or_fail(Code::Start)?,
                 _ => report::text(&runs),
             };
-            super::print_text(&text)?;
+            match format.as_str() {
+                "csv" | "junit" => super::print(text.as_bytes())?,
+                _ => super::print_text(&text)?,
+            }
             Ok(Code::Success)
         }
     }
@@ -144,7 +148,8 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
         let takes = drafts[turn.cell].seconds().map_or_else(String::new, |s| format!("  {}", units::duration(s)));
         text += &format!("{:>3}. {} #{}{takes}\n", nth + 1, cell.key, turn.repetition);
         if turn.repetition == 1 {
-            text += &format!("     pgdyno run {}\n", cell.args.join(" "));
+            let words: Vec<_> = cell.args.iter().map(|word| ShellWord(word).to_string()).collect();
+            text += &format!("     pgdyno run {}\n", words.join(" "));
         }
     }
     let whole = known.map_or_else(
@@ -153,7 +158,7 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
     );
     text += &format!("{} runs; time: {whole}", turns.len());
     text += &suite.budget_s.map_or_else(String::new, |budget| format!("; budget: {}", units::duration(budget)));
-    super::print(format!("{text}\n").as_bytes())?;
+    super::print_lines(&format!("{text}\n"))?;
     Ok(Code::Success)
 }
 
@@ -255,7 +260,7 @@ fn execute(
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
         true => super::print_form(&report::form(&execution.state.name(), &runs))?,
-        false => super::print(format!("\n{}", report::text(&runs)).as_bytes())?,
+        false => super::print_lines(&format!("\n{}", report::text(&runs)))?,
     }
     Ok(runner::verdict(&execution, &standings))
 }
@@ -264,7 +269,7 @@ fn execute(
 fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     let is_json = format.is_json();
     // Programs get the table of the suite only; `suite status` names its log.
-    detach::attach(execution, &|text| if is_json { Ok(()) } else { super::print(text) })?;
+    detach::attach(execution, &|text| if is_json { Ok(()) } else { super::print_lines(text) })?;
     let execution = Execution::open(&execution.dir)?;
     if execution.state.end.is_none() {
         let name = execution.state.name();

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use pgdyno_life::exit_code::Code;
 use pgdyno_results::FORMAT_VERSION;
 
+use crate::arguments;
+
 /// How much is to be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -16,9 +18,9 @@ enum Wanted {
 /// Prints what the arguments ask for; `None` if that is something else than the version.
 pub(crate) fn answer() -> Option<ExitCode> {
     let arguments: Vec<_> =
-        std::env::args_os().skip(1).map(|argument| argument.into_string().unwrap_or_default()).collect();
+        arguments::all().iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     let wanted = wanted(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-    Some(match super::print(text(wanted).as_bytes()) {
+    Some(match super::print_lines(&text(wanted)) {
         Ok(()) => Code::Success.into(),
         Err(failure) => super::report(&failure),
     })

@@ -1,6 +1,6 @@
 //! Suites without a terminal: starts, follows and ends them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use super::execution::Execution;
 use super::view::View;
 use crate::cli::STORE_VARIABLE;
 use pgdyno_live::Progress;
+use pgdyno_untrusted::append_to_file;
 
 /// How often the log is checked.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -23,7 +24,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// Starts a process that resumes an execution, and returns its process id once it holds the lock. Its runs are pushed to
 /// `store`, if there is one.
 pub(crate) fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
-    let log = OpenOptions::new().create(true).append(true).open(execution.log()).or_fail(Code::Start)?;
+    let log = append_to_file(&execution.log()).or_fail(Code::Start)?;
     let said_before = log.metadata().map_or(0, |log| log.len());
     let mut child = Command::new(own_program()?)
         .args(["suite", "resume", "--detached"])
@@ -70,7 +71,7 @@ pub(crate) fn leave_terminal() -> Result<()> {
 }
 
 /// Prints the log of the suite from its start until it ends. `print` writes to standard output.
-pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&[u8]) -> Result<()>) -> Result<()> {
+pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
     let progress = Progress::new(false);
     let view = View::new(&progress, execution, true);
     let mut offset = 0;
@@ -81,7 +82,7 @@ pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&[u8]) -> Result<()>)
         offset += text.len() as u64;
         if !text.is_empty() {
             progress.ended();
-            print(text.as_bytes())?;
+            print(&text)?;
         }
         if !lives {
             progress.ended();

@@ -6,7 +6,7 @@
 mod state;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,6 +15,8 @@ use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::{Suite, Turn};
+use pgdyno_results::write_json;
+use pgdyno_untrusted::append_to_file;
 use sha2::Digest as _;
 
 pub(crate) use state::{End, Planned, State};
@@ -183,17 +185,10 @@ impl Execution {
     /// Writes the state atomically. It is on disk when this returns.
     pub(crate) fn write(&self) -> Result<()> {
         let path = self.dir.join("state.json");
-        let fresh = self.dir.join("state.json.tmp");
-        let write = || {
-            let mut json = serde_json::to_vec_pretty(&self.state)?;
-            json.push(b'\n');
-            let mut file = File::create(&fresh)?;
-            file.write_all(&json)?;
-            file.sync_all()?;
-            fs::rename(&fresh, &path)?;
-            File::open(&self.dir)?.sync_all()
-        };
-        write().map_err(|error: io::Error| {
+        let written = write_json(&self.dir, "state.json", &self.state);
+        let written = written.map_err(|error| error.to_string());
+        let synced = || File::open(&self.dir)?.sync_all();
+        written.and_then(|()| synced().map_err(|error: io::Error| error.to_string())).map_err(|error| {
             Failure::new(Code::Run, format!("failed to write the suite's state, {}: {error}", path.display())).hint(
                 format!(
                     "what has been run is kept; `pgdyno suite resume {}` resumes when that is fixed",
@@ -210,8 +205,7 @@ impl Execution {
         let tried = |error: &dyn std::fmt::Display| {
             Failure::new(Code::Start, format!("failed to lock {}: {error}", path.display()))
         };
-        let mut file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(|e| tried(&e))?;
+        let mut file = append_to_file(&path).map_err(|e| tried(&e))?;
         let patience = Instant::now() + LOCK_PATIENCE;
         loop {
             match file.try_lock() {

@@ -58,7 +58,7 @@ impl Runner<'_> {
     /// Runs until all runs are done, or the user, the budget or a failure ends the suite.
     pub(crate) fn execute(mut self) -> Result<Outcome> {
         self.await_stragglers()?;
-        standing::list_all(&self.execution.state)?;
+        standing::list_all(&self.execution.state, self.progress)?;
         let mut standings = standing::standings(&self.execution.state)?;
         // A run during which the suite was killed may report that it lost its private server, which ended with the
         // suite.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_report::suite::SuiteRun;
-use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_record};
+use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_json};
 
 use super::execution::{Planned, State};
 use crate::child;
@@ -67,20 +68,21 @@ pub(crate) fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord
     Some(Done { record, failure })
 }
 
-/// Adds the run's line to `results.csv` if it is missing.
-pub(crate) fn list(results: &Path, record: &RunRecord) -> Result<()> {
-    if !is_listed(results, &record.id).or_fail(Code::Run)? {
-        list_run(results, record).or_fail(Code::Run)?;
+/// Adds the run's line to `results.csv` if it is missing. The runs count without it.
+pub(crate) fn list(results: &Path, record: &RunRecord, events: &dyn EventSink) {
+    let listed =
+        is_listed(results, &record.id).and_then(|is_there| if is_there { Ok(()) } else { list_run(results, record) });
+    if let Err(error) = listed {
+        events.warn(&error.to_string());
     }
-    Ok(())
 }
 
 /// Adds lines to `results.csv` for runs that were killed before they could write theirs.
-pub(crate) fn list_all(state: &State) -> Result<()> {
+pub(crate) fn list_all(state: &State, events: &dyn EventSink) -> Result<()> {
     for (_, record) in child::records(&state.results)? {
         let suite = record.plan.suite.as_ref();
         if suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id) {
-            list(&state.results, &record)?;
+            list(&state.results, &record, events);
         }
     }
     Ok(())
@@ -92,5 +94,5 @@ pub(crate) fn amend(path: &Path, record: &mut RunRecord, reason: &str, code: Cod
     record.reason = Some(reason.to_owned());
     record.exit_code = code as u8;
     record.ended_at.get_or_insert_with(|| Timestamp::now().to_string());
-    write_record(&path.join(RECORD), record).or_fail(Code::Run)
+    write_json(path, RECORD, record).or_fail(Code::Run)
 }

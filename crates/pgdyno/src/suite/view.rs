@@ -1,6 +1,6 @@
 //! The output of a suite: a line for each run, which its log keeps, and a changing line on a terminal.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use pgdyno_results::Metric;
 use super::execution::{Execution, State};
 use super::standing::Done;
 use pgdyno_live::Progress;
+use pgdyno_untrusted::append_to_file;
 
 /// How much of the end of a log is searched for its last line.
 const TAIL_BYTES: u64 = 4096;
@@ -34,7 +35,7 @@ impl<'a> View<'a> {
         self.progress.note(text);
         if let Some(path) = &self.log {
             // The log repeats what is known elsewhere: other steps report a full disk.
-            let _ = OpenOptions::new().create(true).append(true).open(path).and_then(|mut log| writeln!(log, "{text}"));
+            let _ = append_to_file(path).and_then(|mut log| writeln!(log, "{text}"));
         }
     }
 

@@ -52,6 +52,7 @@ mod search;
 mod serve;
 mod signals;
 mod store;
+mod strangers;
 mod suites;
 mod targets;
 mod terminals;

@@ -5,7 +5,7 @@ use std::path::Path;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_report::flame;
-use pgdyno_results::{ProfileRecord, RunRecord, write_profile, write_whole};
+use pgdyno_results::{ProfileRecord, RunRecord, write_inside, write_profile};
 use pgdyno_server::os::perf::{self, FREQUENCY_HZ, Perf};
 
 use crate::exit_code::Code;
@@ -68,7 +68,7 @@ pub(super) fn keep(
     let profile = ProfileRecord { samples, frequency_hz: FREQUENCY_HZ, stacks: stacks.len() as u64 };
     write_profile(directory, stacks).map_err(|error| error.to_string())?;
     let svg = flame::svg(stacks, &profile.title(record));
-    write_whole(&directory.join(FILE), svg.as_bytes()).map_err(|error| error.to_string())?;
+    write_inside(directory, FILE, svg.as_bytes()).map_err(|error| error.to_string())?;
     record.profile = Some(profile);
     Ok(())
 }

@@ -8,6 +8,8 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
+use pgdyno_untrusted::require_own;
+
 use serde::{Deserialize, Serialize};
 
 use crate::exit_code::Code;
@@ -68,6 +70,7 @@ impl Journal {
         if make {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
         }
+        require_own(&directory, None).or_fail(Code::Start)?;
         let open = || File::options().read(true).write(true).create(make).truncate(false).mode(0o600).open(&path);
         let (mut file, taken) = loop {
             let file = match open() {

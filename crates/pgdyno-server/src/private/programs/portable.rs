@@ -73,7 +73,9 @@ pub enum PortableError {
 /// Returns the newest cached portable PostgreSQL of this major version. Uses no network.
 #[must_use]
 pub fn cached(places: &Places, major: u32) -> Option<Installation> {
-    let (version, dir) = std::fs::read_dir(places.portable())
+    let home = places.portable();
+    places.require_own(&home).ok()?;
+    let (version, dir) = std::fs::read_dir(home)
         .ok()?
         .filter_map(Result::ok)
         .filter_map(|entry| {

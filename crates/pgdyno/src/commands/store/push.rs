@@ -12,9 +12,10 @@ use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedF
 use pgdyno_report::units;
 use pgdyno_results::{RECORD, StoreError, Study, StudyKind, find_runs, list_runs};
 use pgdyno_store::{CentralError, Kind, Pushed, RunFiles, Store, StudyFile};
+use pgdyno_untrusted::ShellWord;
 
 use super::{Central, counted};
-use crate::commands::{print, print_form, print_text};
+use crate::commands::{print_form, print_lines, print_text};
 
 /// Something of a results directory that can be pushed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -206,7 +207,7 @@ pub(crate) fn push_ended(central: &Central, directory: &Path, is_text: bool, eve
     let local = Local::Run(directory.to_owned());
     let pushed = Store::open_soon(&central.options).and_then(|mut store| push_one(&mut store, &local, false, events));
     match pushed {
-        Ok(_) if is_text => print(format!("STORE   {}\n", central.options).as_bytes()),
+        Ok(_) if is_text => print_lines(&format!("STORE   {}\n", central.options)),
         // Only the report is on standard output, for a program.
         Ok(_) => {
             events.note(&format!("store: {}", central.options));
@@ -214,7 +215,8 @@ pub(crate) fn push_ended(central: &Central, directory: &Path, is_text: bool, eve
         }
         Err(error) => {
             let text = central.failure(error).text();
-            let directory = directory.display();
+            let directory = directory.display().to_string();
+            let directory = ShellWord(&directory);
             events.warn(&format!("the run is not in the store (push it with `pgdyno store push {directory}`): {text}"));
             Ok(())
         }
@@ -238,8 +240,11 @@ pub(crate) fn push_study(central: &Central, kind: StudyKind, path: &Path, result
         Err(failure) => {
             let (what, why) = (kind.name(), failure.text());
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let out =
-                if results == Path::new(RESULTS) { String::new() } else { format!(" --out {}", results.display()) };
+            let out = if results == Path::new(RESULTS) {
+                String::new()
+            } else {
+                format!(" --out {}", ShellWord(&results.to_string_lossy()))
+            };
             events
                 .warn(&format!("the {what} is not in the store (push it with `pgdyno store push {name}{out}`): {why}"));
         }

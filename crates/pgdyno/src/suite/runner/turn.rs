@@ -123,9 +123,11 @@ impl Runner<'_> {
         };
         let code = code_of(ended.code);
         match ended.record {
-            Some((_, record)) if record.status != Status::Interrupted => standing::list(&results, &record)?,
+            Some((_, record)) if record.status != Status::Interrupted => {
+                standing::list(&results, &record, self.progress)
+            }
             Some((_, record)) if self.interrupt.control.is_stopping() && !late => {
-                standing::list(&results, &record)?;
+                standing::list(&results, &record, self.progress);
                 return Ok(None);
             }
             // Its line already says interrupted, and lines never change.
@@ -134,7 +136,7 @@ impl Runner<'_> {
             }
             Some((path, mut record)) => {
                 standing::amend(&path, &mut record, &why, code)?;
-                standing::list(&results, &record)?;
+                standing::list(&results, &record, self.progress);
             }
             None if self.interrupt.control.is_stopping() && !late => return Ok(None),
             None => return self.failed_without_record(nth, &why, code).map(Some),
@@ -150,7 +152,7 @@ impl Runner<'_> {
         let mut recording =
             Recording::begin(&plan, &draft.source, &*draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
-        match troubles.into_iter().next() {
+        match troubles.errors.into_iter().next() {
             Some(error) => Err(Failure::new(Code::Run, error)),
             None => Ok(Done { record: recording.record.clone(), failure: Some(why.to_owned()) }),
         }
