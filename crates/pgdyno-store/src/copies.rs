@@ -108,7 +108,7 @@ impl Copies {
             self.remove_other_studies(kind, &stored)?;
         }
         for study in stored.values() {
-            if self.digest(&study.path).is_some_and(|(_, sha256)| sha256 == study.sha256.as_str()) {
+            if digest(&self.directory, &study.path).is_some_and(|(_, sha256)| sha256 == study.sha256.as_str()) {
                 continue;
             }
             let content = match study_content(rows, study) {
@@ -175,11 +175,11 @@ impl Copies {
         run: &RunName,
         results: &Directory,
     ) -> Result<bool, CentralError> {
-        let there = Self { directory: Directory::open(results.path()).map_err(io_error("read", results.path()))? };
+        let there = |files: &[StoredFile]| files.iter().all(|file| is_as_stored(results, run, file));
+        let is_taken = || results.kind(&RelativePath::from(run.as_name())).map(|kind| kind.is_some());
         let differs = || CentralError::DiffersHere { kind: Kind::Run.name(), path: results.path().join(run.as_str()) };
-        let is_there = |files: &[StoredFile]| files.iter().all(|file| there.has(run, file));
-        if there.kind(&RelativePath::from(run.as_name()))?.is_some() {
-            return if is_there(&files(rows, run)?) { Ok(false) } else { Err(differs()) };
+        if is_taken().map_err(io_error("read", results.path()))? {
+            return if there(&files(rows, run)?) { Ok(false) } else { Err(differs()) };
         }
         let files = self.complete(rows, run)?;
         let fresh = results.create_temporary_child().map_err(io_error("write to", results.path()))?;
@@ -189,8 +189,8 @@ impl Copies {
         match fresh.rename(run.as_name()) {
             Ok(()) => Ok(true),
             // Another process has pulled it meanwhile.
-            Err(_) if is_there(&files) => Ok(false),
-            Err(_) if there.kind(&RelativePath::from(run.as_name()))?.is_some() => Err(differs()),
+            Err(_) if there(&files) => Ok(false),
+            Err(_) if is_taken().is_ok_and(|is_taken| is_taken) => Err(differs()),
             Err(error) => Err(io_error("write", &results.path().join(run.as_str()))(error)),
         }
     }
@@ -199,7 +199,6 @@ impl Copies {
         let from = self.open(run, file)?;
         let copied = to.write_with(&file.path, |out| {
             let found = copy(from, out)?;
-            out.sync_all()?;
             if found == (file.bytes, file.sha256.as_str().to_owned()) {
                 return Ok(());
             }
@@ -242,13 +241,7 @@ impl Copies {
 
     /// Returns true if a file is here as it is in the store.
     fn has(&self, run: &RunName, file: &StoredFile) -> bool {
-        let here = run.join(&file.path).and_then(|path| self.digest(&path));
-        here.is_some_and(|here| here == (file.bytes, file.sha256.as_str().to_owned()))
-    }
-
-    /// Returns the length and the SHA-256 of a file that is here.
-    fn digest(&self, path: &RelativePath) -> Option<(u64, String)> {
-        copy(self.directory.open_file(path).ok()?, &mut io::sink()).ok()
+        is_as_stored(&self.directory, run, file)
     }
 
     fn open(&self, run: &RunName, file: &StoredFile) -> Result<File, CentralError> {
@@ -293,6 +286,17 @@ impl Copies {
     fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> CentralError {
         io_error(what, self.directory.path())
     }
+}
+
+/// Returns true if a directory with runs has a file as it is in the store.
+fn is_as_stored(directory: &Directory, run: &RunName, file: &StoredFile) -> bool {
+    let there = run.join(&file.path).and_then(|path| digest(directory, &path));
+    there.is_some_and(|there| there == (file.bytes, file.sha256.as_str().to_owned()))
+}
+
+/// Returns the length and the SHA-256 of a file.
+fn digest(directory: &Directory, path: &RelativePath) -> Option<(u64, String)> {
+    copy(directory.open_file(path).ok()?, &mut io::sink()).ok()
 }
 
 /// Returns the files of a run.

@@ -65,6 +65,7 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
         refused: Vec::new(),
     };
     let (mut pushed_kinds, mut refused_kinds) = (Vec::new(), Vec::new());
+    let mut has_others = false;
     for local in &wanted {
         match push_one(&mut store, local, replace, &progress) {
             Ok(None) => form.already_there += 1,
@@ -78,6 +79,7 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
             // Of all runs, one that goes on is pushed the next time.
             Err(CentralError::GoesOn { .. }) if names.is_empty() => {}
             Err(error) if error.is_about_one() && wanted.len() > 1 => {
+                has_others |= matches!(error, CentralError::Differs { .. });
                 let path = local.path().display().to_string();
                 let why = super::failure(error).text();
                 progress.warn(&format!("{path} was not pushed: {why}"));
@@ -97,11 +99,14 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
     }
     let were = if form.refused.len() == 1 { "was" } else { "were" };
     let error = format!("{} {were} not pushed; the warnings say why", counted(&refused_kinds));
-    let hint = match store.has_studies() {
-        true => "--replace stores the files that are here instead of others in the store",
-        false => "experiments, searches and frontiers need a table more: pgdyno store init, as the owner of the store",
-    };
-    Err(Failure::new(Code::Start, error).hint(hint))
+    let failure = Failure::new(Code::Start, error);
+    Err(match (store.has_studies(), has_others) {
+        (false, _) => failure.hint(
+            "experiments, searches and frontiers need a table more: pgdyno store init, as the owner of the store",
+        ),
+        (true, true) => failure.hint("--replace stores the files that are here instead of others in the store"),
+        (true, false) => failure,
+    })
 }
 
 /// Returns all of a results directory: its runs, then its studies.

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 
+use pgdyno_results::{AbRecord, Resumable as _};
+
 use super::{files, home_with_two_runs, place};
 use crate::compare::{store, store_intervals};
 use crate::given_server::{Place, TRUST};
@@ -20,11 +22,15 @@ fn a_store_is_created_once_and_each_run_is_pushed_once_however_many_try() {
     let inits = six(&["store", "init"]);
     assert_eq!((count(&inits, "created the store"), count(&inits, "the store is there")), (1, 5), "{inits:?}");
 
+    let (id, started_at) = ("20260101-ab-x-1a2b".to_owned(), "2026-01-01T00:00:00Z".to_owned());
+    let experiment = AbRecord { id, started_at, ..AbRecord::default() };
+    experiment.save(&home.join("pgdyno-results")).unwrap();
     // Large enough that each is in the middle of it when the next one begins.
     std::fs::write(home.join("pgdyno-results/a/big.bin"), vec![7; 8 << 20]).unwrap();
     let pushes = six(&["store", "push"]);
     let pushed = pushes.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("pushed "));
-    assert_eq!(pushed.count(), 2, "{pushes:?}");
+    assert_eq!(pushed.count(), 3, "{pushes:?}");
+    assert_eq!(place.ask("SELECT count(*) FROM pgdyno_results.studies"), "1");
     assert_eq!(place.ask("SELECT count(*) FROM pgdyno_results.records"), "2");
 
     let compared = home.run(&["compare", "a", "b"]).ok().stdout;
