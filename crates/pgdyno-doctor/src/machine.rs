@@ -16,18 +16,22 @@ mod steal;
 mod topology;
 mod usage;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use pgdyno_report::units;
 use pgdyno_server::Machine;
 
 use crate::examination::Place;
+use crate::finding::Finding;
 use files::Files;
 use usage::Usage;
 
 /// How long the CPUs are watched.
 const WATCH: Duration = Duration::from_secs(1);
+/// Time limit of the check that writes to a disk. The others read what the kernel has in memory.
+const FLUSH: Duration = Duration::from_secs(20);
 
 /// Examines this machine. Files are flushed in `directory`, where a private server has its data. Takes about two seconds.
 #[must_use]
@@ -48,9 +52,26 @@ pub fn examine(directory: &Path) -> Place {
         clock::check(&pgdyno_engine::Clock::measure()),
         open_files::check(),
         ports::check(&files),
-        flush::check(directory),
+        flush_in_time(directory.to_owned(), FLUSH),
     ];
     Place { name: "machine", description: describe(&machine), findings: found.into_iter().flatten().collect() }
+}
+
+/// Times flushes in a thread of its own, which is left behind if the disk hangs.
+fn flush_in_time(directory: PathBuf, limit: Duration) -> Option<Finding> {
+    let (done, end) = mpsc::channel();
+    // Without a thread, or if it is late, nobody receives the result.
+    let started = std::thread::Builder::new().name("pgdyno-flush".to_owned()).spawn(move || {
+        drop(done.send(flush::check(&directory)));
+    });
+    started.ok()?;
+    end.recv_timeout(limit).unwrap_or_else(|_| {
+        let found = Finding::passed("disk-flush", format!("did not end within {} s", limit.as_secs()));
+        Some(found.error(
+            "The disk with the data of private servers hangs: a run would, too.",
+            "Look at the kernel's log and at what else writes there.",
+        ))
+    })
 }
 
 /// Returns what the machine is: `2 CPUs, 23.4 GiB, Linux 6.1.0, AMD EPYC`.

@@ -5,6 +5,7 @@ mod catalog;
 mod commit;
 mod connection;
 mod extensions;
+mod in_time;
 mod replication;
 mod rights;
 mod room;
@@ -17,27 +18,35 @@ mod time_limits;
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
 use crate::examination::Place;
-use crate::finding::Finding;
+use in_time::Session;
 
-/// Examines the server that `admin` is connected to by `options`. `description` says what it is. Takes about two seconds.
+/// Examines the server that `admin` is connected to by `options`. `description` says what it is. Takes about two seconds,
+/// and at most ten for each check: one that hangs is a finding, and the others still run.
 ///
 /// # Errors
 /// When the connection is lost. What a role may not see is told as a finding.
 pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String) -> Result<Place, AdminError> {
     let facts = pgdyno_server::facts(admin, options)?;
     let caps = pgdyno_server::capabilities(admin, options)?;
-    let (round_trip, trips) = round_trip::check(admin, facts.is_local)?;
-    let mut found: Vec<Finding> = vec![round_trip];
+    let mut session = Session { admin, options };
+    let mut trips = None;
+    let mut found = session.check("round-trip", |admin| {
+        let (finding, times) = round_trip::check(admin, facts.is_local)?;
+        trips = Some(times);
+        Ok([finding])
+    })?;
     found.extend(connection::check(&facts, &caps));
-    found.extend(commit::check(admin, &facts, &trips)?);
-    found.extend(settings::check(admin, &facts)?);
+    if let Some(trips) = trips {
+        found.extend(session.check("commit", |admin| commit::check(admin, &facts, &trips))?);
+    }
+    found.extend(session.check("settings", |admin| settings::check(admin, &facts))?);
     found.extend(time_limits::check(&facts));
-    found.extend(sessions::check(admin)?);
-    found.extend(room::check(admin)?);
-    found.extend(tables::check(admin)?);
-    found.extend(catalog::check(admin)?);
-    found.extend(extensions::check(admin, &facts)?);
-    found.extend(rights::check(admin, &facts)?);
-    found.extend(replication::check(admin, &facts)?);
+    found.extend(session.check("other-sessions", sessions::check)?);
+    found.extend(session.check("connections", room::check)?);
+    found.extend(session.check("tables", tables::check)?);
+    found.extend(session.check("catalog", catalog::check)?);
+    found.extend(session.check("extensions", |admin| extensions::check(admin, &facts))?);
+    found.extend(session.check("rights", |admin| rights::check(admin, &facts))?);
+    found.extend(session.check("replication", |admin| replication::check(admin, &facts))?);
     Ok(Place { name: "server", description, findings: found })
 }

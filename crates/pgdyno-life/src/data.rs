@@ -294,7 +294,7 @@ pub fn load(
     access.events.ended();
     let report = loaded.map_err(|error| {
         let code = match &error {
-            LoadError::Interrupted | LoadError::Suspended => Code::Interrupted,
+            LoadError::Interrupted | LoadError::Stopped(_) | LoadError::Suspended => Code::Interrupted,
             LoadError::Connect(_) => Code::Start,
             _ => Code::Load,
         };
@@ -450,9 +450,9 @@ fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns the only number of a query's result.
+/// Returns the only number of a query's result. The query may read a whole table.
 pub(crate) fn number(admin: &mut Admin, sql: &str) -> Option<u64> {
-    admin.query_opt(sql).ok().flatten()?.parse().ok()
+    admin.patiently(|admin| admin.query_opt(sql)).ok().flatten()?.parse().ok()
 }
 
 /// Executes the statements that a run starts with. Returns what was left out, in sentences: all of them on a standby,
@@ -470,7 +470,7 @@ pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilit
     admin.take_notices();
     let mut left_out = Vec::new();
     for sql in statements {
-        match admin.execute(sql) {
+        match admin.patiently(|admin| admin.execute(sql)) {
             Err(error) if error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) => {
                 left_out.push(format!("left out before the run: {error} (--no-vacuum leaves it out without a word)"));
             }

@@ -21,6 +21,11 @@ pub enum Event<'a> {
         /// The text for people.
         text: &'a str,
     },
+    /// The server has not answered a statement for some time, outside of the measured window.
+    Waiting {
+        /// What it waits for, for people.
+        text: &'a str,
+    },
     /// The user has asked the run to end.
     Ending {
         /// The text for people.

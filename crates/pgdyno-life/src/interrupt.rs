@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use pgdyno_engine::Control;
-use pgdyno_net::{ConnectOptions, Interrupter};
+use pgdyno_net::{ConnectOptions, Interrupter, Lookout};
 
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
@@ -27,6 +27,8 @@ pub struct Interrupt {
     waits: Interrupter,
     /// Ends the waits of steps that restore settings, at the second signal.
     last_waits: Interrupter,
+    /// Reports what long waits are for, except while clients drive.
+    pub lookout: Lookout,
 }
 
 /// No client has started.
@@ -39,13 +41,13 @@ const AFTER: u8 = 2;
 impl Interrupt {
     /// Returns the same options for connections whose waits end at Ctrl-C; while clients drive, at the second one.
     pub fn options(&self, options: &ConnectOptions) -> ConnectOptions {
-        options.interrupted_by(&self.waits)
+        options.interrupted_by(&self.waits).reported_by(&self.lookout)
     }
 
     /// Returns the same options for steps that restore settings after the first Ctrl-C: their waits end at the second
     /// one.
     pub fn last_options(&self, options: &ConnectOptions) -> ConnectOptions {
-        options.interrupted_by(&self.last_waits)
+        options.interrupted_by(&self.last_waits).reported_by(&self.lookout)
     }
 
     /// Returns what ends waits at the first Ctrl-C, unless clients drive.
@@ -61,7 +63,7 @@ impl Interrupt {
     /// Does `work`, during which the clients drive.
     pub fn driving<T>(&self, work: impl FnOnce() -> T) -> T {
         self.stage.store(DRIVING, Ordering::Release);
-        let done = work();
+        let done = self.lookout.paused(work);
         self.stage.store(AFTER, Ordering::Release);
         done
     }

@@ -405,7 +405,8 @@ impl Run<'_> {
         let workload = self.request.resolve(&self.facts)?.workload;
         let mut was_there = false;
         for data in workload.data.iter().rev() {
-            was_there |= !pgdyno_load::drop_data(&mut admin, data.as_ref(), false).or_fail(Code::Load)?.is_empty();
+            let dropped = pgdyno_load::drop_data(&mut admin, data.as_ref(), false);
+            was_there |= !dropped.map_err(|error| error.asked(options)).or_fail(Code::Load)?.is_empty();
         }
         let what = if was_there { "what pgdyno had loaded" } else { "nothing was there" };
         Ok(Some(cycle::record("drop", true, what, began)))

@@ -47,6 +47,8 @@ use crate::target::{Owner, Server};
 const SAMPLING: Duration = Duration::from_secs(5);
 /// How long the server may take to answer after the run.
 const ANSWERING: Duration = Duration::from_secs(10);
+/// How long one of its answers may take after that.
+const AFTERWARDS: Duration = Duration::from_secs(60);
 
 /// Returns true if the server is a null server, given or started.
 pub fn is_null(admin: &Admin) -> bool {
@@ -250,7 +252,7 @@ impl Stage<'_> {
             (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
         if let Some(sampler) = &mut sampler {
             // This connection is used while the clients run: a server that does not answer must not delay their end.
-            sampler.wait_at_most(Some(SAMPLING)).or_fail(Code::Start)?;
+            sampler.wait_at_most(SAMPLING);
         }
         let machines = Machines {
             local: options.is_local(),
@@ -358,12 +360,13 @@ impl Stage<'_> {
 
     /// Returns true if the server still answers after the run. If it does not, later steps do not wait for it.
     fn still_answers(&mut self, admin: &mut Admin) -> bool {
-        let answers = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
-        let patience = if answers { None } else { Some(SAMPLING) };
+        admin.wait_at_most(ANSWERING);
+        let answers = admin.execute("select 1").is_ok();
         if !answers {
             self.warn("the server no longer answers: the data was not checked after the run".to_owned());
         }
-        admin.wait_at_most(patience).is_ok() && answers
+        admin.wait_at_most(if answers { AFTERWARDS } else { SAMPLING });
+        answers
     }
 
     /// Fills the caches and writes a checkpoint, if the plan asks for that.

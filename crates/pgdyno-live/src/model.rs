@@ -72,6 +72,7 @@ impl Model {
         match *event {
             Event::Note { text } => self.say(text),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
+            Event::Waiting { text } => self.say(&format!("waiting: {text}")),
             Event::Ending { text } => {
                 self.standing.ending = true;
                 self.say(text);

@@ -162,6 +162,7 @@ impl EventSink for Progress {
             _ if self.to_view(event) => {}
             Event::Note { text } => self.line(text),
             Event::Warning { text } => self.line(&format!("warning: {text}")),
+            Event::Waiting { text } => self.line(&format!("waiting: {text}")),
             // The terminal has echoed the key, so the cursor is not at the start of the line.
             Event::Ending { text } => self.line(&format!("\n{text}")),
             Event::Step { step, done, of } if is_terminal => {

@@ -134,6 +134,8 @@ pub fn check(
     let options = &halt.options(options);
     let interrupted = |check: &str| CheckError::Interrupted { check: check.to_owned() };
     let mut admin = halt.connect(options)?.ok_or_else(|| interrupted("begin"))?;
+    // Checks read all rows.
+    admin.wait_without_limit();
     let mut report = CheckReport::default();
     let (mut loaded, mut emptied, mut changes) = (Vec::new(), None, None);
     if moment.is_later() {

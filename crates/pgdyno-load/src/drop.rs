@@ -5,6 +5,7 @@ use pgdyno_wire::SqlState;
 use pgdyno_workload::DataSet;
 
 use crate::fill::apart;
+use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
 use crate::state::stamp;
 use crate::{LoadError, state};
@@ -30,26 +31,43 @@ impl Dropped {
 
 /// Drops the data set `data` of any scale, in one transaction: tables, routines and everything else with its mark,
 /// and its stamp. With `force`, also objects of other programs with the names of its tables and routines. Fails if
-/// other objects depend on these: it never cascades.
+/// other objects depend on these: it never cascades. If the answer to the COMMIT does not come, it may have happened:
+/// [`LoadError::asked`] asks.
 ///
 /// # Errors
 /// [`LoadError::Foreign`] or [`LoadError::OtherMaker`] without `force`, if there is an object that is not pgdyno's;
 /// nothing is dropped then.
 pub fn drop_data(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<Dropped, LoadError> {
+    // Locks of others and a synchronous standby take as long as they take.
+    admin.patiently(|admin| drop_patiently(admin, data, force))
+}
+
+fn drop_patiently(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<Dropped, LoadError> {
     let meta = data.meta();
     if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
     let caps = state::capabilities(admin);
     admin.execute("begin").map_err(undroppable)?;
+    let mut transaction = None;
     let dropped = lock(admin, meta.dataset)
         .and_then(|()| Inventory::take(admin, data, &caps))
         .and_then(|inventory| drop_all(admin, &inventory, meta.dataset, force))
-        .and_then(|dropped| drop_routine_schema(admin, data, dropped));
+        .and_then(|dropped| drop_routine_schema(admin, data, dropped))
+        .and_then(|dropped| {
+            transaction = fate::transaction(admin).map_err(undroppable)?;
+            Ok(dropped)
+        });
     let end = admin.execute(if dropped.is_ok() { "commit" } else { "rollback" });
     let dropped = dropped?;
-    end.map_err(undroppable)?;
-    Ok(dropped)
+    match end {
+        Ok(_) => Ok(dropped),
+        Err(source) if source.is_lost() => {
+            let fate = Fate::Unknown("the server was not asked".to_owned());
+            Err(LoadError::Unanswered { fate, transaction, source })
+        }
+        Err(source) => Err(undroppable(source)),
+    }
 }
 
 /// Within a transaction: drops the schema of routines that are kept apart, if pgdyno created it.

@@ -1,13 +1,13 @@
 //! Errors of looking at, loading and dropping data.
 
-use pgdyno_net::{Admin, AdminError, ConnectError};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions};
 use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::libpq;
 use pgdyno_workload::Maker;
 
 use crate::state::stamp::STAMP_TABLE;
-use crate::{Phase, Stamp};
+use crate::{Fate, Phase, Remains, Stamp};
 
 /// The error when data could not be looked at, loaded or dropped.
 #[derive(Debug, thiserror::Error)]
@@ -259,6 +259,19 @@ pub enum LoadError {
     /// The stop flag was set.
     #[error("interrupted; what was loaded so far is unusable, and the next load removes it")]
     Interrupted,
+    /// The stop flag was set; the server was asked what is there now.
+    #[error("interrupted; {0}")]
+    Stopped(Remains),
+    /// The answer to the COMMIT of a drop did not come.
+    #[error("failed to drop the data: {source}; {}", outcome(.fate))]
+    Unanswered {
+        /// What became of the transaction.
+        fate: Fate,
+        /// Its identity, if the server has said it.
+        transaction: Option<String>,
+        /// Why the answer did not come.
+        source: AdminError,
+    },
     /// The stop flag was set, and the next load resumes this one.
     #[error("interrupted; {GOES_ON}")]
     Suspended,
@@ -273,6 +286,18 @@ impl LoadError {
             }
             Ok(search_path) => Self::NoSchema { search_path },
             Err(error) => Self::Catalog(error),
+        }
+    }
+
+    /// Returns the same error after the server was asked over another connection what became of a COMMIT without an
+    /// answer.
+    #[must_use]
+    pub fn asked(self, options: &ConnectOptions) -> Self {
+        match self {
+            Self::Unanswered { transaction: Some(id), source, .. } => {
+                Self::Unanswered { fate: Fate::ask(options, &id), transaction: Some(id), source }
+            }
+            other => other,
         }
     }
 
@@ -316,6 +341,18 @@ fn remedy(message: &ServerMessage) -> &'static str {
             "\nIt was there before and is left alone: use another database or schema, or drop it first."
         }
         _ => "",
+    }
+}
+
+/// Returns what became of a drop, and what to do.
+fn outcome(fate: &Fate) -> String {
+    match fate {
+        Fate::Committed => "the server has committed it all the same: everything was dropped".to_owned(),
+        Fate::RolledBack => "the server has rolled it back: nothing was dropped".to_owned(),
+        Fate::InProgress => "the server still works on it: drop again later to find out what is left".to_owned(),
+        Fate::Unknown(why) => {
+            format!("whether anything was dropped could not be found out ({why}): drop again to find out what is left")
+        }
     }
 }
 

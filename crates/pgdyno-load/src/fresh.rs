@@ -17,6 +17,8 @@ const PREFIX: &str = "pgdyno_copy_";
 
 /// Time for sessions to end after a request, if the server cannot terminate them by itself.
 const ENDING: Duration = Duration::from_secs(10);
+/// Time limit of dropping a copy, which nothing interrupts: the server writes a checkpoint first.
+const DROPPING: Duration = Duration::from_secs(600);
 
 /// The error when a copy could not be made or dropped.
 #[derive(Debug, thiserror::Error)]
@@ -49,10 +51,12 @@ pub enum FreshError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The stop flag was set.
-    #[error("interrupted while database {template} was copied; nothing of the copy is left")]
+    #[error("interrupted while database {template} was copied; {}", left_of(.left))]
     Interrupted {
         /// The database to copy.
         template: String,
+        /// Why the copy may still be there.
+        left: Option<String>,
     },
 }
 
@@ -63,6 +67,13 @@ fn remedy(error: &AdminError) -> &'static str {
         }
         Some("42501") => "; the role needs CREATEDB, and must own the database or be a superuser",
         _ => "",
+    }
+}
+
+fn left_of(left: &Option<String>) -> String {
+    match left {
+        None => "nothing of the copy is left".to_owned(),
+        Some(why) => format!("the next run removes what is left of the copy: {why}"),
     }
 }
 
@@ -225,8 +236,8 @@ impl Fresh {
             drop(admin.execute("select 1"));
         }
         // The copy may have ended before the request came.
-        drop(fresh.remove());
-        Err(FreshError::Interrupted { template: template.name.clone() })
+        let left = fresh.remove().err().map(|error| error.to_string());
+        Err(FreshError::Interrupted { template: template.name.clone(), left })
     }
 
     /// Does everything from the first connection to the checkpoint after the copy.
@@ -241,6 +252,8 @@ impl Fresh {
         admin.query(&format!("select pg_advisory_lock({})", lock_key(&self.name))).map_err(failed)?;
         let began = Instant::now();
         let admin = self.admin.insert(admin);
+        // A copy takes as long as the disk needs; `halt` ends it.
+        admin.wait_without_limit();
         if halt.is_set() {
             return Ok(());
         }
@@ -253,7 +266,8 @@ impl Fresh {
         self.bytes = admin.query_opt(&size).ok().flatten().and_then(|n| n.parse().ok());
         self.seconds = began.elapsed().as_secs_f64();
         // The lock is held until the copy is dropped, whatever happens to the run.
-        admin.set_interrupter(None).map_err(|_| FreshError::Interrupted { template })
+        admin.wait_at_most(DROPPING);
+        admin.set_interrupter(None).map_err(|_| FreshError::Interrupted { template, left: None })
     }
 
     /// Returns its name.
@@ -283,7 +297,8 @@ impl Fresh {
         match drop_database(admin, &self.name) {
             // The server may have been restarted meanwhile.
             Err(error) if error.is_lost() => {
-                let admin = Admin::connect(&self.beside).map_err(|e| failed(e.into()))?;
+                let mut admin = Admin::connect(&self.beside).map_err(|e| failed(e.into()))?;
+                admin.wait_at_most(DROPPING);
                 drop_database(admin, &self.name).map_err(|e| failed(e.into()))
             }
             dropped => dropped.map_err(|e| failed(e.into())),

@@ -46,6 +46,7 @@ pub use fill::report::{LoadReport, PhaseReport, TableReport};
 pub use fill::routines::refresh_routines;
 pub use fresh::{CopyMethod, Fresh, FreshError, Template};
 pub use state::changes::{interrupted_change, repair};
+pub use state::fate::{Fate, Remains};
 pub use state::layout::differences;
 pub use state::ledger::Kept;
 pub use state::maker::{driven_by, shortcomings};

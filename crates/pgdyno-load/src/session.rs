@@ -80,9 +80,7 @@ impl<'a> Session<'a> {
     /// before that. Nothing may watch the connection any more. A late cancel request may hit the first statement.
     pub(crate) fn end(mut self) {
         // Nothing is left that could end the wait.
-        if self.admin.wait_at_most(Some(FAREWELL)).is_err() {
-            return;
-        }
+        self.admin.wait_at_most(FAREWELL);
         for sql in ["rollback", "rollback", "select pg_advisory_unlock_all()"] {
             // A lost connection has no locks.
             if self.admin.execute(sql).is_err_and(|error| error.is_lost()) {
@@ -124,6 +122,8 @@ fn watch(mut admin: Admin, halt: &Halt<'_>) -> Result<(Admin, Arc<AtomicBool>), 
             false => LoadError::of(Phase::Prepare, None, error),
         })?;
     }
+    // COPY, index builds and waits for locks take as long as they need; `halt` ends them.
+    admin.wait_without_limit();
     let busy = halt.watch_over(admin.cancel_handle());
     Ok((admin, busy))
 }

@@ -1,6 +1,7 @@
 //! State of a workload's data in a database.
 
 pub(crate) mod changes;
+pub(crate) mod fate;
 pub(crate) mod inventory;
 pub(crate) mod layout;
 pub(crate) mod ledger;

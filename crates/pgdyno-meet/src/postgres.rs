@@ -160,8 +160,7 @@ impl Link {
 
 fn connect(options: &ConnectOptions) -> Result<Admin, ConnectError> {
     let mut admin = Admin::connect(options)?;
-    // If the system refuses, the connection waits as long as the server takes.
-    let _ = admin.wait_at_most(Some(ANSWERING));
+    admin.wait_at_most(ANSWERING);
     Ok(admin)
 }
 

@@ -3,16 +3,16 @@
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
-use crate::Interrupter;
 use crate::host::{DEFAULT_SOCKET_DIRS, Host, Place, socket_path};
 use crate::interrupt::GLANCE;
 use crate::options::Keepalive;
 use crate::transport::Socket;
+use crate::{Deadline, Interrupter};
 
 /// A socket's path, or an IP address and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Address {
     /// Connects a blocking stream.
     pub(crate) fn connect(
         &self,
-        deadline: Option<Instant>,
+        deadline: Deadline,
         keepalive: &Keepalive,
         interrupter: Option<&Interrupter>,
     ) -> io::Result<Socket> {
@@ -65,32 +65,17 @@ impl Address {
     }
 }
 
-/// Returns the time left; an error if none is.
-pub(crate) fn remaining(deadline: Option<Instant>) -> io::Result<Option<Duration>> {
-    let Some(deadline) = deadline else {
-        return Ok(None);
-    };
-    match deadline.saturating_duration_since(Instant::now()) {
-        Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
-        left => Ok(Some(left)),
-    }
-}
-
 fn check(interrupter: Option<&Interrupter>) -> io::Result<()> {
     interrupter.map_or(Ok(()), Interrupter::check)
 }
 
 /// Interval between two looks at deadline and interrupter.
-fn glance(deadline: Option<Instant>) -> io::Result<Duration> {
-    Ok(remaining(deadline)?.map_or(GLANCE, |left| left.min(GLANCE)))
+fn glance(deadline: Deadline) -> io::Result<Duration> {
+    Ok(deadline.remaining()?.map_or(GLANCE, |left| left.min(GLANCE)))
 }
 
 #[cfg(target_os = "linux")]
-fn connect_tcp(
-    addr: SocketAddr,
-    deadline: Option<Instant>,
-    interrupter: Option<&Interrupter>,
-) -> io::Result<TcpStream> {
+fn connect_tcp(addr: SocketAddr, deadline: Deadline, interrupter: Option<&Interrupter>) -> io::Result<TcpStream> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let family = if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -118,12 +103,8 @@ fn connect_tcp(
 }
 
 #[cfg(not(target_os = "linux"))]
-fn connect_tcp(
-    addr: SocketAddr,
-    deadline: Option<Instant>,
-    interrupter: Option<&Interrupter>,
-) -> io::Result<TcpStream> {
-    let timeout = remaining(deadline)?;
+fn connect_tcp(addr: SocketAddr, deadline: Deadline, interrupter: Option<&Interrupter>) -> io::Result<TcpStream> {
+    let timeout = deadline.remaining()?;
     let connect = move || match timeout {
         Some(timeout) => TcpStream::connect_timeout(&addr, timeout),
         None => TcpStream::connect(addr),
@@ -134,7 +115,7 @@ fn connect_tcp(
     }
 }
 
-fn connect_unix(path: &str, deadline: Option<Instant>, interrupter: Option<&Interrupter>) -> io::Result<UnixStream> {
+fn connect_unix(path: &str, deadline: Deadline, interrupter: Option<&Interrupter>) -> io::Result<UnixStream> {
     let address = match path.strip_prefix('@') {
         #[cfg(target_os = "linux")]
         Some(name) => SocketAddrUnix::new_abstract_name(name.as_bytes())?,

@@ -1,4 +1,6 @@
 //! A small blocking client for everything that is not measured: DDL, probes, COPY.
+//!
+//! Whatever a server sends, an answer is limited in total, in time and in memory.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -8,8 +10,10 @@ use pgdyno_wire::{SqlState, frontend};
 
 use crate::channel::{Channel, ReceiveError};
 use crate::startup::MAX_NOTICES;
-use crate::waiting::Waiting;
-use crate::{CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Interrupter, Parameters, Peer};
+use crate::waiting::{Patience, Vigil, Waiting};
+use crate::{
+    CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Deadline, Interrupter, Parameters, Peer,
+};
 
 /// Length of the part of a statement that an error shows.
 const SQL_EXCERPT_CHARS: usize = 200;
@@ -37,18 +41,30 @@ pub enum AdminError {
         /// The server's last message.
         said: Option<Box<ServerMessage>>,
     },
-    /// The server accepted the connection, and did not answer a short query in time ([`Admin::promptly`]).
+    /// The server accepted the connection, and its answer was not complete in time: see [`Admin::wait_at_most`].
     #[error(
-        "{peer} accepted the connection and did not answer within {seconds} s when asked {about}; see its log and its load, \
+        "{peer} accepted the connection and did not answer within {seconds} s {about}; see its log and its load, \
          and whether a pooler or proxy in between passes queries on, or set connect_timeout higher to wait longer"
     )]
     Silent {
         /// `host:port` or the socket's path.
         peer: String,
-        /// The question, in words.
-        about: &'static str,
+        /// The question: `when asked its version`, or `to: select …`.
+        about: String,
         /// How long it waited.
         seconds: f64,
+    },
+    /// The answer takes more memory than expected of any answer: see [`Admin::take_at_most`].
+    #[error(
+        "{peer} answered with more than {} MiB to: {sql}; check that {peer} is the right server, and what its tables have", .limit_bytes >> 20
+    )]
+    TooLarge {
+        /// `host:port` or the socket's path.
+        peer: String,
+        /// The statement.
+        sql: String,
+        /// The limit.
+        limit_bytes: usize,
     },
     /// An [`crate::Interrupter`] ended the wait.
     #[error("interrupted during {command} on {peer}")]
@@ -87,7 +103,11 @@ impl AdminError {
         match self {
             Self::Server { message, .. } => Some(message.code),
             Self::Lost { said, .. } => said.as_ref().map(|message| message.code),
-            Self::Silent { .. } | Self::Interrupted { .. } | Self::Garbage { .. } | Self::Shape { .. } => None,
+            Self::Silent { .. }
+            | Self::TooLarge { .. }
+            | Self::Interrupted { .. }
+            | Self::Garbage { .. }
+            | Self::Shape { .. } => None,
         }
     }
 
@@ -105,7 +125,11 @@ impl AdminError {
     #[must_use]
     pub fn is_lost(&self) -> bool {
         match self {
-            Self::Lost { .. } | Self::Silent { .. } | Self::Interrupted { .. } | Self::Garbage { .. } => true,
+            Self::Lost { .. }
+            | Self::Silent { .. }
+            | Self::TooLarge { .. }
+            | Self::Interrupted { .. }
+            | Self::Garbage { .. } => true,
             Self::Server { .. } | Self::Shape { .. } => false,
         }
     }
@@ -131,7 +155,11 @@ pub struct Admin {
     server: Peer,
     /// Notices not taken yet: those of the startup, and later ones if they are kept.
     notices: Vec<ServerMessage>,
+    /// Bytes of these notices in the server's messages.
+    notices_bytes: usize,
     keeps_notices: bool,
+    /// Memory limit of one answer.
+    answer_bytes_max: usize,
 }
 
 /// Result of one simple query.
@@ -142,13 +170,31 @@ pub(crate) struct Answer {
     tag_rows: u64,
 }
 
+/// Memory limit of one answer, unless [`Admin::take_at_most`] sets another one: far more than any of pgdyno's own
+/// questions takes.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Memory limit of the notices that are kept.
+const NOTICES_BYTES_MAX: usize = 1 << 20;
+
 impl Admin {
-    /// Opens a connection.
+    /// Opens a connection. A host is given up after [`ConnectOptions::answer_timeout`] where no `connect_timeout` is set.
     ///
     /// # Errors
     /// See [`Connection::open`].
     pub fn connect(options: &ConnectOptions) -> Result<Self, ConnectError> {
-        Ok(Connection::open(options)?.into())
+        let options = &options.with_default_connect_timeout(options.answer_timeout());
+        Ok(Self::from(Connection::open(options)?).reported(options))
+    }
+
+    /// Lets the [`crate::Lookout`] of `options`, with which the connection was opened, report its long waits.
+    #[must_use]
+    pub fn reported(mut self, options: &ConnectOptions) -> Self {
+        if let Some(lookout) = &options.lookout {
+            let cancel = &self.waiting.cancel;
+            let beside = options.beside(&self.server, &cancel.address);
+            self.waiting.vigil = Some(Vigil::new(lookout.clone(), beside, cancel.process_id));
+        }
+        self
     }
 
     /// Returns the server's parameters.
@@ -175,23 +221,52 @@ impl Admin {
         &self.waiting.peer
     }
 
-    /// Keeps later notices for [`Admin::take_notices`], as those of the startup are kept; at most a thousand, the
-    /// others are dropped.
+    /// Keeps later notices for [`Admin::take_notices`], as those of the startup are kept; at most a thousand and 1 MiB,
+    /// the others are dropped.
     pub fn keep_notices(&mut self) {
         self.keeps_notices = true;
     }
 
     /// Returns the notices since the last call, in order.
     pub fn take_notices(&mut self) -> Vec<ServerMessage> {
+        self.notices_bytes = 0;
         std::mem::take(&mut self.notices)
     }
 
-    /// Limits every read: the connection is lost if the server is silent for longer. `None` waits forever.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub fn wait_at_most(&mut self, patience: Option<Duration>) -> io::Result<()> {
-        self.waiting.set_patience(&self.channel, patience)
+    /// Limits the time of each following answer, from the statement to the last message: the connection is lost if it
+    /// takes longer, whatever the server sends meanwhile. Without a call of this or [`Admin::wait_without_limit`] it is
+    /// [`ConnectOptions::answer_timeout`].
+    pub fn wait_at_most(&mut self, limit: Duration) {
+        self.waiting.patience = Patience::AtMost(limit);
+    }
+
+    /// Waits as long as the server needs, for statements that may take hours: DDL, COPY, checks of all rows. Only an
+    /// [`Interrupter`] or a cancel request ends the wait.
+    pub fn wait_without_limit(&mut self) {
+        self.waiting.patience = Patience::Unlimited;
+    }
+
+    /// Runs `work` with [`Admin::wait_without_limit`].
+    pub fn patiently<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.waiting.patience, Patience::Unlimited);
+        let done = work(self);
+        self.waiting.patience = outer;
+        done
+    }
+
+    /// Runs `work`, all of whose statements share `deadline` beside the time limit of each.
+    pub fn until<T>(&mut self, deadline: Deadline, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.waiting.deadline;
+        self.waiting.deadline = outer.earlier(deadline);
+        let done = work(self);
+        self.waiting.deadline = outer;
+        done
+    }
+
+    /// Limits the memory that each following answer takes: its rows and its error, or a single message. The connection
+    /// is lost if it is more. Without a call it is 64 MiB.
+    pub fn take_at_most(&mut self, bytes: usize) {
+        self.answer_bytes_max = bytes;
     }
 
     /// Lets `interrupter` alone end the waits of this connection; `None`: nothing ends them.
@@ -237,14 +312,17 @@ impl Admin {
     pub fn query_all(&mut self, sql: &str) -> Result<Vec<Rows>, AdminError> {
         self.send_query(sql)?;
         let mut results: Vec<Rows> = Vec::new();
-        let mut error = None;
+        let (mut error, mut kept_bytes) = (None, 0);
         loop {
             let message = self.receive(sql)?;
             match message.tag {
-                b'T' => results.push(Rows { columns: backend::column_names(message.body), rows: Vec::new() }),
+                b'T' => {
+                    results.push(Rows { columns: backend::column_names(message.body), rows: Vec::new() });
+                    kept_bytes += message.len;
+                }
                 b'D' => {
                     if let Some(rows) = results.last_mut() {
-                        rows.rows.push(texts(DataRow::new(message.body)));
+                        kept_bytes += keep(&mut rows.rows, DataRow::new(message.body));
                     }
                 }
                 b'E' => {
@@ -253,6 +331,7 @@ impl Admin {
                 b'Z' => break,
                 _ => {}
             }
+            self.admit(kept_bytes, sql)?;
         }
         error.map_or(Ok(results), |message| Err(server_error(sql, message)))
     }
@@ -327,7 +406,10 @@ impl Admin {
         loop {
             let message = self.receive(sql)?;
             match message.tag {
-                b'G' => return Ok(CopyWriter::new(self, shorten(sql))),
+                b'G' => {
+                    self.begin_data(sql)?;
+                    return Ok(CopyWriter::new(self, shorten(sql)));
+                }
                 b'E' => refused = Some(ServerMessage::parse(message.body)),
                 b'Z' => break,
                 _ => {}
@@ -350,14 +432,15 @@ impl Admin {
 
     pub(crate) fn answer(&mut self, sql: &str, keep_rows: bool) -> Result<Answer, AdminError> {
         let mut answer = Answer::default();
-        let mut error = None;
+        let (mut error, mut kept_bytes) = (None, 0);
         loop {
             let message = self.receive(sql)?;
             match message.tag {
                 b'T' if keep_rows => {
                     answer.rows = Rows { columns: backend::column_names(message.body), rows: Vec::new() };
+                    kept_bytes = message.len;
                 }
-                b'D' if keep_rows => answer.rows.rows.push(texts(DataRow::new(message.body))),
+                b'D' if keep_rows => kept_bytes += keep(&mut answer.rows.rows, DataRow::new(message.body)),
                 b'C' => answer.tag_rows = backend::rows_of_tag(message.body).unwrap_or(0),
                 b'E' => {
                     error.get_or_insert_with(|| ServerMessage::parse(message.body));
@@ -371,8 +454,17 @@ impl Admin {
                 b'Z' => break,
                 _ => {}
             }
+            self.admit(kept_bytes, sql)?;
         }
         error.map_or(Ok(answer), |message| Err(server_error(sql, message)))
+    }
+
+    /// Gives the server up if an answer takes more memory than it may.
+    fn admit(&mut self, kept_bytes: usize, sql: &str) -> Result<(), AdminError> {
+        match kept_bytes > self.answer_bytes_max {
+            true => Err(self.waiting.flooded(sql, self.answer_bytes_max)),
+            false => Ok(()),
+        }
     }
 
     fn send_query(&mut self, sql: &str) -> Result<(), AdminError> {
@@ -382,7 +474,7 @@ impl Admin {
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8], sql: &str) -> Result<(), AdminError> {
-        match self.waiting.begin(&mut self.channel).and_then(|()| self.channel.send(bytes)) {
+        match self.waiting.begin(&mut self.channel, sql).and_then(|()| self.channel.send(bytes)) {
             Ok(()) => Ok(()),
             Err(error) => Err(self.write_failed(&error, sql)),
         }
@@ -390,8 +482,8 @@ impl Admin {
 
     /// Returns the next message. A FATAL one ends the connection and is returned as its error.
     pub(crate) fn receive(&mut self, sql: &str) -> Result<Message<'_>, AdminError> {
-        let peer = &self.waiting.peer;
-        match self.channel.receive() {
+        let (peer, limit) = (&self.waiting.peer, self.answer_bytes_max);
+        match self.channel.receive_at_most(limit, self.waiting.vigil.as_mut()) {
             Ok(message) if message.tag == b'E' => {
                 let error = ServerMessage::parse(message.body);
                 if error.is_fatal() {
@@ -400,7 +492,10 @@ impl Admin {
                 Ok(message)
             }
             Ok(message) => {
-                if message.tag == b'N' && self.keeps_notices && self.notices.len() < MAX_NOTICES {
+                let may_keep =
+                    || self.notices.len() < MAX_NOTICES && self.notices_bytes + message.len <= NOTICES_BYTES_MAX;
+                if message.tag == b'N' && self.keeps_notices && may_keep() {
+                    self.notices_bytes += message.len;
                     self.notices.push(ServerMessage::parse(message.body));
                 }
                 Ok(message)
@@ -408,6 +503,7 @@ impl Admin {
             Err(ReceiveError::Decode(source)) => {
                 Err(AdminError::Garbage { peer: peer.clone(), sql: shorten(sql), source })
             }
+            Err(ReceiveError::Unexpected { len, .. }) if len > limit => Err(self.waiting.flooded(sql, limit)),
             Err(error) => Err(self.waiting.failed(sql, &error)),
         }
     }
@@ -423,7 +519,7 @@ impl Admin {
     /// # Errors
     /// When the connection is lost.
     pub fn wait_for_news(&mut self, patience: Duration) -> Result<bool, AdminError> {
-        let waited = self.channel.is_readable_within(patience);
+        let waited = self.channel.is_readable_within(Some(patience));
         waited.map_err(|error| self.waiting.lost("LISTEN", error.to_string()))
     }
 
@@ -432,16 +528,35 @@ impl Admin {
         &mut self.channel.transport
     }
 
+    /// Prepares the connection for data that is written without a deadline, however long a COPY takes.
+    pub(crate) fn begin_data(&mut self, sql: &str) -> Result<(), AdminError> {
+        self.channel.set_deadline(Deadline::NEVER).map_err(|error| self.waiting.failed_io(sql, &error))
+    }
+
+    /// Begins the wait for an answer that is due without a new statement.
+    pub(crate) fn begin_answer(&mut self, sql: &str) -> Result<(), AdminError> {
+        self.waiting.begin(&mut self.channel, sql).map_err(|error| self.waiting.failed_io(sql, &error))
+    }
+
     /// Returns the error after a failed write: the server's last message is worth more than the broken pipe.
     pub(crate) fn write_failed(&mut self, error: &io::Error, sql: &str) -> AdminError {
-        while let Ok(message) = self.channel.receive() {
-            if message.tag == b'E' {
-                return last_words(&self.waiting.peer, sql, ServerMessage::parse(message.body));
+        if error.kind() == io::ErrorKind::TimedOut {
+            return self.waiting.failed_io(sql, error);
+        }
+        if self.channel.set_deadline(Deadline::after(LAST_WORDS)).is_ok() {
+            while let Ok(message) = self.channel.receive_at_most(LAST_WORDS_BYTES, None) {
+                if message.tag == b'E' {
+                    return last_words(&self.waiting.peer, sql, ServerMessage::parse(message.body));
+                }
             }
         }
         self.waiting.lost(sql, error.to_string())
     }
 }
+
+/// Limits of the server's last message after a failed write. It is there already if it ever comes.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_WORDS_BYTES: usize = 1 << 20;
 
 impl From<Connection> for Admin {
     fn from(connection: Connection) -> Self {
@@ -456,7 +571,9 @@ impl From<Connection> for Admin {
             channel: connection.channel,
             server: connection.peer.clone(),
             notices: connection.notices,
+            notices_bytes: 0,
             keeps_notices: false,
+            answer_bytes_max: ANSWER_BYTES_MAX,
         }
     }
 }
@@ -472,8 +589,14 @@ impl Drop for Admin {
     }
 }
 
-fn texts(row: DataRow<'_>) -> Vec<Option<String>> {
-    row.columns().map(|value| value.map(|bytes| String::from_utf8_lossy(bytes).into_owned())).collect()
+/// Keeps a row as texts, and returns the memory that it takes: a row of NULLs takes six times its bytes in the message.
+fn keep(rows: &mut Vec<Vec<Option<String>>>, row: DataRow<'_>) -> usize {
+    let texts: Vec<Option<String>> =
+        row.columns().map(|value| value.map(|bytes| String::from_utf8_lossy(bytes).into_owned())).collect();
+    let content: usize = texts.iter().flatten().map(String::len).sum();
+    let bytes = size_of_val(texts.as_slice()) + size_of::<Vec<Option<String>>>() + content;
+    rows.push(texts);
+    bytes
 }
 
 fn last_words(peer: &str, sql: &str, said: ServerMessage) -> AdminError {

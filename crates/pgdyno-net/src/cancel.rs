@@ -11,7 +11,7 @@ use crate::channel::Channel;
 use crate::options::Keepalive;
 use crate::tls::{Dialed, Dialer};
 use crate::transport::{Patient as _, Transport};
-use crate::{Interrupter, Secret};
+use crate::{Deadline, Interrupter, Secret};
 
 /// Time limit of a cancel request: the server only sends a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,11 +43,10 @@ impl CancelHandle {
     /// # Errors
     /// When the server cannot be reached within ten seconds.
     pub fn cancel(&self) -> io::Result<()> {
-        self.cancel_by(Instant::now() + PATIENCE, None)
+        self.cancel_by(Deadline::after(PATIENCE), None)
     }
 
-    pub(crate) fn cancel_by(&self, deadline: Instant, interrupter: Option<&Interrupter>) -> io::Result<()> {
-        let deadline = Some(deadline);
+    pub(crate) fn cancel_by(&self, deadline: Deadline, interrupter: Option<&Interrupter>) -> io::Result<()> {
         let socket = self.address.connect(deadline, &self.keepalive, interrupter)?;
         let _watched = interrupter.map(|interrupter| interrupter.watch(&socket)).transpose()?;
         let transport = match &self.dialer {
@@ -88,7 +87,7 @@ pub fn cancel_all(handles: &[CancelHandle], patience: Duration, interrupter: &In
             let left = handles.len().saturating_sub(next.load(Ordering::Relaxed)) + AT_ONCE;
             let share = (end - now) / u32::try_from(left / AT_ONCE).unwrap_or(u32::MAX);
             // Nothing is left to do after a failure: the connection is closed next.
-            let _ = handle.cancel_by(now + share, Some(interrupter));
+            let _ = handle.cancel_by(Deadline::at(now + share), Some(interrupter));
         }
     };
     std::thread::scope(|scope| {

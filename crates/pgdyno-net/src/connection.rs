@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgdyno_wire::auth::Binding;
 use pgdyno_wire::backend::{DataRow, ServerMessage};
@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::interrupt::Watched;
 use crate::session_attrs::SessionState;
 use crate::startup::{Allowance, Attempt, StartupError};
-use crate::{CancelHandle, ConnectError, ConnectOptions, Peer, TargetSessionAttrs, Transport};
+use crate::{CancelHandle, ConnectError, ConnectOptions, Deadline, Peer, TargetSessionAttrs, Transport};
 
 /// Parameters of the server, from its ParameterStatus messages.
 #[derive(Clone, Debug, Default)]
@@ -178,7 +178,7 @@ impl Connection {
         let mut allowance = Allowance::authenticated();
         let mut state = None;
         loop {
-            let message = self.channel.receive_if(|tag, len| allowance.permits(tag, len))?;
+            let message = self.channel.receive_if(|tag, len| allowance.permits(tag, len), None)?;
             allowance.spend(&message);
             match message.tag {
                 b'D' => {
@@ -221,7 +221,7 @@ fn open_host(
         let peer = Peer::new(host, &address);
         let attempt = Attempt { options, peer: &peer, password: options.password(host) };
         // One deadline for everything, including the query for its state.
-        let deadline = options.connect_timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = options.connect_timeout.map_or(Deadline::NEVER, Deadline::after);
         let opened = open_address(&attempt, host, &address, deadline);
         match opened.and_then(|connection| settle(connection, wanted, &attempt)) {
             Ok(connection) => return Ok(Some(connection)),
@@ -257,7 +257,7 @@ fn settle(
             return Err(ConnectError::Unsuitable { peer: connection.peer, reason });
         }
     }
-    connection.channel.clear_deadline().map_err(|error| attempt.transport_error(error))?;
+    connection.channel.set_deadline(Deadline::NEVER).map_err(|error| attempt.transport_error(error))?;
     Ok(connection)
 }
 
@@ -266,7 +266,7 @@ fn open_address(
     attempt: &Attempt<'_>,
     host: &Host,
     address: &Address,
-    deadline: Option<Instant>,
+    deadline: Deadline,
 ) -> Result<Connection, ConnectError> {
     let mut first = None;
     let mut plain_tried = false;
@@ -296,7 +296,7 @@ fn open_encrypted(
     address: &Address,
     way: Encryption,
     plain: &mut bool,
-    deadline: Option<Instant>,
+    deadline: Deadline,
 ) -> Result<Connection, StartupError> {
     let early = |error| StartupError { error, before_auth: true };
     let options = attempt.options;

@@ -37,11 +37,13 @@ impl<'a> CopyWriter<'a> {
         for piece in data.chunks(MAX_PIECE_BYTES) {
             // During a COPY the server sends only errors and warnings.
             while self.admin.has_answer(&self.sql)? {
+                self.admin.begin_answer(&self.sql)?;
                 let message = self.admin.receive(&self.sql)?;
                 if message.tag == b'E' {
                     let error = server_error(&self.sql, ServerMessage::parse(message.body));
                     return Err(self.give_up(error));
                 }
+                self.admin.begin_data(&self.sql)?;
             }
             let header = frontend::copy_data_header(piece.len());
             if let Err(error) = write_both(self.admin.transport(), &header, piece) {

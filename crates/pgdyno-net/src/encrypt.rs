@@ -1,17 +1,15 @@
 //! Ways of encryption, their order, and the meaning of their failures.
 
-use std::time::Instant;
-
 use pgdyno_wire::auth::Binding;
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, Error};
 
-use crate::ConnectError;
 use crate::address::Address;
 use crate::host::{Host, Place};
 use crate::startup::{Attempt, StartupError, excerpt};
 use crate::tls::{DialError, Dialed, Dialer, SslMode, TlsSettings, end_point_hash};
 use crate::transport::{Socket, Transport};
+use crate::{ConnectError, Deadline};
 
 /// A way of encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +75,7 @@ pub(crate) fn encrypt(
     dialer: &Dialer,
     way: Encryption,
     socket: Socket,
-    deadline: Option<Instant>,
+    deadline: Deadline,
     attempt: &Attempt<'_>,
 ) -> Result<(Transport, Binding), ConnectError> {
     match dialer.dial(socket, deadline) {

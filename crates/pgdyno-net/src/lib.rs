@@ -7,6 +7,8 @@
 //! - [`Connection`] is opened from it: transport, TLS, authentication, choice of the host;
 //! - [`CancelHandle`] cancels a connection's statement, from any thread;
 //! - [`Interrupter`] ends all waits for a server, from any thread;
+//! - [`Deadline`] bounds the waits of a step in total;
+//! - [`Lookout`] reports what a long statement waits for;
 //! - [`Halt`] watches connections, cancels their statements, and closes those that do not obey;
 //! - [`Admin`] runs SQL and COPY over a connection, for everything that is not measured.
 //!
@@ -27,6 +29,7 @@ mod channel;
 mod connection;
 mod conninfo;
 mod copy;
+mod deadline;
 mod encrypt;
 mod error;
 #[doc(hidden)]
@@ -34,6 +37,7 @@ pub mod fuzzing;
 mod halt;
 mod host;
 mod interrupt;
+mod lookout;
 mod options;
 mod peer;
 mod prepared;
@@ -50,9 +54,11 @@ pub use cancel::{CancelHandle, cancel_all};
 pub use connection::{Connection, Parameters, Parts, TlsInfo};
 pub use conninfo::{ConninfoError, Env, pair, without_secrets};
 pub use copy::CopyWriter;
+pub use deadline::Deadline;
 pub use error::ConnectError;
 pub use halt::Halt;
 pub use interrupt::Interrupter;
+pub use lookout::Lookout;
 pub use options::ConnectOptions;
 pub use peer::Peer;
 pub use secret::Secret;

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use pgdyno_wire::auth::{BindingPolicy, Method};
 
+use crate::address::Address;
 use crate::conninfo::{self, PassFile, Values};
 use crate::host::{self, Host, Passwords, Place};
 use crate::tls::TlsSettings;
-use crate::{ConninfoError, Env, Interrupter, Secret, TargetSessionAttrs};
+use crate::{ConninfoError, Env, Interrupter, Lookout, Peer, Secret, TargetSessionAttrs};
 
 /// The default `application_name`.
 const APPLICATION_NAME: &str = "pgdyno";
@@ -39,6 +40,8 @@ pub struct ConnectOptions {
     pub(crate) tls: Arc<TlsSettings>,
     /// Ends waits for the server.
     pub(crate) interrupter: Option<Interrupter>,
+    /// Reports long waits for the server.
+    pub(crate) lookout: Option<Lookout>,
     warnings: Vec<String>,
 }
 
@@ -107,6 +110,7 @@ impl ConnectOptions {
             allowed_methods: allowed_methods(&values)?,
             tls: Arc::new(TlsSettings::resolve(&values, env)?),
             interrupter: None,
+            lookout: None,
             warnings: warning.into_iter().collect(),
         })
     }
@@ -130,6 +134,7 @@ impl ConnectOptions {
             allowed_methods: Method::ALL.to_vec(),
             tls: Arc::new(TlsSettings::disabled()),
             interrupter: None,
+            lookout: None,
             warnings: Vec::new(),
         }
     }
@@ -254,6 +259,28 @@ impl ConnectOptions {
     #[must_use]
     pub fn interrupted_by(&self, interrupter: &Interrupter) -> Self {
         Self { interrupter: Some(interrupter.clone()), ..self.clone() }
+    }
+
+    /// Lets `lookout` report the long waits of each [`crate::Admin`] that is opened with these options.
+    #[must_use]
+    pub fn reported_by(&self, lookout: &Lookout) -> Self {
+        Self { lookout: Some(lookout.clone()), ..self.clone() }
+    }
+
+    /// Removes what reports long waits.
+    #[must_use]
+    pub fn unreported(&self) -> Self {
+        Self { lookout: None, ..self.clone() }
+    }
+
+    /// Returns options for a second session on the server of a connection, without reports of its own.
+    pub(crate) fn beside(&self, peer: &Peer, address: &Address) -> Self {
+        let place = match address {
+            Address::Unix(_) => Place::Socket(peer.host().to_owned()),
+            Address::Tcp(address) => Place::Tcp { name: peer.host().to_owned(), addr: Some(address.ip()) },
+        };
+        let hosts = vec![Host { place, port: peer.port() }];
+        Self { hosts, load_balance: false, target: TargetSessionAttrs::Any, lookout: None, ..self.clone() }
     }
 
     /// Removes the interrupter.

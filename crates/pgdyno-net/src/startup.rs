@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Instant;
 
 use pgdyno_wire::auth::{AuthError, Authenticator, Binding, Progress};
 use pgdyno_wire::backend::{self, Message, ServerMessage};
@@ -96,11 +95,11 @@ impl Attempt<'_> {
         };
         let mut heard = false;
         let (deadline, interrupter) = (channel.deadline(), options.interrupter.as_ref());
-        let mut go_on = || has_time(deadline) && !interrupter.is_some_and(Interrupter::is_interrupted);
+        let mut go_on = || !deadline.has_passed() && !interrupter.is_some_and(Interrupter::is_interrupted);
         loop {
             out.clear();
             let before_auth = !allowance.authenticated;
-            let message = match channel.receive_if(|tag, len| allowance.permits(tag, len)) {
+            let message = match channel.receive_if(|tag, len| allowance.permits(tag, len), None) {
                 Ok(message) => message,
                 Err(error) => {
                     return Err(fail(self.receive_error(error, channel.unread(), heard), before_auth));
@@ -220,10 +219,6 @@ impl Attempt<'_> {
             }
         }
     }
-}
-
-fn has_time(deadline: Option<Instant>) -> bool {
-    deadline.is_none_or(|deadline| Instant::now() < deadline)
 }
 
 /// Returns the first line of a foreign server's message, made printable.

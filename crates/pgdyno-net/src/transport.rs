@@ -4,11 +4,11 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags};
 
-use crate::address::remaining;
+use crate::Deadline;
 use crate::tls::TlsStream;
 
 /// A socket, or TLS over one.
@@ -83,16 +83,19 @@ impl Socket {
     }
 }
 
-/// A blocking stream that is read with a deadline.
-pub(crate) trait Patient: Read {
+/// A blocking stream that is read and written with a deadline.
+pub(crate) trait Patient: Read + Write {
     /// Time limit of reads; `None` is forever.
     fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
 
+    /// Time limit of writes; `None` is forever.
+    fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
+
     /// Reads once, and waits for bytes until `deadline`. Signals do not end the wait: a handled one, or a stop and a
     /// continuation of the process.
-    fn read_by(&mut self, buf: &mut [u8], deadline: Option<Instant>) -> io::Result<usize> {
+    fn read_by(&mut self, buf: &mut [u8], deadline: Deadline) -> io::Result<usize> {
         loop {
-            if let Some(left) = remaining(deadline)? {
+            if let Some(left) = deadline.remaining()? {
                 self.set_read_timeout(Some(left))?;
             }
             match self.read(buf) {
@@ -100,6 +103,24 @@ pub(crate) trait Patient: Read {
                 // A blocking socket returns this after its timeout.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
                 other => return other,
+            }
+        }
+    }
+
+    /// Writes all of `bytes`, and waits for room in the socket until `deadline`.
+    fn write_by(&mut self, bytes: &[u8], deadline: Deadline) -> io::Result<()> {
+        let mut left = bytes;
+        loop {
+            self.set_write_timeout(deadline.remaining()?)?;
+            let written = if left.is_empty() { self.flush().map(|()| 0) } else { self.write(left) };
+            match written {
+                Ok(_) if left.is_empty() => return Ok(()),
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => left = &left[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // As after a read: its timeout.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -112,6 +133,13 @@ impl Patient for Socket {
             Self::Tcp(stream) => stream.set_read_timeout(timeout),
         }
     }
+
+    fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_write_timeout(timeout),
+            Self::Tcp(stream) => stream.set_write_timeout(timeout),
+        }
+    }
 }
 
 impl Patient for Transport {
@@ -119,6 +147,13 @@ impl Patient for Transport {
         match self {
             Self::Plain(socket) => socket.set_read_timeout(timeout),
             Self::Tls(stream) => stream.socket.set_read_timeout(timeout),
+        }
+    }
+
+    fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.set_write_timeout(timeout),
+            Self::Tls(stream) => stream.socket.set_write_timeout(timeout),
         }
     }
 }

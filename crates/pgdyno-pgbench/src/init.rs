@@ -38,7 +38,7 @@ pub fn init(
     *target = halt.options(target);
     let result = halt.watched(|| {
         let connection = connect::open(target, ask).map_err(|failed| failed.during("initialization"))?;
-        let mut session = Session::new(connection, &halt);
+        let mut session = Session::new(connection, target, &halt);
         session.tell_notices("", io);
         Run { options, target, session, halt: &halt, has_made_tables: false }.all(io)
     });

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 
 use pgdyno_engine::Control;
-use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_net::{ConnectOptions, Env, Lookout};
 
 use crate::connect::{self, Ask};
 use crate::init;
@@ -30,6 +30,8 @@ pub struct World<'a> {
     pub listen: &'a mut dyn FnMut() -> io::Result<()>,
     /// Ctrl-C ends it.
     pub control: &'a Control,
+    /// Reports what long waits before the benchmark are for.
+    pub lookout: &'a Lookout,
 }
 
 /// Runs the program with `args`, which start with its name. `witness` receives the events of a benchmark; `()` ignores
@@ -68,14 +70,14 @@ fn execute(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut d
         Parsed::Init(options) => {
             io.verbose = options.debug;
             listen(world.listen)?;
-            let mut target = target(&options.target, world.env, io, "initialization")?;
+            let mut target = target(&options.target, world.env, io, "initialization")?.reported_by(world.lookout);
             init::init(&options, &mut target, world.ask, io, world.control.stop_flag())?;
         }
         Parsed::Run(options) => {
             io.verbose = options.debug;
             witness.options(&options)?;
             listen(world.listen)?;
-            let mut target = target(&options.target, world.env, io, "setup")?;
+            let mut target = target(&options.target, world.env, io, "setup")?.reported_by(world.lookout);
             let sources = library.sources(&options);
             let ran = run::run(&options, sources, &mut target, world.ask, io, world.control, witness)?;
             return Ok(match witness.ended(&options, &ran) {

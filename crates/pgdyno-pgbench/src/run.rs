@@ -104,7 +104,8 @@ fn set_up(
     let mut watched = halt.options(target);
     let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, witness));
     // With the password that the user entered.
-    *target = watched.uninterrupted();
+    // No session beside the clients asks what they wait for.
+    *target = watched.uninterrupted().unreported();
     match set_up {
         Err(_) if control.is_stopping() => Err(interrupted("before the clients connected")),
         set_up => set_up,

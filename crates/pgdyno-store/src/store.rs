@@ -482,8 +482,7 @@ fn write_parts(
 fn connect(options: &ConnectOptions) -> Result<Admin, CentralError> {
     let mut admin =
         Admin::connect(&options.with_application_name("pgdyno store").with_default_connect_timeout(CONNECTING))?;
-    // If the system refuses, the connection waits as long as the server takes.
-    let _ = admin.wait_at_most(Some(ANSWERING));
+    admin.wait_at_most(ANSWERING);
     Ok(admin)
 }
 

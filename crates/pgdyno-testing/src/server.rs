@@ -158,7 +158,10 @@ impl Server {
     /// Connects as superuser.
     #[must_use]
     pub fn admin(&self) -> Admin {
-        Admin::connect(&self.options()).unwrap()
+        let mut admin = Admin::connect(&self.options()).unwrap();
+        // Tests wait for locks, and on busy machines for everything.
+        admin.wait_without_limit();
+        admin
     }
 
     /// Resolves `dsn` with this server's port and without environment variables or files.

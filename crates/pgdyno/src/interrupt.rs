@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use pgdyno_engine::Control;
+use pgdyno_life::events::Event;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -18,6 +19,7 @@ use signal_hook::iterator::Signals;
 pub(crate) fn listen() -> Result<Arc<Interrupt>> {
     let interrupt = Arc::new(Interrupt::default());
     let mut signals = Signals::new([SIGINT, SIGTERM]).or_fail(Code::Start)?;
+    report_waits(&interrupt);
     let listener = Arc::clone(&interrupt);
     thread::Builder::new()
         .name("pgdyno-signals".to_owned())
@@ -41,6 +43,19 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
         })
         .or_fail(Code::Start)?;
     Ok(interrupt)
+}
+
+/// Reports what long waits are for: to the view, if there is one.
+fn report_waits(interrupt: &Arc<Interrupt>) {
+    let known = Arc::downgrade(interrupt);
+    interrupt.lookout.report_to(move |text| {
+        let interrupt = known.upgrade();
+        match interrupt.as_ref().and_then(|interrupt| interrupt.events.get()) {
+            Some(events) => events.event(&Event::Waiting { text }),
+            // If standard error is closed, the line is lost.
+            None => drop(writeln!(std::io::stderr(), "waiting: {text}")),
+        }
+    });
 }
 
 /// How long a run may take to end cleanly after its input has ended. After twice this time it ends itself by a signal.

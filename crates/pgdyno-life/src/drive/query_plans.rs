@@ -31,6 +31,8 @@ pub(crate) fn explain(
     events: &dyn EventSink,
 ) -> Result<QueryPlans, String> {
     let mut admin = Admin::connect(options).map_err(|error: ConnectError| error.to_string())?;
+    // Each query runs once, to its end.
+    admin.wait_without_limit();
     if let Some(setup) = &explained.setup {
         admin.execute(setup).map_err(|error| error.to_string())?;
     }

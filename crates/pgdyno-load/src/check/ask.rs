@@ -92,6 +92,7 @@ pub(crate) fn ask(
         std::thread::scope(|scope| {
             for admin in more.iter_mut().chain(std::iter::once(admin)) {
                 halt.watch_always(admin.cancel_handle());
+                admin.wait_without_limit();
                 let board = &board;
                 scope.spawn(move || board.work(admin, sharers));
             }

@@ -38,7 +38,10 @@ pub fn witness<T>(
         let mut values = Values::default();
         values.set("client", "number", Some(number.to_string()));
         let sql = values.fill(durability.transaction).unwrap_or_else(|_| durability.transaction.to_owned());
-        admins.push((number, sql, Admin::connect(options)?));
+        let mut admin = Admin::connect(options)?;
+        // The crash ends its statements.
+        admin.wait_without_limit();
+        admins.push((number, sql, admin));
     }
     // Set before the crash: later failures are of transactions in progress.
     let (crashing, over) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -311,6 +311,8 @@ fn watcher(options: &ConnectOptions, rules: &Rules) -> Result<Admin, ScenarioErr
     let mut watcher = Admin::connect(options)?;
     watcher.execute("set default_transaction_isolation = 'read committed'")?;
     watcher.execute(&format!("set statement_timeout = {}", rules.limit.as_millis()))?;
+    // The server has the limit now.
+    watcher.wait_without_limit();
     Ok(watcher)
 }
 

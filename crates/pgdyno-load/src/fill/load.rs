@@ -14,6 +14,7 @@ use crate::fill::plan::{Conditions, FillPlan};
 use crate::fill::prepare::Prepared;
 use crate::fill::queue::Queue;
 use crate::session::Session;
+use crate::state::fate::Remains;
 use crate::state::{relations, stamp};
 use crate::{LoadError, LoadReport, Phase, Progress, Stamp};
 
@@ -65,14 +66,14 @@ pub fn load(
     let options = &halt.options(options);
     let mut control = match halt.connect(options)? {
         Some(admin) => halt.watched(|| Session::new(admin, &halt))?,
-        None => return Err(LoadError::Interrupted),
+        None => return Err(looked_up(LoadError::Interrupted, options, data)),
     };
     let tables = data.tables(caps);
     if let Some(sql) = data.sql_data() {
         let load = Load::new(data, caps, how, &tables, progress);
         let done = halt.watched(|| load.by_sql(&mut control, sql, began));
         control.end();
-        return done;
+        return done.map_err(|error| looked_up(error, options, data));
     }
     let uneven = distribute::admit(caps, &tables)?;
     let resumable = is_resumable(data, how);
@@ -151,7 +152,22 @@ pub fn load(
     // A connection that failed to open then was interrupted.
     let stopped = |error: &LoadError| halt.is_interrupted() && matches!(error, LoadError::Connect(_));
     let done = done.map_err(|error| if stopped(&error) { LoadError::Interrupted } else { error });
-    done.map_err(|error: LoadError| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error })
+    let done = done.map_err(|error| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error });
+    done.map_err(|error| looked_up(error, options, data))
+}
+
+/// Returns the error of an interrupted load with what is there now: a cancelled COMMIT may have happened, and data to be
+/// replaced may still be there.
+fn looked_up(error: LoadError, options: &ConnectOptions, data: &dyn DataSet) -> LoadError {
+    match error {
+        LoadError::Interrupted => LoadError::Stopped(Remains::ask(options, data)),
+        LoadError::Suspended => match Remains::ask(options, data) {
+            // The ledger has what is committed.
+            Remains::Part | Remains::Unknown(_) => LoadError::Suspended,
+            remains => LoadError::Stopped(remains),
+        },
+        other => other,
+    }
 }
 
 /// Returns how a load with these options fills the largest table, and why, in one line: `pgbench_accounts: …`. `None` if

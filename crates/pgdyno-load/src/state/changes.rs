@@ -24,6 +24,10 @@ pub fn interrupted_change(admin: &mut Admin, data: &dyn DataSet) -> Result<Optio
 /// # Errors
 /// When a statement fails: then nothing has changed.
 pub fn repair(admin: &mut Admin, repair: &Repair) -> Result<(), AdminError> {
+    admin.patiently(|admin| repair_patiently(admin, repair))
+}
+
+fn repair_patiently(admin: &mut Admin, repair: &Repair) -> Result<(), AdminError> {
     admin.execute("begin")?;
     let statements = std::iter::once(WRITERS_GONE).chain(repair.sql.iter().map(String::as_str));
     let done = statements.into_iter().try_for_each(|sql| admin.execute(sql).map(drop));

@@ -285,7 +285,7 @@ fn an_interrupted_load_leaves_nothing() {
         stop.store(true, Ordering::Relaxed);
         loading.join().unwrap()
     });
-    assert!(matches!(done, Err(LoadError::Interrupted)), "{done:?}");
+    assert!(matches!(done, Err(LoadError::Stopped(_))), "{done:?}");
     let mut admin = connect(&target);
     await_alone(&mut admin);
     assert!(matches!(state(&mut admin, &*own).unwrap(), DataState::Partial { stamp: Some(_), .. }));

@@ -47,7 +47,7 @@ fn a_stop_while_rows_are_copied_leaves_no_stamp_and_no_query() {
             }),
         );
         let error = load(&target, &sample, &CAPS, &how(loaders), &|_: &Progress<'_>| {}, &stop, None).unwrap_err();
-        assert!(matches!(error, LoadError::Interrupted), "{error}");
+        assert!(matches!(error, LoadError::Stopped(_)), "{error}");
         assert!(sample.written.load(Ordering::Relaxed) < 100, "it did not go on to the end");
         assert_partial_and_loads_again(&target, loaders);
     }
@@ -73,7 +73,7 @@ fn a_stop_cancels_a_statement_that_waits_on_the_server() {
             }
         };
         let error = load(&target, &Sample::new(&[]), &CAPS, &how(1), &progress, &stop, None).unwrap_err();
-        assert!(matches!(error, LoadError::Interrupted), "{error}");
+        assert!(matches!(error, LoadError::Stopped(_)), "{error}");
         drop(locker);
         assert_partial_and_loads_again(&target, 1);
     }

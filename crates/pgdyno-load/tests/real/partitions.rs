@@ -108,7 +108,7 @@ fn what_was_stopped_begins_anew() {
         }
     };
     let error = load(&target, &*data, &CAPS, &how(2), &progress, &stop, None).unwrap_err();
-    assert!(matches!(error, LoadError::Interrupted), "{error}");
+    assert!(matches!(error, LoadError::Stopped(_)), "{error}");
     let mut admin = connect(&target);
     crate::await_alone(&mut admin);
     assert!(matches!(state(&mut admin, &*data).unwrap(), DataState::Partial { kept: None, .. }));

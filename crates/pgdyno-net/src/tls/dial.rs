@@ -2,7 +2,6 @@
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
-use std::time::Instant;
 
 use pgdyno_wire::frontend;
 use rustls::ClientConnection;
@@ -10,6 +9,7 @@ use rustls::pki_types::ServerName;
 
 use super::config::ALPN;
 use super::{TlsConfig, TlsStream};
+use crate::Deadline;
 use crate::transport::{Patient as _, Socket};
 
 /// How to negotiate TLS with one server; kept for cancel requests, which do the same.
@@ -64,7 +64,7 @@ impl From<DialError> for io::Error {
 
 impl Dialer {
     /// Requests TLS (unless negotiation is direct) and does the handshake, on a blocking socket.
-    pub(crate) fn dial(&self, mut socket: Socket, deadline: Option<Instant>) -> Result<Dialed, DialError> {
+    pub(crate) fn dial(&self, mut socket: Socket, deadline: Deadline) -> Result<Dialed, DialError> {
         if !self.config.direct {
             let mut out = Vec::new();
             frontend::ssl_request(&mut out);

@@ -1,11 +1,10 @@
 //! TLS over TCP, blocking or not.
 
 use std::io::{self, Read, Write};
-use std::time::Instant;
 
 use rustls::ClientConnection;
 
-use crate::address::remaining;
+use crate::Deadline;
 use crate::transport::{Patient as _, Socket};
 
 /// A TLS session and its connection. Works on blocking and on non-blocking sockets.
@@ -39,13 +38,13 @@ impl TlsStream {
     }
 
     /// Does the handshake on a blocking socket.
-    pub(super) fn handshake(&mut self, deadline: Option<Instant>) -> io::Result<()> {
+    pub(super) fn handshake(&mut self, deadline: Deadline) -> io::Result<()> {
         while self.session.is_handshaking() || self.session.wants_write() {
             if self.session.wants_write() {
                 self.send()?;
                 continue;
             }
-            if let Some(left) = remaining(deadline)? {
+            if let Some(left) = deadline.remaining()? {
                 self.socket.set_read_timeout(Some(left))?;
             }
             match self.receive() {

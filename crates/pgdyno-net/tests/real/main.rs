@@ -7,6 +7,7 @@ mod auth;
 mod beside;
 mod fake;
 mod floods;
+mod hostile;
 mod hosts;
 mod signals;
 mod silent;

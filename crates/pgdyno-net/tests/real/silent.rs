@@ -38,7 +38,7 @@ fn a_short_question_is_bounded_and_no_other() {
     let port = server([Duration::ZERO, Duration::from_secs(4), Duration::ZERO]);
     let mut admin = Admin::connect(&options(port, "").with_answer_timeout(BOUND)).unwrap();
     admin.promptly("its version", |admin| admin.query("select version()")).unwrap();
-    admin.execute("vacuum").unwrap();
+    admin.patiently(|admin| admin.execute("vacuum")).unwrap();
     admin.promptly("its version", |admin| admin.query("select version()")).unwrap();
     let error = admin.promptly("its settings", |admin| admin.query("select * from pg_settings")).unwrap_err();
     assert!(matches!(error, AdminError::Silent { .. }) && error.is_lost(), "{error}");

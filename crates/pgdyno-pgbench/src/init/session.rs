@@ -20,9 +20,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(connection: Connection, halt: &Halt<'_>) -> Self {
+    pub(super) fn new(connection: Connection, options: &ConnectOptions, halt: &Halt<'_>) -> Self {
         halt.watch_always(connection.cancel_handle());
-        let mut admin = Admin::from(connection);
+        let mut admin = Admin::from(connection).reported(options);
+        // As pgbench: as long as the server needs. `halt` ends the wait.
+        admin.wait_without_limit();
         admin.keep_notices();
         Self { admin }
     }
@@ -30,7 +32,7 @@ impl Session {
     /// Opens one of several connections.
     pub(super) fn open(options: &ConnectOptions, halt: &Halt<'_>) -> Result<Self, Failure> {
         let refused = |error: ConnectError| Failed(refusal(&error)).during("initialization");
-        Connection::open(options).map(|connection| Self::new(connection, halt)).map_err(refused)
+        Connection::open(options).map(|connection| Self::new(connection, options, halt)).map_err(refused)
     }
 
     /// Executes a statement.
@@ -125,6 +127,6 @@ pub(crate) fn text(error: &AdminError, sql: &str) -> String {
             format!("{}\n{}", libpq::error(said, sql), libpq::LOST)
         }
         AdminError::Lost { .. } | AdminError::Silent { .. } | AdminError::Interrupted { .. } => libpq::LOST.to_owned(),
-        AdminError::Garbage { .. } | AdminError::Shape { .. } => error.to_string(),
+        AdminError::TooLarge { .. } | AdminError::Garbage { .. } | AdminError::Shape { .. } => error.to_string(),
     }
 }

@@ -35,7 +35,9 @@ pub(super) fn set_up(
     let connection = connect::open(target, ask).map_err(|failed| failed.during("setup"))?;
     let (host, port) = (connection.peer().host().to_owned(), connection.peer().port());
     halt.watch_always(connection.cancel_handle());
-    let mut admin = Admin::from(connection);
+    let mut admin = Admin::from(connection).reported(target);
+    // As pgbench: as long as the server needs. `halt` ends the wait.
+    admin.wait_without_limit();
     admin.keep_notices();
     tell_notices(&mut admin, "", io);
     let server_version = admin.parameters().get("server_version").unwrap_or_default().to_owned();

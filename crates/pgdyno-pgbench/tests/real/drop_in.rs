@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::process::Command;
 
 use pgdyno_engine::Control;
-use pgdyno_net::{Env, Secret};
+use pgdyno_net::{Env, Lookout, Secret};
 use pgdyno_pgbench::World;
 use pgdyno_pgbench::messages::Io;
 
@@ -52,6 +52,7 @@ fn process() {
         ask: &mut || Ok(Secret::new(String::new())),
         listen: &mut || Ok(()),
         control: &control,
+        lookout: &Lookout::new(),
     };
     let code = pgdyno_pgbench::main(&args, world, &mut Io::new(&args[0], &mut out, &mut err), &mut ());
     std::process::exit(code.into());

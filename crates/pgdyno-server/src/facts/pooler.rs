@@ -30,8 +30,7 @@ pub fn pooling(admin: &mut Admin, options: &ConnectOptions) -> Result<Option<Poo
         return Ok(Some(Pooling::Session));
     };
     for admin in [&mut one, &mut other] {
-        // If the system refuses, the pooler's own limits remain.
-        let _ = admin.wait_at_most(Some(PATIENCE));
+        admin.wait_at_most(PATIENCE);
     }
     // With session pooling no backend may be left: the second client waits in vain then.
     Ok(Some(tried(&mut one, &mut other).unwrap_or(Pooling::Session)))

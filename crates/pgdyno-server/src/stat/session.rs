@@ -48,8 +48,7 @@ impl Session {
             Err(ConnectError::Refused { .. } | ConnectError::Server { .. }) => Admin::connect(&named)?,
             connected => connected?,
         };
-        // If the system refuses, the server's own limits remain.
-        let _ = admin.wait_at_most(Some(PATIENCE));
+        admin.wait_at_most(PATIENCE);
         let cost = Cost { sessions: before.sessions + 1, ..before };
         let clients = options.application_name().map(str::to_owned);
         let mut session = Self { admin, backend: None, clients, keeps: true, cost };

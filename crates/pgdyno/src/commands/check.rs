@@ -7,11 +7,12 @@ mod output;
 
 pub(super) use output::CheckOutput;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_life::data;
 use pgdyno_life::data::loaded::loaded;
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -97,7 +98,7 @@ pub(super) struct Place {
     server: Server,
     options: ConnectOptions,
     caps: Capabilities,
-    progress: Progress,
+    progress: Arc<Progress>,
 }
 
 impl Place {
@@ -106,7 +107,9 @@ impl Place {
         if workload.data.is_empty() {
             return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta.id)));
         }
-        let progress = Progress::new(args.quiet);
+        let progress = Arc::new(Progress::new(args.quiet));
+        // The first place of a command receives reports of long waits.
+        let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
         let order = args.target.order();
         let server = Target::resolve(&order)?.reach(&order)?;
         let Some(options) = server.options.as_ref().map(|options| interrupt.options(options)) else {
@@ -183,6 +186,6 @@ impl Place {
             self.progress.warn(note);
         }
         let data_dir = self.server.data_dir();
-        data::DataAccess { options: &self.options, caps: &self.caps, events: &self.progress, stop, data_dir }
+        data::DataAccess { options: &self.options, caps: &self.caps, events: &*self.progress, stop, data_dir }
     }
 }

@@ -1,5 +1,7 @@
 //! `pgdyno doctor`: finds what would spoil a measurement.
 
+use std::time::Duration;
+
 use pgdyno_doctor::{Examination, FORMATS, Severity, machine, server};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
@@ -10,6 +12,10 @@ use pgdyno_net::Admin;
 use super::report::{admit, put_as};
 use crate::cli::DoctorArgs;
 use crate::interrupt;
+
+/// How long the server may take to answer what the checks begin with, and a connection to be made.
+const ANSWERING: Duration = Duration::from_secs(10);
+const CONNECTING: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
@@ -28,6 +34,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
             let Some(options) = reached.options.as_ref().map(|options| interrupt.options(options)) else {
                 return Err(Failure::new(Code::Start, "there is no server to reach"));
             };
+            let options = options.with_answer_timeout(ANSWERING).with_default_connect_timeout(CONNECTING);
             let mut admin = Admin::connect(&options).or_fail(Code::Start)?;
             if is_null(&admin) {
                 return Err(Failure::new(Code::Start, format!("{options} is a null server: nothing to examine")));

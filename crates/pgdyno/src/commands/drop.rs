@@ -1,7 +1,7 @@
 //! `pgdyno drop`: drops data that pgdyno loaded.
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_life::target::reach;
@@ -36,7 +36,12 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     let (mut names, mut stamped) = (Vec::new(), false);
     // Data that was loaded last may depend on data that was loaded first.
     for data in workload.data.iter().rev() {
-        let dropped = drop_data(&mut admin, data.as_ref(), args.force).or_fail(Code::Load)?;
+        let dropped = drop_data(&mut admin, data.as_ref(), args.force).map_err(|error| {
+            let error = error.asked(place.plain());
+            let before =
+                if names.is_empty() { String::new() } else { format!("; dropped before: {}", names.join(", ")) };
+            Failure::new(Code::Load, format!("{error}{before}"))
+        })?;
         names.extend(dropped.relations.into_iter().chain(dropped.routines));
         stamped |= dropped.stamp;
     }

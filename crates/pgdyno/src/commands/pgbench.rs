@@ -1,7 +1,7 @@
 //! `pgdyno pgbench …`, and the same program called `pgbench`.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pgdyno_engine::Control;
 use pgdyno_life::pgbench::Caught;
 use pgdyno_life::pgbench::Recorder;
-use pgdyno_net::Env;
+use pgdyno_net::{Env, Lookout};
 use pgdyno_pgbench::messages::Io;
 use pgdyno_pgbench::{World, connect};
 
@@ -37,6 +37,9 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     io.err_is_terminal = io::stderr().is_terminal();
     signals::end_by_broken_pipes();
     let (control, caught) = (Arc::new(Control::new()), Caught::default());
+    let lookout = Lookout::new();
+    // A line may be begun: "starting vacuum...". If standard error is closed, the text is lost.
+    lookout.report_to(|text| drop(writeln!(io::stderr(), "\npgbench: waiting: {text}")));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let world = World {
         env: &Env::from_process(),
@@ -46,6 +49,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         ask: &mut || connect::ask_on_terminal(control.stop_flag()),
         listen: &mut || interrupt::listen_as_pgbench(&control, &caught),
         control: &control,
+        lookout: &lookout,
     };
     let code = pgdyno_pgbench::main(args, world, &mut io, &mut Recorder::new(caught.clone()));
     ExitCode::from(caught.exit_code(code))

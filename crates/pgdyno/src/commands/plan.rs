@@ -11,7 +11,7 @@ use pgdyno_life::plan::resolve::{Draft, Resolved, without_effect};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_load::ServerSettings;
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, ConnectOptions, Deadline};
 use pgdyno_plan::{Facts, LoadChoice, Plan, RecipePlan};
 use pgdyno_report::forms::{FORMAT_VERSION, PlanForm};
 use pgdyno_workload::Workload;
@@ -114,6 +114,8 @@ fn text(form: &PlanForm) -> String {
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long to wait for an answer about its contents before they are left out.
 const ANSWERING: Duration = Duration::from_secs(10);
+/// How long to wait for all answers together.
+const ALL_ANSWERS: Duration = Duration::from_secs(20);
 
 /// Returns true if the run would load its data.
 fn is_loaded(plan: &Plan, facts: &Facts) -> bool {
@@ -133,12 +135,22 @@ fn look(
     let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Ok(None) };
     let options = options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING);
     let mut admin = Admin::connect(&options).map_err(|error| error.to_string())?;
-    if is_null(&admin) {
+    admin.until(Deadline::after(ALL_ANSWERS), |admin| look_by(admin, &options, workload, facts))
+}
+
+/// Does the same over a connection.
+fn look_by(
+    admin: &mut Admin,
+    options: &ConnectOptions,
+    workload: &Workload,
+    facts: &mut Facts,
+) -> std::result::Result<Option<ServerSettings>, String> {
+    if is_null(admin) {
         return Ok(None);
     }
-    facts.loaded = loaded(&mut admin, workload).map_err(|failure| failure.text())?.filter(|loaded| loaded.complete);
-    let caps = pgdyno_server::capabilities(&mut admin, &options).map_err(|error| error.to_string())?;
-    let settings = ServerSettings::read(&mut admin, caps.major()).map_err(|error| error.to_string())?;
+    facts.loaded = loaded(admin, workload).map_err(|failure| failure.text())?.filter(|loaded| loaded.complete);
+    let caps = pgdyno_server::capabilities(admin, options).map_err(|error| error.to_string())?;
+    let settings = ServerSettings::read(admin, caps.major()).map_err(|error| error.to_string())?;
     facts.server = Some(caps);
     Ok(Some(settings))
 }

@@ -60,6 +60,7 @@ mod tproc_c;
 mod tproc_c_data;
 mod tproc_h;
 mod trouble;
+mod waits;
 mod ycsb;
 
 use pgdyno_testing::{pki, postgres, server, skipped};

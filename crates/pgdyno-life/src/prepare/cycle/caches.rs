@@ -21,7 +21,11 @@ pub(super) fn drop_for(server: &Server) -> CycleRecord {
         return record(STEP, false, what, began);
     }
     // Pages that are only in shared buffers are not in the file yet.
-    let written = server.admin().ok().flatten().is_some_and(|mut admin| admin.execute("checkpoint").is_ok());
+    let written = server
+        .admin()
+        .ok()
+        .flatten()
+        .is_some_and(|mut admin| admin.patiently(|admin| admin.execute("checkpoint")).is_ok());
     match (caches::drop_all(), server.data_dir()) {
         (Ok(()), _) => record(STEP, true, "this machine's file cache, all of it", began),
         (Err(_), Some(data)) if written => match caches::forget_files(data) {

@@ -48,7 +48,9 @@ pub(crate) fn prewarm(
             outcome = Err(Failure::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
             break;
         }
-        if let Err(error) = admin.query(&format!("select pg_prewarm({}::oid::regclass)", relation.oid)) {
+        if let Err(error) =
+            admin.patiently(|admin| admin.query(&format!("select pg_prewarm({}::oid::regclass)", relation.oid)))
+        {
             return refused(error, &not_done);
         }
     }
@@ -69,7 +71,7 @@ pub(crate) fn prewarm(
 /// When the connection is lost. If the role may not do it, the record says so.
 pub(crate) fn checkpoint(admin: &mut Admin) -> Result<CycleRecord> {
     let began = Instant::now();
-    match admin.execute("checkpoint") {
+    match admin.patiently(|admin| admin.execute("checkpoint")) {
         Ok(_) => Ok(record("checkpoint", true, "by CHECKPOINT", began)),
         Err(error) => refused(error, &|why| record("checkpoint", false, format!("not done: {why}"), began)),
     }

@@ -237,11 +237,15 @@ pub(crate) fn change(
     befores.truncate(done);
     if befores.is_empty() {
         journal.close();
-    } else if let Ok(restored) = put_back(journal, befores, &ways.last) {
-        // Nothing was restarted, so there is nothing to wait for; if this fails the journal stays.
-        let _ = restored.finish(&ways.last);
+        return Err(failure);
     }
-    Err(failure)
+    // Nothing was restarted, so there is nothing to wait for; if this fails the journal stays.
+    let restored = put_back(journal, befores, &ways.last).and_then(|restored| restored.finish(&ways.last));
+    Err(match restored {
+        Ok(()) => failure,
+        Err(left) => Failure::new(failure.code(), format!("{}; not put back: {}", failure.text(), left.text()))
+            .hint(left.remedy().unwrap_or_default()),
+    })
 }
 
 /// Returns true if the settings that a reload sets are as asked for.

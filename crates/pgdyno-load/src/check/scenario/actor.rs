@@ -51,6 +51,8 @@ impl Actor {
         for sql in no_limits(false) {
             admin.query(&sql)?;
         }
+        // Scenarios are about waits for locks.
+        admin.wait_without_limit();
         // Behind a pooler the key for cancel requests is the pooler's own.
         let pid =
             admin.query_one("select pg_backend_pid()")?.parse().unwrap_or_else(|_| admin.cancel_handle().process_id());

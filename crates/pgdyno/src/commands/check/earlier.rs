@@ -32,6 +32,7 @@ pub(super) fn compare(
     // The limits of role and database are for users.
     admin.execute("begin transaction read only").or_fail(Code::Check)?;
     admin.execute("set local statement_timeout = 0").or_fail(Code::Check)?;
+    admin.wait_without_limit();
     for (nth, before) in of_run.iter().enumerate() {
         access.events.step(&format!("digest of {}", before.query), nth, of_run.len());
         let began = Instant::now();
