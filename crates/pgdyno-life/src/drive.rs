@@ -313,6 +313,7 @@ pub(crate) fn drive(
                     Phase::Measure => samples.go_on(),
                     Phase::Drain => samples.close(watch.as_ref()),
                 }
+                watch.iter().for_each(|watch| watch.interval(interval));
                 progress.event(&events::Event::Interval { interval });
                 recording.interval(interval);
                 executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));

@@ -18,6 +18,7 @@ mod interval;
 mod latency;
 pub mod mean;
 mod merge;
+pub mod pauses;
 mod ranks;
 mod recorder;
 mod rows;
