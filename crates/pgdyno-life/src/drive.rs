@@ -296,6 +296,8 @@ pub(crate) fn drive(
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
         let on_event = &mut |event: Event<'_>| match event {
+            Event::Connected if no_ramp => samples.open(watch.as_ref()),
+            Event::Connected => {}
             Event::Started { .. } => {
                 watch.iter().for_each(Watch::started);
                 if no_ramp {

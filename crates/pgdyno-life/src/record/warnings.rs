@@ -4,17 +4,21 @@ mod driver;
 mod machines;
 
 use pgdyno_engine::RunOutcome;
+use pgdyno_measure::stall::Stall;
 use pgdyno_plan::{Pace, Plan, StagePlan};
 use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
+
+use crate::record::stalls;
 
 /// A measured window shorter than this, in seconds, is too short to be quoted.
 const SHORT_S: f64 = 10.0;
 
 /// Returns the warnings that follow from the figures.
-pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan) -> Vec<String> {
+pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan, stalls: &[Stall]) -> Vec<String> {
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
+    warnings.extend(stalls::text(stalls, summary.duration_s));
     // Without a server, or with a null server, the run measures the driver.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     if record.drivers.is_empty() {
