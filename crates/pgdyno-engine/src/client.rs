@@ -13,7 +13,7 @@ mod rows;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_measure::{Recorder, Rows};
+use pgdyno_measure::{InFlight, Recorder, Rows};
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{
@@ -599,6 +599,15 @@ impl Client {
             outcome,
             tries: self.tries,
         }
+    }
+
+    /// Returns the ages of the transaction in progress, if there is one.
+    pub(crate) fn in_flight(&self, now: Tick) -> Option<InFlight> {
+        self.in_transaction().then(|| InFlight {
+            txn: self.txn,
+            service_ns: now.since(self.begun),
+            response_ns: now.since(self.intended),
+        })
     }
 
     /// Tells the observer of a transaction that is still in progress at the end.

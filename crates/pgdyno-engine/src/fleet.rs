@@ -577,6 +577,20 @@ impl Fleet {
         }
     }
 
+    /// Records that client `i` sends its first text, unless another one of its group has done so earlier.
+    pub(crate) fn first_text(&mut self, i: usize, at: Tick) {
+        self.groups.of(self.clients[i].group()).recorder.first_text(at.0);
+    }
+
+    /// Records the transactions in flight, with their ages, at the end of the measured window.
+    pub fn close_window(&mut self, at: Tick) {
+        for client in &self.clients {
+            if let Some(in_flight) = client.in_flight(at) {
+                self.groups.of(client.group()).recorder.in_flight_at_end(in_flight);
+            }
+        }
+    }
+
     /// Counts transactions that were due and did not begin; with a schedule, all arrivals that were due.
     fn count_waiting(&mut self, now: Tick) {
         for (group, Common { pacer, recorder, rules, .. }) in self.groups.iter_mut().enumerate() {

@@ -54,6 +54,8 @@ impl Backend<'_> {
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// All clients of the first stage are connected, and are about to begin. What takes time now delays none of them.
+    Connected,
     /// All clients are connected and the first transactions begin.
     Started {
         /// Time that connecting took.
@@ -288,6 +290,8 @@ struct Start {
     stage: usize,
     /// Start of the first stage.
     origin: Option<Instant>,
+    /// The same by the wall clock, in nanoseconds since 1970.
+    epoch_ns: Option<u64>,
     /// Number of the stage's first interval.
     interval: u64,
 }
@@ -350,6 +354,9 @@ impl StagedRun<'_> {
         let connect_ns = begun.elapsed().as_nanos() as u64;
 
         let (reports, inbox) = mpsc::channel();
+        if start.origin.is_none() {
+            on_event(Event::Connected);
+        }
         let origin = starter().ok_or(RunError::CalledOff)?;
         if start.origin.is_none() {
             on_event(Event::Started { connect_ns });
@@ -364,9 +371,10 @@ impl StagedRun<'_> {
             coalesce_ns: spec.coalesce_ns,
             seed: spec.seed,
         };
-        start.origin.get_or_insert(timing.origin);
-        let begins = SystemTime::now() + origin.saturating_duration_since(Instant::now());
-        let epoch_ns = begins.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        let first = *start.origin.get_or_insert(timing.origin);
+        // The wall clock is read once, so that stages are as far from each other as their intervals say.
+        let epoch_ns = *start.epoch_ns.get_or_insert_with(|| wall_clock_ns(first));
+        let epoch_ns = epoch_ns + origin.saturating_duration_since(first).as_nanos() as u64;
 
         let backlog = Arc::default();
         let when_done = ends_with.map(|group| WhenDone::new(group, threads));
@@ -470,6 +478,13 @@ impl StagedRun<'_> {
             fleet.with_group(first, scripts, mode, rules, pacer)
         })
     }
+}
+
+/// Returns the time of the wall clock at this moment, in nanoseconds since 1970.
+fn wall_clock_ns(at: Instant) -> u64 {
+    let (now, clock) = (Instant::now(), SystemTime::now());
+    let then = (clock + at.saturating_duration_since(now)).checked_sub(now.saturating_duration_since(at));
+    then.and_then(|then| then.duration_since(SystemTime::UNIX_EPOCH).ok()).map_or(0, |d| d.as_nanos() as u64)
 }
 
 /// Runs a worker. Reports its panic as an error of the run: what was measured before must not be lost, and the time

@@ -195,6 +195,7 @@ impl<'a> Simulation<'a> {
             self.close_intervals();
             if !stopped && self.now >= end {
                 stopped = true;
+                self.fleet.close_window(self.now);
                 self.fleet.stop(self.now);
             }
             self.deliver();

@@ -88,7 +88,7 @@ pub(crate) fn thread_usage() -> WorkerUsage {
         .ok()
         .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
         .unwrap_or(0);
-    WorkerUsage { user_ns: ns(usage.ru_utime), sys_ns: ns(usage.ru_stime), run_delay_ns, beside_ns: 0 }
+    WorkerUsage { user_ns: ns(usage.ru_utime), sys_ns: ns(usage.ru_stime), run_delay_ns, ..WorkerUsage::default() }
 }
 
 /// Returns the usage of the calling thread so far, all of it as user time.
@@ -109,6 +109,7 @@ pub(crate) fn usage_since(now: WorkerUsage, earlier: WorkerUsage) -> WorkerUsage
         sys_ns: now.sys_ns.saturating_sub(earlier.sys_ns),
         run_delay_ns: now.run_delay_ns.saturating_sub(earlier.run_delay_ns),
         beside_ns: now.beside_ns.saturating_sub(earlier.beside_ns),
+        absent_ns: now.absent_ns.saturating_sub(earlier.absent_ns),
     }
 }
 

@@ -137,6 +137,8 @@ pub(crate) struct Worker<'a> {
     beside: Vec<bool>,
     /// CPU time for these lines, all in all.
     beside_ns: u64,
+    /// Whole intervals in which this thread did not run, all in all.
+    absent_ns: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -174,6 +176,7 @@ impl<'a> Worker<'a> {
             usage: WorkerUsage::default(),
             beside,
             beside_ns: 0,
+            absent_ns: 0,
         };
         if timing.ramp_ns > 0 {
             worker.enter(Phase::Ramp, Tick(0), Some(timing.ramp_ns));
@@ -212,6 +215,7 @@ impl<'a> Worker<'a> {
         for i in 0..self.fleet.len() {
             let now = self.now();
             self.fleet.advance(i, now);
+            self.note_first_text(i);
             self.write_client(i, now);
         }
         self.run_errands();
@@ -269,6 +273,16 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Records when the first text of this thread is sent, if client `i` is about to send it. Computing it may take a while.
+    fn note_first_text(&mut self, i: usize) {
+        if let Some(line) = self.fleet.line_of(i).filter(|_| self.timing.ramp_ns == 0)
+            && !self.fleet.output(line).is_empty()
+        {
+            let now = self.now();
+            self.fleet.first_text(i, now);
+        }
     }
 
     /// Takes over the connection of line `i`.
@@ -371,7 +385,7 @@ impl<'a> Worker<'a> {
 
     /// Returns the usage of this thread so far.
     fn usage_so_far(&self) -> WorkerUsage {
-        WorkerUsage { beside_ns: self.beside_ns, ..thread_usage() }
+        WorkerUsage { beside_ns: self.beside_ns, absent_ns: self.absent_ns, ..thread_usage() }
     }
 
     /// Serves a socket. `since` is the earliest time at which it can have become ready; `None` if it was ready alone
@@ -505,10 +519,18 @@ impl<'a> Worker<'a> {
     /// Closes every interval and phase that has ended.
     #[inline]
     fn pass_edges(&mut self, now: Tick) {
+        let mut last = None;
         while now >= self.next_edge {
             let edge = self.next_edge;
+            // Both ends at one look: the coordinator wakes all threads at each end, and this one did not run.
+            self.absent_ns += last.map_or(0, |last| edge.since(last));
+            last = Some(edge);
+            let ends_phase = self.phase_end.is_some_and(|end| edge >= end);
+            if ends_phase {
+                self.close_window(edge);
+            }
             self.close_interval(edge);
-            if self.phase_end.is_some_and(|end| edge >= end) {
+            if ends_phase {
                 match self.phase {
                     Phase::Ramp => self.enter(Phase::Measure, edge, self.timing.measure_ns),
                     Phase::Measure => self.drain(edge, now),
@@ -525,8 +547,16 @@ impl<'a> Worker<'a> {
 
     /// Ends the phase now.
     fn cut(&mut self, now: Tick) {
+        self.close_window(now);
         self.close_interval(now);
         self.drain(now, now);
+    }
+
+    /// Records what is in flight, if the measured window is what ends now.
+    fn close_window(&mut self, end: Tick) {
+        if self.phase == Phase::Measure {
+            self.fleet.close_window(end);
+        }
     }
 
     fn drain(&mut self, from: Tick, now: Tick) {

@@ -130,8 +130,9 @@ pub(crate) fn repair(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn Data
     }
     let interrupted = pgdyno_load::interrupted_change(admin, data).or_fail(Code::Load)?;
     let Some(repair) = interrupted else { return Ok(()) };
-    if let Some(other) = lock::other_run(admin)? {
-        let error = format!("the data of {} is being changed: {other} measures this server", data.meta().id);
+    // A run in another database changes nothing here.
+    if let Some(other) = lock::other_run_here(admin)? {
+        let error = format!("the data of {} is being changed: {other} measures this database", data.meta().id);
         return Err(Failure::new(Code::Start, error).hint("wait until that run ends"));
     }
     access.events.note(&repair.what);

@@ -296,6 +296,8 @@ pub(crate) fn drive(
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
         let on_event = &mut |event: Event<'_>| match event {
+            Event::Connected if no_ramp => samples.open(watch.as_ref()),
+            Event::Connected => {}
             Event::Started { .. } => {
                 watch.iter().for_each(Watch::started);
                 if no_ramp {
@@ -313,6 +315,7 @@ pub(crate) fn drive(
                     Phase::Measure => samples.go_on(),
                     Phase::Drain => samples.close(watch.as_ref()),
                 }
+                watch.iter().for_each(|watch| watch.interval(interval));
                 progress.event(&events::Event::Interval { interval });
                 recording.interval(interval);
                 executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));

@@ -6,6 +6,7 @@ pub(crate) mod figures;
 pub mod page;
 pub(crate) mod query_costs;
 pub(crate) mod run_files;
+pub(crate) mod stalls;
 pub(crate) mod verdict;
 pub(crate) mod warnings;
 
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use pgdyno_engine::{GroupOutcome, RunOutcome};
+use pgdyno_measure::stall::{Pulse, Stall, stalls};
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
@@ -49,6 +51,8 @@ pub struct Recording {
     in_flight: u64,
     /// Start in seconds and throughput of each whole interval of the measured window.
     tps: Vec<(f64, f64)>,
+    /// Every interval of the measured window.
+    pulses: Vec<Pulse>,
     renewed: Instant,
 }
 
@@ -68,7 +72,17 @@ impl Recording {
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());
-        Ok(Self { record, files: None, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
+        Ok(Self {
+            record,
+            files: None,
+            directory,
+            names,
+            measured,
+            in_flight: 0,
+            tps: Vec::new(),
+            pulses: Vec::new(),
+            renewed,
+        })
     }
 
     /// Returns the run directory.
@@ -109,6 +123,12 @@ impl Recording {
                 self.record.measured_at = Some((Timestamp::now() - ago).to_string());
             }
             self.measured.add(interval, self.in_flight);
+            self.pulses.push(Pulse {
+                start_s: interval.start_ns as f64 / 1e9,
+                end_s: interval.end_ns as f64 / 1e9,
+                ended: interval.part.txns.iter().map(|txn| txn.completed() + txn.failures()).sum(),
+                in_flight: interval.in_flight,
+            });
             // The remainder of a second at the end is no sample of throughput.
             if interval.seconds() >= WHOLE_S {
                 self.tps.push((interval.start_ns as f64 / 1e9, interval.tps()));
@@ -155,6 +175,12 @@ impl Recording {
     /// Returns start in seconds and throughput of each whole interval of the measured window.
     pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
         &self.tps
+    }
+
+    /// Returns the times of the measured window in which no transaction ended although some were in flight.
+    pub(crate) fn stalls(&self, measured: &Totals) -> Vec<Stall> {
+        let usual_ns = measured.part.all().service.quantile_ns(0.99).unwrap_or_default();
+        stalls(&self.pulses, usual_ns as f64 / 1e9)
     }
 
     /// Adds to the figures of queries what they may have kept from being removed, from the samples of the run.

@@ -35,6 +35,7 @@ use crate::record::analytics;
 use crate::record::diagnosis;
 use crate::record::figures;
 use crate::record::query_costs::{self, QueryIds};
+use crate::record::stalls;
 use crate::record::verdict::{self, End};
 use crate::record::warnings;
 use crate::target::analytics::{self as analytics_target, AnalyticsServer};
@@ -278,6 +279,9 @@ impl Stage<'_> {
         let mut end = self.conclude(&driven, server.death());
         self.note_elsewhere(admin);
         let answers = self.still_answers(admin);
+        if !answers {
+            end = verdict::without_answer(end, &self.recording.record, driven.outcome.cancelled_in_flight);
+        }
         self.note_query_costs(admin, caps, &driven, answers);
         let came = if answers && keeps_sessions { lock::other_run(admin).unwrap_or_default() } else { None };
         if let Some(other) = beside.or(came) {
@@ -289,7 +293,7 @@ impl Stage<'_> {
             }
             self.look_back(&access, admin, &counted_before, &baselines, &driven, &mut end);
         }
-        self.note_growth(admin, caps, &sizes);
+        self.note_growth(admin, caps, &sizes, answers);
         Ok(end)
     }
 
@@ -432,8 +436,8 @@ impl Stage<'_> {
     }
 
     /// Returns the growth of the tables, or only their size before the run if the server no longer answers.
-    fn note_growth(&mut self, admin: &mut Admin, caps: &Capabilities, before: &[(&str, u64)]) {
-        let after = self.table_sizes(admin, caps);
+    fn note_growth(&mut self, admin: &mut Admin, caps: &Capabilities, before: &[(&str, u64)], answers: bool) {
+        let after = if answers { self.table_sizes(admin, caps) } else { Vec::new() };
         let growth = |(nth, (name, bytes_before)): (usize, &(&str, u64))| GrowthRecord {
             name: (*name).to_owned(),
             bytes_before: *bytes_before,
@@ -571,12 +575,14 @@ impl Stage<'_> {
         }
         let broken = figures::broken(outcome, &self.recording.txn_names());
         let tps = self.recording.tps_by_interval().to_vec();
+        let stalls = self.recording.stalls(measured);
         let record = &mut self.recording.record;
         figures::fill(record, outcome, measured, &tps);
         record.drivers.clone_from(&driven.drivers);
         if let Some(summary) = &mut record.summary {
             summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
             summary.tpm = verdict::tpm(driven, summary.tpm_client);
+            summary.stalled_s = (!stalls.is_empty()).then(|| stalls::seconds(&stalls));
             if let Some(work) = &driven.window {
                 summary.cache_hit_ratio = work.hit_ratio();
                 // A session that ended early did not report its count of reads.
@@ -588,13 +594,13 @@ impl Stage<'_> {
         }
         note_metrics(record);
         // What the figures show comes first, then what was known before.
-        let of_figures = warnings::from_figures(record, outcome, self.plan);
+        let of_figures = warnings::from_figures(record, outcome, self.plan, &stalls);
         let before = std::mem::replace(&mut record.warnings, of_figures);
         // A null server answers anything: its answers are no transactions.
         if self.plan.target != "null" {
             figures::judge(record, &*self.workload.drive, measured);
         }
-        let end = verdict::of(driven, record, &broken, death);
+        let end = verdict::of(driven, record, &broken, &stalls, death);
         diagnosis::add(self.recording);
         self.recording.note_dead_rows();
         self.recording.record.warnings.extend(before);

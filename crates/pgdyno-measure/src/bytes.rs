@@ -4,10 +4,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use pgdyno_wire::ErrorClass;
 
-use crate::{Delays, Digest, Latency, Part, PartInterval, Phase, Rows, StmtPart, TxnPart, WorkerUsage};
+use crate::{Delays, Digest, InFlight, Latency, Part, PartInterval, Phase, Rows, StmtPart, TxnPart, WorkerUsage};
 
 /// Version of the form, the first byte.
-const FORM: u64 = 2;
+const FORM: u64 = 3;
 /// A form with more elements than this in one list is not ours: it would only take memory.
 const MOST: u64 = 1 << 22;
 
@@ -123,7 +123,7 @@ impl PartInterval {
             out.number(*in_flight);
         });
         out.list(&self.usage, |out, usage| {
-            out.numbers([usage.user_ns, usage.sys_ns, usage.run_delay_ns, usage.beside_ns]);
+            out.numbers([usage.user_ns, usage.sys_ns, usage.run_delay_ns, usage.beside_ns, usage.absent_ns]);
         });
         out.0
     }
@@ -152,7 +152,8 @@ impl PartInterval {
             groups: input.list(|input| Ok((Part::read(input)?, input.number()?)))?,
             usage: input.list(|input| {
                 let [user_ns, sys_ns] = [input.number()?, input.number()?];
-                Ok(WorkerUsage { user_ns, sys_ns, run_delay_ns: input.number()?, beside_ns: input.number()? })
+                let [run_delay_ns, beside_ns] = [input.number()?, input.number()?];
+                Ok(WorkerUsage { user_ns, sys_ns, run_delay_ns, beside_ns, absent_ns: input.number()? })
             })?,
         };
         if input.0.is_empty() { Ok(part) } else { Err(NoPart::new("something follows them")) }
@@ -173,6 +174,8 @@ impl Part {
             scheduled,
             still_waiting,
             still_waiting_ns_max,
+            in_flight,
+            first_text_ns,
             tallies,
             read_delay,
             timer_lateness,
@@ -182,6 +185,8 @@ impl Part {
         out.numbers([*lost, *reconnected, *outage_ns_max, *connected, *connecting_ns, *notices_dropped]);
         out.option(scheduled.as_ref(), |out, n| out.number(*n));
         out.numbers([*still_waiting, *still_waiting_ns_max]);
+        out.list(in_flight, |out, one| out.numbers([one.txn as u64, one.service_ns, one.response_ns]));
+        out.option(first_text_ns.as_ref(), |out, n| out.number(*n));
         out.list(tallies, |out, n| out.number(*n));
         read_delay.write(out);
         timer_lateness.write(out);
@@ -200,6 +205,11 @@ impl Part {
             scheduled: input.option(In::number)?,
             still_waiting: input.number()?,
             still_waiting_ns_max: input.number()?,
+            in_flight: input.list(|input| {
+                let txn = input.number()? as usize;
+                Ok(InFlight { txn, service_ns: input.number()?, response_ns: input.number()? })
+            })?,
+            first_text_ns: input.option(In::number)?,
             tallies: input.list(In::number)?,
             read_delay: Delays::read(input)?,
             timer_lateness: Delays::read(input)?,
@@ -377,10 +387,12 @@ mod tests {
         recorder.reconnected(seed);
         recorder.notice_dropped();
         recorder.still_waiting(4, seed >> 3);
+        recorder.first_text(seed);
+        recorder.in_flight_at_end(InFlight { txn: 0, service_ns: seed, response_ns: u64::MAX });
         if seed.is_multiple_of(3) {
             recorder.scheduled_until_end(seed);
         }
-        let usage = WorkerUsage { user_ns: seed, sys_ns: 2, run_delay_ns: u64::MAX, beside_ns: 1 };
+        let usage = WorkerUsage { user_ns: seed, sys_ns: 2, run_delay_ns: u64::MAX, beside_ns: 1, absent_ns: 9 };
         let (part, in_flight) = (recorder.take(), recorder.in_flight());
         PartInterval {
             phase: [Phase::Ramp, Phase::Measure, Phase::Drain][(seed % 3) as usize],

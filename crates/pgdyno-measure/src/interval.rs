@@ -36,6 +36,9 @@ pub struct WorkerUsage {
     pub run_delay_ns: u64,
     /// Part of the CPU time: serving groups that are not in the stage's figures, such as streams of queries beside transactions.
     pub beside_ns: u64,
+    /// Whole intervals in which the thread did not run at all although it was due at their ends: the process was stopped, or had
+    /// no CPU.
+    pub absent_ns: u64,
 }
 
 impl WorkerUsage {
@@ -57,6 +60,7 @@ impl WorkerUsage {
         self.sys_ns += other.sys_ns;
         self.run_delay_ns += other.run_delay_ns;
         self.beside_ns += other.beside_ns;
+        self.absent_ns += other.absent_ns;
     }
 }
 
@@ -151,6 +155,8 @@ impl Totals {
         }
         let mut both = self.clone();
         both.part.merge(&next.part);
+        // What was in flight between the two has ended in the next one, or is in flight at its end.
+        both.part.in_flight.clone_from(&next.part.in_flight);
         both.end_ns = next.end_ns;
         both.intervals += next.intervals;
         both.in_flight_at_end = next.in_flight_at_end;

@@ -267,7 +267,12 @@ mod tests {
                     start_ns: index * 10,
                     end_ns: (index + 1) * 10,
                     groups: recorders.iter_mut().map(|r| (r.take(), r.in_flight())).collect(),
-                    usage: vec![WorkerUsage { user_ns: thread as u64, sys_ns: index, run_delay_ns: 1, beside_ns: 2 }],
+                    usage: vec![WorkerUsage {
+                        user_ns: thread as u64,
+                        sys_ns: index,
+                        run_delay_ns: 1,
+                        ..WorkerUsage::default()
+                    }],
                 }
             })
             .collect()

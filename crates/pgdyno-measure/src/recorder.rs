@@ -2,7 +2,7 @@
 
 use pgdyno_wire::ErrorClass;
 
-use crate::{Delays, Latency, Rows};
+use crate::{Delays, InFlight, Latency, Rows};
 
 /// Counters and latencies of one kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,6 +126,10 @@ pub struct Part {
     pub still_waiting: u64,
     /// Waiting time of the one of these that was due first.
     pub still_waiting_ns_max: u64,
+    /// Transactions that had begun and not ended at the end of the measured window.
+    pub in_flight: Vec<InFlight>,
+    /// When the first text was sent, from the start of the stage, if that was at its start.
+    pub first_text_ns: Option<u64>,
     /// Counts of the workload beside transactions.
     pub tallies: Vec<u64>,
     /// Time from the wake-up of a thread that found several replies to the reading of each; 0 for a single reply.
@@ -175,6 +179,8 @@ impl Part {
         }
         self.still_waiting += other.still_waiting;
         self.still_waiting_ns_max = self.still_waiting_ns_max.max(other.still_waiting_ns_max);
+        self.in_flight.extend_from_slice(&other.in_flight);
+        self.first_text_ns = [self.first_text_ns, other.first_text_ns].into_iter().flatten().min();
         self.tallies.resize(self.tallies.len().max(other.tallies.len()), 0);
         for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
             *mine += theirs;
@@ -268,6 +274,16 @@ impl Recorder {
     pub fn still_waiting(&mut self, count: u64, longest_ns: u64) {
         self.part.still_waiting += count;
         self.part.still_waiting_ns_max = self.part.still_waiting_ns_max.max(longest_ns);
+    }
+
+    /// Records that a text was sent, if none was before.
+    pub fn first_text(&mut self, at_ns: u64) {
+        self.part.first_text_ns.get_or_insert(at_ns);
+    }
+
+    /// Records a transaction that had not ended at the end of the measured window.
+    pub fn in_flight_at_end(&mut self, transaction: InFlight) {
+        self.part.in_flight.push(transaction);
     }
 
     /// Counts a retry of a transaction.
@@ -429,7 +445,13 @@ mod tests {
                         3 => { r.skipped(i, 1); r.retried(i, ns % 2 == 0) }
                         4 => { r.statement(i, ns); r.statement_failed(i); r.statement_retried(i) }
                         5 => { r.read_after(ns); r.timer_late(ns * 3) }
-                        6 => { r.notice_dropped(); r.scheduled_until_end(ns); r.still_waiting(ns % 7, ns) }
+                        6 => {
+                            r.notice_dropped();
+                            r.scheduled_until_end(ns);
+                            r.still_waiting(ns % 7, ns);
+                            r.first_text(5);
+                            r.in_flight_at_end(InFlight { txn: i, service_ns: ns, response_ns: ns });
+                        }
                         _ => { r.lost(); r.reconnected(ns); r.connected(ns) }
                     }
                 }

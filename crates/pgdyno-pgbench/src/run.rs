@@ -200,6 +200,7 @@ fn drive(
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
+            Event::Connected => {}
             Event::Started { .. } => {
                 progress.start_us = epoch_us();
                 witness.started();

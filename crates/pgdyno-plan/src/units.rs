@@ -31,6 +31,9 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
+/// The longest time in seconds that anything may take.
+const LONGEST_S: f64 = 1e8;
+
 /// Parses a length of time and returns it in seconds, which are also the default unit.
 ///
 /// # Errors
@@ -50,7 +53,10 @@ pub fn duration(text: &str) -> Result<f64, String> {
         unit => return Err(format!("unknown unit '{unit}'; use us, ms, s, min or h")),
     };
     match number.parse::<f64>() {
-        Ok(n) if n.is_finite() && n * factor <= 1e8 => Ok(n * factor),
+        Ok(n) if n.is_finite() && n * factor <= LONGEST_S => Ok(n * factor),
+        Ok(n) if !n.is_nan() => {
+            Err("it is too large: 100000000 seconds, about three years, are the maximum".to_owned())
+        }
         _ => Err("write a number of seconds, or a number with a unit: 90s, 10min, 1h".to_owned()),
     }
 }
@@ -72,6 +78,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     };
     match number.parse::<f64>() {
         Ok(n) if (0.0..1e9).contains(&n) => Ok((n * 1024_f64.powi(power)).round() as u64),
+        Ok(n) if n >= 1e9 => Err("it is too large: write it with a larger unit".to_owned()),
         _ => Err("write a number with a unit: 512MB, 128GB".to_owned()),
     }
 }
@@ -160,9 +167,13 @@ mod tests {
             [90.0, 90.0, 90.0, 7200.0, 0.25]
         );
         assert_eq!(duration("5m").unwrap_err(), "'m' could be minutes or milliseconds: write min or ms");
-        for wrong in ["", "s", "-5", "1e3", "five", "1 day", "99999999999"] {
+        for wrong in ["", "s", "-5", "1e3", "five", "1 day"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+        for large in ["2147483648", "99999999999", "30000h"] {
+            assert!(duration(large).unwrap_err().starts_with("it is too large: 100000000 seconds"), "{large}");
+        }
+        assert_eq!(bytes("1000000000000B").unwrap_err(), "it is too large: write it with a larger unit");
     }
 
     #[test]

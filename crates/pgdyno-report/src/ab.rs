@@ -52,21 +52,25 @@ pub(crate) fn verdict(record: &AbRecord) -> String {
     }
 }
 
+/// Names the servers that were measured, and written to.
+fn targets(record: &AbRecord) -> Option<String> {
+    let (a, b) = (record.a.target.as_ref()?, record.b.target.as_ref()?);
+    Some(if a == b { format!("target: {a}") } else { format!("targets: {a}, and {b} of B") })
+}
+
 /// What the verdict rests on, and what more time would bring.
 pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
     let differs = |differs: &[String]| if differs.is_empty() { "as given".to_owned() } else { differs.join(", ") };
-    let mut lines = vec![
-        format!("A: {}", differs(&record.a.differs)),
-        format!("B: {}", differs(&record.b.differs)),
-        format!(
-            "{} unit{} of four {} in turns{}, {} in all",
-            record.units.len(),
-            if record.units.len() == 1 { "" } else { "s" },
-            if record.whole_runs { "runs".to_owned() } else { format!("slices of {}", duration(record.slice_s)) },
-            if record.restarts { ", both servers restarted before each" } else { "" },
-            duration(record.spent_s)
-        ),
-    ];
+    let mut lines = vec![format!("A: {}", differs(&record.a.differs)), format!("B: {}", differs(&record.b.differs))];
+    lines.extend(targets(record));
+    lines.push(format!(
+        "{} unit{} of four {} in turns{}, {} in all",
+        record.units.len(),
+        if record.units.len() == 1 { "" } else { "s" },
+        if record.whole_runs { "runs".to_owned() } else { format!("slices of {}", duration(record.slice_s)) },
+        if record.restarts { ", both servers restarted before each" } else { "" },
+        duration(record.spent_s)
+    ));
     lines.extend(of_tasks(record));
     if let Some(noise) = record.noise_percent {
         lines.push(format!("noise: {noise:.1} % from unit to unit (standard deviation)"));
@@ -176,6 +180,15 @@ mod tests {
         let mut out = Vec::new();
         format(name).unwrap()(record, &mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_servers_are_named() {
+        let of = |target: &str| AbSide { target: Some(target.to_owned()), ..AbSide::default() };
+        let one = AbRecord { a: of("host=db1"), b: of("host=db1"), ..record() };
+        assert!(rendered(&one, "text").contains("\n  target: host=db1\n"));
+        let two = AbRecord { b: of("db2"), ..one };
+        assert!(rendered(&two, "text").contains("\n  targets: host=db1, and db2 of B\n"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use pgdyno_untrusted::MarkdownText;
 
 use crate::describe::plural;
 use crate::latency_table::aligned;
-use crate::units::{count, duration, grouped, percent, seconds};
+use crate::units::{count, duration, grouped, ms, percent, seconds};
 use crate::wrap::hanging;
 
 /// Heading of the first column.
@@ -156,16 +156,23 @@ fn queries(n: u64) -> String {
 
 /// Returns how old the data was that queries saw.
 fn freshness(fresh: &FreshnessRecord) -> String {
-    let age = |seconds: f64| if seconds > 0.0 { duration(seconds) } else { "0 s".to_owned() };
-    format!(
-        "age of the answers: p50 {}, p95 {}, p99 {}, max {}; {} of {} saw every commit that was acknowledged before",
-        age(fresh.age_s_p50),
-        age(fresh.age_s_p95),
-        age(fresh.age_s_p99),
-        age(fresh.age_s_max),
-        count(fresh.fresh),
-        queries(fresh.queries)
-    )
+    let all = [fresh.age_s_p50, fresh.age_s_p95, fresh.age_s_p99, fresh.age_s_max];
+    let saw =
+        format!("{} of {} saw every commit that was acknowledged before", count(fresh.fresh), queries(fresh.queries));
+    if all[3] <= 0.0 {
+        return format!("age of the answers: 0 s; {saw}");
+    }
+    let [p50, p95, p99, max] = all.map(age);
+    format!("age of the answers: p50 {p50}, p95 {p95}, p99 {p99}, max {max}; {saw}")
+}
+
+/// Returns the age of an answer: 0 only if it misses no commit.
+fn age(seconds: f64) -> String {
+    match seconds {
+        s if s <= 0.0 => "0 s".to_owned(),
+        s if s < 0.1 => format!("{} ms", ms((s * 1e9).round() as u64)),
+        s => duration(s),
+    }
 }
 
 /// Returns each side's figure together and alone. There is no figure of both.

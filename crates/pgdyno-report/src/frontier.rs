@@ -69,7 +69,7 @@ pub(crate) fn findings(record: &FrontierRecord) -> Vec<String> {
         true => "each run had a fresh copy of the same data".to_owned(),
         false => "data was not restored between the runs: it grew, and later points had more of it".to_owned(),
     });
-    let missed = record.points.iter().filter(|point| point.missed.is_some()).count();
+    let missed = record.points.iter().filter(|point| point.is_hollow()).count();
     if missed > 0 {
         let what = if record.objectives.is_empty() { "their rate" } else { "their rate or an objective" };
         lines.push(format!(
@@ -111,7 +111,7 @@ fn row(point: &FrontierPoint, is_on: bool) -> (String, Vec<String>) {
         reach(hour, point.queries_per_hour_interval),
         count(point.runs.len() as u64),
         if is_on { "yes" } else { "" }.to_owned(),
-        if point.missed.is_some() { "*" } else { "" }.to_owned(),
+        if point.is_hollow() { "*" } else { "" }.to_owned(),
     ];
     (format!("{:.0} %", point.share * 100.0), cells)
 }
@@ -140,7 +140,7 @@ fn text(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<()> {
     }
     for point in record.points.iter().filter(|point| point.missed.is_some()) {
         let why = point.missed.as_deref().unwrap_or_default();
-        hanging(out, "  * ", 4, &format!("{}: {why}", place(point)))?;
+        hanging(out, if point.is_hollow() { "  * " } else { "    " }, 4, &format!("{}: {why}", place(point)))?;
     }
     Ok(())
 }
@@ -154,8 +154,8 @@ fn csv(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "rate_share,streams,run,tps,queries_per_hour,on_frontier,missed")?;
     for (nth, point) in record.points.iter().enumerate() {
         let on = record.result.as_ref().is_some_and(|result| result.hull.contains(&nth));
-        for ((run, tps), hour) in point.runs.iter().zip(&point.tps).zip(&point.queries_per_hour) {
-            let missed = point.missed.is_some();
+        for (place, ((run, tps), hour)) in point.runs.iter().zip(&point.tps).zip(&point.queries_per_hour).enumerate() {
+            let missed = point.has_missed(place);
             writeln!(out, "{},{},{run},{tps:.3},{hour:.3},{on},{missed}", point.share, point.streams)?;
         }
     }

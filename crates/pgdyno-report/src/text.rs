@@ -136,6 +136,11 @@ fn fates(record: &RunRecord, s: &Summary) -> Vec<String> {
     if s.cancelled_in_flight > 0 {
         fates.push(format!("{} cancelled at the end", count(s.cancelled_in_flight)));
     }
+    if let Some(in_flight) = s.in_flight_at_end.filter(|in_flight| in_flight.counted > 0) {
+        let age = duration(in_flight.age_s_max);
+        let counted = count(in_flight.counted);
+        fates.push(format!("{counted} in flight at the end, for up to {age} (latencies include that age)"));
+    }
     if let Some(outage) = s.outage_s_max {
         fates.push(format!("{} reconnected, longest outage {}", count(s.reconnected), duration(outage)));
     }

@@ -41,6 +41,9 @@ impl AbVerdict {
 pub struct AbSide {
     /// In what it differs, as it was given.
     pub differs: Vec<String>,
+    /// Its target, without passwords; absent in records of 0.2.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// What is run, without the length of a slice, and without passwords.
     pub order: Order,
     /// Hash of the plan of its slices; absent before the first.

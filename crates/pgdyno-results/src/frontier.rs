@@ -71,9 +71,12 @@ pub struct FrontierPoint {
     /// The same of queries an hour; of a single run, that of its sets of queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries_per_hour_interval: Option<[f64; 2]>,
-    /// Why the transactions missed their rate or an objective, in the first run that did.
+    /// How many of its runs missed the rate or an objective, and why the first of them did: `1 of 2 runs: …`; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<String>,
+    /// Why the transactions missed their rate or an objective, by run; empty if none did, and in records of 0.2.0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed_by_run: Vec<Option<String>>,
     /// The hash of the plan of its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_hash: Option<String>,
@@ -104,6 +107,45 @@ impl FrontierPoint {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         (!self.runs.is_empty()).then(|| (mean(&self.tps), mean(&self.queries_per_hour)))
     }
+
+    /// Adds a run, and why its transactions missed their rate or an objective, if they did.
+    pub fn add_run(&mut self, id: String, missed: Option<String>) {
+        let earlier = self.runs.len();
+        self.runs.push(id);
+        if missed.is_none() && self.missed.is_none() {
+            return;
+        }
+        // Records of 0.2.0 have the reason of one run, and not of which.
+        if let (Some(why), true) = (&self.missed, self.missed_by_run.is_empty()) {
+            self.missed_by_run.push(Some(why.clone()));
+        }
+        self.missed_by_run.resize(earlier, None);
+        self.missed_by_run.push(missed);
+        let reasons = || self.missed_by_run.iter().flatten();
+        self.missed = reasons().next().map(|first| match self.runs.len() {
+            1 => first.clone(),
+            runs => format!("{} of {runs} runs: {first}", reasons().count()),
+        });
+    }
+
+    /// Returns true if half of its runs missed the rate or an objective, or more.
+    #[must_use]
+    pub fn is_hollow(&self) -> bool {
+        let missed = self.missed_by_run.iter().flatten().count();
+        match self.missed_by_run.is_empty() {
+            true => self.missed.is_some(),
+            false => 2 * missed >= self.runs.len(),
+        }
+    }
+
+    /// Returns true if the run in this place missed the rate or an objective.
+    #[must_use]
+    pub fn has_missed(&self, run: usize) -> bool {
+        match self.missed_by_run.get(run) {
+            Some(missed) => missed.is_some(),
+            None => self.missed_by_run.is_empty() && self.missed.is_some(),
+        }
+    }
 }
 
 impl Resumable for FrontierRecord {
@@ -132,5 +174,32 @@ impl FrontierRecord {
             order,
             ..Self::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_of_a_point_is_judged_and_one_that_missed_does_not_speak_for_the_others() {
+        let mut point = FrontierPoint::default();
+        point.add_run("a".to_owned(), None);
+        assert_eq!((point.missed.as_deref(), point.is_hollow()), (None, false));
+        point.add_run("b".to_owned(), Some("90.0 % of the offered rate were achieved".to_owned()));
+        assert_eq!(point.missed.as_deref(), Some("1 of 2 runs: 90.0 % of the offered rate were achieved"));
+        assert!(point.is_hollow() && !point.has_missed(0) && point.has_missed(1));
+        point.add_run("c".to_owned(), None);
+        assert_eq!(point.missed.as_deref(), Some("1 of 3 runs: 90.0 % of the offered rate were achieved"));
+        assert!(!point.is_hollow() && !point.has_missed(2));
+    }
+
+    #[test]
+    fn a_point_of_an_older_record_goes_on() {
+        let mut point = FrontierPoint { missed: Some("late".to_owned()), ..FrontierPoint::default() };
+        point.runs = vec!["a".to_owned(), "b".to_owned()];
+        assert!(point.is_hollow() && point.has_missed(1));
+        point.add_run("c".to_owned(), None);
+        assert_eq!((point.missed.as_deref(), point.is_hollow()), (Some("1 of 3 runs: late"), false));
     }
 }

@@ -30,8 +30,8 @@ pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, 
 pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
-    ErrorRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord, ServerCountRecord,
-    StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
+    ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord,
+    ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{

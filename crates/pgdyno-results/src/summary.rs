@@ -1,14 +1,16 @@
 //! Computes the figures of the record from the engine's counts. Formulas: docs/metrics.md.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use pgdyno_measure::{Digest, Latency, StmtPart, Totals, TxnPart};
+use pgdyno_measure::in_flight::{is_lower_bound, with_ages};
+use pgdyno_measure::{Digest, InFlight, Latency, StmtPart, Totals, TxnPart};
 use pgdyno_workload::{Measured, Metric};
 
 use crate::metric::{NOPM, common_records};
 use crate::record::{
-    GroupRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StageRecord, StatementRecord, Summary,
-    TransactionRecord, WorkloadMetricRecord,
+    GroupRecord, InFlightRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StageRecord,
+    StatementRecord, Summary, TransactionRecord, WorkloadMetricRecord,
 };
 
 /// Meaning of the counters, in their order.
@@ -114,6 +116,7 @@ fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
     let latency = |latency: &Latency| latency_record(latency, asked);
     let per_s = |count| per_second(measured, count);
     let all = measured.part.all();
+    let in_flight = || measured.part.in_flight.iter();
     let kinds = measured.part.txns.iter().zip(&names.txns);
     let each: f64 = kinds.map(|(t, kind)| t.committed as f64 * f64::from(kind.queries)).sum();
     let executed = |stmt: &usize| measured.part.stmts.get(*stmt).map_or(0, |s| s.latency.count());
@@ -143,8 +146,10 @@ fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
         reconnected: measured.part.reconnected,
         outage_s_max: (measured.part.reconnected > 0).then_some(measured.part.outage_ns_max as f64 / 1e9),
         duration_s: measured.seconds(),
-        response_latency_ns: latency(all.response_or_service()),
-        service_latency_ns: latency(&all.service),
+        first_text_s: measured.part.first_text_ns.map(|ns| ns as f64 / 1e9),
+        in_flight_at_end: in_flight_record(&all, &measured.part.in_flight),
+        response_latency_ns: latency(&response_times(&all, in_flight())),
+        service_latency_ns: latency(&service_times(&all, in_flight())),
         schedule_lag_ns: all.lag.as_ref().and_then(latency),
         connections_opened: (measured.part.connected > 0).then_some(measured.part.connected),
         connection_s_mean: (measured.part.connected > 0)
@@ -183,8 +188,35 @@ fn transactions<'a>(
 ) -> impl Iterator<Item = TransactionRecord> + 'a {
     let completed = measured.part.all().completed();
     let weights: f64 = names.txns.iter().map(|kind| kind.weight).sum();
-    let kinds = measured.part.txns.iter().zip(&names.txns);
-    kinds.map(move |(txn, kind)| transaction(txn, &kind.name, kind.weight / weights, completed, asked))
+    let kinds = measured.part.txns.iter().zip(&names.txns).enumerate();
+    kinds.map(move |(nth, (txn, kind))| {
+        let in_flight: Vec<_> = measured.part.in_flight.iter().copied().filter(|one| one.txn == nth).collect();
+        transaction(txn, &in_flight, kind, kind.weight / weights, completed, asked)
+    })
+}
+
+/// Returns the age that counts as response time: with a schedule since the intended start.
+fn response_age(txn: &TxnPart, in_flight: &InFlight) -> u64 {
+    if txn.response.is_some() { in_flight.response_ns } else { in_flight.service_ns }
+}
+
+/// Returns the response times, with the ages of what was in flight at the end of the window.
+fn response_times<'a>(txn: &'a TxnPart, in_flight: impl Iterator<Item = &'a InFlight>) -> Cow<'a, Latency> {
+    with_ages(txn.response_or_service(), in_flight.map(|one| response_age(txn, one)))
+}
+
+/// Returns the service times, with the ages of what was in flight at the end of the window.
+fn service_times<'a>(txn: &'a TxnPart, in_flight: impl Iterator<Item = &'a InFlight>) -> Cow<'a, Latency> {
+    with_ages(&txn.service, in_flight.map(|one| one.service_ns))
+}
+
+fn in_flight_record(all: &TxnPart, in_flight: &[InFlight]) -> Option<InFlightRecord> {
+    let ages = || in_flight.iter().map(|one| response_age(all, one));
+    Some(InFlightRecord {
+        transactions: in_flight.len() as u64,
+        age_s_max: ages().max()? as f64 / 1e9,
+        counted: ages().filter(|age_ns| is_lower_bound(all.response_or_service(), *age_ns)).count() as u64,
+    })
 }
 
 /// Updates the metrics of `record` from its summary, some of whose figures become known later than others.
@@ -263,6 +295,9 @@ fn stage_value(metric: &Metric, record: &RunRecord, names: &Names) -> Option<f64
     if seconds <= 0.0 || metric.measured.needs_whole_stage() && !undone(stage, metric, names).is_empty() {
         return None;
     }
+    // TPC-H counts from the first character of the first text (clauses 5.3.6 and 5.3.7): what the driver takes before is not the server's.
+    let before_s = stage.groups.iter().filter_map(|group| group.summary.first_text_s).fold(f64::INFINITY, f64::min);
+    let from_first_text_s = if before_s < seconds { seconds - before_s } else { seconds };
     let counted = || {
         stage
             .groups
@@ -285,11 +320,11 @@ fn stage_value(metric: &Metric, record: &RunRecord, names: &Names) -> Option<f64
             let mean = means.iter().map(|mean| mean.ln()).sum::<f64>() / means.len() as f64;
             (means.len() == metric.transactions.len()).then(|| mean.exp())
         }
-        Measured::PerHour(_) => Some(group.summary.committed as f64 / seconds * 3600.0),
+        Measured::PerHour(_) => Some(group.summary.committed as f64 / from_first_text_s * 3600.0),
         // Of a stage that repeats its work, the mean.
         Measured::StageTime(_) | Measured::PerMinute => {
             let committed = group.transactions.iter().map(|txn| txn.committed).max()?;
-            Some(seconds * f64::from(group.clients.max(1)) / committed.max(1) as f64)
+            Some(from_first_text_s * f64::from(group.clients.max(1)) / committed.max(1) as f64)
         }
     }
 }
@@ -323,9 +358,16 @@ fn workload_metric(metric: &Metric, headline: bool, value: f64) -> MetricRecord 
     }
 }
 
-fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64, asked: &[f64]) -> TransactionRecord {
+fn transaction(
+    txn: &TxnPart,
+    in_flight: &[InFlight],
+    kind: &TxnName,
+    share_planned: f64,
+    completed: u64,
+    asked: &[f64],
+) -> TransactionRecord {
     TransactionRecord {
-        name: name.to_owned(),
+        name: kind.name.clone(),
         share_planned,
         share: if completed > 0 { txn.completed() as f64 / completed as f64 } else { 0.0 },
         committed: txn.committed,
@@ -335,8 +377,8 @@ fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64, as
         retries: txn.retries,
         skipped: txn.skipped,
         late: txn.late,
-        response_latency_ns: latency_record(txn.response_or_service(), asked),
-        service_latency_ns: latency_record(&txn.service, asked),
+        response_latency_ns: latency_record(&response_times(txn, in_flight.iter()), asked),
+        service_latency_ns: latency_record(&service_times(txn, in_flight.iter()), asked),
         schedule_lag_ns: txn.lag.as_ref().and_then(|lag| latency_record(lag, asked)),
     }
 }

@@ -57,11 +57,21 @@ impl TrustRecord {
         let steady = record.summary.as_ref().and_then(|summary| summary.steadiness);
         if let Some(steady) = steady.filter(|steady| steady.verdict() == Verdict::Unknown) {
             let trend = steady.trend * 100.0;
-            reasons.insert(0, format!("not shown steady, {trend:+.1} % from first to last third (longer -T)"));
+            // A stall, and a driver without a CPU, say more.
+            let is_first = !reasons.is_empty() && hides_more(record);
+            reasons.insert(
+                usize::from(is_first),
+                format!("not shown steady, {trend:+.1} % from first to last third (longer -T)"),
+            );
         }
         let verdict = if reasons.is_empty() { Trust::Good } else { Trust::WithCare };
         Self { verdict, reasons }
     }
+}
+
+/// Returns true if the first warning is of a stall or of a driver that waited for a CPU most of the time.
+fn hides_more(record: &RunRecord) -> bool {
+    record.summary.as_ref().is_some_and(|summary| summary.stalled_s.is_some()) || record.client.run_delay > 0.5
 }
 
 /// Returns a warning that fits into a line; of a longer one the words before the colon that explains them.
@@ -104,6 +114,8 @@ mod tests {
         let reasons = TrustRecord::of(&record).reasons;
         assert_eq!(reasons[0], "not shown steady, -8.0 % from first to last third (longer -T)");
         assert_eq!(reasons[1], "something");
+        record.summary.as_mut().unwrap().stalled_s = Some(2.0);
+        assert_eq!(TrustRecord::of(&record).reasons[0], "something", "it is about the stall");
     }
 
     #[test]

@@ -81,6 +81,11 @@ impl Expr {
         }
     }
 
+    /// Returns its steps.
+    pub(crate) fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
     /// Returns its value, if it is constant.
     #[must_use]
     pub fn constant(&self) -> Option<Value> {

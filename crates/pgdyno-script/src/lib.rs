@@ -40,6 +40,7 @@ mod defined;
 mod eval_error;
 mod functions;
 mod grammar;
+mod literals;
 mod meta;
 mod names;
 mod numbers;

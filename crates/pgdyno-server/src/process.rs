@@ -4,7 +4,10 @@
 use std::io::ErrorKind::PermissionDenied;
 #[cfg(target_os = "linux")]
 use std::os::unix::ffi::OsStrExt;
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -152,6 +155,29 @@ pub(crate) fn end_stray(data: &Path) {
         }
     }
     release_shared_memory(data);
+}
+
+/// Makes the program of `command` get `end` when the thread that starts it has ended, however that happens.
+pub(crate) fn ends_with_parent(command: &mut Command, end: Signal) {
+    #[cfg(target_os = "linux")]
+    {
+        let parent = rustix::process::getpid();
+        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
+        unsafe {
+            // After the change of the user, which would undo it.
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(end))?;
+                // The parent may have ended before.
+                if rustix::process::getppid() == Some(parent) {
+                    Ok(())
+                } else {
+                    Err(std::io::Error::from_raw_os_error(libc::ESRCH))
+                }
+            });
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (command, end);
 }
 
 /// Removes the shared memory segment of a postmaster that was killed. One that ended properly has removed its

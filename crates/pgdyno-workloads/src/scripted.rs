@@ -180,6 +180,16 @@ impl Scripted {
         })
     }
 
+    /// Checks the arguments of random functions that are numbers in the scripts.
+    ///
+    /// # Errors
+    /// Returns the first that would abort each client that comes to it.
+    pub fn check_literals(&self) -> Result<(), ScriptError> {
+        self.scripts().iter().zip(&self.spec.scripts).try_for_each(|(script, source)| {
+            script.check_literals(&pgdyno_script::Source { name: &source.name, text: &source.text })
+        })
+    }
+
     /// Returns the places of scripts with the query mode in which clients send them; `mode` is the run's.
     #[must_use]
     pub fn modes(&self, mode: QueryMode) -> Vec<(usize, QueryMode)> {

@@ -138,15 +138,13 @@ impl FrontierRun<'_> {
         let streams = record.analytics.as_ref().and_then(|analytics| analytics.stages.first());
         let of_run = streams.and_then(|streams| streams.queries_per_hour_interval);
         point.queries_per_hour_interval = interval(&point.queries_per_hour).or(of_run);
-        if share > 0.0 && point.missed.is_none() {
-            point.missed = missed(&record, &directory, self.objectives);
-        }
-        point.runs.push(record.id.clone());
+        let missed = if share > 0.0 { missed(&record, &directory, self.objectives) } else { None };
+        point.add_run(record.id.clone(), missed.clone());
         let note = format!(
             "{name}: {} TPS, {} queries/h{}",
             units::rate(tps),
             units::rate(hour),
-            match &point.missed {
+            match missed {
                 Some(why) => format!("; missed: {why}"),
                 None => String::new(),
             }

@@ -5,9 +5,9 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::{Demand, Kind, Server};
+use pgdyno_life::target::{Demand, Kind, Server, Target};
 use pgdyno_live::Progress;
-use pgdyno_plan::Order;
+use pgdyno_plan::{Order, TargetOrder};
 
 /// Starts the private server that a request asks for, sized by `demand` of what one of its runs demands, with the data in it; directs the
 /// order there. The server must live until the last run has ended. Does nothing if another server is asked for.
@@ -34,6 +34,24 @@ pub(crate) fn private_server(
     interrupt.blamed(load_before_runs(&mut server, &planned.plan, &planned.workload, progress, stop))?;
     direct(order, &server, shown_as, has_settings)?;
     Ok(Some(server))
+}
+
+/// Names the given server that the runs of a study use, and write to: its version and place. Private servers are named at their start.
+///
+/// # Errors
+/// When the server does not answer.
+pub(crate) fn announce_given(
+    target: Target,
+    order: &TargetOrder,
+    progress: &Progress,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    if target.given().is_none() {
+        return Ok(());
+    }
+    let mut server = target.bring_up(order, Demand::default(), progress)?;
+    server.options = server.options.as_ref().map(|options| interrupt.options(options));
+    interrupt.blamed(server.announce(progress))
 }
 
 /// Directs an order to a private server, which was started with the order's settings if it has some.

@@ -20,7 +20,9 @@ const WHOLE_S: f64 = 0.5;
 pub(super) fn events(facts: &Facts<'_>) -> Vec<EventRecord> {
     let whole: Vec<_> = facts.intervals.iter().copied().filter(|i| i.end_s - i.start_s >= WHOLE_S).collect();
     let per_s = |i: &TimelineInterval| i.committed as f64 / (i.end_s - i.start_s);
-    let mut sorted: Vec<f64> = whole.iter().map(|i| per_s(i)).collect();
+    // Where stalls are most of the window, the median is one of them.
+    let is_usual = |i: &&&TimelineInterval| !is_known(facts) || i.committed > 0;
+    let mut sorted: Vec<f64> = whole.iter().filter(is_usual).map(|i| per_s(i)).collect();
     sorted.sort_by(f64::total_cmp);
     let Some(median) = sorted.get(sorted.len() / 2).copied().filter(|median| *median >= COMMITTED_MIN) else {
         return Vec::new();
@@ -43,10 +45,15 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<EventRecord> {
     runs.filter_map(event).collect()
 }
 
-/// Stalls are told at the top: a mean hides them.
+/// Returns true if the figures of the run have stalls, which the run itself warns of.
+fn is_known(facts: &Facts<'_>) -> bool {
+    facts.record.summary.as_ref().is_some_and(|summary| summary.stalled_s.is_some())
+}
+
+/// A warning, as a mean hides stalls.
 pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String> {
     let stalls: Vec<_> = events.iter().filter(|event| event.kind == KIND).collect();
-    let first = stalls.first()?;
+    let first = stalls.first().filter(|_| !is_known(facts))?;
     let (seconds, _) = super::coverage(facts, stalls.iter().copied());
     Some(format!(
         "throughput stalled for {} ({} of the window), first at {}: next to nothing was committed",

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod closed;
+mod frozen;
 mod model;
 mod open;
 mod server;

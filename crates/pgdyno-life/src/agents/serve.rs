@@ -322,7 +322,7 @@ fn drive(
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
-            Event::Started { .. } => {}
+            Event::Connected | Event::Started { .. } => {}
             Event::Interval(interval) => {
                 send_executions();
                 send(&Batch::Interval(Box::new(interval.into())));

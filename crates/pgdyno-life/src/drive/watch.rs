@@ -5,6 +5,7 @@
 
 mod machine;
 pub(crate) mod memory;
+mod perf_cost;
 pub(crate) mod profile;
 mod sink;
 mod statistics;
@@ -15,6 +16,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Instant;
 
+use pgdyno_measure::Interval;
+use pgdyno_measure::pauses::Cost;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{TargetFacts, WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
@@ -26,6 +29,7 @@ pub(crate) use sink::Sink;
 
 use self::machine::Watcher;
 use self::memory::Peaks;
+use self::perf_cost::Pauses;
 use crate::events::EventSink;
 use crate::target::Named;
 
@@ -103,6 +107,7 @@ pub(crate) struct Watch<'scope> {
     memory: Option<ScopedJoinHandle<'scope, ()>>,
     /// The profiler, if it was asked for; an error says why there is none.
     perf: Option<std::result::Result<Perf, String>>,
+    pauses: Pauses,
 }
 
 /// The results of the watchers without the samples, which are in the run directory.
@@ -116,6 +121,8 @@ pub(crate) struct Watched {
     pub(crate) client_machine: Option<MachineRecord>,
     /// Call stacks of the server's processes, if there is a profile.
     pub(crate) stacks: Stacks,
+    /// What perf cost, if the window was long enough to find out.
+    pub(crate) perf_cost: Option<Cost>,
     /// Transactions of the watchers that the server has counted.
     pub(crate) transactions: u64,
     /// Why samples could not be written, if the disk failed.
@@ -144,9 +151,10 @@ impl<'scope> Watch<'scope> {
             signals.push(memory_signals);
             scope.spawn(move || memory::watch(memory, &peaks, &inbox))
         });
-        let perf = subject.plan.perf.then(|| profile::begin(subject.options, &subject.directory));
+        let perf = subject.plan.perf.then(|| profile::begin(subject.options, subject.is_pooled, &subject.directory));
         let is_distributed = subject.is_distributed;
-        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines, memory, perf }
+        let pauses = Pauses::default();
+        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines, memory, perf, pauses }
     }
 
     /// Marks the start of the clients: times are relative to it.
@@ -168,6 +176,13 @@ impl<'scope> Watch<'scope> {
             perf.window_closes();
         }
         self.tell(Signal::WindowCloses(Instant::now()));
+    }
+
+    /// Takes an interval that has ended.
+    pub(crate) fn interval(&self, interval: &Interval) {
+        if let Some(Ok(perf)) = &self.perf {
+            self.pauses.interval(interval, perf);
+        }
     }
 
     fn tell(&self, signal: Signal) {
@@ -223,6 +238,7 @@ impl<'scope> Watch<'scope> {
             server_machine: machines.server,
             client_machine: machines.driver,
             stacks,
+            perf_cost: self.pauses.cost(),
             transactions: sampled.transactions,
             write_error: self.sink.failure(),
         }
@@ -233,9 +249,10 @@ impl<'scope> Watch<'scope> {
 pub(crate) fn note(watched: Watched, record: &mut RunRecord, directory: &Path, events: &dyn EventSink) {
     let without_profile = watched.samples.left_out.iter().find(|left_out| left_out.source == "perf");
     let without_profile = without_profile.map(|left_out| format!("the server has no profile: {}", left_out.why));
-    let unwritten = profile::keep(&watched.stacks, record, directory).err();
-    let warnings =
-        watched.samples.notes.iter().cloned().chain(watched.write_error).chain(without_profile).chain(unwritten);
+    let unwritten = profile::keep(&watched.stacks, watched.perf_cost, record, directory).err();
+    let cost = record.profile.as_ref().map(|_| profile::disturbance(watched.perf_cost));
+    let notes = watched.samples.notes.iter().cloned();
+    let warnings = notes.chain(watched.write_error).chain(without_profile).chain(unwritten).chain(cost);
     for warning in warnings {
         events.warn(&warning);
         record.warnings.push(warning);

@@ -420,6 +420,7 @@ fn scripts(
     })
     .map_err(|error| Failure::new(Code::Start, *error))?;
     scripted.check_variables(setup.mode).or_fail(Code::Start)?;
+    scripted.check_literals().or_fail(Code::Start)?;
     for (script, _) in scripted.modes(setup.mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {
         scripted.scripts()[script].check_extended().or_fail(Code::Start)?;
     }

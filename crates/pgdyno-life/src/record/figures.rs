@@ -141,6 +141,8 @@ fn watch(client: &mut ClientRecord, window: &Totals) {
     } else {
         0.0
     };
+    let absent_ns = window.workers.iter().map(|w| w.absent_ns as f64).sum::<f64>() / window.workers.len().max(1) as f64;
+    client.absent = (absent_ns > 0.0 && wall_ns > 0.0).then(|| absent_ns / wall_ns);
     let part = &window.part;
     client.read_delay_ns = part.read_delay.percentiles().map(Into::into);
     client.timer_lateness_ns = part.timer_lateness.percentiles().map(Into::into);

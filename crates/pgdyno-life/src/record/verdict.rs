@@ -1,10 +1,16 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
+use pgdyno_measure::stall::Stall;
+use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Status};
 
 use crate::drive::{self, Driven};
 use crate::exit_code::Code;
+use crate::record::stalls;
+
+/// A driver that did not run for this share of the window or more measured nothing.
+const ABSENT: f64 = 0.5;
 
 /// How a run that started has ended.
 pub(crate) struct End {
@@ -19,7 +25,13 @@ pub(crate) fn aborted(clients: usize) -> String {
 }
 
 /// Returns the status and the exit code of a run.
-pub(crate) fn of(driven: &Driven, record: &RunRecord, broken: &[String], death: Option<String>) -> End {
+pub(crate) fn of(
+    driven: &Driven,
+    record: &RunRecord,
+    broken: &[String],
+    stalls: &[Stall],
+    death: Option<String>,
+) -> End {
     let summary = record.summary.as_ref();
     let outcome = &driven.outcome;
     let end = |status, reason: Option<String>, code| End { status, reason, code };
@@ -53,7 +65,44 @@ pub(crate) fn of(driven: &Driven, record: &RunRecord, broken: &[String], death: 
         let reason = format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock");
         return end(Status::Invalid, Some(reason), Code::Run);
     }
+    if let Some(reason) = driver_was_away(record) {
+        return end(Status::Invalid, Some(reason), Code::Run);
+    }
+    let window_s = record.summary.as_ref().map_or(0.0, |summary| summary.duration_s);
+    if stalls::are_most_of(stalls, window_s) {
+        return end(Status::Invalid, stalls::text(stalls, window_s), Code::Run);
+    }
     end(Status::Complete, None, Code::Success)
+}
+
+/// Returns that a driver did not run for most of the window.
+fn driver_was_away(record: &RunRecord) -> Option<String> {
+    let drivers = record.drivers.iter().map(|driver| (format!("the driver on {}", driver.host), &driver.client));
+    let all = std::iter::once(("the driver".to_owned(), &record.client)).chain(drivers);
+    let away = all.filter_map(|(name, client)| Some((name, client.absent.filter(|share| *share >= ABSENT)?)));
+    let (name, share) = away.last()?;
+    Some(format!(
+        "{name} did not run for {} of the window: it was stopped, or its machine gave it no CPU",
+        units::percent(share)
+    ))
+}
+
+/// Returns the end of a run whose server no longer answers after it: `failed` if transactions were in flight that never ended.
+pub(crate) fn without_answer(end: End, record: &RunRecord, cancelled: usize) -> End {
+    if cancelled == 0 || !matches!(end.status, Status::Complete | Status::Invalid) {
+        return end;
+    }
+    let oldest = record.summary.as_ref().and_then(|summary| summary.in_flight_at_end);
+    let oldest = oldest.map(|in_flight| {
+        format!(", the oldest in flight for {} when the window ended", units::duration(in_flight.age_s_max))
+    });
+    let plural = if cancelled == 1 { "" } else { "s" };
+    let reason = format!(
+        "the server stopped answering: {} transaction{plural} never ended{}",
+        units::count(cancelled as u64),
+        oldest.unwrap_or_default()
+    );
+    End { status: Status::Failed, reason: Some(reason), code: Code::Run }
 }
 
 /// Returns transactions per minute as the server counts them: its exact count of the whole run, multiplied by the
@@ -63,4 +112,42 @@ pub(crate) fn tpm(driven: &Driven, tpm_client: f64) -> Option<f64> {
     let by_client: u64 = outcome.phases_by_group().flatten().map(|totals| totals.part.all().completed()).sum();
     let by_server = driven.whole.as_ref()?.transactions();
     (by_client > 0).then(|| tpm_client * by_server as f64 / by_client as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_results::{ClientRecord, DriverRecord, InFlightRecord, Summary};
+
+    use super::*;
+
+    fn record() -> RunRecord {
+        serde_json::from_str(include_str!("../../../../fixtures/runs/v1/run.json")).unwrap()
+    }
+
+    #[test]
+    fn a_driver_that_did_not_run_for_most_of_the_window_is_named() {
+        let mut record = record();
+        assert_eq!(driver_was_away(&record), None);
+        record.client.absent = Some(0.4);
+        assert_eq!(driver_was_away(&record), None);
+        record.client.absent = Some(0.75);
+        assert!(driver_was_away(&record).unwrap().starts_with("the driver did not run for 75.0 % of the window"));
+        let client = ClientRecord { absent: Some(0.6), ..ClientRecord::default() };
+        record.drivers = vec![DriverRecord { host: "b".to_owned(), client, ..DriverRecord::default() }];
+        assert!(driver_was_away(&record).unwrap().starts_with("the driver on b did not run for 60.0 %"));
+    }
+
+    #[test]
+    fn a_server_that_left_transactions_unanswered_and_is_silent_fails_the_run() {
+        let mut record = record();
+        let in_flight_at_end = Some(InFlightRecord { transactions: 4, age_s_max: 6.04, counted: 4 });
+        record.summary = Some(Summary { in_flight_at_end, ..Summary::default() });
+        let end = || End { status: Status::Complete, reason: None, code: Code::Success };
+        let failed = without_answer(end(), &record, 4);
+        assert_eq!((failed.status, failed.code as u8), (Status::Failed, 2));
+        let why = "the server stopped answering: 4 transactions never ended, the oldest in flight for 6.0 s when the window ended";
+        assert_eq!(failed.reason.as_deref(), Some(why));
+        // Its control session may be lost for another reason.
+        assert_eq!(without_answer(end(), &record, 0).status, Status::Complete);
+    }
 }

@@ -4,19 +4,21 @@ mod driver;
 mod machines;
 
 use pgdyno_engine::RunOutcome;
-use pgdyno_plan::{Pace, Plan, Rate, StagePlan};
+use pgdyno_measure::stall::Stall;
+use pgdyno_plan::{Pace, Plan, StagePlan};
 use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
 
-/// An open loop that reached a smaller share of its rate than this was overloaded.
-const ACHIEVED: f64 = 0.99;
+use crate::record::stalls;
+
 /// A measured window shorter than this, in seconds, is too short to be quoted.
 const SHORT_S: f64 = 10.0;
 
 /// Returns the warnings that follow from the figures.
-pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan) -> Vec<String> {
+pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan, stalls: &[Stall]) -> Vec<String> {
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
+    warnings.extend(stalls::text(stalls, summary.duration_s));
     // Without a server, or with a null server, the run measures the driver.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     if record.drivers.is_empty() {
@@ -90,15 +92,14 @@ fn drivers(record: &RunRecord, summary: &Summary, real: bool, coalesce_us: Optio
 /// Returns a warning about an open loop that did not reach its rate; `of` is the group of clients, if there are
 /// several.
 fn overloaded(of: &str, pace: Pace, summary: &Summary) -> Option<String> {
-    let Pace::Rate(Rate { per_s, .. }) = pace else { return None };
-    let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
-    (achieved < ACHIEVED).then(|| {
-        format!(
-            "{of}{} of the offered {}/s were reached (lower --rate or add clients): response times grow as long as the run lasts",
-            units::percent(achieved),
-            units::rate(per_s)
-        )
-    })
+    let rate = pace.rate()?;
+    let achieved = summary.ended() as f64 / summary.duration_s.max(1e-9);
+    let shortfall = rate.shortfall(achieved, summary.duration_s)?;
+    Some(format!(
+        "{of}{} of the offered {}/s were reached (lower --rate or add clients): response times grow as long as the run lasts",
+        units::percent(1.0 - shortfall),
+        units::rate(rate.per_s)
+    ))
 }
 
 /// Returns the number of clients in all stages: each stage has its own.
@@ -127,7 +128,18 @@ fn unsteady(summary: &Summary) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgdyno_plan::{Arrivals, Rate};
     use pgdyno_results::{ClientRecord, DriverRecord};
+
+    #[test]
+    fn a_poisson_schedule_that_chance_left_short_is_not_overloaded() {
+        let poisson = Pace::Rate(Rate { per_s: 50.0, arrivals: Arrivals::Poisson });
+        let of = |committed| Summary { committed, failed: 4, duration_s: 5.0, ..Summary::default() };
+        assert_eq!(overloaded("", poisson, &of(230)), None);
+        let warning = overloaded("", poisson, &of(181)).unwrap();
+        assert!(warning.starts_with("74.0 % of the offered 50"), "{warning}");
+        assert_eq!(overloaded("", Pace::ClosedLoop, &of(1)), None);
+    }
 
     #[test]
     fn what_several_drivers_have_in_common_is_one_warning() {

@@ -104,6 +104,12 @@ pub(crate) fn other_run(admin: &mut Admin) -> Result<Option<String>> {
     find(admin, RUNS).or_fail(Code::Start)
 }
 
+/// Returns another run that measures in the database of this session, and since when.
+pub(crate) fn other_run_here(admin: &mut Admin) -> Result<Option<String>> {
+    let here = "and l.database = (select oid from pg_catalog.pg_database where datname = current_database())";
+    find_where(admin, RUNS, here).or_fail(Code::Start)
+}
+
 fn refused(options: &ConnectOptions, holder: &str) -> Failure {
     Failure::new(
         Code::Start,
@@ -114,12 +120,17 @@ fn refused(options: &ConnectOptions, holder: &str) -> Failure {
 
 /// Selects the holder other than this session, in any database. What the role may not see of its session is missing.
 fn find(admin: &mut Admin, key: u32) -> std::result::Result<Option<String>, AdminError> {
+    find_where(admin, key, "")
+}
+
+/// The same, of those locks for which a further condition holds.
+fn find_where(admin: &mut Admin, key: u32, condition: &str) -> std::result::Result<Option<String>, AdminError> {
     let sql = format!(
         "select coalesce(nullif(application_name, ''), 'a session') || coalesce(' (process ' || l.pid || ')', '') \
          || coalesce(' since ' || date_trunc('second', backend_start)::text, '') \
          from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid \
          where locktype = 'advisory' and classid = {CLASS} and objid = {key} and objsubid = 2 and granted \
-         and l.pid <> pg_backend_pid() order by backend_start limit 1"
+         and l.pid <> pg_backend_pid() {condition} order by backend_start limit 1"
     );
     let rows = admin.promptly("who else measures there", |admin| admin.query(&sql))?;
     Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()?))

@@ -101,12 +101,12 @@ pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<
     writeln!(out, "</svg>")
 }
 
-/// Draws a point; a hollow one if its transactions missed their rate or an objective.
+/// Draws a point; a hollow one if most of its runs missed their rate or an objective.
 fn circle(out: &mut dyn Write, point: &FrontierPoint, (x, y): (f64, f64), mean: (f64, f64)) -> io::Result<()> {
     let words = format!("{}: {} TPS, {} queries/h", place(point), rate(mean.0), rate(mean.1));
-    let look = match point.missed {
-        Some(_) => format!("class=\"hollow\" fill=\"#ffffff\" stroke=\"{INK}\" stroke-width=\"2\""),
-        None => format!("fill=\"{INK}\""),
+    let look = match point.is_hollow() {
+        true => format!("class=\"hollow\" fill=\"#ffffff\" stroke=\"{INK}\" stroke-width=\"2\""),
+        false => format!("fill=\"{INK}\""),
     };
     writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" {look}><title>{words}</title></circle>")
 }

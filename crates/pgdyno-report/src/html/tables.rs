@@ -79,6 +79,13 @@ fn facts(record: &RunRecord) -> Vec<String> {
         fact(*n, &format!("failed: {class}"));
     }
     fact(s.connections_lost, "connections lost");
+    if let Some(in_flight) = s.in_flight_at_end {
+        let age = duration(in_flight.age_s_max);
+        fact(
+            in_flight.counted,
+            &format!("in flight at the end of the window, for up to {age}; latencies include that age"),
+        );
+    }
     fact(s.cancelled_in_flight, "cancelled at the end");
     let tallies = record.tallies.iter().map(|tally| format!("{}: {}", tally.name, count(tally.count)));
     facts.extend(tallies);

@@ -76,6 +76,10 @@ pub struct ClientRecord {
     /// Share of the measured window that the engine threads waited for a CPU, mean, 0 to 1.
     #[serde(default)]
     pub run_delay: f64,
+    /// Share of the measured window in which the engine threads did not run at all, mean, 0 to 1: the process was stopped, or had
+    /// no CPU, for whole intervals. Absent if there was no such interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<f64>,
     /// CPU time of the whole process in the measured window, user mode.
     #[serde(default)]
     pub cpu_user_s: f64,

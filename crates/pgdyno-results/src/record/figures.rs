@@ -170,8 +170,17 @@ pub struct Summary {
     pub outage_s_max: Option<f64>,
     /// Transactions cancelled at the end.
     pub cancelled_in_flight: u64,
+    /// Transactions that had begun and not ended at the end of the measured window; absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_at_end: Option<InFlightRecord>,
+    /// Part of the measured window in which no transaction ended although some were in flight; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled_s: Option<f64>,
     /// Length of the measured window.
     pub duration_s: f64,
+    /// From the start of the window to the first text that a client sent; absent with a warm-up, or if no client began at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_text_s: Option<f64>,
     /// Time that connecting all clients took.
     pub connect_s: f64,
     /// Intended start to ReadyForQuery.
@@ -221,6 +230,18 @@ pub struct Summary {
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_percent: Option<f64>,
+}
+
+/// Transactions that had begun and not ended at the end of the measured window. Their latency is at least their age.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InFlightRecord {
+    /// Their number.
+    pub transactions: u64,
+    /// Age of the oldest, from its intended start to the end of the window.
+    pub age_s_max: f64,
+    /// Those whose age is above the 99th percentile and the mean of the response times of transactions that ended: response and
+    /// service times of the window include them, with their age.
+    pub counted: u64,
 }
 
 /// A change of the level of throughput.

@@ -42,7 +42,7 @@ pub struct LeftOutRecord {
 }
 
 /// A profile of the server's processes in the measured window: `perf.folded` and `perf.svg` in the run directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfileRecord {
     /// Number of samples.
     pub samples: u64,
@@ -50,6 +50,20 @@ pub struct ProfileRecord {
     pub frequency_hz: u32,
     /// Number of different call stacks.
     pub stacks: u64,
+    /// By how much transactions took longer while samples were taken, in percent, found by pauses of perf within the window; absent if
+    /// the window was too short for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slower_percent: Option<f64>,
+    /// Both ends of the 95 % interval of that, from two pauses on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slower_interval_percent: Option<[f64; 2]>,
+    /// Number of these pauses, of one interval each.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pauses: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl ProfileRecord {

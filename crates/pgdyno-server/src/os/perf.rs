@@ -1,9 +1,10 @@
 //! A profile of a server's processes by Linux' `perf`: call stacks of all of its backends in the measured window.
 //!
-//! `perf record` attaches to the postmaster and its children before the clients connect, and its events are inherited by the
-//! backends that the postmaster forks. It samples from then on, since it does not see what a process forks and maps while its events
-//! are disabled; of the samples, those of the window are read, by their times on the monotonic clock. Sources: perf-record(1) of
-//! Linux 5.11 and later, perf-script(1).
+//! `perf record` attaches to the postmaster and to those children that stay, before the clients connect, and its events are inherited by
+//! the backends that the postmaster forks. A process that it was given and that ends makes it poll without pause, which takes a CPU. It
+//! samples from then on, since it does not see what a process forks and maps while its events are disabled; of the samples, those of the
+//! window are read, by their times on the monotonic clock. Within the window it pauses for an interval now and then, so that the run
+//! itself shows what it costs. Sources: perf-record(1) of Linux 5.11 and later, perf-script(1).
 
 mod stacks;
 
@@ -20,7 +21,7 @@ use rustix::process::Signal;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::process::{self, Process};
-use crate::process::send;
+use crate::process::{ends_with_parent, send};
 
 /// Samples a second on each CPU: enough for a flame graph of seconds, and not in step with timers.
 pub const FREQUENCY_HZ: u32 = 199;
@@ -60,15 +61,16 @@ pub struct Perf {
 }
 
 impl Perf {
-    /// Attaches to a postmaster and its children. `place` is a directory for its files, which it makes and
-    /// removes.
+    /// Attaches to a postmaster and its children that stay; `with_backends` to all, where a pooler has its connections already.
+    /// `place` is a directory for its files, which it makes and removes. perf is killed if the calling thread ends.
     ///
     /// # Errors
     /// In words, when perf cannot be started or cannot attach.
-    pub fn begin(postmaster: i32, place: PathBuf) -> Result<Self, String> {
+    pub fn begin(postmaster: i32, with_backends: bool, place: PathBuf) -> Result<Self, String> {
         std::fs::create_dir_all(&place).map_err(failed("failed to make its directory"))?;
         let ((control_path, control), (answer_path, answer)) = (fifo(&place, "control")?, fifo(&place, "answer")?);
-        let child = Command::new("perf")
+        let mut command = Command::new("perf");
+        command
             .args(["record", "--quiet", "--call-graph", "fp", "--freq", &FREQUENCY_HZ.to_string()])
             .args(["--clockid", "CLOCK_MONOTONIC"])
             .arg("--control")
@@ -76,12 +78,13 @@ impl Perf {
             .arg("--output")
             .arg(place.join("perf.data"))
             .arg("--pid")
-            .arg(family(postmaster))
+            .arg(family(postmaster, with_backends))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed("failed to start perf"))?;
+            .stderr(Stdio::piped());
+        // What it has written is of no use to a run that was killed.
+        ends_with_parent(&mut command, Signal::KILL);
+        let child = command.spawn().map_err(failed("failed to start perf"))?;
         let mut perf = Self { child, control, window: Default::default(), place };
         perf.ping(answer)?;
         Ok(perf)
@@ -95,6 +98,21 @@ impl Perf {
     /// Marks its end.
     pub fn window_closes(&self) {
         self.window[1].set(Some(clock_gettime(ClockId::Monotonic)));
+    }
+
+    /// Takes no samples until [`Perf::resume`].
+    pub fn pause(&self) {
+        self.order("disable\n");
+    }
+
+    /// Takes samples again.
+    pub fn resume(&self) {
+        self.order("enable\n");
+    }
+
+    fn order(&self, order: &str) {
+        // A perf that has ended is reported at the end.
+        let _ = (&self.control).write_all(order.as_bytes());
     }
 
     /// Ends perf and returns the stacks of the window.
@@ -213,9 +231,61 @@ fn fifo(place: &Path, name: &str) -> Result<(PathBuf, File), String> {
     Ok((path, file))
 }
 
-/// Returns a process and its children as perf takes them.
-fn family(postmaster: i32) -> String {
+/// Titles of a postmaster's children that stay as long as it does.
+const STAYING: [&str; 8] = [
+    "archiver",
+    "autovacuum launcher",
+    "background writer",
+    "checkpointer",
+    "logical replication launcher",
+    "stats collector",
+    "walsummarizer",
+    "walwriter",
+];
+
+/// Returns a postmaster and its children as perf takes them: those that stay, or all.
+fn family(postmaster: i32, with_backends: bool) -> String {
     let children = process::all().filter(|pid| Process::look(*pid).is_some_and(|process| process.parent == postmaster));
+    let children = children.filter(|pid| with_backends || title(*pid).is_some_and(|title| stays(&title)));
     let all: Vec<_> = std::iter::once(postmaster).chain(children).map(|pid| pid.to_string()).collect();
     all.join(",")
+}
+
+/// Returns the title of a process; `None` if it has ended.
+fn title(pid: i32) -> Option<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    Some(String::from_utf8_lossy(&bytes).replace('\0', " "))
+}
+
+/// Returns true if a child of a postmaster with this title stays. Between `postgres: ` and its kind is the cluster's name, if it has one.
+fn stays(title: &str) -> bool {
+    let kind = title.rsplit_once(": ").map_or(title, |(_, kind)| kind).trim();
+    STAYING.contains(&kind) || kind.starts_with("io worker ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_processes_that_stay_are_given_to_perf() {
+        for title in ["postgres: checkpointer ", "postgres: main: walwriter   ", "postgres: io worker 2"] {
+            assert!(stays(title), "{title}");
+        }
+        for title in [
+            "postgres: ann bench [local] idle",
+            "postgres: checkpointer db 10.0.0.7(40112) SELECT",
+            "postgres: autovacuum worker bench",
+            "postgres: parallel worker for PID 77",
+            "postgres: walsender rep 10.0.0.7(40112) streaming 0/3000148",
+        ] {
+            assert!(!stays(title), "{title}");
+        }
+    }
+
+    #[test]
+    fn this_process_has_no_child_that_stays() {
+        let own = std::process::id() as i32;
+        assert_eq!(family(own, false), own.to_string());
+    }
 }

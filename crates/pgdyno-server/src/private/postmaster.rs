@@ -35,25 +35,7 @@ pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: 
         // With the user id, the standard library drops root's supplementary groups, which the server does not need.
         command.uid(account.uid).gid(account.gid);
     }
-    #[cfg(target_os = "linux")]
-    {
-        let supervisor = rustix::process::getpid();
-        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
-        unsafe {
-            // After the change of the user, which would undo it.
-            command.pre_exec(move || {
-                rustix::process::set_parent_process_death_signal(Some(end))?;
-                // The supervisor may have ended before.
-                if rustix::process::getppid() == Some(supervisor) {
-                    Ok(())
-                } else {
-                    Err(io::Error::from_raw_os_error(libc::ESRCH))
-                }
-            });
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = end;
+    process::ends_with_parent(&mut command, end);
     Ok(command)
 }
 

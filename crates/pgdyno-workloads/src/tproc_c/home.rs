@@ -9,7 +9,8 @@ use super::DISTRICTS;
 pub(super) enum Home {
     /// One warehouse, and one district of it for Stock-Level (clause 2.8.1.1), for the whole run.
     Fixed { w_id: i32, d_id: i32 },
-    /// Every `step`th warehouse from `first` on, `count` of them, a random one for each transaction.
+    /// Every `step`th warehouse from `first` on, `count` of them, counted on from the first after the last, a random one for each
+    /// transaction.
     Share { first: u32, step: u32, count: u32, warehouses: u32 },
 }
 
@@ -32,8 +33,8 @@ impl Home {
         }
     }
 
-    /// Divides all warehouses among the clients, as HammerDB does ("use all warehouses"): with fewer clients than
-    /// warehouses, clients meet only at remote warehouses.
+    /// Divides all warehouses among the clients, as HammerDB does ("use all warehouses"): each of n clients has ⌈W/n⌉ of W, modulo
+    /// W. Where n does not divide W, the last client's go on at warehouse 1, and so two clients share these.
     pub(super) fn share(client: u32, clients: u32, warehouses: u32) -> Self {
         let clients = clients.max(1);
         Self::Share { first: client % warehouses, step: clients, count: warehouses.div_ceil(clients), warehouses }

@@ -45,7 +45,10 @@ const DRIVES: [&str; 7] = ["run", "plan", "load", "check", "search", "frontier",
 /// left out.
 pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<String>) {
     if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("invalid digit") {
-        return (no_number(&error), None);
+        return (no_number(&error, "write a whole number without a unit, such as 4"), None);
+    }
+    if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("number too large") {
+        return (no_number(&error, "it is too large"), None);
     }
     if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -71,11 +74,11 @@ pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<S
     (error, hint)
 }
 
-/// Returns the error of a value that is no number, without words of Rust.
-fn no_number(error: &Error) -> Error {
+/// Returns the error of a value that is no number, or too large a one, without words of Rust.
+fn no_number(error: &Error, why: &str) -> Error {
     let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     let (value, arg) = (context(ContextKind::InvalidValue), context(ContextKind::InvalidArg));
-    let text = format!("'{value}' is no value for '{arg}': write a whole number without a unit, such as 4");
+    let text = format!("'{value}' is no value for '{arg}': {why}");
     Error::raw(ErrorKind::ValueValidation, text + "\n")
 }
 
@@ -112,6 +115,12 @@ mod tests {
         assert!(hint("pgdyno run --host db1").unwrap().contains("--target"));
         let (text, _) = said("pgdyno run -c 4x");
         assert!(text.contains("'4x' is no value for '--clients <N>': write a whole number"), "{text}");
+        let (text, _) = said("pgdyno run -t 99999999999999999999999");
+        assert!(text.contains("is no value for '--transactions <N>': it is too large"), "{text}");
+        let (text, _) = said("pgdyno run -T 2147483648");
+        assert!(text.contains("for '--time <TIME>': it is too large: 100000000 seconds"), "{text}");
+        let (text, _) = said("pgdyno run -R 1e400");
+        assert!(text.contains("for '--rate <PER_S>': it is too large"), "{text}");
         assert!(hint("pgdyno run -P 1").unwrap().contains("every second"));
         assert!(hint("pgdyno run --duration 10").unwrap().contains("--time"));
         assert!(hint("pgdyno run oltp-read-write --table-size=1000").unwrap().contains("--scale"));

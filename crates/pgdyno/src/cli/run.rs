@@ -515,7 +515,11 @@ fn percentiles(list: &str) -> Result<Percentiles, String> {
 
 /// Parses a number above zero.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|n| *n > 0.0 && n.is_finite()).ok_or_else(|| "write a number above 0".to_owned())
+    match text.parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok(n),
+        Ok(n) if n > 0.0 => Err("it is too large".to_owned()),
+        _ => Err("write a number above 0".to_owned()),
+    }
 }
 
 /// Parses a length of time above zero: milliseconds, as in pgbench, or a number with its unit.

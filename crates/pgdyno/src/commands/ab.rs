@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::target::Target;
 use pgdyno_live::Progress;
 use pgdyno_net::without_secrets;
 use pgdyno_plan::Order;
@@ -15,6 +16,7 @@ use pgdyno_workload::Work;
 
 use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
+use crate::held::announce_given;
 use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
 use crate::study_lock;
@@ -45,6 +47,10 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
         Some(lock) => lock,
         None => study_lock::take(&results, StudyKind::Experiment, &record.id)?,
     };
+    let is_one_target = a.target == b.target;
+    for order in [&a].into_iter().chain((!is_one_target).then_some(&b)) {
+        announce_given(Target::resolve(&order.target)?, &order.target, &progress, &interrupt)?;
+    }
     let bring_up = |name, order| interrupt.blamed(Side::bring_up(name, order, &progress, &interrupt));
     let sides = [bring_up("A", a)?, bring_up("B", b)?];
     record.restarts = sides.iter().all(Side::is_own);
@@ -87,7 +93,8 @@ fn new(args: AbArgs) -> Result<Begin> {
             None if difference.contains("://") => storable(difference),
             None => Ok(difference.clone()),
         };
-        Ok(AbSide { differs: differs.iter().map(shown).collect::<Result<_>>()?, order, plan_hash: None })
+        let target = Some(Target::resolve(&order.target)?.name());
+        Ok(AbSide { differs: differs.iter().map(shown).collect::<Result<_>>()?, target, order, plan_hash: None })
     };
     let started = Timestamp::now();
     let workload = orders[0].workload.names.first().cloned().unwrap_or_default();

@@ -17,7 +17,7 @@ use super::search::of_workload;
 use super::store;
 use crate::cli::FrontierArgs;
 use crate::frontier::{FrontierRun, points};
-use crate::held::private_server;
+use crate::held::{announce_given, private_server};
 use crate::interrupt;
 use crate::resumable::{rendered, renderer, show_files};
 use crate::study_lock;
@@ -55,6 +55,7 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     // It must live until the frontier is done.
     let sized = |planned: Demand| Demand { clients: planned.clients + record.streams_max, ..planned };
     let _server = private_server(&request, &mut order, sized, &progress, &interrupt)?;
+    announce_given(request.target()?, &request.order.target, &progress, &interrupt)?;
     if record.restored && order.from_template.is_none() {
         order.from_template = Some(String::new());
     }

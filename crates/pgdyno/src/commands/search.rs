@@ -10,7 +10,7 @@ use pgdyno_results::{Objective, SearchRecord, StudyKind, admit, run_id};
 use pgdyno_workload::Txn;
 
 use crate::cli::SearchArgs;
-use crate::held::private_server;
+use crate::held::{announce_given, private_server};
 use crate::interrupt;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use crate::study_lock;
@@ -49,11 +49,7 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
         _ => planned,
     };
     let _server = private_server(&request, &mut order, sized, &progress, &interrupt)?;
-    if target.given().is_some() {
-        let mut server = target.bring_up(&run.target, Demand::default(), &progress)?;
-        server.options = server.options.as_ref().map(|options| interrupt.options(options));
-        interrupt.blamed(server.announce(&progress))?;
-    }
+    announce_given(target, &run.target, &progress, &interrupt)?;
 
     let suite = run_id(started, &source.name(), 0);
     // A run's name consists of time, workload and salt; removing the others leaves the workload.

@@ -3,15 +3,11 @@
 use std::path::Path;
 
 use pgdyno_measure::search::Seen;
-use pgdyno_plan::{Arrivals, Pace, Rate};
 use pgdyno_report::units;
 use pgdyno_results::{INTERVALS, KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary};
 
-/// An open loop that falls behind its schedule by a greater share than this is overloaded; so is one with a greater
-/// share of late or skipped arrivals.
-const BEHIND: f64 = 0.01;
-/// Poisson arrivals vary by chance; fewer standard deviations than this are no evidence.
-const DEVIATIONS: f64 = 3.0;
+/// An open loop with a greater share of late or skipped arrivals than this is overloaded.
+const MISSED: f64 = 0.01;
 /// Minimum number of intervals for a trend.
 const LEAST_INTERVALS: usize = 6;
 
@@ -91,18 +87,12 @@ fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
 
 /// Returns how far an open loop fell behind its schedule, if it is overloaded.
 fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
-    let Pace::Rate(Rate { per_s, arrivals }) = record.plan.pace else { return None };
-    let expected = per_s * summary.duration_s;
-    let chance = match arrivals {
-        Arrivals::Poisson => DEVIATIONS / expected.max(1.0).sqrt(),
-        Arrivals::Uniform => 0.0,
-    };
-    let share = achieved(summary) / per_s;
-    if share < 1.0 - chance.max(BEHIND) {
-        return Some(format!("{} of the offered rate were achieved", units::percent(share)));
+    let rate = record.plan.pace.rate()?;
+    if let Some(shortfall) = rate.shortfall(achieved(summary), summary.duration_s) {
+        return Some(format!("{} of the offered rate were achieved", units::percent(1.0 - shortfall)));
     }
-    let missed = (summary.late + summary.skipped) as f64 / expected.max(1.0);
-    (missed > BEHIND).then(|| format!("{} of the arrivals were late or skipped", units::percent(missed)))
+    let missed = (summary.late + summary.skipped) as f64 / (rate.per_s * summary.duration_s).max(1.0);
+    (missed > MISSED).then(|| format!("{} of the arrivals were late or skipped", units::percent(missed)))
 }
 
 /// Returns the trend of response times if they grew throughout: the queue is never worked off.
@@ -183,6 +173,8 @@ pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPo
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_plan::{Arrivals, Pace, Rate};
+
     use super::*;
 
     fn record() -> RunRecord {

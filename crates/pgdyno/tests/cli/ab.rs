@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, PATIENCE, assert_nowhere, eventually, json};
+use crate::program::{Home, PATIENCE, assert_nowhere, eventually, finish, json};
 
 /// The record of the only experiment.
 fn record(home: &Home) -> Value {
@@ -96,6 +96,24 @@ fn an_experiment_is_measured_by_one_process_at_a_time() {
     home.run(&["frontier", "--resume", "last"])
         .ended(1)
         .says(&["frontier 20260101-frontier is already being measured"]);
+}
+
+#[test]
+fn the_server_that_only_the_environment_names_is_named_before_the_runs_and_in_the_answer() {
+    let Some(place) = Place::new("an experiment on the server of the environment", "", TRUST) else { return };
+    std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
+    let args = "ab ./one.sql -c 1 --a mode=simple --b mode=prepared --slice 500ms --budget 1s";
+    let port = place.server.port.to_string();
+    let mut command = place.home.command(args.split(' '));
+    command.env("PGHOST", place.server.dir()).env("PGPORT", &port).env("PGUSER", "postgres");
+    let ran = finish(command).ended(21);
+    let named: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("target: PostgreSQL ")).collect();
+    assert!(
+        named.len() == 1 && named[0].contains("(given), database postgres") && named[0].contains(&port),
+        "{named:?}"
+    );
+    let answer = ran.stdout.lines().find(|line| line.starts_with("  target: "));
+    assert!(answer.is_some_and(|line| line.contains(&port)), "{}", ran.stdout);
 }
 
 #[test]

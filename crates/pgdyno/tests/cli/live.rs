@@ -102,11 +102,11 @@ fn sigterm_ends_a_run_that_is_shown() {
 }
 
 /// Processes that stand still as long as this value is there.
-struct Frozen(Vec<Pid>);
+pub(crate) struct Frozen(Vec<Pid>);
 
 impl Frozen {
     /// A server with all its processes.
-    fn server(place: &Place) -> Self {
+    pub(crate) fn server(place: &Place) -> Self {
         let file = place.server.dir().join("data/postmaster.pid");
         let postmaster: i32 = std::fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap();
         let all = std::iter::once(postmaster).chain(descendants(postmaster).into_iter().map(|process| process.pid));

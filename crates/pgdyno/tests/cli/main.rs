@@ -51,6 +51,7 @@ mod schemas;
 mod search;
 mod serve;
 mod signals;
+mod stalls;
 mod store;
 mod strangers;
 mod suites;

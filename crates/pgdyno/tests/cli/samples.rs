@@ -1,10 +1,13 @@
 //! What a run has seen of its server meanwhile: the files, the record, and what is said of both.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rustix::process::Signal;
 
 use crate::given_server::{Place, TRUST};
 use crate::postgres;
-use crate::program::{Home, Run};
+use crate::program::{Home, Run, descendants, eventually, processes};
 
 /// The rows of a source as maps from column to cell. None of the sources that are read has a comma in its cells.
 fn rows(run: &Run, source: &str) -> Vec<BTreeMap<String, String>> {
@@ -122,7 +125,7 @@ fn a_profile_is_in_the_run_directory_and_on_the_page() {
         return;
     }
     let home = Home::new();
-    let args = ["run", "select-only", "-s", "1", "-c", "2", "-T", "2", "--ramp", "1", "-n", "-q", "--perf"];
+    let args = ["run", "select-only", "-s", "1", "-c", "2", "-T", "5", "--ramp", "1", "-n", "-q", "--perf"];
     // Without perf, or the right to use it, that is said before anything is started.
     if let Some((why, _)) = pgdyno_server::os::perf::hindrance() {
         home.run(&args).ended(1).says(&["--perf", &why]);
@@ -147,7 +150,38 @@ fn a_profile_is_in_the_run_directory_and_on_the_page() {
     assert!(svg.starts_with("<svg ") && svg.contains("<title>postgres: "), "{svg}");
     assert!(page.contains("Profile of the server") && page.contains("<title>postgres: "));
     assert!(!run.path.join(".perf").exists(), "perf's own files are removed");
+    // What it cost is found in the run, by a pause, and said with the figure.
+    assert_eq!(profile["pauses"], 1);
+    let slower = run.number("/profile/slower_percent");
+    let warnings = run.at("/warnings").to_string();
+    assert!(
+        warnings.contains("--perf disturbs the server") && warnings.contains("a pause of 1 s"),
+        "{slower} {warnings}"
+    );
     home.assert_clean();
+}
+
+#[test]
+fn perf_ends_with_a_run_that_is_killed_and_polls_only_while_there_is_something_to_read() {
+    if let Some((why, _)) = pgdyno_server::os::perf::hindrance() {
+        return crate::skipped::skipped(&format!("a profile of a run that is killed: {why}"));
+    }
+    let Some(place) = Place::new("a profile of a run that is killed", "", TRUST) else { return };
+    let mut running = place.start("run select-only -s 1 -c 2 -T 1h --ramp 0 --perf");
+    running.until_it_says("progress:", 1);
+    let perf = || descendants(running.pid()).into_iter().find(|process| process.args.starts_with("perf record"));
+    let Some(perf) = perf() else {
+        return crate::skipped::skipped("a profile of a run that is killed: perf cannot attach here");
+    };
+    // A session that has ended is not one that it was given: it is given the postmaster, and what stays.
+    let given: Vec<String> = perf.args.split_whitespace().last().unwrap().split(',').map(str::to_owned).collect();
+    let backends =
+        place.ask("select string_agg(pid::text, ',') from pg_stat_activity where backend_type = 'client backend'");
+    assert!(!backends.split(',').any(|pid| given.iter().any(|known| known == pid)), "{given:?} {backends}");
+    assert!(given.len() > 1, "{given:?}");
+    running.signal(Signal::KILL);
+    drop(running);
+    eventually("perf has ended", Duration::from_secs(20), || processes().iter().all(|process| process.pid != perf.pid));
 }
 
 #[test]

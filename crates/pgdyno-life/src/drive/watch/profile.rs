@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use pgdyno_measure::pauses::Cost;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_report::flame;
+use pgdyno_report::{flame, units};
 use pgdyno_results::{ProfileRecord, RunRecord, write_inside, write_profile};
 use pgdyno_server::os::perf::{self, FREQUENCY_HZ, Perf};
 
@@ -46,18 +47,35 @@ pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
 const POSTMASTER: &str = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";
 
 /// Attaches to the server's processes.
-pub(super) fn begin(options: &ConnectOptions, directory: &Path) -> std::result::Result<Perf, String> {
+pub(super) fn begin(options: &ConnectOptions, is_pooled: bool, directory: &Path) -> std::result::Result<Perf, String> {
     let mut admin = Admin::connect(options).map_err(|error| error.to_string())?;
     let pid = admin.query_one(POSTMASTER).map_err(|error| {
         format!("the role may not read the number of the server's process ({error}): grant it pg_read_server_files")
     })?;
     let pid = pid.trim().parse().map_err(|_| format!("'{pid}' is no process of the server"))?;
-    Perf::begin(pid, directory.join(PLACE))
+    Perf::begin(pid, is_pooled, directory.join(PLACE))
+}
+
+/// Returns the warning of a run with a profile: what it cost, or that this is not known.
+pub(super) fn disturbance(cost: Option<Cost>) -> String {
+    const REMEDY: &str = "(measure without --perf for figures to quote)";
+    let Some(Cost { slower, interval, pauses }) = cost else {
+        return format!("--perf disturbs the server {REMEDY}: by how much, a window of 5 s or more shows");
+    };
+    let how = match slower {
+        slower if slower > 0.0 => format!("transactions took {} longer while it took samples", units::percent(slower)),
+        _ => "transactions took no longer while it took samples".to_owned(),
+    };
+    let ends = interval.map(|[low, high]| format!(", 95 % interval {:+.1} % to {:+.1} %", low * 100.0, high * 100.0));
+    let plural = if pauses == 1 { "a pause" } else { "pauses" };
+    let seconds = if pauses == 1 { "1 s".to_owned() } else { format!("{pauses} × 1 s") };
+    format!("--perf disturbs the server {REMEDY}: {how}{}; found by {plural} of {seconds}", ends.unwrap_or_default())
 }
 
 /// Writes the stacks and their flame graph into the run directory, and adds them to the record.
 pub(super) fn keep(
     stacks: &[(String, u64)],
+    cost: Option<Cost>,
     record: &mut RunRecord,
     directory: &Path,
 ) -> std::result::Result<(), String> {
@@ -65,10 +83,36 @@ pub(super) fn keep(
         return Ok(());
     }
     let samples = stacks.iter().map(|(_, samples)| samples).sum();
-    let profile = ProfileRecord { samples, frequency_hz: FREQUENCY_HZ, stacks: stacks.len() as u64 };
+    let percent = |share: f64| share * 100.0;
+    let profile = ProfileRecord {
+        samples,
+        frequency_hz: FREQUENCY_HZ,
+        stacks: stacks.len() as u64,
+        slower_percent: cost.map(|cost| percent(cost.slower)),
+        slower_interval_percent: cost.and_then(|cost| cost.interval).map(|ends| ends.map(percent)),
+        pauses: cost.map_or(0, |cost| cost.pauses as u64),
+    };
     write_profile(directory, stacks).map_err(|error| error.to_string())?;
     let svg = flame::svg(stacks, &profile.title(record));
     write_inside(directory, FILE, svg.as_bytes()).map_err(|error| error.to_string())?;
     record.profile = Some(profile);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_perf_cost_is_a_warning_with_a_figure() {
+        let known = disturbance(Some(Cost { slower: 0.31, interval: Some([0.25, 0.37]), pauses: 6 }));
+        assert!(
+            known.contains("took 31.0 % longer while it took samples, 95 % interval +25.0 % to +37.0 %"),
+            "{known}"
+        );
+        assert!(known.ends_with("found by pauses of 6 × 1 s"), "{known}");
+        let once = disturbance(Some(Cost { slower: -0.01, interval: None, pauses: 1 }));
+        assert!(once.contains("took no longer") && once.ends_with("found by a pause of 1 s"), "{once}");
+        assert!(disturbance(None).contains("a window of 5 s or more"));
+    }
 }

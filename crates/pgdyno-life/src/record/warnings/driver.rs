@@ -1,4 +1,4 @@
-//! Whether the driver was the bottleneck. The thresholds are explained in docs/metrics.md.
+//! Whether the driver was the bottleneck, or others had the CPUs that it wanted. The thresholds are explained in docs/metrics.md.
 
 use pgdyno_report::units;
 use pgdyno_results::{ClientRecord, Summary};
@@ -7,6 +7,8 @@ use pgdyno_results::{ClientRecord, Summary};
 const BUSY: f64 = 0.9;
 /// Threads that waited for a CPU for a greater share of the time than this measured their own waiting.
 const STARVED: f64 = 0.05;
+/// Threads that waited for a CPU for a greater share of the time than this did hardly anything else.
+const WITHOUT_CPU: f64 = 0.5;
 /// Unread replies that waited for a greater share of all service time than this shift the mean.
 const UNREAD: f64 = 0.05;
 /// A 99th percentile of the driver's own delays above this share of the latency's shifts that percentile.
@@ -32,16 +34,17 @@ pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool, coales
         Some(_) => {}
     }
     signs.extend(late(client, summary));
-    let starved = client.run_delay > STARVED;
+    let starved = client.run_delay > STARVED || !signs.is_empty() && waits_more_than_it_works(client);
     let mut found = signs.clone();
     if starved {
-        let share = units::percent(client.run_delay);
-        found.push(format!("its threads waited for a CPU for {share} of the time"));
+        let [waited, busy] = [client.run_delay, mean_busy(client)].map(share);
+        found.push(format!("its threads waited for a CPU for {waited} of the time, and were on one for {busy}"));
     }
     let found = found.join("; ");
     if starved {
+        let what = if client.run_delay > WITHOUT_CPU { "without a CPU most of the time" } else { "short of CPU" };
         warnings.push(format!(
-            "the driver was short of CPU (use a second machine, or taskset): {found}; latencies include that wait. More \
+            "the driver was {what} (use a second machine, or taskset): {found}; latencies include that wait. More \
              --threads do not help: other programs, or the server, want the same CPUs"
         ));
     } else if real && !signs.is_empty() {
@@ -55,6 +58,22 @@ pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool, coales
         ));
     }
     warnings
+}
+
+/// Returns the share of the time that a thread was on a CPU, mean over the threads.
+fn mean_busy(client: &ClientRecord) -> f64 {
+    client.thread_busy.iter().sum::<f64>() / client.thread_busy.len().max(1) as f64
+}
+
+/// Returns true if the threads had less CPU than they waited for: what was late is due to others, however little that is of the
+/// window.
+fn waits_more_than_it_works(client: &ClientRecord) -> bool {
+    client.run_delay > mean_busy(client)
+}
+
+/// Returns a share in percent, with two decimals where it is small.
+fn share(share: f64) -> String {
+    if share < 0.01 { format!("{:.2} %", share * 100.0) } else { units::percent(share) }
 }
 
 /// Returns the part that `part` is of `whole`, if it is large enough to shift a percentile.
@@ -208,9 +227,28 @@ mod tests {
     }
 
     #[test]
+    fn late_work_of_a_driver_with_little_to_do_is_due_to_those_who_had_the_cpus() {
+        let idle = |run_delay| {
+            warnings(|client, _| {
+                (client.thread_busy, client.run_delay) = (vec![0.000_9, 0.001_1], run_delay);
+                client.timer_lateness_ns = p99(1_200_000);
+            })
+        };
+        let [short, bottleneck] = [0.004, 0.000_5].map(idle);
+        let begin =
+            "the driver was short of CPU (use a second machine, or taskset): 1 % of arrivals were served 1.20 ms late";
+        assert!(short.len() == 1 && short[0].starts_with(begin), "{short:?}");
+        assert!(short[0].contains("waited for a CPU for 0.40 % of the time, and were on one for 0.10 %"), "{short:?}");
+        assert!(bottleneck.len() == 1 && bottleneck[0].starts_with("the driver was the bottleneck"), "{bottleneck:?}");
+    }
+
+    #[test]
     fn a_starved_driver_and_a_slow_clock_are_named_with_what_helps() {
         let starved = warnings(|client, _| client.run_delay = 0.2);
         assert!(starved.len() == 1 && starved[0].contains("20.0 %") && starved[0].contains("taskset"), "{starved:?}");
+        assert!(starved[0].starts_with("the driver was short of CPU (") && starved[0].contains("on one for 55.0 %"));
+        let without = warnings(|client, _| client.run_delay = 0.6);
+        assert!(without[0].starts_with("the driver was without a CPU most of the time ("), "{without:?}");
         let both = warnings(|client, _| (client.run_delay, client.unread_share) = (0.2, Some(0.5)));
         assert!(
             both.len() == 1 && both[0].contains("unread for 50.0 %") && both[0].contains("--threads do not"),

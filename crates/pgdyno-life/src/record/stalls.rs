@@ -1,0 +1,49 @@
+//! Words for the times in which no transaction ended.
+
+use pgdyno_measure::stall::Stall;
+use pgdyno_report::units;
+
+/// A run in which nothing ended for this share of the window or more measured no server at work.
+const MOST: f64 = 0.5;
+
+/// In a short window, a stall of this many seconds or fewer is one interval by chance.
+const LEAST_S: f64 = 1.5;
+
+/// Returns the time of all stalls in seconds.
+pub(crate) fn seconds(stalls: &[Stall]) -> f64 {
+    stalls.iter().map(Stall::seconds).sum()
+}
+
+/// Returns true if they are half of a window of so many seconds, or more.
+pub(crate) fn are_most_of(stalls: &[Stall], window_s: f64) -> bool {
+    seconds(stalls) >= (MOST * window_s).max(LEAST_S)
+}
+
+/// Returns how long nothing ended in a window of so many seconds; `None` without stalls.
+pub(crate) fn text(stalls: &[Stall], window_s: f64) -> Option<String> {
+    let first = stalls.first()?;
+    let most = stalls.iter().map(|stall| stall.in_flight).max().unwrap_or_default();
+    let waited = if most == 1 { "1 transaction was".to_owned() } else { format!("up to {} were", units::count(most)) };
+    Some(format!(
+        "no transaction ended for {} ({} of the window), first at {}: {waited} in flight meanwhile; look at the server's log, its \
+         locks and its machine at that time",
+        units::duration(seconds(stalls)),
+        units::percent(seconds(stalls) / window_s.max(1e-9)),
+        units::duration(first.from_s),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stalls_have_their_share_of_the_window_and_what_waited() {
+        let stall = |from_s, until_s| Stall { from_s, until_s, in_flight: 4 };
+        let [short, long] = [vec![stall(2.0, 4.0)], vec![stall(2.0, 4.0), stall(5.0, 7.0)]];
+        assert_eq!((are_most_of(&short, 8.0), are_most_of(&long, 8.0), are_most_of(&[], 0.0)), (false, true, false));
+        let text = text(&long, 8.0).unwrap();
+        let begin = "no transaction ended for 4.0 s (50.0 % of the window), first at 2.0 s: up to 4 were in flight";
+        assert!(text.starts_with(begin), "{text}");
+    }
+}
