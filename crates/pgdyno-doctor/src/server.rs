@@ -5,6 +5,7 @@ mod catalog;
 mod commit;
 mod connection;
 mod extensions;
+mod read_only;
 mod replication;
 mod rights;
 mod room;
@@ -29,6 +30,7 @@ pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String)
     let (round_trip, trips) = round_trip::check(admin, facts.is_local)?;
     let mut found: Vec<Finding> = vec![round_trip];
     found.extend(connection::check(&facts, &caps));
+    found.extend(read_only::check(&caps));
     found.extend(commit::check(admin, &facts, &trips)?);
     found.extend(settings::check(admin, &facts)?);
     found.extend(time_limits::check(&facts));

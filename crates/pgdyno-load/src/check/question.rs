@@ -1,6 +1,7 @@
 //! Queries of checks, and the progress of running them.
 
 use pgdyno_net::{AdminError, ConnectError};
+use pgdyno_wire::SqlState;
 use pgdyno_workload::{Check, Expect, RowCount};
 
 use crate::LoadError;
@@ -33,10 +34,17 @@ impl Question<'_> {
         }
     }
 
-    /// Returns true if the server need not be able to run the query: an answer can only be compared where it can. All
-    /// other conditions are of the data, and must be checked.
-    pub(crate) fn may_be_refused(&self) -> bool {
-        matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+    /// Returns true if the check is left out when the server refuses its query with this SQLSTATE: the role may not read a
+    /// table, or the server cannot run the query of an answer, which can only be compared where it can. All other
+    /// conditions are of the data, and must be checked.
+    pub(crate) fn may_be_refused(&self, code: Option<SqlState>) -> bool {
+        match code {
+            Some(SqlState::INSUFFICIENT_PRIVILEGE) => true,
+            Some(SqlState::FEATURE_NOT_SUPPORTED) => {
+                matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+            }
+            _ => false,
+        }
     }
 }
 
