@@ -605,6 +605,9 @@ impl Stage<'_> {
         let record = &mut self.recording.record;
         figures::fill(record, outcome, measured, &tps);
         record.drivers.clone_from(&driven.drivers);
+        for remedy in warnings::errors::remedies(&record.errors) {
+            self.events.warn(&remedy);
+        }
         if let Some(summary) = &mut record.summary {
             summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
             summary.tpm = verdict::tpm(driven, summary.tpm_client);

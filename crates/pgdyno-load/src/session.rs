@@ -28,12 +28,14 @@ const LIMITS: [(&str, u32); 6] = [
     ("transaction_timeout", 170_000),
 ];
 
-/// Lifts limits of a role or database, which must not disturb loads and checks. `local` ends with the transaction. SET needs
-/// no right to a view or function.
+/// Lifts limits of a role or database, which must not disturb loads and checks. `local` ends with the transaction: it is for
+/// checks, which keep `lock_timeout`, for they are left out rather than wait for another session. SET needs no right to a view
+/// or function.
 pub(crate) fn lift_limits(admin: &mut Admin, local: bool) -> Result<(), AdminError> {
     let version = admin.parameters().server_version_num().unwrap_or_default();
     let scope = if local { "local" } else { "session" };
-    let known = LIMITS.iter().filter(|(_, since)| version >= *since);
+    let is_lifted = |name: &str| !(local && name == "lock_timeout");
+    let known = LIMITS.iter().filter(|(name, since)| version >= *since && is_lifted(name));
     let lift: Vec<_> = known.map(|(name, _)| format!("set {scope} {name} = 0")).collect();
     admin.execute(&lift.join("; ")).map(drop)
 }

@@ -1,7 +1,7 @@
 //! Warnings about the figures. Rules: docs/metrics.md.
 
 mod driver;
-mod errors;
+pub(crate) mod errors;
 mod machines;
 
 use pgdyno_engine::RunOutcome;

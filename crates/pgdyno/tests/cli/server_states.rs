@@ -13,7 +13,7 @@ use crate::server::{self, Server};
 use table::{STATES, State};
 
 /// States that are tried at the same time: commands wait more than they work.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 10;
 
 /// The commands by the names that the table uses, in their order. `drop` comes last of those that need the data.
 const COMMANDS: &[(&str, &str)] = &[

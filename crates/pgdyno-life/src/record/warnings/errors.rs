@@ -6,7 +6,7 @@ use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::ServerMessage;
 
 /// Returns the remedy for each error that has one.
-pub(super) fn remedies(errors: &[ErrorRecord]) -> Vec<String> {
+pub(crate) fn remedies(errors: &[ErrorRecord]) -> Vec<String> {
     errors.iter().filter_map(of_one).collect()
 }
 
