@@ -6,6 +6,7 @@ mod commit;
 mod connection;
 mod extensions;
 mod in_time;
+mod read_only;
 mod replication;
 mod rights;
 mod room;
@@ -36,6 +37,7 @@ pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String)
         Ok([finding])
     })?;
     found.extend(connection::check(&facts, &caps));
+    found.extend(read_only::check(&caps));
     if let Some(trips) = trips {
         found.extend(session.check("commit", |admin| commit::check(admin, &facts, &trips))?);
     }

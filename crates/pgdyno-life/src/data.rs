@@ -1,11 +1,14 @@
 //! The data of a run: found or loaded, and checked before and after.
 
+pub(crate) mod before_run;
 pub(crate) mod copies;
 pub mod disk;
 pub(crate) mod foreign;
 pub mod keep;
 pub mod loaded;
 pub mod loading;
+pub(crate) mod rights;
+pub(crate) mod spared;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +21,6 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
-use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::data::loading::LoadSettings;
@@ -130,11 +132,19 @@ pub(crate) fn repair(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn Data
     }
     let interrupted = pgdyno_load::interrupted_change(admin, data).or_fail(Code::Load)?;
     let Some(repair) = interrupted else { return Ok(()) };
+    let mut unknown = None;
     // A run in another database changes nothing here.
-    if let Some(other) = lock::other_run_here(admin)? {
+    let other = lock::other_run_here(admin, &mut |warning| unknown = Some(warning))?;
+    if let Some(why) = unknown {
+        let error = format!("a killed run left the data of {} half changed: {why}", data.meta().id);
+        let hint = "run again as a role that sees pg_locks and pg_stat_activity, or load the data anew with --replace";
+        return Err(Failure::new(Code::Start, error).hint(hint));
+    }
+    if let Some(other) = other {
         let error = format!("the data of {} is being changed: {other} measures this database", data.meta().id);
         return Err(Failure::new(Code::Start, error).hint("wait until that run ends"));
     }
+    reach::admit_change(access.caps, "this repair of half changed data")?;
     access.events.note(&repair.what);
     pgdyno_load::repair(admin, &repair).map_err(|error| {
         Failure::new(Code::Load, format!("{}: {error}", repair.what))
@@ -267,6 +277,8 @@ pub fn load(
 ) -> Result<LoadRecord> {
     let meta = data.meta();
     reach::admit_load(access.caps, meta.id)?;
+    let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
+    pgdyno_load::admit(&mut admin).or_fail(Code::Load)?;
     access.events.note(&match data.sql_data() {
         None => {
             format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
@@ -276,7 +288,8 @@ pub fn load(
             format!("loading {} by {files}", meta.dataset)
         }
     });
-    disk::admit(access, data)?;
+    disk::admit(access, &mut admin, data)?;
+    drop(admin);
     access.events.note(&created(data, access.caps));
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
@@ -306,9 +319,9 @@ pub fn load(
     }
     let rows: u64 = report.tables.iter().map(|t| t.rows).sum();
     access.events.note(&format!(
-        "loaded {} rows, {}, in {}{}",
+        "loaded {} rows{}, in {}{}",
         units::count(rows),
-        units::bytes(report.data_bytes),
+        report.data_bytes.map_or_else(String::new, |bytes| format!(", {}", units::bytes(bytes))),
         units::duration(report.seconds),
         longest(&report)
     ));
@@ -416,70 +429,7 @@ pub(crate) fn broken(set: &CheckSet) -> Failure {
         })
 }
 
-/// Refuses a run that cannot connect all of its clients and `watchers` further connections, before anything is loaded.
-pub(crate) fn admit(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
-    admin.promptly("how many connections it has", |admin| admit_clients(admin, clients, watchers))
-}
-
-fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
-    let setting = |admin: &mut Admin, name: &str| -> Option<u32> {
-        admin.query_opt(&format!("select current_setting('{name}', true)")).ok()??.parse().ok()
-    };
-    let Some(most) = setting(admin, "max_connections") else { return Ok(()) };
-    let superuser = admin.query_opt("select current_setting('is_superuser')").ok().flatten().is_some_and(|v| v == "on");
-    let reserved = if superuser {
-        0
-    } else {
-        setting(admin, "superuser_reserved_connections").unwrap_or(0)
-            + setting(admin, "reserved_connections").unwrap_or(0)
-    };
-    let used: u32 = admin
-        .query_opt("select count(*) from pg_stat_activity where backend_type = 'client backend'")
-        .ok()
-        .flatten()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(1);
-    let free = most.saturating_sub(reserved).saturating_sub(used).saturating_sub(watchers);
-    if clients > free {
-        let error = format!(
-            "you asked for {clients} clients, but the server has room for {free}: max_connections is {most}, \
-             {reserved} are reserved, {used} are in use, and pgdyno needs {watchers} more to watch the server"
-        );
-        return Err(Failure::new(Code::Start, error)
-            .hint("lower --clients or --streams, let clients share --connections, or raise max_connections and restart the server"));
-    }
-    Ok(())
-}
-
 /// Returns the only number of a query's result. The query may read a whole table.
 pub(crate) fn number(admin: &mut Admin, sql: &str) -> Option<u64> {
     admin.patiently(|admin| admin.query_opt(sql)).ok().flatten()?.parse().ok()
-}
-
-/// Executes the statements that a run starts with. Returns what was left out, in sentences: all of them on a standby,
-/// and those that the role may not execute.
-pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Vec<String>> {
-    let statements = data.before_run();
-    if caps.standby && !statements.is_empty() {
-        return Ok(vec![format!(
-            "the server is a standby, so this was left out before the run: {}",
-            statements.join("; ")
-        )]);
-    }
-    admin.keep_notices();
-    // Notices that came while the connection started are shown by the clients' connections.
-    admin.take_notices();
-    let mut left_out = Vec::new();
-    for sql in statements {
-        match admin.patiently(|admin| admin.execute(sql)) {
-            Err(error) if error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) => {
-                left_out.push(format!("left out before the run: {error} (--no-vacuum leaves it out without a word)"));
-            }
-            done => drop(done.or_fail(Code::Start)?),
-        }
-        // VACUUM skips, with a warning, tables that the role may not vacuum.
-        let warnings = admin.take_notices().into_iter().filter(|notice| notice.severity == "WARNING");
-        left_out.extend(warnings.map(|warning| format!("before the run, {sql}: {}", warning.message)));
-    }
-    Ok(left_out)
 }

@@ -2,6 +2,9 @@
 
 use std::error::Error;
 
+use pgdyno_load::{CheckError, FreshError, LoadError};
+use pgdyno_net::{AdminError, ConnectError};
+
 use crate::exit_code::Code;
 
 /// An error, its exit code and a remedy, if the error does not contain one.
@@ -34,10 +37,10 @@ impl Failure {
         self.code
     }
 
-    /// Returns the remedy, if the error does not contain it.
+    /// Returns the remedy, if the error does not contain it: the one that was given, or the one for the server's message.
     #[must_use]
-    pub fn remedy(&self) -> Option<&str> {
-        self.hint.as_deref()
+    pub fn remedy(&self) -> Option<String> {
+        self.hint.clone().or_else(|| remedy(&*self.error))
     }
 
     /// Returns all causes in one line, for a record.
@@ -51,6 +54,33 @@ impl Failure {
     pub fn chain(&self) -> Vec<String> {
         chain(&*self.error)
     }
+}
+
+/// Returns the remedy of the first error in a chain of causes that has one.
+fn remedy(error: &(dyn Error + 'static)) -> Option<String> {
+    let of_one = |error: &(dyn Error + 'static)| {
+        let of_load = error.downcast_ref::<LoadError>().map(LoadError::remedy);
+        let of_check = || match error.downcast_ref::<CheckError>()? {
+            CheckError::Connect(error) => Some(error.remedy()),
+            CheckError::Schema(error) => Some(error.remedy()),
+            CheckError::Failed { .. } | CheckError::Interrupted { .. } => None,
+        };
+        let of_copy = || match error.downcast_ref::<FreshError>()? {
+            FreshError::Connect(error) => Some(error.remedy()),
+            _ => None,
+        };
+        let of_connection = || error.downcast_ref::<ConnectError>().map(ConnectError::remedy);
+        let of_server = || error.downcast_ref::<AdminError>().map(AdminError::remedy);
+        of_load.or_else(of_check).or_else(of_copy).or_else(of_connection).or_else(of_server).flatten()
+    };
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(remedy) = of_one(error) {
+            return Some(remedy);
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Returns the messages of an error and its causes. Skips a cause that the previous message contains.

@@ -10,7 +10,6 @@ use pgdyno_results::{CycleRecord, Status};
 use pgdyno_workload::{MARKERS, Work, Workload};
 
 use crate::agents::Team;
-use crate::data;
 use crate::data::copies;
 use crate::data::loaded::loaded;
 use crate::drive::{TeamOfRun, watch};
@@ -27,6 +26,7 @@ use crate::stage::{Stage, is_null};
 use crate::target::analytics::{self, AnalyticsServer};
 use crate::target::cached;
 use crate::target::lock::{self, TargetLock};
+use crate::target::room::{self, Watchers};
 use crate::target::{Demand, Named, Owner, Server, Target};
 
 /// A run that has ended.
@@ -439,11 +439,14 @@ impl Run<'_> {
             self.facts.server = Some(caps.or_fail(Code::Start)?.unwrap_or_default());
         }
         let Resolved { plan, workload, notes } = self.request.resolve(&self.facts)?;
+        let mut watchers = Watchers { counters: true, samples: true };
         if let Some(admin) = asked {
             // A pooler has more clients than connections.
             if self.facts.server.as_ref().is_none_or(|caps| caps.pooling.is_none()) {
-                // One that counts at both ends of the window, and one that samples everything else.
-                data::admit(admin, plan.links(), 1 + u32::from(!plan.watch.off))?;
+                let wanted = Watchers { counters: true, samples: !plan.watch.off };
+                let (fitting, warnings) = room::admit(admin, plan.links(), wanted)?;
+                watchers = fitting;
+                server.notes.extend(warnings);
             }
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
             if plan.suite.is_none()
@@ -498,6 +501,8 @@ impl Run<'_> {
             rows_before: None,
             repartitioned: Vec::new(),
             elsewhere,
+            watchers,
+            is_checked: plan.checks,
         };
         stage.execute(server, admin, template.as_ref())
     }

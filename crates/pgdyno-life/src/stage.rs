@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pgdyno_engine::Ended;
+use pgdyno_load::steps;
 use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::Plan;
+use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_results::{
     AnalyticsServerRecord, CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerCountRecord,
     ServerRecord, Status, note_counts, note_metrics, write_json,
@@ -17,10 +18,13 @@ use pgdyno_server::stat::name_of_streams;
 use pgdyno_workload::{Capabilities, DataSet, ServerCount, Work, Workload};
 
 use crate::agents::load::SharedLoad;
+use crate::data::before_run;
 use crate::data::copies;
 use crate::data::foreign;
 use crate::data::keep;
 use crate::data::loading::LoadSettings;
+use crate::data::rights;
+use crate::data::spared;
 use crate::data::{self, DataAccess};
 use crate::drive::query_plans;
 use crate::drive::watch;
@@ -42,6 +46,7 @@ use crate::target::analytics::{self as analytics_target, AnalyticsServer};
 use crate::target::cached;
 use crate::target::cluster;
 use crate::target::lock;
+use crate::target::room::Watchers;
 use crate::target::{Owner, Server};
 
 /// How long the server may take to report its counts.
@@ -77,6 +82,10 @@ pub(crate) struct Stage<'a> {
     pub(crate) repartitioned: Vec<String>,
     /// The other server of its queries, if they have one.
     pub(crate) elsewhere: Option<AnalyticsServer>,
+    /// The sessions beside the clients for which the server has room.
+    pub(crate) watchers: Watchers,
+    /// Whether the data is checked before and after the run.
+    pub(crate) is_checked: bool,
 }
 
 impl Stage<'_> {
@@ -148,6 +157,18 @@ impl Stage<'_> {
         let access = DataAccess { options, caps, events: self.events, stop, data_dir };
         let loading = LoadSettings::planned(self.plan);
         let workload = self.workload;
+        if self.plan.load != LoadChoice::Always {
+            let missing = spared::spared(admin, workload, caps)?;
+            if !missing.is_empty() {
+                self.is_checked = false;
+                self.warn(format!(
+                    "left out: check the data: {} of {} is missing, which this workload does not read",
+                    missing.join(", "),
+                    workload.meta.dataset
+                ));
+                return Ok(());
+            }
+        }
         for set in &workload.data {
             let may_differ = self.plan.allow_schema_changes;
             let shared = self.team.as_ref().and_then(|team| team.load(self.plan, set.as_ref(), options, caps));
@@ -167,6 +188,7 @@ impl Stage<'_> {
             self.maker = self.maker.or(provided.maker);
             data::repair(&access, admin, set.as_ref())?;
         }
+        rights::admit(admin, workload, caps)?;
         let stamp = match (self.maker, self.workload.data.first()) {
             (None, Some(data)) => pgdyno_load::complete_stamp(admin, data.as_ref()).or_fail(Code::Load)?,
             _ => None,
@@ -225,7 +247,7 @@ impl Stage<'_> {
         if !self.plan.no_vacuum {
             let workload = self.workload;
             for set in &workload.data {
-                for warning in data::before_run(admin, set.as_ref(), caps)? {
+                for warning in before_run::before_run(admin, set.as_ref(), caps)? {
                     self.warn(warning);
                 }
             }
@@ -233,7 +255,7 @@ impl Stage<'_> {
         let mut baselines = Vec::new();
         let workload = self.workload;
         for set in &workload.data {
-            if self.plan.checks {
+            if self.is_checked {
                 baselines.push(self.check_before(&access, set.as_ref())?);
             } else {
                 let differences = pgdyno_load::differences(admin, set.as_ref(), caps).or_fail(Code::Check)?;
@@ -245,12 +267,22 @@ impl Stage<'_> {
         self.rows_before = workload.drive.growth().and_then(|growth| data::number(admin, growth.rows_query));
         // Behind such a pooler the lock would pass to the next client of the connection.
         let keeps_sessions = caps.pooling.is_none_or(|pooling| pooling.keeps_sessions());
-        let beside = if keeps_sessions { lock::mark_run(admin)? } else { None };
+        let mut left_out = Vec::new();
+        let beside = match keeps_sessions {
+            true => lock::mark_run(admin, &mut |warning| left_out.push(warning))?,
+            false => None,
+        };
+        for warning in left_out {
+            self.warn(warning);
+        }
 
         let is_private = server.owner() != Owner::Given;
         // Counters of one node miss the others, and their sum counts a transaction on several nodes several times.
-        let mut sampler =
-            (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
+        let is_counted = !caps.distributed_tables && self.watchers.counters;
+        let mut sampler = is_counted.then(|| Admin::connect(options)).transpose().unwrap_or_else(|error| {
+            self.warn(steps::COUNTERS.left_out(&error.to_string()));
+            None
+        });
         if let Some(sampler) = &mut sampler {
             // This connection is used while the clients run: a server that does not answer must not delay their end.
             sampler.wait_at_most(SAMPLING);
@@ -271,7 +303,7 @@ impl Stage<'_> {
             options: Some(options),
             of_queries: of_queries.as_ref(),
             sampler,
-            is_watched: true,
+            is_watched: self.watchers.samples,
             is_private,
             machines,
         };
@@ -283,7 +315,8 @@ impl Stage<'_> {
             end = verdict::without_answer(end, &self.recording.record, driven.outcome.cancelled_in_flight);
         }
         self.note_query_costs(admin, caps, &driven, answers);
-        let came = if answers && keeps_sessions { lock::other_run(admin).unwrap_or_default() } else { None };
+        let came =
+            if answers && keeps_sessions { lock::other_run(admin, &mut |_| {}).unwrap_or_default() } else { None };
         if let Some(other) = beside.or(came) {
             self.warn(lock::disturbs(&other));
         }
@@ -579,6 +612,9 @@ impl Stage<'_> {
         let record = &mut self.recording.record;
         figures::fill(record, outcome, measured, &tps);
         record.drivers.clone_from(&driven.drivers);
+        for remedy in warnings::errors::remedies(&record.errors) {
+            self.events.warn(&remedy);
+        }
         if let Some(summary) = &mut record.summary {
             summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
             summary.tpm = verdict::tpm(driven, summary.tpm_client);
@@ -668,7 +704,7 @@ impl Stage<'_> {
                 self.recording.record.warnings.push(failure.text());
             }
         }
-        if !self.plan.checks {
+        if !self.is_checked {
             return;
         }
         for (nth, set) in self.workload.data.iter().enumerate() {

@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 pub mod lock;
 mod named;
 pub mod reach;
+pub mod room;
 mod server;
 
 use std::collections::{BTreeMap, BTreeSet};

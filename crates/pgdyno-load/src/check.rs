@@ -13,9 +13,9 @@ use pgdyno_workload::{Capabilities, Check, CheckCost, DataSet, Expect, RowCount,
 
 use crate::check::ask::{Answer, ask};
 use crate::check::question::{CheckError, CheckProgress, DIFFERENCES_SHOWN, Question, SHOWN};
-use crate::session;
 use crate::state::schema::Difference;
 use crate::state::{layout, relations};
+use crate::{session, steps};
 
 /// Point in the life of the data at which it is checked.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +78,7 @@ pub struct CheckReport {
     /// Every check with a result, in order.
     pub checks: Vec<CheckResult>,
     /// Tables with their indexes and TOAST, in bytes: the sum of `pg_total_relation_size`.
-    pub data_bytes: u64,
+    pub data_bytes: Option<u64>,
     /// For the check after the run; empty except for [`Moment::BeforeRun`] and [`Moment::AtRest`].
     pub baseline: Baseline,
     /// Time of all checks together.
@@ -189,10 +189,12 @@ pub fn check(
         })
     });
     let check = "size of the data";
-    report.data_bytes = size.map_err(|source| match halt.is_interrupted() {
-        true => interrupted(check),
-        false => CheckError::Failed { check: check.to_owned(), source },
-    })?;
+    // Nothing of a check depends on it.
+    report.data_bytes = match steps::SIZES.decide(size) {
+        Ok(done) => done.or_warn(drop),
+        Err(_) if halt.is_interrupted() => return Err(interrupted(check)),
+        Err(error) => return Err(CheckError::Failed { check: check.to_owned(), source: error.source }),
+    };
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -318,6 +320,9 @@ fn since_load(
     };
     if unless_emptied.is_some_and(|table| emptied.iter().any(|name| name == table)) {
         return None;
+    }
+    if answer.refused.is_some() {
+        return Some(verdict(&Question::Check(check), answer, moment));
     }
     let zero = answer.rows.rows.iter().flatten().all(|value| value.as_deref() == Some("0"));
     Some(CheckResult {

@@ -8,6 +8,7 @@ use crate::fill::apart;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
 use crate::state::stamp;
+use crate::steps::{self, Done};
 use crate::{LoadError, state};
 
 /// Objects that were dropped.
@@ -82,11 +83,14 @@ fn drop_routine_schema(admin: &mut Admin, data: &dyn DataSet, mut dropped: Dropp
 
 /// Within a transaction: takes the lock that loads of the data set hold, until the transaction's end.
 pub(crate) fn lock(admin: &mut Admin, dataset: &'static str) -> Result<(), LoadError> {
+    // A refusal would end the transaction.
+    admin.execute("savepoint pgdyno_lock").map_err(LoadError::Catalog)?;
     let got = admin.query_opt(&format!("select pg_try_advisory_xact_lock({})", lock_key(dataset)));
-    match got.map_err(LoadError::Catalog)?.as_deref() {
-        Some("t") => Ok(()),
-        Some(_) => Err(LoadError::Busy { dataset }),
-        None => Err(LoadError::no_schema(admin)),
+    match steps::LOAD_LOCK.decide(got).map_err(|error| LoadError::Catalog(error.source))? {
+        Done::With(Some(got)) if got == "t" => Ok(()),
+        Done::With(Some(_)) => Err(LoadError::Busy { dataset }),
+        Done::With(None) => Err(LoadError::no_schema(admin)),
+        Done::LeftOut(_) => admin.execute("rollback to savepoint pgdyno_lock").map(drop).map_err(LoadError::Catalog),
     }
 }
 

@@ -18,11 +18,21 @@ pub enum LoadError {
     /// `current_schema()` is NULL.
     #[error(
         "search_path ({search_path}) names no schema that exists and that this role may use, so there is no place for \
-         tables; create a schema, or set search_path for the role, the database or in the target's options"
+         tables"
     )]
     NoSchema {
         /// The setting.
         search_path: String,
+    },
+    /// The role may not create tables in the first schema of its search_path.
+    #[error("role {role} may not create tables in schema {schema} of database {database}")]
+    NoCreate {
+        /// The schema, quoted if necessary.
+        schema: String,
+        /// The role, quoted if necessary.
+        role: String,
+        /// The database, quoted if necessary.
+        database: String,
     },
     /// The workload has no tables.
     #[error("workload {0} has no data")]
@@ -81,10 +91,7 @@ pub enum LoadError {
         wanted: Box<Stamp>,
     },
     /// Data of pgdyno is damaged, and is replaced only on request.
-    #[error(
-        "the data of {dataset} is damaged: {}; restore it, or run `{remedy}`, which drops the rest and loads anew",
-        .damage.join("; ")
-    )]
+    #[error("the data of {dataset} is damaged: {}", .damage.join("; "))]
     Damaged {
         /// The data set.
         dataset: &'static str,
@@ -126,7 +133,7 @@ pub enum LoadError {
         source: AdminError,
     },
     /// The server refused to drop an object.
-    #[error("failed to drop {objects}: {source}{}; nothing was dropped", may_not(.source))]
+    #[error("failed to drop {objects}: {}; nothing was dropped", .source.reason())]
     Undroppable {
         /// The object to be dropped.
         objects: String,
@@ -254,7 +261,7 @@ pub enum LoadError {
         nodes: Vec<String>,
     },
     /// The catalog could not be read.
-    #[error("failed to find out what data exists: {source}{remedy}", source = .0, remedy = grant(.0))]
+    #[error("failed to find out what data exists: {0}")]
     Catalog(#[source] AdminError),
     /// The stop flag was set.
     #[error("interrupted; what was loaded so far is unusable, and the next load removes it")]
@@ -301,6 +308,34 @@ impl LoadError {
         }
     }
 
+    /// Returns what to do about it, if its text does not say so.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Connect(error) => error.remedy(),
+            Self::NoSchema { .. } => Some(
+                "create a schema, or set search_path to one: ALTER ROLE … SET search_path = …, or options='-c search_path=…' \
+                 in the target"
+                    .to_owned(),
+            ),
+            Self::NoCreate { schema, role, .. } => Some(format!(
+                "GRANT CREATE ON SCHEMA {schema} TO {role}, or give the role a schema of its own: CREATE SCHEMA \
+                 AUTHORIZATION {role}"
+            )),
+            Self::Damaged { remedy, .. } => {
+                Some(format!("restore it, or run `{remedy}`, which drops the rest and loads anew"))
+            }
+            Self::Catalog(error) if is_stamp(error) => {
+                Some(format!("GRANT SELECT ON {STAMP_TABLE} to this role: it says what is loaded"))
+            }
+            Self::Undroppable { source, .. }
+            | Self::Lost { source, .. }
+            | Self::Failed { source, .. }
+            | Self::Catalog(source) => source.remedy(),
+            _ => None,
+        }
+    }
+
     /// Returns the same error for a load that can be resumed.
     pub(crate) fn resumable(self) -> Self {
         match self {
@@ -329,9 +364,8 @@ impl LoadError {
 const GOES_ON: &str = "what is committed stays, and the next load of the same data goes on from there";
 
 /// A role with access to the tables of a data set needs its stamp, too.
-fn grant(error: &AdminError) -> &'static str {
-    let is_stamp = error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) && error.to_string().contains(STAMP_TABLE);
-    if is_stamp { "; grant the role SELECT on it: it says what is loaded" } else { "" }
+fn is_stamp(error: &AdminError) -> bool {
+    error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) && error.reason().contains(STAMP_TABLE)
 }
 
 /// For data that is there already, perhaps of another program.
@@ -353,13 +387,6 @@ fn outcome(fate: &Fate) -> String {
         Fate::Unknown(why) => {
             format!("whether anything was dropped could not be found out ({why}): drop again to find out what is left")
         }
-    }
-}
-
-fn may_not(source: &AdminError) -> &'static str {
-    match source.code() {
-        Some(SqlState::INSUFFICIENT_PRIVILEGE) => "; only the owner or a superuser may drop it, connect as one",
-        _ => "",
     }
 }
 

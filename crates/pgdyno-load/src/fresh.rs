@@ -11,7 +11,7 @@ use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, quote};
 use pgdyno_wire::SqlState;
 use sha2::{Digest as _, Sha256};
 
-use crate::session::no_limits;
+use crate::session::lift_limits;
 
 const PREFIX: &str = "pgdyno_copy_";
 
@@ -245,9 +245,7 @@ impl Fresh {
         let failed = |source| FreshError::Copy { template: template.name.clone(), source };
         let mut admin = Admin::connect(&halt.options(&self.beside))?;
         halt.watch_over(admin.cancel_handle()).store(true, Ordering::Relaxed);
-        for sql in no_limits(false) {
-            admin.query(&sql).map_err(failed)?;
-        }
+        lift_limits(&mut admin, false).map_err(failed)?;
         self.notes = sweep(&mut admin).map_err(failed)?;
         admin.query(&format!("select pg_advisory_lock({})", lock_key(&self.name))).map_err(failed)?;
         let began = Instant::now();

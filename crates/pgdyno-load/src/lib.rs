@@ -5,12 +5,14 @@
 //!
 //! - [`state`] returns what is there: nothing, the data of a workload, other data, half a load, or data of another
 //!   program;
+//! - [`admit`] refuses a load that the role may not do, before anything is created;
 //! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at the end; an
 //!   interrupted large load is resumed;
 //! - [`check`] checks the data after the load, before a run and after it;
 //! - [`play`] runs concurrent transactions of the workload in a given order, and returns the result;
 //! - [`witness`] notes the commits that are acknowledged until the server crashes, [`lost`] returns those that are
 //!   missing;
+//! - [`steps`] says which steps are required, and what is left out without the others;
 //! - [`drop_data`] removes what was loaded, and nothing else;
 //! - [`Fresh`] is a copy of a whole database for one run.
 //!
@@ -22,6 +24,7 @@
 //! `pgdyno_stamp`, describes the data; it is complete only after everything else. Everything is in the schema that
 //! `current_schema()` names, unless SQL made it elsewhere. PostgreSQL 12 and later.
 
+mod admit;
 mod check;
 mod drop;
 mod error;
@@ -29,7 +32,9 @@ mod fill;
 mod fresh;
 mod session;
 mod state;
+pub mod steps;
 
+pub use admit::admit;
 pub use check::durability::{Witness, lost, witness};
 pub use check::question::{CheckError, CheckProgress};
 pub use check::scenario::{Rules, ScenarioError, ScenarioResult, default_level, play};

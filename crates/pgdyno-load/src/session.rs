@@ -17,15 +17,27 @@ pub(crate) struct Session<'a> {
     halt: &'a Halt<'a>,
 }
 
-/// SQL that lifts limits of a role or database, which must not disturb loads and checks. The one that could end this
-/// very query goes first. `local` ends with the transaction.
-pub(crate) fn no_limits(local: bool) -> [String; 2] {
-    let others = "'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', \
-                  'vacuum_cost_delay'";
-    [
-        format!("set {} statement_timeout = 0", if local { "local" } else { "session" }),
-        format!("select set_config(name, '0', {local}) from pg_settings where name in ({others})"),
-    ]
+/// Limits of a session's time, each with the first version that has it.
+const LIMITS: [(&str, u32); 6] = [
+    // It could end the statement that lifts the others.
+    ("statement_timeout", 0),
+    ("lock_timeout", 0),
+    ("idle_in_transaction_session_timeout", 0),
+    ("vacuum_cost_delay", 0),
+    ("idle_session_timeout", 140_000),
+    ("transaction_timeout", 170_000),
+];
+
+/// Lifts limits of a role or database, which must not disturb loads and checks. `local` ends with the transaction: it is for
+/// checks, which keep `lock_timeout`, for they are left out rather than wait for another session. SET needs no right to a view
+/// or function.
+pub(crate) fn lift_limits(admin: &mut Admin, local: bool) -> Result<(), AdminError> {
+    let version = admin.parameters().server_version_num().unwrap_or_default();
+    let scope = if local { "local" } else { "session" };
+    let is_lifted = |name: &str| !(local && name == "lock_timeout");
+    let known = LIMITS.iter().filter(|(name, since)| version >= *since && is_lifted(name));
+    let lift: Vec<_> = known.map(|(name, _)| format!("set {scope} {name} = 0")).collect();
+    admin.execute(&lift.join("; ")).map(drop)
 }
 
 /// Runs `work` in a read-only transaction, without time limits.
@@ -34,8 +46,7 @@ pub(crate) fn in_read_only<T>(
     work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
 ) -> Result<T, AdminError> {
     admin.execute("begin transaction read only")?;
-    let unlimited = no_limits(true).iter().try_for_each(|sql| admin.query(sql).map(drop));
-    let done = unlimited.and_then(|()| work(admin));
+    let done = lift_limits(admin, true).and_then(|()| work(admin));
     // The first error counts.
     let ended = admin.execute("rollback");
     done.and_then(|done| ended.map(|_| done))
@@ -116,12 +127,10 @@ impl<'a> Session<'a> {
 
 /// Prepares a connection for a load.
 fn watch(mut admin: Admin, halt: &Halt<'_>) -> Result<(Admin, Arc<AtomicBool>), LoadError> {
-    for sql in no_limits(false) {
-        admin.query(&sql).map_err(|error| match halt.is_set() {
-            true => LoadError::Interrupted,
-            false => LoadError::of(Phase::Prepare, None, error),
-        })?;
-    }
+    lift_limits(&mut admin, false).map_err(|error| match halt.is_set() {
+        true => LoadError::Interrupted,
+        false => LoadError::of(Phase::Prepare, None, error),
+    })?;
     // COPY, index builds and waits for locks take as long as they need; `halt` ends them.
     admin.wait_without_limit();
     let busy = halt.watch_over(admin.cancel_handle());

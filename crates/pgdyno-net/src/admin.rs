@@ -9,6 +9,7 @@ use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
 use pgdyno_wire::{SqlState, frontend};
 
 use crate::channel::{Channel, ReceiveError};
+use crate::remedy::remedy;
 use crate::startup::MAX_NOTICES;
 use crate::waiting::{Patience, Vigil, Waiting};
 use crate::{
@@ -118,6 +119,16 @@ impl AdminError {
         match self {
             Self::Server { message, .. } => message.to_string(),
             _ => self.to_string(),
+        }
+    }
+
+    /// Returns what to do about it, if the server's message tells: the setting, right or limit behind it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Server { message, .. } => remedy(message),
+            Self::Lost { said, .. } => said.as_deref().and_then(remedy),
+            Self::Silent { .. } | Self::Interrupted { .. } | Self::Garbage { .. } | Self::Shape { .. } => None,
         }
     }
 

@@ -7,6 +7,7 @@ use pgdyno_wire::auth::AuthError;
 use pgdyno_wire::backend::ServerMessage;
 
 use crate::Peer;
+use crate::remedy::remedy;
 
 /// The error when a connection could not be opened: what was tried, on which server, and a remedy. `peer` is
 /// `host:port` or a socket's path. No message holds a password.
@@ -83,7 +84,7 @@ pub enum ConnectError {
         source: Box<ServerMessage>,
     },
     /// No line of `pg_hba.conf` matches this connection, or the role may not log in (`28000`).
-    #[error("{peer} does not let role '{user}' in: {}; {hint}", .source.message)]
+    #[error("{peer} does not let role '{user}' in: {}", .source.message)]
     Refused {
         /// The server.
         peer: Peer,
@@ -105,10 +106,7 @@ pub enum ConnectError {
         source: Box<ServerMessage>,
     },
     /// No connection slot is left (`53300`).
-    #[error(
-        "{peer} has no free connection: {}; use fewer clients, close other sessions, or raise \
-         max_connections (of the server, role or database)", .source.message
-    )]
+    #[error("{peer} has no free connection: {}", .source.message)]
     TooManyConnections {
         /// The server.
         peer: Peer,
@@ -254,6 +252,17 @@ impl ConnectError {
             | Self::TooManyConnections { source, .. }
             | Self::NotReady { source, .. }
             | Self::Server { source, .. } => Some(source.code),
+            _ => None,
+        }
+    }
+
+    /// Returns what to do about it, if its text does not say so.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Refused { hint, .. } => Some((*hint).to_owned()),
+            Self::TooManyConnections { source, .. } | Self::Server { source, .. } => remedy(source),
+            Self::NoSuitableHost { reasons, .. } | Self::All(reasons) => reasons.iter().find_map(Self::remedy),
             _ => None,
         }
     }

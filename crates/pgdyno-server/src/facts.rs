@@ -6,5 +6,7 @@ pub(crate) mod cluster;
 pub(crate) mod machine;
 pub(crate) mod pooler;
 pub(crate) mod probe;
+pub(crate) mod read_only;
 pub(crate) mod reads;
+pub(crate) mod room;
 pub(crate) mod sample;

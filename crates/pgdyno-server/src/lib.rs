@@ -23,6 +23,7 @@ pub use facts::machine::Machine;
 pub use facts::pooler::pooling;
 pub use facts::probe::{Build, EffectiveSetting, ServerFacts, Tls, capabilities, facts, is_standby};
 pub use facts::reads::DiskReads;
+pub use facts::room::{Limit, room};
 pub use facts::sample::{Counters, Sample, Work};
 pub use frame::Frame;
 pub use private::account::{Account, AccountError};

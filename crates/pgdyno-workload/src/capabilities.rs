@@ -16,6 +16,9 @@ pub struct Capabilities {
     pub cluster: Option<Cluster>,
     /// Whether it is a hot standby, which is read-only.
     pub standby: bool,
+    /// How to reset `default_transaction_read_only`, if it is on for this role in this database: transactions do not write then
+    /// unless they say so.
+    pub read_only: Option<String>,
     /// Pooling mode of a pooler between this program and the server, if there is one.
     pub pooling: Option<Pooling>,
 }
@@ -64,6 +67,13 @@ impl Capabilities {
 impl Default for Capabilities {
     /// Returns the abilities of PostgreSQL 18 without extensions.
     fn default() -> Self {
-        Self { server_version_num: 180_000, distributed_tables: false, cluster: None, standby: false, pooling: None }
+        Self {
+            server_version_num: 180_000,
+            distributed_tables: false,
+            cluster: None,
+            standby: false,
+            read_only: None,
+            pooling: None,
+        }
     }
 }

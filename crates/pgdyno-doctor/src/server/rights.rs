@@ -39,7 +39,7 @@ fn judge(superuser: bool, monitor: bool, create: bool, checkpoint: bool, standby
     }
     let (what, grants): (Vec<_>, Vec<_>) = lacks.into_iter().unzip();
     Finding::passed("rights", format!("this role may not {}", what.join(", nor "))).note(
-        "A run leaves out what its role may not do, and says so: its diagnosis knows less.",
+        "A run leaves out what its role may not do and what only helps, and warns; without CREATE nothing can be loaded.",
         format!("{} to this role.", grants.join(", ")),
     )
 }

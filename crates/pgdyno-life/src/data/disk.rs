@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pgdyno_load::steps::DISK;
 use pgdyno_net::Admin;
 use pgdyno_report::units;
 use pgdyno_server::os::is_here;
@@ -17,18 +18,19 @@ use crate::target::{Kind, Target, places};
 ///
 /// # Errors
 /// When it does not fit.
-pub(super) fn admit(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<()> {
+pub(super) fn admit(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     if data.bytes() == 0 {
         return Ok(());
     }
-    let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
     let given = match access.data_dir {
         Some(_) => None,
-        None => directory(access, &mut admin)?,
+        None => directory(access, admin)?,
     };
     let Some(directory) = access.data_dir.or(given.as_deref()) else { return Ok(()) };
-    let held = admin.query_one("select pg_database_size(current_database())").or_fail(Code::Load)?;
-    let needed = data.bytes().saturating_sub(held.parse().unwrap_or_default());
+    let warn = |warning: String| access.events.note(&warning);
+    let held = admin.query_opt("select pg_database_size(current_database())");
+    let Some(held) = DISK.decide(held).or_fail(Code::Load)?.or_warn(warn) else { return Ok(()) };
+    let needed = data.bytes().saturating_sub(held.and_then(|held| held.parse().ok()).unwrap_or_default());
     match shortage(data, needed, directory) {
         None => Ok(()),
         Some(why) => Err(Failure::new(Code::Load, why).hint(format!(
@@ -46,7 +48,8 @@ fn directory(access: &DataAccess<'_>, admin: &mut Admin) -> Result<Option<PathBu
     }
     let sql = "select setting from pg_settings join pg_database on datname = current_database() join pg_tablespace t on \
                t.oid = dattablespace where name = 'data_directory' and spcname = 'pg_default'";
-    Ok(admin.query_opt(sql).or_fail(Code::Load)?.map(PathBuf::from))
+    let found = DISK.decide(admin.query_opt(sql)).or_fail(Code::Load)?;
+    Ok(found.or_warn(|warning| access.events.note(&warning)).flatten().map(PathBuf::from))
 }
 
 /// Returns which data of the workload does not fit on the disk where the target's private server would be.

@@ -1,6 +1,7 @@
 //! Warnings about the figures. Rules: docs/metrics.md.
 
 mod driver;
+pub(crate) mod errors;
 mod machines;
 
 use pgdyno_engine::RunOutcome;
@@ -58,6 +59,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     if outcome.clients_aborted > 0 {
         warnings.push(format!("{} of {} clients aborted: the errors say why", outcome.clients_aborted, all_clients));
     }
+    warnings.extend(errors::remedies(&record.errors));
     warnings.extend(machines::warnings(record));
     warnings
 }

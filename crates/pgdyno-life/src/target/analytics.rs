@@ -10,6 +10,7 @@ use pgdyno_results::AnalyticsServerRecord;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::record::figures;
+use crate::target::room::{self, Watchers};
 
 /// How long a standby may take to replay what the primary has when the clients are about to begin.
 const REPLAYING: Duration = Duration::from_secs(120);
@@ -54,7 +55,7 @@ impl AnalyticsServer {
         let prefixed = |failure: Failure| {
             Failure::new(failure.code(), format!("{name}, the server of the queries: {}", failure.text()))
         };
-        crate::data::admit(&mut standby, streams, 1).map_err(prefixed)?;
+        room::admit(&mut standby, streams, Watchers { counters: false, samples: false }).map_err(prefixed)?;
         if markers {
             let [theirs, ours] = [&mut standby, primary].map(identity).map(|found| found.or_fail(Code::Start));
             if let Some(error) = unlike(&name, &theirs?, &ours?) {

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use pgdyno_load::steps::{MARK, OTHER_RUNS};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
 use crate::exit_code::Code;
@@ -29,11 +30,12 @@ pub struct TargetLock {
 }
 
 impl TargetLock {
-    /// Takes the lock. Other programs see `who` as its holder.
+    /// Takes the lock. Other programs see `who` as its holder. On a server without such locks, or that does not show them,
+    /// `warn` takes what that means.
     ///
     /// # Errors
     /// When another program holds it: the error names the holder, since when, and the remedy.
-    pub fn take(options: &ConnectOptions, who: &str, interrupt: &Interrupt) -> Result<Self> {
+    pub fn take(options: &ConnectOptions, who: &str, interrupt: &Interrupt, warn: &dyn Fn(&str)) -> Result<Self> {
         let options = &interrupt.options(options);
         let mut admin = Admin::connect(&options.with_application_name(who)).or_fail(Code::Start)?;
         // Behind a pooler a session lock would pass to the next client of the connection, so an open transaction holds
@@ -47,13 +49,16 @@ impl TargetLock {
         } else {
             "lock"
         };
-        let taken =
-            admin.query_one(&format!("select pg_try_advisory_{kind}({CLASS}, {SUITE})")).or_fail(Code::Start)?;
+        let mut left_out = Vec::new();
+        let taken = admin.query_one(&format!("select pg_try_advisory_{kind}({CLASS}, {SUITE})"));
+        let taken = MARK.decide(taken).or_fail(Code::Start)?.or_warn(|warning| left_out.push(warning));
         // A holder in another database took it earlier.
-        match find(&mut admin, SUITE).or_fail(Code::Start)? {
+        let holder = OTHER_RUNS.decide(find(&mut admin, SUITE)).or_fail(Code::Start)?;
+        match holder.or_warn(|warning| left_out.push(warning)).flatten() {
             Some(holder) => Err(refused(options, &holder)),
-            None if taken != "t" => Err(refused(options, "a suite that has just ended")),
+            None if taken.is_some_and(|taken| taken != "t") => Err(refused(options, "a suite that has just ended")),
             None => {
+                left_out.iter().for_each(|warning| warn(warning));
                 // The connection lasts until the last run has ended, whatever the user asks for in the meantime.
                 admin.set_interrupter(None).or_fail(Code::Start)?;
                 Ok(Self { admin, who: who.to_owned() })
@@ -65,19 +70,20 @@ impl TargetLock {
     ///
     /// # Errors
     /// When the server does not answer, or another program holds the lock now.
-    pub fn retake(&mut self, options: &ConnectOptions, interrupt: &Interrupt) -> Result<()> {
+    pub fn retake(&mut self, options: &ConnectOptions, interrupt: &Interrupt, warn: &dyn Fn(&str)) -> Result<()> {
         self.admin.set_interrupter(Some(interrupt.waits())).or_fail(Code::Interrupted)?;
         let answer = self.admin.promptly("whether it is there", |admin| admin.query("select 1"));
         self.admin.set_interrupter(None).or_fail(Code::Start)?;
         if answer.is_err() {
-            *self = Self::take(options, &self.who, interrupt)?;
+            *self = Self::take(options, &self.who, interrupt, warn)?;
         }
         Ok(())
     }
 
-    /// Returns the holder, if there is one, and since when.
+    /// Returns the holder, if there is one that can be seen, and since when.
     pub(crate) fn holder(admin: &mut Admin) -> Result<Option<String>> {
-        find(admin, SUITE).or_fail(Code::Start)
+        // The run's own mark needs the same views, and says if it does not see them.
+        Ok(OTHER_RUNS.decide(find(admin, SUITE)).or_fail(Code::Start)?.or_warn(drop).flatten())
     }
 }
 
@@ -87,27 +93,29 @@ pub(crate) fn disturbs(other: &str) -> String {
 }
 
 /// Marks the server as one that a run measures, for as long as the session lasts. Returns another run that does, and
-/// since when.
-pub(crate) fn mark_run(admin: &mut Admin) -> Result<Option<String>> {
-    admin.execute(&format!("select pg_advisory_lock_shared({CLASS}, {RUNS})")).or_fail(Code::Start)?;
+/// since when. `warn` takes what is left out.
+pub(crate) fn mark_run(admin: &mut Admin, warn: &mut dyn FnMut(String)) -> Result<Option<String>> {
+    let marked = admin.execute(&format!("select pg_advisory_lock_shared({CLASS}, {RUNS})"));
+    MARK.decide(marked).or_fail(Code::Start)?.or_warn(&mut *warn);
     let patience = Instant::now() + GOING;
     loop {
-        match other_run(admin)? {
+        match other_run(admin, warn)? {
             Some(_) if Instant::now() < patience => std::thread::sleep(Duration::from_millis(100)),
             other => return Ok(other),
         }
     }
 }
 
-/// Returns another run that measures on the server, and since when.
-pub(crate) fn other_run(admin: &mut Admin) -> Result<Option<String>> {
-    find(admin, RUNS).or_fail(Code::Start)
+/// Returns another run that measures on the server, and since when. `warn` takes the reason why that is not known.
+pub(crate) fn other_run(admin: &mut Admin, warn: &mut dyn FnMut(String)) -> Result<Option<String>> {
+    Ok(OTHER_RUNS.decide(find(admin, RUNS)).or_fail(Code::Start)?.or_warn(warn).flatten())
 }
 
-/// Returns another run that measures in the database of this session, and since when.
-pub(crate) fn other_run_here(admin: &mut Admin) -> Result<Option<String>> {
+/// Returns another run that measures in the database of this session, and since when. `warn` takes the reason why that is not
+/// known.
+pub(crate) fn other_run_here(admin: &mut Admin, warn: &mut dyn FnMut(String)) -> Result<Option<String>> {
     let here = "and l.database = (select oid from pg_catalog.pg_database where datname = current_database())";
-    find_where(admin, RUNS, here).or_fail(Code::Start)
+    Ok(OTHER_RUNS.decide(find_where(admin, RUNS, here)).or_fail(Code::Start)?.or_warn(warn).flatten())
 }
 
 fn refused(options: &ConnectOptions, holder: &str) -> Failure {

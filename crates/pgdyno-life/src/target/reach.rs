@@ -1,4 +1,5 @@
-//! What the connection to a server permits: a standby is read-only, and behind a pooler there may be no sessions.
+//! What the connection to a server permits: a standby is read-only, and so are transactions where a setting says so; behind a
+//! pooler there may be no sessions.
 
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_wire::QueryMode;
@@ -12,12 +13,21 @@ const DIRECTLY: &str = "connect to the server itself, not through the pooler, or
 /// Refuses a run that is not possible, before anything is done to the server.
 ///
 /// # Errors
-/// When it writes and the server is a standby.
+/// When it writes, and the server is a standby or its transactions are read-only.
 pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> Result<()> {
+    let writes = [
+        (plan.load == LoadChoice::Always, "--replace loads anew"),
+        (plan.from_template.is_some(), "--from-template copies a database"),
+    ];
+    let asked = writes.iter().find(|(asked, _)| *asked).map(|(_, what)| *what);
+    let id = &plan.workload;
+    if let Some(remedy) = caps.read_only.as_ref().filter(|_| !caps.standby) {
+        let what = asked.map(str::to_owned).or_else(|| writes_by_default(caps, drive).then(|| format!("{id} writes")));
+        return what.map_or(Ok(()), |what| Err(read_only(&what, remedy)));
+    }
     if !caps.standby {
         return Ok(());
     }
-    let id = &plan.workload;
     if !drive.is_read_only() {
         let error = format!("{} is a standby, and {id} writes", plan.target);
         return Err(Failure::new(Code::Start, error).hint(
@@ -25,17 +35,24 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> 
              SELECTs",
         ));
     }
-    let writes = [
-        (plan.load == LoadChoice::Always, "--replace loads anew"),
-        (plan.from_template.is_some(), "--from-template copies a database"),
-    ];
-    match writes.iter().find(|(asked, _)| *asked) {
+    match asked {
         None => Ok(()),
-        Some((_, what)) => {
+        Some(what) => {
             let error = format!("{} is a standby, and {what}", plan.target);
             Err(Failure::new(Code::Start, error).hint("do that on the primary; the standby gets it by replication"))
         }
     }
+}
+
+/// Returns true if the workload writes in transactions that do not say that they are read-write.
+fn writes_by_default(caps: &Capabilities, drive: &dyn Drive) -> bool {
+    let says_so = |sql: &str| ["read write", "read_only"].iter().any(|words| sql.to_ascii_lowercase().contains(words));
+    !drive.is_read_only() && !drive.statements(caps).iter().any(|statement| says_so(statement.sql()))
+}
+
+/// Returns the error for what a session cannot do whose transactions are read-only.
+fn read_only(what: &str, remedy: &str) -> Failure {
+    Failure::new(Code::Start, format!("default_transaction_read_only is on, and {what}")).hint(remedy)
 }
 
 /// Returns the query mode that a pooler permits if the `usual` one needs sessions, and why.
@@ -88,11 +105,14 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
 /// Refuses a load that is not possible.
 ///
 /// # Errors
-/// When the server is a standby, or a pooler assigns connections per transaction.
+/// When the server is a standby, its transactions are read-only, or a pooler assigns connections per transaction.
 pub(crate) fn admit_load(caps: &Capabilities, id: &str) -> Result<()> {
     admit_sessions(caps, &format!("loading {id}"))?;
     if !caps.standby {
-        return Ok(());
+        return caps
+            .read_only
+            .as_ref()
+            .map_or(Ok(()), |remedy| Err(read_only(&format!("a load of {id} writes"), remedy)));
     }
     let error = format!(
         "the server is a standby: the data of {id} that you asked for is not there, and cannot be loaded there"
@@ -103,10 +123,13 @@ pub(crate) fn admit_load(caps: &Capabilities, id: &str) -> Result<()> {
 /// Refuses a step that changes data.
 ///
 /// # Errors
-/// When the server is a standby.
+/// When the server is a standby, or its transactions are read-only.
 pub fn admit_change(caps: &Capabilities, step: &str) -> Result<()> {
     if !caps.standby {
-        return Ok(());
+        return caps
+            .read_only
+            .as_ref()
+            .map_or(Ok(()), |remedy| Err(read_only(&format!("{step} changes data"), remedy)));
     }
     let error = format!("the server is a standby, and {step} changes data");
     Err(Failure::new(Code::Start, error).hint("name the primary in --target"))

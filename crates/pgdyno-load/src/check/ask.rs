@@ -4,11 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, quote};
-use pgdyno_wire::SqlState;
 use pgdyno_workload::{CheckCost, CheckSql, Expect};
 
 use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
-use crate::session;
+use crate::{session, steps};
 
 /// Memory limit of one operation of a query: beyond it hashing gains little.
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
@@ -124,24 +123,20 @@ impl Board<'_> {
 
     /// Runs one query after another, until none is left or all must stop. Sets `check` to the one in progress.
     fn ask_all(&self, admin: &mut Admin, sharers: usize, check: &mut String) -> Result<(), AdminError> {
-        for sql in begin(sharers) {
-            admin.query(&sql)?;
-        }
+        let memory = memory(admin, sharers)?;
+        begin(admin, memory.as_deref())?;
         while let Some((nth, query)) = self.next(check) {
             let began = Instant::now();
             // Without a text the user has ended the check, which `next` reports.
             let Some(sql) = query.sql.text(&|| self.halt.is_set()) else { continue };
             let rows = admin.query(&if query.are_violations { violations(&sql) } else { sql });
             if let Err(error) = &rows
-                && error.code() == Some(SqlState::FEATURE_NOT_SUPPORTED)
-                && self.questions[query.question].may_be_refused()
+                && self.questions[query.question].may_be_refused(error.code())
             {
                 self.state().refused[query.question] = Some(error.reason());
                 // The failed transaction has changed nothing.
                 admin.execute("rollback")?;
-                for sql in begin(sharers) {
-                    admin.query(&sql)?;
-                }
+                begin(admin, memory.as_deref())?;
             } else {
                 self.state().rows[nth] = Some(rows?);
             }
@@ -189,21 +184,25 @@ impl Board<'_> {
     }
 }
 
-/// SQL that begins a transaction whose queries may together use about as much memory as the server's own cache,
-/// without time limits. The settings end with the transaction: behind a pooler the session belongs to another client
-/// then.
-fn begin(sharers: usize) -> [String; 4] {
-    let [statement, others] = session::no_limits(true);
-    [
-        "begin transaction read only".to_owned(),
-        statement,
-        others,
-        format!(
-            "select set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')), least({MEMORY_BYTES_MAX}, \
-             pg_size_bytes(current_setting('shared_buffers')) / {})) / 1024 || 'kB', true)",
-            8 * sharers
-        ),
-    ]
+/// Begins a transaction without time limits, whose operations may use this `memory`. The settings end with the transaction:
+/// behind a pooler the session belongs to another client then.
+fn begin(admin: &mut Admin, memory: Option<&str>) -> Result<(), AdminError> {
+    admin.execute("begin transaction read only")?;
+    session::lift_limits(admin, true)?;
+    memory.map_or(Ok(()), |memory| admin.execute(&format!("set local work_mem = '{memory}'")).map(drop))
+}
+
+/// Returns the memory with which all queries together use about as much as the server's own cache; `None` if that is not
+/// known, so that the server's setting stays.
+fn memory(admin: &mut Admin, sharers: usize) -> Result<Option<String>, AdminError> {
+    let outcome = admin.query_opt(&format!(
+        "select greatest(pg_size_bytes(current_setting('work_mem')), least({MEMORY_BYTES_MAX}, \
+         pg_size_bytes(current_setting('shared_buffers')) / {})) / 1024 || 'kB'",
+        8 * sharers
+    ));
+    // Checks of small data take as long without it: nothing is said.
+    let done = steps::CHECK_MEMORY.decide(outcome).map_err(|error| error.source)?;
+    Ok(done.or_warn(drop).flatten())
 }
 
 fn queries(questions: &[Question<'_>], connections: u64) -> Vec<Query> {

@@ -1,9 +1,13 @@
 //! Queries of checks, and the progress of running them.
 
 use pgdyno_net::{AdminError, ConnectError};
+use pgdyno_wire::SqlState;
 use pgdyno_workload::{Check, Expect, RowCount};
 
 use crate::LoadError;
+
+/// Another session holds a lock, and `lock_timeout` ended the wait for it.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Violations shown of each check.
 pub(crate) const SHOWN: usize = 5;
@@ -33,10 +37,18 @@ impl Question<'_> {
         }
     }
 
-    /// Returns true if the server need not be able to run the query: an answer can only be compared where it can. All
-    /// other conditions are of the data, and must be checked.
-    pub(crate) fn may_be_refused(&self) -> bool {
-        matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+    /// Returns true if the check is left out when the server refuses its query with this SQLSTATE: the role may not read a
+    /// table, or another session holds it longer than `lock_timeout`, or the server cannot run the query of an answer, which can only be compared where it can. All other
+    /// conditions are of the data, and must be checked.
+    pub(crate) fn may_be_refused(&self, code: Option<SqlState>) -> bool {
+        match code {
+            Some(SqlState::INSUFFICIENT_PRIVILEGE) => true,
+            Some(code) if code.as_str() == LOCK_NOT_AVAILABLE => true,
+            Some(SqlState::FEATURE_NOT_SUPPORTED) => {
+                matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+            }
+            _ => false,
+        }
     }
 }
 

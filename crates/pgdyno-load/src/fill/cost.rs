@@ -64,6 +64,19 @@ impl ServerSettings {
         }
     }
 
+    /// Returns PostgreSQL's defaults, for a server that does not show its settings.
+    #[must_use]
+    pub fn unknown(major: u32) -> Self {
+        Self {
+            major,
+            has_wal: true,
+            full_page_writes: true,
+            shared_buffers_bytes: 128 << 20,
+            checkpoint_wal_bytes: 512 << 20,
+            index_workers: 0,
+        }
+    }
+
     /// Reads the settings of a server.
     ///
     /// # Errors

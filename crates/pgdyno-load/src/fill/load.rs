@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt};
 use pgdyno_workload::{Capabilities, DataSet};
 
+use crate::admit::admit;
 use crate::fill::cost::ServerSettings;
 use crate::fill::distribute;
 use crate::fill::loaders::Work;
@@ -16,7 +17,7 @@ use crate::fill::queue::Queue;
 use crate::session::Session;
 use crate::state::fate::Remains;
 use crate::state::{relations, stamp};
-use crate::{LoadError, LoadReport, Phase, Progress, Stamp};
+use crate::{LoadError, LoadReport, Phase, Progress, Stamp, steps};
 
 /// Memory limit of one index: beyond it sorting gains little.
 const INDEX_MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -68,6 +69,7 @@ pub fn load(
         Some(admin) => halt.watched(|| Session::new(admin, &halt))?,
         None => return Err(looked_up(LoadError::Interrupted, options, data)),
     };
+    halt.watched(|| control.run(Phase::Prepare, None, |admin| Ok(admit(admin))))??;
     let tables = data.tables(caps);
     if let Some(sql) = data.sql_data() {
         let load = Load::new(data, caps, how, &tables, progress);
@@ -77,8 +79,13 @@ pub fn load(
     }
     let uneven = distribute::admit(caps, &tables)?;
     let resumable = is_resumable(data, how);
-    let read = |admin: &mut Admin| ServerSettings::read(admin, caps.major());
-    let server = halt.watched(|| control.run(Phase::Prepare, None, read))?;
+    let read = |admin: &mut Admin| Ok(ServerSettings::read(admin, caps.major()));
+    let settings = halt.watched(|| control.run(Phase::Prepare, None, read))?;
+    let settings =
+        steps::LOAD_SETTINGS.decide(settings).map_err(|error| LoadError::of(Phase::Prepare, None, error.source))?;
+    let mut left_out = Vec::new();
+    let server =
+        settings.or_warn(|warning| left_out.push(warning)).unwrap_or_else(|| ServerSettings::unknown(caps.major()));
     let conditions = Conditions { caps: caps.clone(), server, scale: data.scale(), resumable };
     let loaders = conditions.useful_loaders(&tables, how.loaders.max(1));
     let way = conditions.way_of_largest(&tables, loaders);
@@ -88,11 +95,21 @@ pub fn load(
         let mut load = Load::new(data, caps, how, &tables, progress);
         let names: Vec<_> = tables.iter().map(|table| table.name).collect();
         let mut stamp = Stamp::planned(data, &names);
-        // Connections first: nothing is dropped if there are too few.
+        // Connections first: nothing is dropped if there is not even one.
         let mut sessions = Vec::new();
-        for _ in 0..loaders {
-            sessions.push(Session::new(Admin::connect(options)?, &halt)?);
+        while sessions.len() < loaders {
+            match Admin::connect(options) {
+                Ok(admin) => sessions.push(Session::new(admin, &halt)?),
+                Err(error @ ConnectError::TooManyConnections { .. }) if !sessions.is_empty() => {
+                    load.notes
+                        .push(steps::LOADERS.left_out(&format!("{} of {loaders} connect: {error}", sessions.len())));
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
+        let loaders = sessions.len();
+        load.notes.extend(left_out);
         load.notes.extend(uneven);
         load.spread(options, &mut control, &mut sessions)?;
         let Prepared { schema, found } = load.phase(Phase::Prepare, |load| load.prepare(&mut control, &stamp))?;
@@ -139,13 +156,12 @@ pub fn load(
             row.1 = table.rows;
         }
         load.finish(&mut control, &schema, &mut stamp, &plan.found)?;
-        let (data_bytes, invisible) = control.run(Phase::Stamp, None, |admin| {
-            Ok((
-                relations::sizes(admin, caps, &schema, &names)?,
-                relations::invisible(admin, &schema, &names, loaders)?,
-            ))
-        })?;
-        load.notes.extend(invisible);
+        let sizes = control.run(Phase::Stamp, None, |admin| Ok(relations::sizes(admin, caps, &schema, &names)))?;
+        let data_bytes = load.decide(&steps::SIZES, Phase::Stamp, sizes)?;
+        let invisible =
+            control.run(Phase::Stamp, None, |admin| Ok(relations::invisible(admin, &schema, &names, loaders)))?;
+        let invisible = load.decide(&steps::SCHEMA, Phase::Stamp, invisible)?;
+        load.notes.extend(invisible.unwrap_or_default());
         Ok(LoadReport { rows_kept, ..load.report(stamp, &filled, data_bytes, loaders, began) })
     });
     control.end();
@@ -185,7 +201,8 @@ pub fn way(data: &dyn DataSet, caps: &Capabilities, how: &LoadOptions, server: S
 
 /// Raises the memory of one index build above the server's setting, which is 64 MiB by default: up to half of
 /// `shared_buffers` for all loaders together, an eighth of the machine's memory with the usual quarter. The share of `idle`
-/// loaders is added; PostgreSQL gives an index one worker for each 32 MiB. Never lowers the server's setting.
+/// loaders is added; PostgreSQL gives an index one worker for each 32 MiB. Never lowers the server's setting. SHOW and SET
+/// need no right to a view or function.
 pub(crate) fn set_index_memory(
     admin: &mut Admin,
     shared_buffers_bytes: u64,
@@ -194,9 +211,35 @@ pub(crate) fn set_index_memory(
 ) -> Result<(), AdminError> {
     let share = (shared_buffers_bytes / 2 / loaders.max(1) as u64).saturating_mul(idle as u64 + 1);
     let kib = share.min(INDEX_MEMORY_BYTES_MAX) / 1024;
-    let sql = format!(
-        "select set_config(name, greatest(reset_val::bigint, {kib})::text, false) from pg_settings \
-         where name = 'maintenance_work_mem'"
-    );
-    admin.query(&sql).map(drop)
+    let usual = admin.query_opt("reset maintenance_work_mem; show maintenance_work_mem")?;
+    if usual.and_then(|usual| kib_of(&usual)).is_some_and(|usual| usual >= kib) {
+        return Ok(());
+    }
+    admin.execute(&format!("set maintenance_work_mem = '{kib}kB'")).map(drop)
+}
+
+/// Returns an amount of memory as SHOW prints it, in KiB.
+fn kib_of(shown: &str) -> Option<u64> {
+    let digits = shown.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &shown[digits.len()..] {
+        "kB" => 1,
+        "MB" => 1 << 10,
+        "GB" => 1 << 20,
+        "TB" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_as_show_prints_it() {
+        assert_eq!(
+            ["64MB", "1GB", "65537kB", "2TB", "-1", ""].map(kib_of).map(Option::unwrap_or_default),
+            [65536, 1 << 20, 65537, 2 << 30, 0, 0]
+        );
+    }
 }

@@ -234,18 +234,17 @@ impl<'a> Work<'a> {
     /// do not need. Beside as many busy loaders as CPUs they take CPUs from the loaders, and cost a quarter more CPU time.
     fn set_workers(&self, table: &Table, session: &mut Session<'_>) -> Result<(), LoadError> {
         let idle = self.board().schedule.idle_loaders();
-        let workers = match (idle, self.loaders) {
-            (_, 1) => "reset_val".to_owned(),
-            (0, _) => "'0'".to_owned(),
-            (idle, _) => format!("greatest(reset_val::int, {idle})::text"),
-        };
-        // Servers without this setting are not asked.
-        let sql = format!(
-            "select set_config(name, {workers}, false) from pg_settings where name = 'max_parallel_maintenance_workers'"
-        );
         session.run(Phase::Indexes, Some(table.name), |admin| {
             set_index_memory(admin, self.plan.conditions.server.shared_buffers_bytes, self.loaders, idle)?;
-            admin.query(&sql).map(drop)
+            let usual =
+                admin.query_opt("reset max_parallel_maintenance_workers; show max_parallel_maintenance_workers")?;
+            let usual: usize = usual.and_then(|usual| usual.parse().ok()).unwrap_or_default();
+            let workers = match (idle, self.loaders) {
+                (_, 1) => return Ok(()),
+                (0, _) => 0,
+                (idle, _) => idle.max(usual),
+            };
+            admin.execute(&format!("set max_parallel_maintenance_workers = {workers}")).map(drop)
         })
     }
 

@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use pgdyno_net::{ConnectOptions, quote};
-use pgdyno_wire::SqlState;
+use pgdyno_net::{AdminError, ConnectOptions};
 use pgdyno_workload::{Capabilities, DataSet, Table};
 
 use crate::fill::loaders::{Filled, Span};
@@ -12,6 +11,7 @@ use crate::session::Session;
 use crate::state::inventory::Inventory;
 use crate::state::ledger::{Found, Ledger};
 use crate::state::{layout, stamp};
+use crate::steps::{self, Step};
 use crate::{LoadError, LoadReport, Phase, PhaseReport, Progress, Stamp, TableReport};
 
 /// Loads of this estimated size and above are resumable. Below it, whole tables in one transaction each are faster,
@@ -72,6 +72,17 @@ impl<'a> Load<'a> {
             );
         }
         Self { data, caps, how, tables, progress, spans: Vec::new(), notes, ledger: None, unlogged }
+    }
+
+    /// Decides what the outcome of a step means; notes that an optional one was left out.
+    pub(crate) fn decide<T>(
+        &mut self,
+        step: &'static Step,
+        phase: Phase,
+        outcome: Result<T, AdminError>,
+    ) -> Result<Option<T>, LoadError> {
+        let done = step.decide(outcome).map_err(|error| LoadError::of(phase, None, error.source))?;
+        Ok(done.or_warn(|warning| self.notes.push(warning)))
     }
 
     pub(crate) fn phase<T>(
@@ -139,14 +150,15 @@ impl<'a> Load<'a> {
         self.phase(Phase::Stamp, |load| {
             let (data, caps) = (load.data, load.caps);
             // SQL files may have changed it.
-            let home = format!("select set_config('search_path', {}, false)", quote::literal(schema));
+            let home = format!("set search_path = {schema}");
             let inventory = control.run(Phase::Stamp, None, |admin| {
-                admin.query(&home)?;
+                admin.execute(&home)?;
                 Ok(Inventory::take(admin, data, caps))
             })??;
+            let made = control.run(Phase::Stamp, None, |admin| Ok(layout::found(admin, data, caps, &inventory)))?;
+            let made = load.decide(&steps::SCHEMA, Phase::Stamp, made)?;
             control.run(Phase::Stamp, None, |admin| {
-                let made = layout::found(admin, data, caps, &inventory)?;
-                let complete = stamp::complete_sql(schema, stamp, &made);
+                let complete = stamp::complete_sql(schema, stamp, made.as_ref());
                 let close = load.ledger.as_ref().map_or(String::new(), |ledger| format!("; {}", ledger.drop_sql()));
                 admin.execute(&(complete + &close))?;
                 if let Some((written, true)) = stamp::read(admin, schema, &stamp.dataset)? {
@@ -176,26 +188,15 @@ impl<'a> Load<'a> {
         if self.caps.distributed_tables {
             self.notes.extend(control.run(Phase::Checkpoint, None, distribute::checkpoint)?);
         }
-        match control.execute(Phase::Checkpoint, None, "checkpoint") {
-            Err(LoadError::Failed { source, .. }) => {
-                self.notes.push(match source.code() {
-                    Some(SqlState::INSUFFICIENT_PRIVILEGE) => "no CHECKPOINT after the load: it takes a superuser or, \
-                         since PostgreSQL 15, a member of pg_checkpoint; the server may write out loaded data during \
-                         the run"
-                        .to_owned(),
-                    _ => format!("no CHECKPOINT after the load: {source}"),
-                });
-                Ok(())
-            }
-            other => other.map(drop),
-        }
+        let outcome = control.run(Phase::Checkpoint, None, |admin| Ok(admin.execute("checkpoint")))?;
+        self.decide(&steps::CHECKPOINT, Phase::Checkpoint, outcome).map(drop)
     }
 
     pub(crate) fn report(
         self,
         stamp: Stamp,
         filled: &[Filled],
-        data_bytes: u64,
+        data_bytes: Option<u64>,
         loaders: usize,
         began: Instant,
     ) -> LoadReport {
@@ -214,7 +215,7 @@ impl<'a> Load<'a> {
         mut self,
         stamp: Stamp,
         tables: Vec<TableReport>,
-        data_bytes: u64,
+        data_bytes: Option<u64>,
         loaders: usize,
         began: Instant,
     ) -> LoadReport {

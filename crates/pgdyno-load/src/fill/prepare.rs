@@ -9,6 +9,7 @@ use crate::state::examine;
 use crate::state::inventory::Inventory;
 use crate::state::ledger::{self, Found, Ledger, Left};
 use crate::state::stamp::{self, command};
+use crate::steps;
 use crate::{DataState, Dropped, Kept, LoadError, Phase, Progress, Stamp};
 
 /// State at the start of a load.
@@ -25,12 +26,12 @@ impl Load<'_> {
         let dataset = self.data.meta().dataset;
         // Held until the connection ends: a long transaction would keep VACUUM from freezing.
         let got = control.run(Phase::Prepare, None, |admin| {
-            admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset)))
+            Ok(admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset))))
         })?;
-        match got.as_deref() {
-            Some("t") => {}
-            Some(_) => return Err(LoadError::Busy { dataset }),
-            None => return control.run(Phase::Prepare, None, |admin| Ok(Err(LoadError::no_schema(admin))))?,
+        match self.decide(&steps::LOAD_LOCK, Phase::Prepare, got)? {
+            Some(Some(got)) if got != "t" => return Err(LoadError::Busy { dataset }),
+            // What is left of the schema's name is looked at with the data.
+            Some(_) | None => {}
         }
         let (schema, found, dropped) = in_transaction(control, |admin| self.clear(admin, stamp))?;
         let objects = [dropped.relations, dropped.routines].concat();

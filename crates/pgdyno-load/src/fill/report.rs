@@ -14,7 +14,7 @@ pub struct LoadReport {
     /// From the first statement to the stamp.
     pub seconds: f64,
     /// Tables with their indexes and TOAST, in bytes: the sum of `pg_total_relation_size`.
-    pub data_bytes: u64,
+    pub data_bytes: Option<u64>,
     /// Connections that loaded.
     pub loaders: usize,
     /// Rows of an interrupted load that were not sent again.

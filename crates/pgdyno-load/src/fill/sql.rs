@@ -7,14 +7,14 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use pgdyno_net::AdminError;
+use pgdyno_net::{AdminError, quote};
 use pgdyno_workload::{SqlData, SqlFile, SqlStatement};
 
 use crate::fill::loading::Load;
 use crate::session::Session;
 use crate::state::ledger::Found;
 use crate::state::sql_objects::{self, Address, Marked};
-use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport};
+use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport, steps};
 
 impl Load<'_> {
     /// Runs the whole load.
@@ -45,7 +45,13 @@ impl Load<'_> {
                 .map(|what| format!("{what} cannot be marked as created by pgdyno; `pgdyno drop` will not drop it")),
         );
         stamp.rows = tables.iter().map(|table| (table.name.clone(), table.rows)).collect();
-        let bytes = tables.iter().map(|table| table.bytes).sum();
+        let names: Vec<_> = marked.tables.iter().map(|table| quote::literal(&table.sql)).collect();
+        let sql = format!(
+            "select coalesce(sum(pg_total_relation_size(name::regclass)), 0)::bigint from unnest(array[{}]::text[]) name",
+            names.join(", ")
+        );
+        let sizes = control.run(Phase::Rows, None, |admin| Ok(admin.query_one(&sql)))?;
+        let bytes = self.decide(&steps::SIZES, Phase::Rows, sizes)?.and_then(|bytes| bytes.parse().ok());
         self.finish(control, &home, &mut stamp, &Found::default())?;
         let report = |table: Counted| TableReport {
             name: table.name,
@@ -62,7 +68,6 @@ impl Load<'_> {
 struct Counted {
     name: String,
     rows: u64,
-    bytes: u64,
 }
 
 /// The transaction, or its present part.
@@ -195,14 +200,9 @@ impl Making<'_, '_> {
         let marked = self.mark()?;
         let mut tables = Vec::new();
         for table in &marked.tables {
-            let sql = format!(
-                "select count(*), pg_total_relation_size({}::regclass) from {}",
-                pgdyno_net::quote::literal(&table.sql),
-                table.sql
-            );
-            let rows = self.control.run(Phase::Rows, Some(&table.name), |admin| admin.query(&sql))?;
-            let number = |at: usize| rows.rows.first().and_then(|row| row[at].as_deref()?.parse().ok()).unwrap_or(0);
-            tables.push(Counted { name: table.name.clone(), rows: number(0), bytes: number(1) });
+            let sql = format!("select count(*) from {}", table.sql);
+            let rows = self.control.run(Phase::Rows, Some(&table.name), |admin| admin.query_one(&sql))?;
+            tables.push(Counted { name: table.name.clone(), rows: rows.parse().unwrap_or_default() });
         }
         if marked.count > 0 {
             self.commit()?;

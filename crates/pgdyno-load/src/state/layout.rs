@@ -7,6 +7,7 @@ use crate::LoadError;
 use crate::state::inventory::Inventory;
 use crate::state::schema::{Difference, Part, Schema};
 use crate::state::stamp;
+use crate::steps::{self, Done};
 
 /// Knowledge of loaded data.
 #[derive(Debug, Default)]
@@ -68,7 +69,14 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     if data.sql_data().is_none() && data.routines(caps).list.is_empty() {
         expected.retain(|part| !part.is_routine());
     }
-    let mut found = found(admin, data, caps, &inventory).map_err(LoadError::Catalog)?;
+    let found = steps::SCHEMA.decide(found(admin, data, caps, &inventory));
+    let mut found = match found.map_err(|error| LoadError::Catalog(error.source))? {
+        Done::With(found) => found,
+        Done::LeftOut(why) => {
+            let unknown = Known { schema_unknown: Some(why), ..Known::default() };
+            return Ok(Known { rows: stamp.rows, changes: stamp.changes, ..unknown });
+        }
+    };
     let gone = expected.parts().filter(|(part, file)| part.kind == FILE && found.get(part) != Some(file));
     let emptied = gone.map(|(part, _)| part.name.clone()).collect();
     expected.retain(|part| part.kind != FILE);
@@ -125,7 +133,8 @@ pub(crate) fn note_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabi
         return Ok(());
     }
     let Some(noted) = stamp::layout(admin, schema, dataset).map_err(LoadError::Catalog)? else { return Ok(()) };
-    let now = found(admin, data, caps, &inventory).map_err(LoadError::Catalog)?;
+    let now = steps::SCHEMA.decide(found(admin, data, caps, &inventory));
+    let Done::With(now) = now.map_err(|error| LoadError::Catalog(error.source))? else { return Ok(()) };
     let mut layout = noted.clone();
     layout.retain(|part| !part.is_routine());
     for (part, definition) in now.parts().filter(|(part, _)| part.is_routine()) {

@@ -254,14 +254,14 @@ pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
     )
 }
 
-/// Returns SQL that notes the end of the load, and what it made.
-pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: &Schema) -> String {
+/// Returns SQL that notes the end of the load, and what it made, if that is known.
+pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: Option<&Schema>) -> String {
     format!(
         "update {schema}.{STAMP_TABLE} set complete = true, loaded_at = now(), tables = array[{}]::text[], \
          rows = array[{}]::bigint[], layout = {} where dataset = {} and identity = {}",
         tables_list(stamp),
         rows_list(stamp),
-        quote::literal(&layout.to_text()),
+        layout.map_or_else(|| "null".to_owned(), |layout| quote::literal(&layout.to_text())),
         quote::literal(&stamp.dataset),
         quote::literal(&stamp.identity),
     )

@@ -107,7 +107,7 @@ fn what_sql_made_is_dropped_to_the_last_object_and_nothing_else() {
     let rows: Vec<_> = report.tables.iter().map(|t| (t.name.as_str(), t.rows)).collect();
     assert_eq!(rows, [("event", 0), ("place", 10), ("reading", 1000), ("side.\"Odd Name\"", 0)]);
     assert_eq!((report.loaders, report.notes.len()), (1, 0), "{:?}", report.notes);
-    assert!(report.data_bytes > 0);
+    assert!(report.data_bytes.unwrap() > 0);
     assert_eq!(state(&mut admin, &*own).unwrap(), DataState::Complete(report.stamp.clone()));
     let params: Vec<_> = report.stamp.load_params().collect();
     assert_eq!(params, [("rows", "1000".to_owned())]);

@@ -33,6 +33,8 @@ static CAPS: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
     distributed_tables: false,
     cluster: None,
     standby: false,
+    read_only: None,
+    read_only: None,
     pooling: None,
 });
 

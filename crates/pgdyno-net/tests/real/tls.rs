@@ -345,14 +345,14 @@ fn each_refusal_is_one_sentence_with_host_and_remedy() {
         ("user=scram_user", ["none is given", "PGPASSWORD"]),
         ("user=stranger", ["pg_hba.conf", "reload"]),
         ("user=nologin password=pencil", ["not permitted to log in", "LOGIN"]),
-        ("user=limited password=pencil", ["no free connection", "max_connections"]),
+        ("user=limited password=pencil", ["no free connection", "CONNECTION LIMIT"]),
         ("user=scram_user password=pencil dbname=absent", ["no database 'absent'", "createdb absent"]),
         ("user=tls_only password=pencil sslmode=disable", ["pg_hba.conf", "sslmode"]),
         ("user=scram_user password=pencil require_auth=md5", ["require_auth", "scram-sha-256"]),
         ("user=scram_user password=pencil options=--nonsense", ["nonsense", "SQLSTATE"]),
     ] {
         let error = f.error(&format!("{at} {dsn}"));
-        let text = error.to_string();
+        let text = format!("{error}; {}", error.remedy().unwrap_or_default());
         for part in parts {
             assert!(text.contains(part), "{dsn}: {text}");
         }
@@ -372,6 +372,6 @@ fn each_refusal_is_one_sentence_with_host_and_remedy() {
     let error = Connection::open(&options).unwrap_err().to_string();
     assert!(error.contains("does not offer TLS") && error.contains("ssl=on"), "{error}");
     let options = plain.resolve("host=127.0.0.1 dbname=postgres user=nobody");
-    let error = Connection::open(&options).unwrap_err().to_string();
+    let error = Connection::open(&options).unwrap_err().remedy().unwrap();
     assert!(error.contains("createuser"), "{error}");
 }

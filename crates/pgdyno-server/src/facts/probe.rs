@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::ask::{ask, first};
 use crate::facts::cluster::cluster;
 use crate::facts::pooler::pooling;
+use crate::facts::read_only::read_only;
 
 /// Facts of a server for the record of a run. Unknown ones are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -97,7 +98,8 @@ pub fn capabilities(admin: &mut Admin, options: &ConnectOptions) -> Result<Capab
     let cluster = cluster(admin)?;
     let standby = is_standby(admin)?.unwrap_or_default();
     let pooling = pooling(admin, options)?;
-    Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster, standby, pooling })
+    let read_only = admin.promptly("whether it takes writes", read_only)?;
+    Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster, standby, read_only, pooling })
 }
 
 /// Returns true if the server is a standby; `None` if unknown.

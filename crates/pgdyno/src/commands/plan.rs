@@ -5,12 +5,12 @@ use std::time::Duration;
 use pgdyno_life::data::loaded::loaded;
 use pgdyno_life::data::{self, disk::shortages};
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::Result;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::recipe_order;
 use pgdyno_life::plan::resolve::{Draft, Resolved, without_effect};
 use pgdyno_life::stage::is_null;
-use pgdyno_life::target::Target;
-use pgdyno_load::ServerSettings;
+use pgdyno_life::target::{Target, room};
+use pgdyno_load::{ServerSettings, steps};
 use pgdyno_net::{Admin, ConnectOptions, Deadline};
 use pgdyno_plan::{Facts, LoadChoice, Plan, RecipePlan};
 use pgdyno_report::forms::{FORMAT_VERSION, PlanForm};
@@ -27,8 +27,15 @@ pub(crate) fn run(command: PlanCommand) -> Result<Code> {
     };
     let Resolved { plan, workload, mut notes } = request.resolve(&facts)?;
     let caps = facts.server.clone().unwrap_or_default();
+    let mut warnings = Vec::new();
     let settings = match looked {
-        Ok(settings) => settings.or_else(|| target.given().is_none().then(ServerSettings::of_private)),
+        Ok(Some(mut admin)) => {
+            let further = Deadline::after(ALL_ANSWERS);
+            warnings.extend(admin.until(further, |admin| impossible(admin, &plan, &facts))?);
+            let read = admin.until(further, |admin| ServerSettings::read(admin, caps.major()));
+            steps::LOAD_SETTINGS.decide(read).or_fail(Code::Start)?.or_warn(|warning| notes.push(warning))
+        }
+        Ok(None) => target.given().is_none().then(ServerSettings::of_private),
         Err(why) => {
             notes.push(format!("what the target holds is not known: {why}"));
             None
@@ -40,7 +47,6 @@ pub(crate) fn run(command: PlanCommand) -> Result<Code> {
     }
     let loaded = workload.data.iter().filter(|data| data.meta().has_data());
     let before_run = workload.data.iter().flat_map(|data| data.before_run()).filter(|_| !plan.no_vacuum);
-    let mut warnings = Vec::new();
     if plan.load != LoadChoice::Never {
         warnings.extend(shortages(&workload, &target));
     }
@@ -126,16 +132,32 @@ fn is_loaded(plan: &Plan, facts: &Facts) -> bool {
     }
 }
 
-/// Reads what a given server can do and contains, and returns its settings. Only reads. The error says why that failed.
-fn look(
-    target: &Target,
-    workload: &Workload,
-    facts: &mut Facts,
-) -> std::result::Result<Option<ServerSettings>, String> {
+/// Returns why the run will be refused, as far as the server shows that, or what it will leave out.
+fn impossible(admin: &mut Admin, plan: &Plan, facts: &Facts) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    // A pooler has more clients than connections.
+    if facts.server.as_ref().is_some_and(|caps| caps.pooling.is_none()) {
+        warnings.extend(room::shortage(admin, plan.links(), !plan.watch.off)?);
+    }
+    if is_loaded(plan, facts)
+        && let Err(error) = pgdyno_load::admit(admin)
+    {
+        let hint = error.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"));
+        warnings.push(format!("the load will be refused: {error}{hint}"));
+    }
+    Ok(warnings)
+}
+
+/// Reads what a given server can do and contains, and returns the connection. Only reads. The error says why that failed.
+fn look(target: &Target, workload: &Workload, facts: &mut Facts) -> std::result::Result<Option<Admin>, String> {
     let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Ok(None) };
     let options = options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING);
     let mut admin = Admin::connect(&options).map_err(|error| error.to_string())?;
-    admin.until(Deadline::after(ALL_ANSWERS), |admin| look_by(admin, &options, workload, facts))
+    if is_null(&admin) {
+        return Ok(None);
+    }
+    admin.until(Deadline::after(ALL_ANSWERS), |admin| look_by(admin, &options, workload, facts))?;
+    Ok(Some(admin))
 }
 
 /// Does the same over a connection.
@@ -144,15 +166,14 @@ fn look_by(
     options: &ConnectOptions,
     workload: &Workload,
     facts: &mut Facts,
-) -> std::result::Result<Option<ServerSettings>, String> {
-    if is_null(admin) {
-        return Ok(None);
-    }
-    facts.loaded = loaded(admin, workload).map_err(|failure| failure.text())?.filter(|loaded| loaded.complete);
-    let caps = pgdyno_server::capabilities(admin, options).map_err(|error| error.to_string())?;
-    let settings = ServerSettings::read(admin, caps.major()).map_err(|error| error.to_string())?;
-    facts.server = Some(caps);
-    Ok(Some(settings))
+) -> std::result::Result<(), String> {
+    facts.server = Some(pgdyno_server::capabilities(admin, options).map_err(|error| error.to_string())?);
+    let with_remedy = |failure: Failure| match failure.remedy() {
+        Some(remedy) => format!("{}; {remedy}", failure.text()),
+        None => failure.text(),
+    };
+    facts.loaded = loaded(admin, workload).map_err(with_remedy)?.filter(|loaded| loaded.complete);
+    Ok(())
 }
 
 /// Returns what the document says besides the numbers.

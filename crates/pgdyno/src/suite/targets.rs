@@ -80,13 +80,15 @@ impl<'a> Targets<'a> {
     }
 
     fn lock(&mut self, options: &ConnectOptions, state: &State) -> Result<()> {
+        let progress = self.progress;
+        let warn: &dyn Fn(&str) = &|warning| progress.warn(warning);
         match self.locks.entry(options.to_string()) {
             Entry::Vacant(free) => {
-                free.insert(TargetLock::take(options, &format!("suite {}", state.name()), self.interrupt)?);
+                free.insert(TargetLock::take(options, &format!("suite {}", state.name()), self.interrupt, warn)?);
                 Ok(())
             }
             // A restart of the server has removed the lock.
-            Entry::Occupied(mut held) => held.get_mut().retake(options, self.interrupt),
+            Entry::Occupied(mut held) => held.get_mut().retake(options, self.interrupt, warn),
         }
     }
 

@@ -50,6 +50,7 @@ mod samples;
 mod schemas;
 mod search;
 mod serve;
+mod server_states;
 mod signals;
 mod stalls;
 mod store;

@@ -83,12 +83,12 @@ fn a_role_that_may_only_read_runs_what_only_reads() {
         place.home.run(&args)
     };
     place.execute("grant select on pgbench_accounts to reader");
-    run("run select-only -c 2 -T 1 --ramp 0").says(&["pgdyno_stamp", "grant the role SELECT on it"]);
+    run("run select-only -c 2 -T 1 --ramp 0").says(&["pgdyno_stamp", "GRANT SELECT ON pgdyno_stamp"]);
 
     place.execute("grant select on all tables in schema public to reader");
     run("run select-only -c 2 -T 1 --ramp 0 -v").ok().prints(&[
         "before the run, vacuum pgbench_branches",
-        "left out before the run",
+        "left out: empty the history",
         "permission denied for table pgbench_history",
         "checks after the run: all",
     ]);

@@ -8,7 +8,7 @@ use pgdyno_net::{Admin, AdminError, CancelHandle, ConnectOptions, Rows};
 use pgdyno_workload::IsolationLevel;
 
 use super::ScenarioError;
-use crate::session::no_limits;
+use crate::session::lift_limits;
 
 /// Interval between cancel requests: one that arrives between two statements is lost.
 const REPEAT: Duration = Duration::from_millis(200);
@@ -48,9 +48,7 @@ impl Actor {
         level: Option<IsolationLevel>,
     ) -> Result<Self, ScenarioError> {
         let mut admin = Admin::connect(options)?;
-        for sql in no_limits(false) {
-            admin.query(&sql)?;
-        }
+        lift_limits(&mut admin, false)?;
         // Scenarios are about waits for locks.
         admin.wait_without_limit();
         // Behind a pooler the key for cancel requests is the pooler's own.

@@ -18,7 +18,8 @@ impl Schema {
 
     fn read_within(admin: &mut Admin, tables: &[String], routines: &[String]) -> Result<Self, AdminError> {
         // So that the catalog writes the same names whatever the session's search_path is.
-        admin.query("select set_config('search_path', quote_ident(current_schema()), true)")?;
+        let Some(home) = admin.query_opt("select quote_ident(current_schema())")? else { return Ok(Self::default()) };
+        admin.execute(&format!("set local search_path = {home}; set local quote_all_identifiers = off"))?;
         let mut schema = Self::default();
         for sql in [tables_sql(tables), routines_sql(routines)] {
             for row in admin.query(&sql)?.rows {
