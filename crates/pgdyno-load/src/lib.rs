@@ -44,7 +44,7 @@ pub use fill::progress::{Phase, Progress};
 pub use fill::queue::help;
 pub use fill::report::{LoadReport, PhaseReport, TableReport};
 pub use fill::routines::refresh_routines;
-pub use fresh::{CopyMethod, Fresh, FreshError, Template};
+pub use fresh::{CopyMethod, Fresh, FreshError, Template, is_copy_name};
 pub use state::changes::{interrupted_change, repair};
 pub use state::layout::differences;
 pub use state::ledger::Kept;

@@ -24,7 +24,7 @@ mod rows;
 pub mod search;
 mod steady;
 
-pub use bytes::NoPart;
+pub use bytes::{NoPart, Shape};
 pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};

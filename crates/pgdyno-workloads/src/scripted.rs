@@ -226,6 +226,11 @@ impl Drive for Scripted {
         commands.all(|command| !command.is_sql() || reads::only_reads(&command.label()))
     }
 
+    fn runs_commands(&self) -> bool {
+        let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
+        commands.any(|command| matches!(command.kind, Kind::Shell(_) | Kind::SetShell(_)))
+    }
+
     fn stages(&self) -> Vec<Stage> {
         let one = || vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])];
         self.spec.groups.as_ref().map_or_else(one, |groups| groups.stages.clone())

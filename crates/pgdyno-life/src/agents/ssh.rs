@@ -58,7 +58,8 @@ struct Session {
 }
 
 impl Started {
-    /// Starts an agent on each machine, which joins the meeting at `meet` for the run with this word.
+    /// Starts an agent on each machine, which joins the meeting at `meet` for the run with this word, and which may do what
+    /// `allowing` says.
     ///
     /// # Errors
     /// When a machine cannot be reached, or cannot run this program.
@@ -66,6 +67,7 @@ impl Started {
         machines: &[String],
         meet: &ConnectOptions,
         word: &str,
+        allowing: &[String],
         events: &dyn EventSink,
     ) -> Result<Self> {
         let own = Own::read()?;
@@ -76,7 +78,7 @@ impl Started {
                 Some(path) => format!("starting an agent on {machine}: {path}"),
                 None => format!("starting an agent on {machine}, with a copy of this program"),
             });
-            sessions.push(Session::open(machine, &own, program.as_deref(), meet, word)?);
+            sessions.push(Session::open(machine, &own, program.as_deref(), meet, word, allowing)?);
         }
         Ok(Self { sessions })
     }
@@ -158,9 +160,18 @@ impl Own {
 }
 
 impl Session {
-    fn open(machine: &str, own: &Own, program: Option<&str>, meet: &ConnectOptions, word: &str) -> Result<Self> {
-        // Without its password: the machine has its own.
-        let agent = format!("agent --meet {} --once --until-eof --reserved {word}", quoted(&meet.to_string()));
+    fn open(
+        machine: &str,
+        own: &Own,
+        program: Option<&str>,
+        meet: &ConnectOptions,
+        word: &str,
+        allowing: &[String],
+    ) -> Result<Self> {
+        // Without passwords: the machine has its own.
+        let allowing: String = allowing.iter().map(|option| format!(" {}", quoted(option))).collect();
+        let meet = quoted(&meet.to_string());
+        let agent = format!("agent --meet {meet} --once --until-eof --reserved {word}{allowing}");
         let script = match program {
             Some(path) => format!("exec {} {agent}", quoted(path)),
             None => format!(
