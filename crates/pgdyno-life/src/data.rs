@@ -94,6 +94,7 @@ pub(crate) fn provide(
             return Ok(Provided { load: None, maker: Some(whose) });
         }
         (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(data, &stamp)),
+        (DataState::Taken(taken), _) => return Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
         (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
             let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
             let hint = format!("leave out --no-load, or run `pgdyno load {}` first", meta.id);
@@ -167,6 +168,7 @@ pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     let meta = data.meta();
     match pgdyno_load::state(admin, data).or_fail(Code::Load)? {
         DataState::Other(stamp) => Err(other(data, &stamp)),
+        DataState::Taken(taken) => Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
         DataState::Foreign { scale: Some(scale), maker } if scale != data.scale() => {
             Err(other_size_of_another(meta.scale_name, scale, data.scale(), maker))
         }
@@ -285,6 +287,7 @@ pub fn load(
             access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
         }
         Step::Way(way) => access.events.note(way),
+        Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
         Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
         Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),

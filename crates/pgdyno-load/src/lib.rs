@@ -49,6 +49,7 @@ pub use state::changes::{interrupted_change, repair};
 pub use state::layout::differences;
 pub use state::ledger::Kept;
 pub use state::maker::{driven_by, shortcomings};
+pub use state::owner::{Owner, Taken};
 pub use state::relations::table_sizes;
 pub use state::schema::{Difference, Part, Schema};
 pub use state::stamp::{STAMP_TABLE, Stamp, identity};
