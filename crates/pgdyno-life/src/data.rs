@@ -19,7 +19,7 @@ use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Capabilities, DataSet};
+use pgdyno_workload::{Capabilities, DataSet, Meta};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -80,13 +80,17 @@ pub(crate) fn provide(
             return Ok(Provided::default());
         }
         (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
-            if scale != asked {
+            if !suits(meta, scale, asked) {
                 return Err(other_size_of_another(name, scale, asked, maker));
             }
             foreign::whole(access, admin, data)?;
-            let size = units::count(scale);
+            let size = units::count(asked);
             let whose = maker.unwrap_or("another program");
-            access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}"));
+            let of_all = match asked < scale {
+                true => format!(", the first of {} keys", units::count(scale)),
+                false => String::new(),
+            };
+            access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}{of_all}"));
             match data.routines(access.caps).schema {
                 None => foreign::drivable(access, admin, data, maker)?,
                 Some(schema) => foreign::place(access, admin, data, schema)?,
@@ -169,11 +173,16 @@ pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     match pgdyno_load::state(admin, data).or_fail(Code::Load)? {
         DataState::Other(stamp) => Err(other(data, &stamp)),
         DataState::Taken(taken) => Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
-        DataState::Foreign { scale: Some(scale), maker } if scale != data.scale() => {
+        DataState::Foreign { scale: Some(scale), maker } if !suits(meta, scale, data.scale()) => {
             Err(other_size_of_another(meta.scale_name, scale, data.scale(), maker))
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true if data of another program has the size that is asked for. If that is a range of keys, there may be more.
+fn suits(meta: &Meta, there: u64, asked: u64) -> bool {
+    asked == there || meta.is_key_range && asked < there
 }
 
 /// Returns the error for data of another program that has another size.

@@ -33,7 +33,9 @@ mod state;
 pub use check::durability::{Witness, lost, witness};
 pub use check::question::{CheckError, CheckProgress};
 pub use check::scenario::{Rules, ScenarioError, ScenarioResult, default_level, play};
-pub use check::{Baseline, COUNTED_ROWS_MAX, CheckReport, CheckResult, Moment, SCHEMA, SCHEMA_CONDITION, check};
+pub use check::{
+    Baseline, COUNTED_ROWS_MAX, CheckReport, CheckResult, Moment, NOT_CHECKABLE, SCHEMA, SCHEMA_CONDITION, check,
+};
 pub use drop::{Dropped, drop_data};
 pub use error::LoadError;
 pub use fill::apart::place_routines;

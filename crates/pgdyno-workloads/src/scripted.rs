@@ -119,6 +119,7 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         dataset: "scripts",
         scale_name: "",
         scale_query: None,
+        is_key_range: false,
         params: &[],
     });
     Ok(Scripted { meta, txns, branching, program: leak(Program::new(scripts, names, &spec, &seeds)), seeds, spec })
