@@ -61,7 +61,7 @@ def main():
         alone = []
         teams = {k: [] for k in TEAMS}
         agents = [
-            subprocess.Popen([PGDYNO, "agent", "--meet", MEET, "-q"], cwd=home, stdin=subprocess.DEVNULL)
+            subprocess.Popen([PGDYNO, "agent", "--meet", MEET, "--allow-target", "null", "-q"], cwd=home, stdin=subprocess.DEVNULL)
             for _ in range(max(TEAMS))
         ]
         try:

@@ -9,6 +9,7 @@ mod conninfo;
 mod eval;
 mod hlog;
 mod http;
+mod meeting;
 mod memory;
 mod null;
 mod parse;
@@ -48,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "eval", run: eval::run, seeds: &["fuzz/seeds/eval"], memory_per_byte: 1000 },
     Target { name: "hlog", run: hlog::run, seeds: &["fuzz/seeds/hlog"], memory_per_byte: 4000 },
     Target { name: "http", run: http::run, seeds: &["fuzz/seeds/http"], memory_per_byte: 1000 },
+    Target { name: "meeting", run: meeting::run, seeds: &["fuzz/seeds/meeting"], memory_per_byte: 4000 },
     Target { name: "null", run: null::run, seeds: &["fuzz/seeds/null"], memory_per_byte: 1000 },
     Target { name: "parse", run: parse::run, seeds: &["fuzz/seeds/parse", "workloads"], memory_per_byte: 1000 },
     Target { name: "proc", run: proc::run, seeds: &["fuzz/seeds/proc"], memory_per_byte: 1000 },

@@ -21,7 +21,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
-use pgdyno_workload::{Capabilities, DataSet};
+use pgdyno_workload::{Capabilities, DataSet, Meta};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -82,13 +82,17 @@ pub(crate) fn provide(
             return Ok(Provided::default());
         }
         (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
-            if scale != asked {
+            if !suits(meta, scale, asked) {
                 return Err(other_size_of_another(name, scale, asked, maker));
             }
             foreign::whole(access, admin, data)?;
-            let size = units::count(scale);
+            let size = units::count(asked);
             let whose = maker.unwrap_or("another program");
-            access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}"));
+            let of_all = match asked < scale {
+                true => format!(", the first of {} keys", units::count(scale)),
+                false => String::new(),
+            };
+            access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}{of_all}"));
             match data.routines(access.caps).schema {
                 None => foreign::drivable(access, admin, data, maker)?,
                 Some(schema) => foreign::place(access, admin, data, schema)?,
@@ -96,6 +100,7 @@ pub(crate) fn provide(
             return Ok(Provided { load: None, maker: Some(whose) });
         }
         (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(data, &stamp)),
+        (DataState::Taken(taken), _) => return Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
         (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
             let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
             let hint = format!("leave out --no-load, or run `pgdyno load {}` first", meta.id);
@@ -178,11 +183,17 @@ pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     let meta = data.meta();
     match pgdyno_load::state(admin, data).or_fail(Code::Load)? {
         DataState::Other(stamp) => Err(other(data, &stamp)),
-        DataState::Foreign { scale: Some(scale), maker } if scale != data.scale() => {
+        DataState::Taken(taken) => Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
+        DataState::Foreign { scale: Some(scale), maker } if !suits(meta, scale, data.scale()) => {
             Err(other_size_of_another(meta.scale_name, scale, data.scale(), maker))
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true if data of another program has the size that is asked for. If that is a range of keys, there may be more.
+fn suits(meta: &Meta, there: u64, asked: u64) -> bool {
+    asked == there || meta.is_key_range && asked < there
 }
 
 /// Returns the error for data of another program that has another size.
@@ -299,6 +310,7 @@ pub fn load(
             access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
         }
         Step::Way(way) => access.events.note(way),
+        Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
         Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
         Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),

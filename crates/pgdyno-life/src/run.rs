@@ -64,7 +64,8 @@ pub fn run_request(request: &Request, interrupt: &Interrupt, events: &dyn EventS
         target.admit_agents()?;
     }
     watch::profile::admit(&resolved.plan, &target)?;
-    let team = Team::gather(&order.meeting, &resolved.plan.workload, interrupt, events)?;
+    let needs = (&target, &*resolved.workload.drive);
+    let team = Team::gather(&order.meeting, needs, &resolved.plan.workload, interrupt, events)?;
     match &team {
         Some(team) => {
             facts.driver_cpus = team.cpus();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pgdyno_engine::Ended;
 use pgdyno_load::steps;
-use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
+use pgdyno_load::{Baseline, Difference, Fresh, Moment, NOT_CHECKABLE, SCHEMA, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_results::{
@@ -575,7 +575,14 @@ impl Stage<'_> {
     /// Adds checks to the record, and warns of those that the server cannot run. A set without checks gets no line.
     fn note_checks(&mut self, set: &CheckSet) {
         for (check, why) in set.checks.iter().filter_map(|check| Some((check, check.refused.as_ref()?))) {
-            self.warn(format!("{} was not checked {}: the server cannot run its query: {why}", check.name, set.when));
+            match why.strip_prefix(NOT_CHECKABLE) {
+                // It says nothing about the figures.
+                Some(why) => self.events.note(&format!("{} is not checked: {why}", check.name)),
+                None => self.warn(format!(
+                    "{} was not checked {}: the server cannot run its query: {why}",
+                    check.name, set.when
+                )),
+            }
         }
         if !set.checks.is_empty() {
             self.recording.record.checks.push(set.clone());

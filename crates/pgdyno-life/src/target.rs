@@ -77,7 +77,12 @@ impl Kind {
 impl Target {
     /// Returns the target without a server.
     pub(crate) fn none() -> Self {
-        Self { kind: Kind::None, named: None, settings: BTreeMap::new(), shown_as: None }
+        Self::of(Kind::None)
+    }
+
+    /// Returns a target without a name or settings.
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self { kind, named: None, settings: BTreeMap::new(), shown_as: None }
     }
 
     /// Reads the order, `pgdyno.toml` if it names a target of it, and without a target the environment. Connects to no

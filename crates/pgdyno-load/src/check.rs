@@ -164,7 +164,13 @@ pub fn check(
                 if check.expect.is_unchanged_by_run() && !matches!(moment, Moment::AfterRun(_)) =>
             {
                 report.checks.extend(since_load(check, &answer, &emptied, moment));
-                report.baseline.unchanging.push((check.name, answer.rows));
+                match not_checkable(check, &answer) {
+                    None => report.baseline.unchanging.push((check.name, answer.rows)),
+                    Some(result) => {
+                        report.baseline.broken.push(check.name);
+                        report.checks.push(result);
+                    }
+                }
             }
             _ => {
                 let result = verdict(question, &answer, moment);
@@ -332,6 +338,28 @@ fn since_load(
         refused: None,
         seconds: answer.seconds(),
         violations: if zero { Vec::new() } else { texts(&answer.rows) },
+        more: false,
+    })
+}
+
+/// Beginning of [`CheckResult::refused`] for a condition that cannot be checked with the data that is there.
+pub const NOT_CHECKABLE: &str = "not checkable: ";
+
+/// Returns the result of a condition that cannot be checked with the rows before the run; `None` if it can.
+fn not_checkable(check: &Check, answer: &Answer) -> Option<CheckResult> {
+    let Expect::UnchangedFrom { value, otherwise } = check.expect else { return None };
+    let value = value.to_string();
+    if answer.rows.rows.iter().flatten().all(|found| found.as_deref() == Some(&value)) {
+        return None;
+    }
+    let found = texts(&answer.rows).join(", ");
+    Some(CheckResult {
+        name: check.name.to_owned(),
+        condition: check.condition.to_owned(),
+        holds: false,
+        refused: Some(format!("{NOT_CHECKABLE}{otherwise} ({found}, and there are {value} keys)")),
+        seconds: answer.seconds(),
+        violations: Vec::new(),
         more: false,
     })
 }

@@ -9,7 +9,7 @@ use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
 use crate::state::stamp;
 use crate::steps::{self, Done};
-use crate::{LoadError, state};
+use crate::{LoadError, Owner, Taken, state};
 
 /// Objects that were dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,8 @@ impl Dropped {
 ///
 /// # Errors
 /// [`LoadError::Foreign`] or [`LoadError::OtherMaker`] without `force`, if there is an object that is not pgdyno's;
-/// nothing is dropped then.
+/// [`LoadError::Taken`] if one belongs to a data set that pgdyno loaded for another workload, also with `force`. Nothing is
+/// dropped then.
 pub fn drop_data(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<Dropped, LoadError> {
     // Locks of others and a synchronous standby take as long as they take.
     admin.patiently(|admin| drop_patiently(admin, data, force))
@@ -53,7 +54,10 @@ fn drop_patiently(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<
     let mut transaction = None;
     let dropped = lock(admin, meta.dataset)
         .and_then(|()| Inventory::take(admin, data, &caps))
-        .and_then(|inventory| drop_all(admin, &inventory, meta.dataset, force))
+        .and_then(|inventory| match inventory.taken(admin, data)? {
+            Some(taken) => Err(LoadError::Taken(Box::new(Taken { is_forcible: false, ..taken }))),
+            None => drop_all(admin, &inventory, meta.dataset, force),
+        })
         .and_then(|dropped| drop_routine_schema(admin, data, dropped))
         .and_then(|dropped| {
             transaction = fate::transaction(admin).map_err(undroppable)?;
@@ -82,13 +86,13 @@ fn drop_routine_schema(admin: &mut Admin, data: &dyn DataSet, mut dropped: Dropp
 }
 
 /// Within a transaction: takes the lock that loads of the data set hold, until the transaction's end.
-pub(crate) fn lock(admin: &mut Admin, dataset: &'static str) -> Result<(), LoadError> {
+pub(crate) fn lock(admin: &mut Admin, dataset: &str) -> Result<(), LoadError> {
     // A refusal would end the transaction.
     admin.execute("savepoint pgdyno_lock").map_err(LoadError::Catalog)?;
     let got = admin.query_opt(&format!("select pg_try_advisory_xact_lock({})", lock_key(dataset)));
     match steps::LOAD_LOCK.decide(got).map_err(|error| LoadError::Catalog(error.source))? {
         Done::With(Some(got)) if got == "t" => Ok(()),
-        Done::With(Some(_)) => Err(LoadError::Busy { dataset }),
+        Done::With(Some(_)) => Err(LoadError::Busy { dataset: dataset.to_owned() }),
         Done::With(None) => Err(LoadError::no_schema(admin)),
         Done::LeftOut(_) => admin.execute("rollback to savepoint pgdyno_lock").map(drop).map_err(LoadError::Catalog),
     }
@@ -118,6 +122,23 @@ pub(crate) fn drop_all(
         routines: inventory.routines.iter().map(|o| o.name.clone()).collect(),
         stamp,
     })
+}
+
+/// Within a transaction: drops whole data sets of other workloads, and everything in `inventory`, so that there is room.
+pub(crate) fn drop_owners(
+    admin: &mut Admin,
+    inventory: Inventory,
+    dataset: &str,
+    owners: &[Owner],
+) -> Result<Dropped, LoadError> {
+    for owner in owners {
+        lock(admin, &owner.dataset)?;
+        if inventory.has_stamps {
+            admin.execute(&stamp::delete_sql(&inventory.schema, &owner.dataset)).map_err(undroppable)?;
+        }
+    }
+    let whole = inventory.with(admin, owners).map_err(LoadError::Catalog)?;
+    drop_all(admin, &whole, dataset, true)
 }
 
 /// Within a transaction: drops all of it. Repeats statements that failed because of dependent objects.

@@ -7,7 +7,7 @@ use pgdyno_wire::libpq;
 use pgdyno_workload::Maker;
 
 use crate::state::stamp::STAMP_TABLE;
-use crate::{Fate, Phase, Remains, Stamp};
+use crate::{Fate, Phase, Remains, Stamp, Taken};
 
 /// The error when data could not be looked at, loaded or dropped.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +48,9 @@ pub enum LoadError {
         /// The objects, each with its kind: `table customer`.
         objects: Vec<String>,
     },
+    /// pgdyno loaded tables or routines of the same names for other workloads.
+    #[error("{0}")]
+    Taken(Box<Taken>),
     /// The tables belong to a known program.
     #[error(
         "schema {schema} holds data loaded by {}: {}; pgdyno leaves it alone, and `{}` drives it as it is; use another \
@@ -122,7 +125,7 @@ pub enum LoadError {
     )]
     Busy {
         /// The data set.
-        dataset: &'static str,
+        dataset: String,
     },
     /// An object depends on one to be dropped.
     #[error("cannot drop {objects}: {source}; first drop what depends on it: pgdyno does not")]
@@ -370,11 +373,9 @@ fn is_stamp(error: &AdminError) -> bool {
 
 /// For data that is there already, perhaps of another program.
 fn remedy(message: &ServerMessage) -> &'static str {
-    match message.code.as_str() {
-        "42P07" | "42723" | "42710" | "42P06" => {
-            "\nIt was there before and is left alone: use another database or schema, or drop it first."
-        }
-        _ => "",
+    match is_there(message) {
+        true => "\nIt was there before and is left alone: use another database or schema, or drop it first.",
+        false => "",
     }
 }
 
@@ -388,6 +389,11 @@ fn outcome(fate: &Fate) -> String {
             format!("whether anything was dropped could not be found out ({why}): drop again to find out what is left")
         }
     }
+}
+
+/// Returns true if the message says that an object exists already.
+pub(crate) fn is_there(message: &ServerMessage) -> bool {
+    matches!(message.code.as_str(), "42P07" | "42723" | "42710" | "42P06")
 }
 
 fn of(table: &Option<String>) -> String {

@@ -373,7 +373,9 @@ fn copy_name(run: &str) -> String {
     format!("{PREFIX}{word}_{}", checksum(word))
 }
 
-fn is_copy_name(name: &str) -> bool {
+/// Returns true if a database has the name of a copy that pgdyno makes.
+#[must_use]
+pub fn is_copy_name(name: &str) -> bool {
     let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('_'));
     parts.is_some_and(|(word, sum)| checksum(word) == sum)
 }

@@ -38,7 +38,9 @@ pub use admit::admit;
 pub use check::durability::{Witness, lost, witness};
 pub use check::question::{CheckError, CheckProgress};
 pub use check::scenario::{Rules, ScenarioError, ScenarioResult, default_level, play};
-pub use check::{Baseline, COUNTED_ROWS_MAX, CheckReport, CheckResult, Moment, SCHEMA, SCHEMA_CONDITION, check};
+pub use check::{
+    Baseline, COUNTED_ROWS_MAX, CheckReport, CheckResult, Moment, NOT_CHECKABLE, SCHEMA, SCHEMA_CONDITION, check,
+};
 pub use drop::{Dropped, drop_data};
 pub use error::LoadError;
 pub use fill::apart::place_routines;
@@ -49,12 +51,13 @@ pub use fill::progress::{Phase, Progress};
 pub use fill::queue::help;
 pub use fill::report::{LoadReport, PhaseReport, TableReport};
 pub use fill::routines::refresh_routines;
-pub use fresh::{CopyMethod, Fresh, FreshError, Template};
+pub use fresh::{CopyMethod, Fresh, FreshError, Template, is_copy_name};
 pub use state::changes::{interrupted_change, repair};
 pub use state::fate::{Fate, Remains};
 pub use state::layout::differences;
 pub use state::ledger::Kept;
 pub use state::maker::{driven_by, shortcomings};
+pub use state::owner::{Owner, Taken};
 pub use state::relations::table_sizes;
 pub use state::schema::{Difference, Part, Schema};
 pub use state::stamp::{STAMP_TABLE, Stamp, identity};

@@ -7,6 +7,7 @@ pub(crate) mod layout;
 pub(crate) mod ledger;
 pub(crate) mod maker;
 pub(crate) mod object;
+pub(crate) mod owner;
 pub(crate) mod relations;
 pub(crate) mod schema;
 pub(crate) mod sql_objects;
@@ -18,6 +19,7 @@ use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::state::inventory::Inventory;
 use crate::state::ledger::Left;
+use crate::state::owner::Taken;
 use crate::{Kept, LoadError, Stamp, identity};
 
 /// State of a data set in a database.
@@ -46,6 +48,8 @@ pub enum DataState {
         /// The program that made them, if known: `HammerDB`.
         maker: Option<&'static str>,
     },
+    /// Tables or routines of these names that pgdyno loaded for other workloads.
+    Taken(Taken),
 }
 
 /// Returns the state of the data. Only reads, and only rows of the stamp and of
@@ -106,6 +110,9 @@ pub(crate) fn examine(
     if !inventory.foreign().is_empty() {
         let maker = inventory.maker.map(|maker| maker.name);
         return Ok(DataState::Foreign { scale: foreign_scale(admin, data), maker });
+    }
+    if let Some(taken) = inventory.taken(admin, data)? {
+        return Ok(DataState::Taken(taken));
     }
     let read = match inventory.has_stamps {
         true => stamp::read(admin, &inventory.schema, meta.dataset).map_err(LoadError::Catalog)?,

@@ -8,6 +8,9 @@ use crate::{Delays, Digest, InFlight, Latency, Part, PartInterval, Phase, Rows, 
 
 /// Version of the form, the first byte.
 const FORM: u64 = 3;
+/// The last interval of any run, and its end: a century.
+const INDEX_MAX: u64 = 1 << 32;
+const TIME_NS_MAX: u64 = 1 << 62;
 /// A form with more elements than this in one list is not ours: it would only take memory.
 const MOST: u64 = 1 << 22;
 
@@ -23,6 +26,24 @@ impl NoPart {
 }
 
 type Read<T> = Result<T, NoPart>;
+
+/// The most elements that the lists of a run's intervals have. Each element may take some hundred times the memory of its
+/// bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Groups of clients, which must be as many.
+    pub groups: usize,
+    /// Kinds of transactions.
+    pub txns: usize,
+    /// Statements.
+    pub stmts: usize,
+    /// Counts beside transactions.
+    pub tallies: usize,
+    /// Engine threads of the source.
+    pub threads: usize,
+    /// Clients of all groups: no more transactions are in flight at the end.
+    pub clients: usize,
+}
 
 /// Writes numbers.
 #[derive(Default)]
@@ -93,10 +114,15 @@ impl In<'_> {
         }
     }
 
-    fn list<T>(&mut self, each: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+    /// Reads a list of at most so many elements.
+    fn list<T>(&mut self, most: usize, each: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
         // Grows as elements come: a length alone takes no memory.
-        let length = self.length()?;
-        (0..length).map(|_| each(self)).collect()
+        match self.length()? {
+            length if length > most => {
+                Err(NoPart(format!("a list has {length} elements, and the run's have at most {most}")))
+            }
+            length => (0..length).map(|_| each(self)).collect(),
+        }
     }
 
     fn option<T>(&mut self, some: impl Fn(&mut Self) -> Read<T>) -> Read<Option<T>> {
@@ -128,11 +154,11 @@ impl PartInterval {
         out.0
     }
 
-    /// Reads what [`PartInterval::to_bytes`] wrote.
+    /// Reads what [`PartInterval::to_bytes`] wrote for a run of this shape.
     ///
     /// # Errors
     /// Describes the first mistake.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NoPart> {
+    pub fn from_bytes(bytes: &[u8], shape: &Shape) -> Result<Self, NoPart> {
         let mut input = In(bytes);
         let form = input.number()?;
         if form != FORM {
@@ -149,13 +175,23 @@ impl PartInterval {
             index: input.number()?,
             start_ns: input.number()?,
             end_ns: input.number()?,
-            groups: input.list(|input| Ok((Part::read(input)?, input.number()?)))?,
-            usage: input.list(|input| {
+            groups: input.list(shape.groups, |input| Ok((Part::read(input, shape)?, input.number()?)))?,
+            usage: input.list(shape.threads, |input| {
                 let [user_ns, sys_ns] = [input.number()?, input.number()?];
                 let [run_delay_ns, beside_ns] = [input.number()?, input.number()?];
                 Ok(WorkerUsage { user_ns, sys_ns, run_delay_ns, beside_ns, absent_ns: input.number()? })
             })?,
         };
+        if part.groups.len() != shape.groups {
+            return Err(NoPart(format!(
+                "they have {} groups of clients instead of {}",
+                part.groups.len(),
+                shape.groups
+            )));
+        }
+        if part.index > INDEX_MAX || part.end_ns > TIME_NS_MAX || part.start_ns > part.end_ns {
+            return Err(NoPart::new("they are of no time of a run"));
+        }
         if input.0.is_empty() { Ok(part) } else { Err(NoPart::new("something follows them")) }
     }
 }
@@ -192,10 +228,10 @@ impl Part {
         timer_lateness.write(out);
     }
 
-    fn read(input: &mut In<'_>) -> Read<Self> {
+    fn read(input: &mut In<'_>, shape: &Shape) -> Read<Self> {
         Ok(Self {
-            txns: input.list(TxnPart::read)?,
-            stmts: input.list(StmtPart::read)?,
+            txns: input.list(shape.txns, TxnPart::read)?,
+            stmts: input.list(shape.stmts, StmtPart::read)?,
             lost: input.number()?,
             reconnected: input.number()?,
             outage_ns_max: input.number()?,
@@ -205,12 +241,15 @@ impl Part {
             scheduled: input.option(In::number)?,
             still_waiting: input.number()?,
             still_waiting_ns_max: input.number()?,
-            in_flight: input.list(|input| {
+            in_flight: input.list(shape.clients, |input| {
                 let txn = input.number()? as usize;
+                if txn >= shape.txns {
+                    return Err(NoPart::new("a transaction in flight is of no kind of the run"));
+                }
                 Ok(InFlight { txn, service_ns: input.number()?, response_ns: input.number()? })
             })?,
             first_text_ns: input.option(In::number)?,
-            tallies: input.list(In::number)?,
+            tallies: input.list(shape.tallies, In::number)?,
             read_delay: Delays::read(input)?,
             timer_lateness: Delays::read(input)?,
         })
@@ -337,7 +376,7 @@ impl Delays {
     }
 
     fn read(input: &mut In<'_>) -> Read<Self> {
-        let filled = input.list(|input| Ok((input.number()? as usize, input.number()?)))?;
+        let filled = input.list(MOST as usize, |input| Ok((input.number()? as usize, input.number()?)))?;
         let (sum_ns, max_ns) = (input.number()?, input.number()?);
         Self::of(&filled, sum_ns, max_ns).ok_or_else(|| NoPart::new("there is no such bucket of delays"))
     }
@@ -348,6 +387,9 @@ mod tests {
     use super::*;
     use crate::Recorder;
     use proptest::prelude::*;
+
+    /// The shape of [`interval`].
+    const SHAPE: Shape = Shape { groups: 2, txns: 3, stmts: 600, tallies: 2, threads: 2, clients: 4 };
 
     /// Returns an interval with something in every field.
     fn interval(seed: u64) -> PartInterval {
@@ -396,9 +438,9 @@ mod tests {
         let (part, in_flight) = (recorder.take(), recorder.in_flight());
         PartInterval {
             phase: [Phase::Ramp, Phase::Measure, Phase::Drain][(seed % 3) as usize],
-            index: seed,
+            index: seed % INDEX_MAX,
             start_ns: 1,
-            end_ns: seed,
+            end_ns: 1 + seed / 8,
             groups: vec![(part, in_flight), (Part::new(1, 600, true), 0)],
             usage: vec![usage; 2],
         }
@@ -411,7 +453,7 @@ mod tests {
         #[test]
         fn counts_are_read_back_as_they_were_written(seed: u64) {
             let interval = interval(seed);
-            prop_assert_eq!(PartInterval::from_bytes(&interval.to_bytes()).unwrap(), interval);
+            prop_assert_eq!(PartInterval::from_bytes(&interval.to_bytes(), &SHAPE).unwrap(), interval);
         }
 
         /// A machine on the network may send anything.
@@ -421,17 +463,35 @@ mod tests {
             let at = at % bytes.len();
             bytes[at] = to;
             bytes.truncate(at + end % (bytes.len() - at) + 1);
-            drop(PartInterval::from_bytes(&bytes));
+            drop(PartInterval::from_bytes(&bytes, &SHAPE));
         }
+    }
+
+    #[test]
+    fn counts_of_another_shape_are_refused_before_they_take_memory() {
+        let bytes = interval(7).to_bytes();
+        for shape in [
+            Shape { groups: 1, ..SHAPE },
+            Shape { groups: 3, ..SHAPE },
+            Shape { txns: 2, ..SHAPE },
+            Shape { stmts: 599, ..SHAPE },
+            Shape { tallies: 1, ..SHAPE },
+            Shape { threads: 1, ..SHAPE },
+            Shape { clients: 0, ..SHAPE },
+        ] {
+            assert!(PartInterval::from_bytes(&bytes, &shape).is_err(), "{shape:?}");
+        }
+        let late = PartInterval { index: INDEX_MAX + 1, ..interval(7) };
+        assert!(PartInterval::from_bytes(&late.to_bytes(), &SHAPE).is_err());
     }
 
     #[test]
     fn what_is_cut_off_is_told() {
         let bytes = interval(7).to_bytes();
         for end in (0..bytes.len()).step_by(13) {
-            assert!(PartInterval::from_bytes(&bytes[..end]).is_err(), "{end} of {}", bytes.len());
+            assert!(PartInterval::from_bytes(&bytes[..end], &SHAPE).is_err(), "{end} of {}", bytes.len());
         }
-        let error = |bytes: &[u8]| PartInterval::from_bytes(bytes).unwrap_err().to_string();
+        let error = |bytes: &[u8]| PartInterval::from_bytes(bytes, &SHAPE).unwrap_err().to_string();
         assert!(error(&[1, 0]).contains("form 1 is unknown, this program knows 2"));
         assert!(error(&[bytes.as_slice(), &[0]].concat()).ends_with("something follows them"));
         assert!(error(&[2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).ends_with("a list is too long"));

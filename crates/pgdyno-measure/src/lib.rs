@@ -27,7 +27,7 @@ pub mod search;
 pub mod stall;
 mod steady;
 
-pub use bytes::NoPart;
+pub use bytes::{NoPart, Shape};
 pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use in_flight::InFlight;

@@ -239,7 +239,7 @@ impl Merger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Recorder;
+    use crate::{Recorder, Shape};
     use proptest::prelude::*;
 
     const THREADS: usize = 6;
@@ -309,12 +309,13 @@ mod tests {
             prop_assert_eq!(one.len(), INTERVALS as usize);
 
             // Two drivers, whose reports arrive in some order, over a wire.
+            let shape = Shape { groups: GROUPS, txns: 2, stmts: 3, tallies: 0, threads: THREADS };
             let drivers = [alone(0..cut).0, alone(cut..THREADS).0];
             let mut queues = drivers.map(|intervals| intervals.iter().map(PartInterval::from).collect::<Vec<_>>().into_iter());
             let mut arriving = Vec::new();
             for turn in order.iter().map(|n| usize::from(n % 2)).chain([0, 0, 0, 0, 1, 1, 1, 1]) {
                 let next = queues[turn].next().map(|part| part.to_bytes());
-                arriving.extend(next.map(|bytes| (turn, PartInterval::from_bytes(&bytes).unwrap())));
+                arriving.extend(next.map(|bytes| (turn, PartInterval::from_bytes(&bytes, &shape).unwrap())));
             }
             prop_assert_eq!(merged(&[cut, THREADS - cut], arriving).1, text);
         }

@@ -1,9 +1,14 @@
 //! One agent: a state machine without IO.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::{AgentId, Clock, LEASE_NS, OUTAGE_NS, Order, Report, RunId, START_NS_MAX, State, Step, Tick};
+use crate::{
+    AgentId, BATCH_BYTES_MAX, Clock, LEASE_NS, OUTAGE_NS, Order, Report, RunId, START_NS_MAX, State, Step, Tick,
+};
+
+/// Runs that an agent remembers.
+const PAST_RUNS_MAX: usize = 1_000;
 
 /// What the agent's program does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +45,9 @@ pub struct Agent {
     number: u64,
     clock: Clock,
     serving: Option<Serving>,
+    /// Number of the last order of each run that it has left. The orders of a coordinator that is gone stay at the meeting
+    /// and would claim it again.
+    past: BTreeMap<RunId, u64>,
     actions: VecDeque<Action>,
     /// When the meeting server was lost.
     cut_off: Option<Tick>,
@@ -75,7 +83,22 @@ impl Agent {
     /// Returns an agent that is free.
     #[must_use]
     pub fn new(id: AgentId) -> Self {
-        Self { id, number: 0, clock: Clock::default(), serving: None, actions: VecDeque::new(), cut_off: None }
+        Self {
+            id,
+            number: 0,
+            clock: Clock::default(),
+            serving: None,
+            past: BTreeMap::new(),
+            actions: VecDeque::new(),
+            cut_off: None,
+        }
+    }
+
+    /// Returns the same agent with another id, which the meeting gave it: the row of the one before is gone. It must be
+    /// free.
+    #[must_use]
+    pub fn with_id(self, id: AgentId) -> Self {
+        Self { id, number: 0, ..self }
     }
 
     /// Returns the meeting server's clock.
@@ -149,8 +172,9 @@ impl Agent {
     pub fn order(&mut self, now: Tick, order: &Order) {
         match &mut self.serving {
             None => {
-                // Whoever is released already has nothing to begin with.
-                if order.step == Step::Claim {
+                // A released agent has nothing to begin with, and an order that it had before is no sign of life.
+                let is_new = self.past.get(&order.run).is_none_or(|before| *before < order.number);
+                if order.step == Step::Claim && is_new {
                     self.serving = Some(Serving::new(order, now));
                 }
             }
@@ -179,6 +203,11 @@ impl Agent {
         }
     }
 
+    /// Notes that its row is gone from the meeting: no coordinator hears of it any more.
+    pub fn forgotten(&mut self) {
+        self.leave(true);
+    }
+
     /// Looks at the time.
     pub fn tick(&mut self, now: Tick) {
         let Some(serving) = &self.serving else { return };
@@ -200,10 +229,14 @@ impl Agent {
         }
     }
 
-    /// Takes a batch of the task for the coordinator.
+    /// Takes a batch of the task for the coordinator. The task fails if it is too large for the meeting.
     pub fn batch(&mut self, nth: u32, batch: Arc<[u8]>) {
-        if let Some(serving) = self.serving.as_mut().filter(|serving| serving.is_working && serving.last == nth) {
-            serving.batches.push_back(batch);
+        let Some(serving) = self.serving.as_mut().filter(|serving| serving.is_working && serving.last == nth) else {
+            return;
+        };
+        match too_large(&batch) {
+            None => serving.batches.push_back(batch),
+            Some(why) => serving.fail(&why, &mut self.actions),
         }
     }
 
@@ -213,6 +246,7 @@ impl Agent {
         serving.is_working = false;
         serving.unproven = None;
         let result = serving.failed.take().map_or(result, Err);
+        let result = result.and_then(|result| too_large(&result).map_or(Ok(result), Err));
         serving.state = State::Did { nth, result };
         if serving.leaving {
             self.free();
@@ -231,9 +265,21 @@ impl Agent {
     }
 
     fn free(&mut self) {
-        self.serving = None;
+        if let Some(serving) = self.serving.take() {
+            self.past.insert(serving.run, serving.order);
+            if self.past.len() > PAST_RUNS_MAX {
+                self.past.pop_first();
+            }
+        }
         self.actions.push_back(Action::Released);
     }
+}
+
+/// Returns why bytes cannot be sent, if they cannot.
+fn too_large(bytes: &[u8]) -> Option<String> {
+    let most = BATCH_BYTES_MAX;
+    (bytes.len() > most)
+        .then(|| format!("it has {} bytes to send at once, and a meeting takes at most {most}", bytes.len()))
 }
 
 impl Serving {

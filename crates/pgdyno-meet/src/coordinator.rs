@@ -5,6 +5,12 @@ use std::sync::Arc;
 
 use crate::{AgentId, Clock, LEASE_NS, OUTAGE_NS, Order, Report, RunId, STOPPING_NS, State, Step, Tick};
 
+/// Batches that are kept after a gap.
+const AHEAD_MAX: usize = 1_000;
+
+/// Agents that are remembered. A run has at most 1,000.
+const KNOWN_MAX: usize = 4_000;
+
 /// What a coordinator tells its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
@@ -116,7 +122,7 @@ struct Member {
     agent: AgentId,
     /// Batches that have arrived without a gap.
     received: u64,
-    /// Batches after a gap.
+    /// Batches after a gap, or that the agent has not reported.
     ahead: BTreeMap<u64, Arc<[u8]>>,
     lost: Option<String>,
     /// How the job ended here.
@@ -182,6 +188,12 @@ impl Coordinator {
         self.steps.iter().map(order).collect()
     }
 
+    /// Returns the number of the last orders.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Returns what it wants of each agent, which [`Coordinator::orders`] says.
     pub fn steps(&self) -> impl Iterator<Item = (AgentId, &Step)> {
         self.steps.iter().map(|(agent, step)| (*agent, step))
@@ -216,25 +228,71 @@ impl Coordinator {
 
     /// Takes a report of any agent at the meeting. `is_suitable`: it can serve this run.
     pub fn report(&mut self, now: Tick, report: Report, is_suitable: bool) {
-        if self.known.get(&report.agent).is_none_or(|known| known.report.number < report.number) {
-            self.known.insert(report.agent, Known { report, heard: now, is_suitable });
+        let agent = report.agent;
+        if self.known.get(&agent).is_none_or(|known| known.report.number < report.number) {
+            self.known.insert(agent, Known { report, heard: now, is_suitable });
+            self.forget_silent(now);
+            if let Some(place) = self.place(agent) {
+                self.pass_on(place);
+            }
             self.look(now);
         }
     }
 
-    /// Takes a batch of an agent, also one that has arrived before.
+    /// Takes a batch of an agent, also one that has arrived before. It counts only when the agent has reported it:
+    /// whatever else is at the meeting is not its own.
     pub fn batch(&mut self, now: Tick, agent: AgentId, number: u64, batch: Arc<[u8]>) {
-        let Some(place) = self.members.iter().position(|member| member.agent == agent) else { return };
+        let Some(place) = self.place(agent) else { return };
         let member = &mut self.members[place];
         if number <= member.received || member.lost.is_some() {
             return;
         }
         member.ahead.insert(number, batch);
-        while let Some(batch) = member.ahead.remove(&(member.received + 1)) {
+        if member.ahead.len() > AHEAD_MAX {
+            member.ahead.pop_last();
+        }
+        self.pass_on(place);
+        self.look(now);
+    }
+
+    /// Returns the agents of the run that are not lost, with the number of batches that have arrived of each.
+    pub fn received(&self) -> impl Iterator<Item = (AgentId, u64)> {
+        let present = self.members.iter().filter(|member| member.lost.is_none());
+        present.map(|member| (member.agent, member.received))
+    }
+
+    /// Gives the run up: nothing can be heard of any agent any more.
+    pub fn give_up(&mut self, now: Tick, why: &str) {
+        for place in 0..self.members.len() {
+            self.lose(place, why.to_owned());
+        }
+        self.look(now);
+    }
+
+    fn place(&self, agent: AgentId) -> Option<usize> {
+        self.members.iter().position(|member| member.agent == agent)
+    }
+
+    /// Passes on the batches that have arrived without a gap and that the agent has reported.
+    fn pass_on(&mut self, place: usize) {
+        let member = &mut self.members[place];
+        let Some(known) = self.known.get(&member.agent).filter(|known| known.report.run == Some(self.run)) else {
+            return;
+        };
+        while member.received < known.report.batches
+            && let Some(batch) = member.ahead.remove(&(member.received + 1))
+        {
             member.received += 1;
             self.news.push_back(News::Batch { place, batch });
         }
-        self.look(now);
+    }
+
+    /// Forgets agents that have been silent for long, if there are too many of them.
+    fn forget_silent(&mut self, now: Tick) {
+        if self.known.len() > KNOWN_MAX {
+            let members: Vec<_> = self.members.iter().map(|member| member.agent).collect();
+            self.known.retain(|agent, known| members.contains(agent) || now.since(known.heard) <= LEASE_NS);
+        }
     }
 
     /// Looks at the time.
@@ -409,11 +467,16 @@ impl Coordinator {
         let member = &mut self.members[place];
         let Some(known) = self.known.get(&member.agent).filter(|_| member.lost.is_none()) else { return };
         let report = &known.report;
+        let is_of_run = report.run == Some(self.run);
         let lost = match self.cut_off {
             Some(since) if now.since(since) > OUTAGE_NS => {
                 Some(format!("the meeting server could not be reached for {} s", OUTAGE_NS / 1_000_000_000))
             }
-            None if report.run != Some(self.run) => Some("it left the run".to_owned()),
+            None if !is_of_run => Some("it left the run".to_owned()),
+            // Another program has written orders to it, or its report.
+            None if report.state.nth().is_some_and(|nth| nth > self.nth) => {
+                Some("it reports a task that this run did not give it".to_owned())
+            }
             None if now.since(known.heard) > LEASE_NS => {
                 Some(format!("nothing was heard of it for {} s", LEASE_NS / 1_000_000_000))
             }
@@ -423,8 +486,8 @@ impl Coordinator {
         if member.end.is_none()
             && let State::Did { nth, result } = &report.state
             && job.is_some_and(|job| job.nth == *nth)
-            && report.run == Some(self.run)
-            && member.received == report.batches
+            && is_of_run
+            && member.received >= report.batches
         {
             member.end = Some(match result {
                 Ok(result) => MemberEnd::Did(result.clone()),
@@ -432,11 +495,20 @@ impl Coordinator {
             });
         }
         if let Some(why) = lost {
-            member.lost = Some(why.clone());
-            if job.is_some() && member.end.is_none() {
-                member.end = Some(MemberEnd::Lost(why.clone()));
-            }
-            self.news.push_back(News::Lost { place, why });
+            self.lose(place, why);
         }
+    }
+
+    /// Notes that an agent is lost, once.
+    fn lose(&mut self, place: usize, why: String) {
+        let member = &mut self.members[place];
+        if member.lost.is_some() {
+            return;
+        }
+        member.lost = Some(why.clone());
+        if self.job.is_some() && member.end.is_none() {
+            member.end = Some(MemberEnd::Lost(why.clone()));
+        }
+        self.news.push_back(News::Lost { place, why });
     }
 }

@@ -30,5 +30,9 @@ pub const LEASE_NS: u64 = 20_000_000_000;
 pub const OUTAGE_NS: u64 = 60_000_000_000;
 /// An agent that is asked to stop and is not done after this time is lost.
 pub const STOPPING_NS: u64 = 120_000_000_000;
+/// The largest task, in bytes. Larger ones are not read.
+pub const TASK_BYTES_MAX: usize = 64 << 20;
+/// The largest batch or result of a task, in bytes. Larger ones are not read.
+pub const BATCH_BYTES_MAX: usize = 16 << 20;
 /// A start further away than this is no start: the meeting server's clock was set.
 pub const START_NS_MAX: u64 = 60_000_000_000;

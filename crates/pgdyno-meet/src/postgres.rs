@@ -3,8 +3,12 @@
 //! Each side writes its state when it changes and once a second, and reads the other's a few times a second. `NOTIFY`
 //! makes that quicker; where notifications do not arrive, as behind a pooler, the reading alone suffices. There are no
 //! locks beyond those of single statements, and nothing of a session is relied upon.
+//!
+//! Whoever may write into the schema may write any row. `rows` reads them as such; what is read is bounded in size and
+//! number; and each side writes its own rows again when they are not as it left them.
 
 mod desk;
+pub mod rows;
 mod schema;
 mod seat;
 
@@ -14,9 +18,10 @@ use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions};
 
 use crate::Tick;
 
-pub use desk::{AgentRow, Desk, agents};
+pub use desk::{Desk, agents};
+pub use rows::AgentRow;
 pub use schema::{SCHEMA, VERSION};
-pub use seat::Seat;
+pub use seat::{Notice, Seat};
 
 /// The version of what coordinator and agents say to each other. Together with the program's version it decides who can
 /// serve whom.
@@ -54,6 +59,26 @@ pub enum MeetError {
         /// Its version.
         found: u32,
     },
+    /// The schema has no version: it is not one of pgdyno, or was changed.
+    #[error("the schema pgdyno_meet in database {database} has no valid version")]
+    NoVersion {
+        /// The database.
+        database: String,
+    },
+    /// The schema is gone or was changed, or the role has lost its rights on it.
+    #[error("the schema pgdyno_meet in database {database} can no longer be used")]
+    Unusable {
+        /// The database.
+        database: String,
+        /// The server's message.
+        source: AdminError,
+    },
+    /// The row of the run is gone.
+    #[error("the row of this run was deleted from pgdyno_meet.runs in database {database}")]
+    RunDeleted {
+        /// The database.
+        database: String,
+    },
 }
 
 impl MeetError {
@@ -62,6 +87,13 @@ impl MeetError {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Connect(_) | Self::Statement(_) => None,
+            Self::Unusable { .. } => {
+                Some("agents and runs that start now create it again, if it is gone and the role may".to_owned())
+            }
+            Self::RunDeleted { .. } => Some("run again; nothing else may write into that schema".to_owned()),
+            Self::NoVersion { .. } => {
+                Some("when nobody meets there, DROP SCHEMA pgdyno_meet CASCADE makes room for a new one".to_owned())
+            }
             Self::NotAllowed { role, .. } => Some(format!(
                 "as an administrator of that database, run once: CREATE SCHEMA pgdyno_meet AUTHORIZATION {}",
                 pgdyno_net::quote::identifier(role)
@@ -83,6 +115,10 @@ struct Link {
     channel: String,
     begun: Instant,
     tried: Instant,
+    /// Why the server cannot be asked, since it could not.
+    outage: Option<String>,
+    /// Why it is of no use to ask again.
+    failure: Option<MeetError>,
 }
 
 impl Link {
@@ -91,7 +127,8 @@ impl Link {
         let mut admin = connect(&options)?;
         schema::provide(&mut admin, &options)?;
         let now = Instant::now();
-        Ok(Self { options, admin: Some(admin), channel: String::new(), begun: now, tried: now })
+        let channel = String::new();
+        Ok(Self { options, admin: Some(admin), channel, begun: now, tried: now, outage: None, failure: None })
     }
 
     /// Returns the local time.
@@ -117,7 +154,10 @@ impl Link {
     fn admin(&mut self) -> Option<&mut Admin> {
         if self.admin.is_none() && self.tried.elapsed() >= RETRY {
             self.tried = Instant::now();
-            self.admin = connect(&self.options).ok();
+            match connect(&self.options) {
+                Ok(admin) => self.admin = Some(admin),
+                Err(error) => drop(self.outage.get_or_insert_with(|| error.to_string())),
+            }
             if let Some(admin) = self.admin.as_mut().filter(|_| !self.channel.is_empty()) {
                 drop(admin.execute(&format!("LISTEN {}", self.channel)));
             }
@@ -128,10 +168,18 @@ impl Link {
     /// Asks for something on the connection. Gives the connection up if that fails, and returns `None`.
     fn ask<T>(&mut self, ask: impl FnOnce(&mut Admin) -> Result<T, AdminError>) -> Option<T> {
         match ask(self.admin()?) {
-            Ok(answer) => Some(answer),
-            Err(_) => {
+            Ok(answer) => {
+                self.outage = None;
+                Some(answer)
+            }
+            Err(error) => {
                 self.admin = None;
                 self.tried = Instant::now();
+                self.outage.get_or_insert_with(|| error.reason());
+                if is_final(&error) {
+                    let database = self.options.dbname().to_owned();
+                    self.failure.get_or_insert(MeetError::Unusable { database, source: error });
+                }
                 None
             }
         }
@@ -158,6 +206,12 @@ impl Link {
     }
 }
 
+/// Returns true if the same statement fails again and again: there is no such schema, table or column, or no right to it.
+fn is_final(error: &AdminError) -> bool {
+    !error.is_lost()
+        && error.code().is_some_and(|code| ["3F", "42"].iter().any(|class| code.as_str().starts_with(class)))
+}
+
 fn connect(options: &ConnectOptions) -> Result<Admin, ConnectError> {
     let mut admin = Admin::connect(options)?;
     admin.wait_at_most(ANSWERING);
@@ -182,17 +236,6 @@ fn bytea(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads hexadecimal digits.
-fn unhex(text: &str) -> Vec<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
-    text.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
-}
-
-/// Returns a number of a row.
-fn number<T: std::str::FromStr>(row: &[Option<String>], column: usize) -> Option<T> {
-    row.get(column)?.as_deref()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +245,6 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).collect();
         let sql = bytea(&bytes);
         let digits = sql.trim_start_matches("decode('").trim_end_matches("', 'hex')");
-        assert_eq!(unhex(digits), bytes);
+        assert_eq!(rows::unhex(digits), bytes);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use pgdyno_meet::postgres::{AgentRow, Desk, MeetError, Seat, agents};
+use pgdyno_meet::postgres::{AgentRow, Desk, MeetError, Notice, Seat, agents};
 use pgdyno_meet::{Action, JobEnd, MemberEnd, News};
 use pgdyno_net::ConnectOptions;
 use pgdyno_testing::server::{Server, available};
@@ -52,7 +52,7 @@ fn serve<'s>(
     scope.spawn(move || {
         let (mut done, mut task, mut begin) = (Done::default(), [0; 2], None);
         while !end.0.load(Ordering::Acquire) {
-            match seat.step(PATIENCE) {
+            match seat.step(PATIENCE).unwrap() {
                 Some(Action::Do { nth, task: bytes }) => {
                     task.copy_from_slice(&bytes);
                     seat.ready(nth);
@@ -183,6 +183,150 @@ fn a_meeting_survives_lost_connections_and_a_restart_of_its_server() {
         end.end_agents();
         joined.into_iter().for_each(|joined| drop(joined.join().unwrap()));
     });
+}
+
+/// Steps until an agent of this thread has something to tell.
+fn told(seat: &mut Seat) -> Notice {
+    loop {
+        if let Some(notice) = seat.notice() {
+            return notice;
+        }
+        seat.step(PATIENCE).unwrap();
+    }
+}
+
+#[test]
+fn an_agent_whose_row_is_deleted_joins_again_and_one_whose_schema_is_gone_ends() {
+    let Some(server) = server() else { return };
+    let options = server.options();
+    let mut seat = Seat::join(&options, PROGRAM, 2).unwrap();
+    seat.step(PATIENCE).unwrap();
+    server.admin().execute("DELETE FROM pgdyno_meet.agents").unwrap();
+    assert_eq!(told(&mut seat), Notice::JoinedAgain(2));
+    assert_eq!(agents(&options).unwrap().iter().map(|row| row.agent).collect::<Vec<_>>(), [2]);
+
+    // It serves runs as before.
+    let mut desk = Desk::announce(&options, PROGRAM, "a test", 1, Duration::from_secs(60)).unwrap();
+    let gathered = loop {
+        seat.step(PATIENCE).unwrap();
+        if let Some(news) = desk.step(PATIENCE) {
+            break news;
+        }
+    };
+    assert!(matches!(gathered, News::Gathered(_)), "{gathered:?}");
+
+    // In a run, too: the run has lost it.
+    server.admin().execute("DELETE FROM pgdyno_meet.agents").unwrap();
+    assert_eq!(told(&mut seat), Notice::JoinedAgain(3));
+    assert_eq!(seat.run(), None);
+
+    // A run whose own row is deleted ends.
+    server.admin().execute("DELETE FROM pgdyno_meet.runs").unwrap();
+    let failure = loop {
+        desk.step(PATIENCE);
+        if let Some(failure) = desk.failure() {
+            break failure;
+        }
+    };
+    assert!(matches!(failure, MeetError::RunDeleted { .. }), "{failure}");
+
+    server.admin().execute("DROP SCHEMA pgdyno_meet CASCADE").unwrap();
+    let ended = loop {
+        if let Err(error) = seat.step(PATIENCE) {
+            break error;
+        }
+    };
+    assert!(matches!(&ended, MeetError::Unusable { .. }) && ended.remedy().is_some(), "{ended}");
+}
+
+#[test]
+fn rows_of_others_in_any_table_neither_end_nor_hang_a_run() {
+    let Some(server) = server() else { return };
+    let options = server.options();
+    let end = End::default();
+    std::thread::scope(|scope| {
+        let _last = AtLast(&end);
+        let joined: Vec<_> = (0..2).map(|_| serve(scope, &options, PROGRAM, &end)).collect();
+        // Agents of the future and of no time, with names and results of any size; runs that never end, with claims.
+        server
+            .admin()
+            .execute(
+                "INSERT INTO pgdyno_meet.agents (host, pid, program, protocol, cpus, state, task, result, failure, batches, seen_at)
+                 SELECT repeat(E'\\x1b[2J', 100000), -1, 'x', -1, -1, 'done', -1, repeat('x', 30000000)::bytea, repeat('y', 1000000),
+                        -1, seen_at
+                 FROM unnest('{now, infinity, -infinity, 3000-01-01, 1000-01-01}'::timestamptz[]) AS seen_at;
+                 INSERT INTO pgdyno_meet.agents (host, pid, program, protocol, cpus, seen_at)
+                 SELECT 'h', 1, '1.0', 1, 2000000000, seen_at FROM unnest('{infinity, 3000-01-01}'::timestamptz[]) AS seen_at;
+                 INSERT INTO pgdyno_meet.runs (what, host, pid, program, beat, seen_at)
+                 SELECT 'w', 'h', -1, program, beat, 'infinity'
+                 FROM unnest('{1.0, 0.1}'::text[]) AS program, unnest('{0, 9223372036854775807}'::bigint[]) AS beat;
+                 INSERT INTO pgdyno_meet.orders (run, agent, step, task, payload, at_ns, acked)
+                 SELECT run, agent, CASE WHEN program = '1.0' THEN 'hop' ELSE 'claim' END, -1, repeat('x', 100000)::bytea, -1, -1
+                 FROM pgdyno_meet.runs, (SELECT agent FROM pgdyno_meet.agents) AS a",
+            )
+            .unwrap();
+        // A coordinator that was lost while it claimed: an agent serves it for as long as it may be alive, once.
+        server
+            .admin()
+            .execute(
+                "INSERT INTO pgdyno_meet.runs (what, host, pid, program) VALUES ('w', 'h', 1, '1.0');
+                 INSERT INTO pgdyno_meet.orders (run, agent, step) SELECT max(run), 1, 'claim' FROM pgdyno_meet.runs",
+            )
+            .unwrap();
+        listed(&options, |rows| rows.iter().any(|row| row.agent == 1 && row.run.is_some()));
+        let mut desk = Desk::announce(&options, PROGRAM, "a test", 2, Duration::from_secs(60)).unwrap();
+        while !matches!(desk.step(PATIENCE), Some(News::Gathered(_))) {}
+        // Batches of the run that its agents have not made, before and beside theirs.
+        let run = server.admin().query_one("SELECT max(run) FROM pgdyno_meet.runs").unwrap();
+        server
+            .admin()
+            .execute(&format!(
+                "INSERT INTO pgdyno_meet.batches SELECT {run}, agent, n, 'nonsense'::bytea
+                 FROM pgdyno_meet.agents, unnest('{{-1, 0, 1, 2, 3, 4, 5, 9223372036854775807}}'::bigint[]) AS n;
+                 INSERT INTO pgdyno_meet.batches SELECT {run}, agent, 100 + n, repeat('x', 100000)::bytea
+                 FROM pgdyno_meet.agents, generate_series(1, 50) AS n"
+            ))
+            .unwrap();
+        let tasks: Vec<Arc<[u8]>> = (0..2).map(|place| Arc::from([place, 3])).collect();
+        desk.begin(&tasks, true, false);
+        // Another program changes what the run has ordered, and what its agents have said.
+        server
+            .admin()
+            .execute(&format!("UPDATE pgdyno_meet.orders SET step = 'claim' WHERE run = {run}; DELETE FROM pgdyno_meet.orders WHERE agent = 1"))
+            .unwrap();
+        let mut batches = Vec::new();
+        let mut is_ready = false;
+        let ended = loop {
+            match desk.step(PATIENCE) {
+                Some(News::Ready) => {
+                    is_ready = true;
+                    desk.go_in(Duration::from_secs(3));
+                    server
+                        .admin()
+                        .execute("UPDATE pgdyno_meet.agents SET batches = 9, state = 'preparing' WHERE run IS NOT NULL")
+                        .unwrap();
+                }
+                Some(News::Batch { batch, .. }) => batches.push(batch.to_vec()),
+                Some(News::Ended(ended)) => break ended,
+                _ => {}
+            }
+        };
+        assert!(is_ready);
+        assert_eq!((ended.failure, ended.members.len()), (None, 2));
+        batches.sort();
+        assert_eq!(batches, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        desk.close(Duration::from_secs(10));
+        let listed = agents(&options).unwrap();
+        assert!(
+            listed.iter().all(|row| !row.host.contains('\u{1b}') && row.host.chars().count() < 2_000),
+            "{listed:?}"
+        );
+        end.end_agents();
+        joined.into_iter().for_each(|joined| drop(joined.join().unwrap()));
+    });
+    // A schema without a version is refused, and does not hang.
+    server.admin().execute("DELETE FROM pgdyno_meet.version").unwrap();
+    assert!(matches!(agents(&options).unwrap_err(), MeetError::NoVersion { .. }));
 }
 
 #[test]

@@ -77,6 +77,40 @@ fn an_agent_that_is_lost_between_stages_ends_the_run_and_a_dead_coordinator_free
     }
 }
 
+#[test]
+fn a_coordinator_that_is_lost_while_it_claims_has_its_agents_no_longer_and_the_next_one_does() {
+    let mut ends = std::collections::BTreeMap::<&str, u64>::new();
+    for seed in 0..300 {
+        // The first run waits for an agent that comes late, and is often gone before; the second one wants all agents.
+        let faults = Faults {
+            coordinators: 2,
+            wants_all: true,
+            wait_s: 200,
+            late: 0.5,
+            coordinator_crash: 0.5,
+            ..Faults::none()
+        };
+        let world = check(seed, faults);
+        for coordinator in &world.coordinators {
+            assert!(["complete", "crashed"].contains(&coordinator.word()), "seed {seed}: {:?}", world.coordinators);
+            *ends.entry(coordinator.word()).or_default() += 1;
+        }
+    }
+    assert!(ends["crashed"] >= 100 && ends["complete"] >= 200, "{ends:?}");
+}
+
+#[test]
+fn rows_of_others_neither_hang_nor_change_a_run() {
+    let mut ends = std::collections::BTreeMap::<&str, u64>::new();
+    for seed in 0..500 {
+        let faults = Faults { foreign: 0.3, wait_s: 200, stages: 2, ..Faults::none() };
+        let world = check(seed, faults);
+        *ends.entry(world.coordinators[0].word()).or_default() += 1;
+    }
+    // An agent that only claims to serve the run may be taken for one of the team: the run says so then.
+    assert!(ends["complete"] >= 250, "{ends:?}");
+}
+
 /// Runs schedules in which only an order to begin may come too late, and that not often.
 fn check_harmless(faults: &Faults) {
     let mut too_late = 0;

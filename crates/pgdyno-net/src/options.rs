@@ -11,7 +11,7 @@ use crate::address::Address;
 use crate::conninfo::{self, PassFile, Values};
 use crate::host::{self, Host, Passwords, Place};
 use crate::tls::TlsSettings;
-use crate::{ConninfoError, Env, Interrupter, Lookout, Peer, Secret, TargetSessionAttrs};
+use crate::{ConninfoError, Env, Interrupter, Lookout, Peer, Secret, TargetAddress, TargetSessionAttrs};
 
 /// The default `application_name`.
 const APPLICATION_NAME: &str = "pgdyno";
@@ -37,6 +37,8 @@ pub struct ConnectOptions {
     pub(crate) keepalive: Keepalive,
     pub(crate) channel_binding: BindingPolicy,
     pub(crate) allowed_methods: Vec<Method>,
+    /// `require_auth`, if it was given.
+    require_auth: Option<String>,
     pub(crate) tls: Arc<TlsSettings>,
     /// Ends waits for the server.
     pub(crate) interrupter: Option<Interrupter>,
@@ -108,6 +110,7 @@ impl ConnectOptions {
                 _ => BindingPolicy::Require,
             },
             allowed_methods: allowed_methods(&values)?,
+            require_auth: values.non_empty("require_auth").map(str::to_owned),
             tls: Arc::new(TlsSettings::resolve(&values, env)?),
             interrupter: None,
             lookout: None,
@@ -132,6 +135,7 @@ impl ConnectOptions {
             keepalive: Keepalive { enabled: true, idle: None, interval: None, count: None, user_timeout_ms: None },
             channel_binding: BindingPolicy::Prefer,
             allowed_methods: Method::ALL.to_vec(),
+            require_auth: None,
             tls: Arc::new(TlsSettings::disabled()),
             interrupter: None,
             lookout: None,
@@ -160,6 +164,33 @@ impl ConnectOptions {
     pub fn with_server(&self, host: &str, port: u16, timeout: Duration) -> Self {
         let place = Place::Tcp { name: host.to_owned(), addr: None };
         Self { hosts: vec![Host { place, port }], connect_timeout: Some(timeout), ..self.clone() }
+    }
+
+    /// Returns these options for the hosts that `address` names; `None` if it names another host, port or role. Everything
+    /// else, also the database, stays as it is.
+    #[must_use]
+    pub fn at(&self, address: &TargetAddress) -> Option<Self> {
+        let is_same =
+            |host: &Host, named: &Host| host.port == named.port && host.name().eq_ignore_ascii_case(named.name());
+        let own = |named: &Host| self.hosts.iter().find(|host| is_same(host, named)).cloned();
+        let hosts = address.hosts.iter().map(own).collect::<Option<Vec<_>>>()?;
+        (self.user == address.user).then(|| Self { hosts, ..self.clone() })
+    }
+
+    /// Lets no other machine have the password: without `require_auth`, only SCRAM proves that the client knows it, and
+    /// a server that asks for it in clear text or as an MD5 hash is refused.
+    #[must_use]
+    pub fn with_scram_only_elsewhere(&self) -> Self {
+        if self.require_auth.is_some() || self.is_local() {
+            return self.clone();
+        }
+        Self { allowed_methods: vec![Method::None, Method::ScramSha256], ..self.clone() }
+    }
+
+    /// Returns `require_auth`, if it was given.
+    #[must_use]
+    pub fn require_auth(&self) -> Option<&str> {
+        self.require_auth.as_deref()
     }
 
     /// Sets the password for all hosts.

@@ -34,6 +34,14 @@ pub enum Expect {
         /// The table that must not have been emptied since the load; if it was, the row may have any values.
         unless_emptied: Option<&'static str>,
     },
+    /// As [`Expect::UnchangedByRun`], if every column of the only row is this value before the run. If not, the condition
+    /// cannot be checked.
+    UnchangedFrom {
+        /// The value.
+        value: u64,
+        /// Why it cannot be checked with another one.
+        otherwise: &'static str,
+    },
 }
 
 impl Expect {

@@ -132,6 +132,10 @@ pub trait Drive: Send + Sync {
     fn is_read_only(&self) -> bool {
         false
     }
+    /// Returns true if its scripts run commands on the driver's machine.
+    fn runs_commands(&self) -> bool {
+        false
+    }
     /// Returns true if its clients share what they know while they run: several drivers cannot run it together then.
     fn has_shared_state(&self) -> bool {
         false

@@ -19,6 +19,8 @@ pub struct Meta {
     pub scale_name: &'static str,
     /// A query for the loaded size, for data without a stamp, such as that of `pgbench -i`.
     pub scale_query: Option<&'static str>,
+    /// Whether the size is a range of keys: a run may use a part of a larger one, and keys may lack their rows.
+    pub is_key_range: bool,
     /// Its parameters.
     pub params: &'static [Param],
 }

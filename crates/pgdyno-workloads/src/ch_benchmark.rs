@@ -126,6 +126,7 @@ pub(crate) static META: Meta = Meta {
     dataset: "tproc-c",
     scale_name: "warehouses",
     scale_query: tproc_c::META.scale_query,
+    is_key_range: false,
     params: &ALL_PARAMS,
 };
 

@@ -15,6 +15,7 @@ pub(crate) static META: Meta = Meta {
     dataset: "",
     scale_name: "",
     scale_query: None,
+    is_key_range: false,
     params: &[],
 };
 

@@ -86,6 +86,7 @@ pub(crate) static TPCB_LIKE: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
+    is_key_range: false,
     params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD, PIPELINE],
 };
 
@@ -96,6 +97,7 @@ pub(crate) static SIMPLE_UPDATE: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
+    is_key_range: false,
     params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD, PIPELINE],
 };
 
@@ -106,6 +108,7 @@ pub(crate) static SELECT_ONLY: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
+    is_key_range: false,
     params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD],
 };
 

@@ -119,6 +119,7 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         dataset: "scripts",
         scale_name: "",
         scale_query: None,
+        is_key_range: false,
         params: &[],
     });
     Ok(Scripted { meta, txns, branching, program: leak(Program::new(scripts, names, &spec, &seeds)), seeds, spec })
@@ -234,6 +235,11 @@ impl Drive for Scripted {
     fn is_read_only(&self) -> bool {
         let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
         commands.all(|command| !command.is_sql() || reads::only_reads(&command.label()))
+    }
+
+    fn runs_commands(&self) -> bool {
+        let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
+        commands.any(|command| matches!(command.kind, Kind::Shell(_) | Kind::SetShell(_)))
     }
 
     fn stages(&self) -> Vec<Stage> {

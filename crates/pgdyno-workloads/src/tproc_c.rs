@@ -76,6 +76,7 @@ pub(crate) static META: Meta = Meta {
     dataset: "tproc-c",
     scale_name: "warehouses",
     scale_query: Some("select max(w_id) from warehouse"),
+    is_key_range: false,
     params: &PARAMS,
 };
 

@@ -118,6 +118,7 @@ pub(crate) static META: Meta = Meta {
     dataset: "tproc-h",
     scale_name: "scale",
     scale_query: None,
+    is_key_range: false,
     params: &[
         Param {
             name: "scale",

@@ -15,6 +15,7 @@ static META: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: None,
+    is_key_range: false,
     params: &[],
 };
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Control, Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome, Share};
-use pgdyno_measure::{Delays, Merger, Phase, Phases, StagePlace, Totals};
+use pgdyno_measure::{Delays, Merger, Phase, Phases, Shape, StagePlace, Totals};
 use pgdyno_meet::{JobEnd, MemberEnd, News};
 use pgdyno_results::{ClientRecord, DriverRecord, DriverStageRecord, Execution};
 use pgdyno_wire::SqlState;
@@ -45,7 +45,8 @@ pub(crate) fn drive(
         let threads = spec.threads_of(stage.clients(task.plan.clients));
         let share = |driver| Share { driver, drivers: team.len() }.threads(threads).len();
         let threads = (0..team.len()).map(share).collect();
-        let stage = StageOfTeam { team, task, stage, number, threads, origin, first_interval: next_interval, control };
+        let first_interval = next_interval;
+        let stage = StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, control };
         let ended = stage.run(on_event, on_executions);
         match (&mut run, ended) {
             (None, Err(not_begun)) => return Err(not_begun.failure),
@@ -101,6 +102,7 @@ fn append(driver: &mut DriverRecord, stage: &str, later: DriverRecord) {
 struct StageOfTeam<'a> {
     team: &'a Team,
     task: &'a DriveTask,
+    drive: &'a dyn Drive,
     stage: &'a Stage,
     number: usize,
     /// Engine threads of each agent. The last ones may have none in a stage with few clients.
@@ -150,6 +152,8 @@ struct Intake {
     merger: Merger,
     /// Time from the start of the run to the start of the stage.
     offset: Duration,
+    /// By driver, the lists of its intervals.
+    shapes: Vec<Shape>,
     /// The drivers' own delays within the measured window.
     delays: Vec<OwnDelays>,
     /// What could not be read.
@@ -172,7 +176,7 @@ impl StageOfTeam<'_> {
         let Self { team, task, control, .. } = *self;
         let share = |driver| {
             let task = DriveTask { driver, stage: self.number, ..task.clone() };
-            task::encode(&Task::Drive(Box::new(task))).map(Into::into).or_fail(Code::Start)
+            Task::Drive(Box::new(task)).to_bytes().or_fail(Code::Start)
         };
         team.begin((0..team.len()).map(share).collect::<Result<_>>()?);
         let begun = Instant::now();
@@ -242,10 +246,19 @@ impl Intake {
     fn new(stage: &StageOfTeam<'_>) -> Self {
         let sources: Vec<usize> = stage.threads.iter().copied().filter(|threads| *threads > 0).collect();
         let headline = Work::headline(stage.stage.groups.iter().map(|group| group.work));
+        let of_run = Shape {
+            groups: stage.stage.groups.len(),
+            txns: stage.drive.txns().len(),
+            stmts: stage.drive.statements(&stage.task.caps).len(),
+            tallies: stage.drive.counted().tallies.len(),
+            threads: 0,
+            clients: stage.stage.groups.iter().map(|group| group.clients as usize).sum(),
+        };
         let place = StagePlace { stage: stage.number, offset_ns: 0, first_interval: stage.first_interval };
         Self {
             merger: Merger::new(&sources, &headline, place),
             offset: Duration::ZERO,
+            shapes: stage.threads.iter().map(|threads| Shape { threads: *threads, ..of_run }).collect(),
             delays: vec![OwnDelays::default(); stage.threads.len()],
             unreadable: None,
         }
@@ -265,7 +278,9 @@ impl Intake {
         on_event: &mut dyn FnMut(Event<'_>),
         on_executions: OnExecutions<'_>,
     ) {
-        match Batch::from_bytes(batch) {
+        match Batch::from_bytes(batch, &self.shapes[place]) {
+            // An agent without threads has nothing to count.
+            Ok(Batch::Interval(_)) if self.shapes[place].threads == 0 => {}
             Ok(Batch::Interval(interval)) => {
                 if interval.phase == Phase::Measure {
                     let own = &mut self.delays[place];
@@ -317,7 +332,8 @@ impl Intake {
         for error in drove().flat_map(|drove| &drove.errors) {
             let (message, place) = (error.message.clone(), error.place.clone());
             let known = errors.entry(SqlState::from_bytes(error.code.as_bytes()));
-            known.or_insert(ErrorSample { count: 0, message, place }).count += error.count;
+            let count = &mut known.or_insert(ErrorSample { count: 0, message, place }).count;
+            *count = count.saturating_add(error.count);
         }
         let server_lost = drove().map(|drove| drove.server_lost.clone()).collect::<Option<Vec<_>>>();
         let lost = end.members.iter().any(|end| lost(end).is_some());

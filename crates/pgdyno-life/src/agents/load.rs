@@ -1,6 +1,5 @@
 //! A load that agents help with: they take parts of tables from the same queue as this machine.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use pgdyno_load::Shared;
 use pgdyno_meet::{MemberEnd, News};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Loaded, MeetingOrder, TargetOrder, WorkloadOrder};
-use pgdyno_workload::{Capabilities, DataSet};
+use pgdyno_workload::{Capabilities, DataSet, Drive};
 
 use super::Team;
 use super::task::{self, LoadTask, Task};
@@ -53,14 +52,16 @@ impl LoadTeam {
     pub fn gather(
         order: &MeetingOrder,
         target: &TargetOrder,
-        what: &str,
+        (what, drive): (&str, &dyn Drive),
         interrupt: &Interrupt,
         events: &dyn EventSink,
     ) -> Result<Option<Self>> {
+        let target = Target::resolve(target)?;
         if order.agents.is_some() {
-            Target::resolve(target)?.admit_agents()?;
+            target.admit_agents()?;
         }
-        Ok(Team::gather(order, &format!("load {what}"), interrupt, events)?.map(|team| Self { team }))
+        let team = Team::gather(order, (&target, drive), &format!("load {what}"), interrupt, events)?;
+        Ok(team.map(|team| Self { team }))
     }
 
     /// Lets all agents look at the target; returns what the user should know.
@@ -182,9 +183,8 @@ impl<'a> SharedLoad<'a> {
 impl Shared for Begin {
     fn begun(&self, schema: &str) {
         let task = Task::Load(Box::new(LoadTask { schema: schema.to_owned(), ..self.task.clone() }));
-        // Plain data can always be written.
-        let Ok(task) = task::encode(&task) else { return };
-        let task: Arc<[u8]> = task.into();
+        // The task of a load has no files.
+        let Ok(task) = task.to_bytes() else { return };
         self.has_begun.store(true, Ordering::Release);
         let tasks = vec![task; self.agents];
         // Without the thread nobody helps, and this machine loads alone.

@@ -10,12 +10,15 @@ use pgdyno_engine::{
     Audience, Backend, Control, Ended, Event, FileLimit, RunError, RunSpec, Share, raise_file_limit, run,
 };
 use pgdyno_meet::Action;
-use pgdyno_meet::postgres::Seat;
-use pgdyno_net::Admin;
+use pgdyno_meet::postgres::{Notice, Seat};
+use pgdyno_net::{Admin, ConnectError};
 use pgdyno_plan::{LoadingOrder, Plan, TargetOrder};
 use pgdyno_results::{ClientRecord, input_path};
+use pgdyno_untrusted::TerminalText;
+use pgdyno_wire::auth::AuthError;
 use pgdyno_workload::Note;
 
+use super::allowed::{Allowed, Asked};
 use super::task::{self, Batch, DriveTask, Drove, LoadTask, LookTask, Looked, Task};
 use super::team::system_identifier;
 use super::{ENDED_BY_USER, meeting, program, refused};
@@ -39,14 +42,18 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// How long an agent that its user has ended waits for the coordinator to notice.
 const LEAVING: Duration = Duration::from_secs(5);
 
-/// What an agent is told when it is started.
+/// How an agent is started.
 #[derive(Clone, Debug, Default)]
 pub struct AgentOrder {
     /// The connection string of the meeting database.
     pub meet: String,
     /// Leave after the first run.
     pub once: bool,
-    /// The target as this machine reaches it, instead of the run's own words for it.
+    /// The servers that it may drive, as runs name them, or names of targets.
+    pub allow_targets: Vec<String>,
+    /// Whether it may run the commands of scripts.
+    pub allow_shell: bool,
+    /// The only server that it may drive, as this machine reaches it.
     pub target: Option<String>,
     /// The file with the named targets.
     pub config: Option<PathBuf>,
@@ -85,10 +92,11 @@ struct Job {
 /// # Errors
 /// When there is no meeting.
 pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Code> {
+    let allowed = Arc::new(Allowed::of(order)?);
     let options = meeting(&order.meet)?;
     let program = program(order.reserved.as_deref());
     let mut seat = Seat::join(&options, &program, cpus()).map_err(|error| refused(error, &options))?;
-    events.note(&format!("agent {} waits for runs at {options}", seat.id()));
+    events.note(&format!("agent {} waits for runs at {options}; it may drive {}", seat.id(), allowed.describe()));
     let (mut job, mut code): (Option<Job>, _) = (None, Code::Success);
     // When its user has ended it.
     let mut ending: Option<Instant> = None;
@@ -120,11 +128,25 @@ pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) 
         if job.is_none() && ending.is_some_and(|since| seat.run().is_none() || since.elapsed() > LEAVING) {
             break;
         }
-        match seat.step(GLANCE) {
+        let action = seat.step(GLANCE);
+        while let Some(notice) = seat.notice() {
+            report(&notice, events);
+        }
+        let action = match action {
+            Ok(action) => action,
+            Err(error) => {
+                if let Some(mut job) = job.take() {
+                    job.stop(true);
+                    let _ = job.thread.join();
+                }
+                return Err(refused(error, &options));
+            }
+        };
+        match action {
             Some(Action::Do { nth, .. }) if ending.is_some() => seat.did(nth, Err(ENDED_BY_USER.to_owned())),
             Some(Action::Do { nth, task }) => {
                 let run = seat.run().map(|run| run.0).unwrap_or_default();
-                job = Job::begin(nth, run, &task, order, events);
+                job = Job::begin(nth, run, &task, &allowed, events);
                 if job.is_none() {
                     seat.did(nth, Err("the system gave no thread".to_owned()));
                 }
@@ -152,6 +174,18 @@ pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) 
     }
     seat.leave();
     Ok(code)
+}
+
+/// Tells the user what happens at the meeting.
+fn report(notice: &Notice, events: &dyn EventSink) {
+    match notice {
+        Notice::Unreachable(why) => events
+            .warn(&format!("the meeting server cannot be reached, and is tried every second: {}", TerminalText(why))),
+        Notice::Reached => events.note("the meeting server is reached again"),
+        Notice::JoinedAgain(agent) => {
+            events.note(&format!("its row was deleted from the meeting: it has joined again, as agent {agent}"))
+        }
+    }
 }
 
 /// Passes on what a task's thread told. Returns true if that was its end.
@@ -187,7 +221,7 @@ fn pass_on(seat: &mut Seat, nth: u32, told: Told, is_ending: bool, events: &dyn 
 }
 
 impl Job {
-    fn begin(nth: u32, run: u64, task: &[u8], order: &AgentOrder, events: &dyn EventSink) -> Option<Self> {
+    fn begin(nth: u32, run: u64, task: &[u8], allowed: &Arc<Allowed>, events: &dyn EventSink) -> Option<Self> {
         let control = Arc::new(Control::new());
         let (begin, moment) = mpsc::channel();
         let (tell, told) = mpsc::channel();
@@ -196,20 +230,23 @@ impl Job {
             Ok(Task::Drive(task)) => {
                 let stage = match task.stage {
                     0 => String::new(),
-                    nth => format!(", stage {}", nth + 1),
+                    nth => format!(", stage {}", nth.saturating_add(1)),
                 };
-                let what = format!("{}, place {} of {}", task.plan.workload, task.driver + 1, task.drivers);
+                let workload = TerminalText(&task.plan.workload);
+                let what = format!("{workload}, place {} of {}", task.driver.saturating_add(1), task.drivers);
                 events.note(&format!("serves run {run}: {what}{stage}"));
             }
-            Ok(Task::Load(task)) => events.note(&format!("serves run {run}: helps to load {}", task.workload.id())),
+            Ok(Task::Load(task)) => {
+                events.note(&format!("serves run {run}: helps to load {}", TerminalText(task.workload.id())))
+            }
             _ => {}
         }
-        let (inner, order) = (Arc::clone(&control), order.clone());
+        let (inner, allowed) = (Arc::clone(&control), Arc::clone(allowed));
         let work = move || {
             let done = task.and_then(|task| match task {
-                Task::Look(task) => look(&task, &order).map(Done::Looked),
-                Task::Load(task) => load(&task, &order, &inner).map(Done::Loaded),
-                Task::Drive(task) => drive(&task, &order, &inner, &moment, &tell),
+                Task::Look(task) => look(&task, &allowed).map(Done::Looked),
+                Task::Load(task) => load(&task, &allowed, &inner).map(Done::Loaded),
+                Task::Drive(task) => drive(&task, &allowed, &inner, &moment, &tell),
             });
             // The agent listens until it has heard this.
             let _ = tell.send(Told::Did(done));
@@ -224,19 +261,25 @@ impl Job {
     }
 }
 
-/// Returns the target as this machine reaches it.
-fn target(target: Option<&str>, order: &AgentOrder) -> Result<Target> {
-    let Some(target) = order.target.as_deref().or(target) else { return Ok(Target::none()) };
-    let target = Some(target.to_owned());
-    Target::resolve(&TargetOrder { target, config: order.config.clone(), ..TargetOrder::default() })
-}
-
 fn failed(failure: &Failure) -> String {
     failure.text()
 }
 
+/// Returns why the target cannot be reached.
+fn not_connected(error: ConnectError) -> String {
+    let is_forbidden = matches!(&error, ConnectError::Auth { source: AuthError::Forbidden(_), .. });
+    let why = failed(&Failure::new(Code::Start, error));
+    if is_forbidden {
+        return format!(
+            "{why} (an agent sends its password to another machine by SCRAM only: give the role a SCRAM password, or allow \
+             the method by require_auth=… in the agent's --allow-target)"
+        );
+    }
+    why
+}
+
 /// Looks at the target.
-fn look(task: &LookTask, order: &AgentOrder) -> std::result::Result<Looked, String> {
+fn look(task: &LookTask, allowed: &Allowed) -> std::result::Result<Looked, String> {
     if let FileLimit::TooLow { needed, hard } = raise_file_limit(task.links) {
         return Err(format!(
             "its share of {} connections needs {needed} open files, but the hard limit is {hard} (raise it, or have more \
@@ -244,19 +287,19 @@ fn look(task: &LookTask, order: &AgentOrder) -> std::result::Result<Looked, Stri
             task.links
         ));
     }
-    let target = target(task.target.as_deref(), order).map_err(|failure| failed(&failure))?;
+    let target = allowed.target(Asked { target: task.target.as_deref(), database: None })?;
     let Some(options) = target.given() else { return Ok(Looked::default()) };
-    let mut admin = Admin::connect(options).map_err(|error| failed(&Failure::new(Code::Start, error)))?;
+    let mut admin = Admin::connect(options).map_err(not_connected)?;
     let system_identifier = if is_null(&admin) { None } else { system_identifier(&mut admin) };
     Ok(Looked { system_identifier })
 }
 
 /// Helps with a load.
-fn load(task: &LoadTask, order: &AgentOrder, control: &Control) -> std::result::Result<u64, String> {
+fn load(task: &LoadTask, allowed: &Allowed, control: &Control) -> std::result::Result<u64, String> {
     let failed = |failure: Failure| failed(&failure);
-    let target = target(Some(&task.target), order).map_err(failed)?;
-    let options = target.given().ok_or("a load needs a server that was given")?.with_database(&task.database);
-    let source = WorkloadSource::read(&task.workload).map_err(failed)?;
+    let target = allowed.target(Asked { target: Some(&task.target), database: Some(&task.database) })?;
+    let options = target.given().ok_or("a load needs a server that was given")?;
+    let source = WorkloadSource::built_in(&task.workload).map_err(failed)?;
     let workload = source.build(&task.workload, None, task.loaded.as_ref(), &ClientSetup::NONE).map_err(failed)?;
     let data = workload.data.iter().find(|data| data.meta().dataset == task.dataset);
     let data = data.filter(|data| pgdyno_load::identity(data.as_ref()) == task.identity);
@@ -264,18 +307,22 @@ fn load(task: &LoadTask, order: &AgentOrder, control: &Control) -> std::result::
     let loading = LoadingOrder { loaders: task.loaders, ..LoadingOrder::default() };
     let loaders = LoadSettings::of_step(&loading).options(false, false).loaders;
     let stop = control.stop_flag();
-    let loaded = pgdyno_load::help(&options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
+    let loaded = pgdyno_load::help(options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
     loaded.map_err(|error| failed(Failure::new(Code::Load, error)))
 }
 
 /// Drives a share of the clients.
 fn drive(
     task: &DriveTask,
-    order: &AgentOrder,
+    allowed: &Allowed,
     control: &Control,
     moment: &Receiver<Instant>,
     tell: &Sender<Told>,
 ) -> std::result::Result<Done, String> {
+    let target = task_target(task, allowed)?;
+    if task.plan.inputs.is_empty() && !task.plan.scripts.is_empty() {
+        return Err("the run names scripts without their texts, and an agent reads no file of its machine".to_owned());
+    }
     let files = tempfile::tempdir().map_err(|error| format!("no directory for the files of the run: {error}"))?;
     for (hash, bytes) in task.contents()? {
         let path = input_path(files.path(), hash).ok_or_else(|| format!("'{hash}' is no hash"))?;
@@ -290,6 +337,7 @@ fn drive(
     if plan.hash() != theirs.hash() {
         return Err("this agent's program makes another plan of the run's".to_owned());
     }
+    allowed.admit_commands(&*workload.drive)?;
     let share = Share { driver: task.driver, drivers: task.drivers };
     let stages = workload.drive.stages();
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
@@ -297,9 +345,8 @@ fn drive(
     let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();
     let pin = pinning::cpus(plan.pin.as_deref(), threads).map_err(|failure| failed(&failure))?;
     let spec = RunSpec { share: Some(share), stage: Some(task.stage), pin: pin.clone(), ..of_run };
-    let server = reach(task, order).map_err(|failure| failed(&failure))?;
+    let server = reach(task, target).map_err(|failure| failed(&failure))?;
     let options = server.options.as_ref().map(|options| {
-        let options = task.database.as_deref().map_or_else(|| options.clone(), |name| options.with_database(name));
         task.options.as_deref().map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
     });
     let of_queries = options.as_ref().zip(task.queries.as_ref()).map(|(options, queries)| {
@@ -358,10 +405,14 @@ fn drive(
     Ok(Done::Drove(Box::new(Drove::of(&outcome, client)), began))
 }
 
+/// Returns the target of a share.
+fn task_target(task: &DriveTask, allowed: &Allowed) -> std::result::Result<Target, String> {
+    let target = task.plan.target_dsn.as_deref().unwrap_or(&task.plan.target);
+    allowed.target(Asked { target: Some(target), database: task.database.as_deref() })
+}
+
 /// Reaches the server of a share.
-fn reach(task: &DriveTask, order: &AgentOrder) -> Result<Server> {
-    let plan = &task.plan;
-    let dsn = plan.target_dsn.as_deref().unwrap_or(&plan.target);
-    let target = target(Some(dsn).filter(|dsn| *dsn != "none"), order)?;
-    target.bring_up(&TargetOrder::default(), Demand { clients: plan.links(), ..Demand::default() }, &Silent)
+fn reach(task: &DriveTask, target: Target) -> Result<Server> {
+    let demand = Demand { clients: task.plan.links(), ..Demand::default() };
+    target.bring_up(&TargetOrder::default(), demand, &Silent)
 }

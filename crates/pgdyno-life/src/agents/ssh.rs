@@ -59,7 +59,8 @@ struct Session {
 }
 
 impl Started {
-    /// Starts an agent on each machine, which joins the meeting at `meet` for the run with this word.
+    /// Starts an agent on each machine, which joins the meeting at `meet` for the run with this word, and which may do what
+    /// `allowing` says.
     ///
     /// # Errors
     /// When a machine cannot be reached, or cannot run this program.
@@ -67,6 +68,7 @@ impl Started {
         machines: &[String],
         meet: &ConnectOptions,
         word: &str,
+        allowing: &[String],
         events: &dyn EventSink,
     ) -> Result<Self> {
         let own = Own::read()?;
@@ -77,7 +79,7 @@ impl Started {
                 Some(path) => format!("starting an agent on {machine}: {path}"),
                 None => format!("starting an agent on {machine}, with a copy of this program"),
             });
-            sessions.push(Session::open(machine, &own, program.as_deref(), meet, word)?);
+            sessions.push(Session::open(machine, &own, program.as_deref(), meet, word, allowing)?);
         }
         Ok(Self { sessions })
     }
@@ -159,9 +161,18 @@ impl Own {
 }
 
 impl Session {
-    fn open(machine: &str, own: &Own, program: Option<&str>, meet: &ConnectOptions, word: &str) -> Result<Self> {
-        // Without its password: the machine has its own.
-        let agent = format!("agent --meet {} --once --until-eof --reserved {word}", ShellWord(&meet.to_string()));
+    fn open(
+        machine: &str,
+        own: &Own,
+        program: Option<&str>,
+        meet: &ConnectOptions,
+        word: &str,
+        allowing: &[String],
+    ) -> Result<Self> {
+        // Without passwords: the machine has its own.
+        let allowing: String = allowing.iter().map(|option| format!(" {}", ShellWord(option))).collect();
+        let meet = meet.to_string();
+        let agent = format!("agent --meet {} --once --until-eof --reserved {word}{allowing}", ShellWord(&meet));
         let script = match program {
             Some(path) => format!("exec {} {agent}", ShellWord(path)),
             None => format!(

@@ -1,13 +1,16 @@
 //! What a coordinator asks of its agents, and what they answer.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
-use pgdyno_measure::PartInterval;
+use pgdyno_measure::{PartInterval, Shape};
+use pgdyno_meet::TASK_BYTES_MAX;
 use pgdyno_plan::{Facts, Loaded, Plan, WorkloadOrder};
 use pgdyno_results::{ClientRecord, Execution};
+use pgdyno_untrusted::TerminalText;
 use pgdyno_wire::SqlState;
 use pgdyno_workload::Capabilities;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -22,6 +25,22 @@ pub(crate) enum Task {
     Drive(Box<DriveTask>),
     /// Help with a load.
     Load(Box<LoadTask>),
+}
+
+impl Task {
+    /// Returns it as bytes for agents.
+    ///
+    /// # Errors
+    /// When it is too large for a meeting: it has the files of the workload.
+    pub(crate) fn to_bytes(&self) -> Result<Arc<[u8]>, String> {
+        match encode(self)? {
+            bytes if bytes.len() > TASK_BYTES_MAX => Err(format!(
+                "the files of the workload make {} bytes for each agent, and a meeting takes at most {TASK_BYTES_MAX}",
+                bytes.len()
+            )),
+            bytes => Ok(bytes.into()),
+        }
+    }
 }
 
 /// A look at the target.
@@ -139,15 +158,15 @@ impl Batch {
         }
     }
 
-    /// Reads what [`Batch::to_bytes`] wrote.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads what [`Batch::to_bytes`] wrote in a run of this shape.
+    pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape) -> Result<Self, String> {
         match bytes.split_first() {
             Some((&INTERVAL, rest)) => {
-                let interval = PartInterval::from_bytes(rest).map_err(|error| error.to_string())?;
+                let interval = PartInterval::from_bytes(rest, shape).map_err(|error| error.to_string())?;
                 Ok(Self::Interval(Box::new(interval)))
             }
             Some((&EXECUTIONS, rest)) => decode(rest).map(Self::Executions),
-            Some((&NOTE, rest)) => Ok(Self::Note(String::from_utf8_lossy(rest).into_owned())),
+            Some((&NOTE, rest)) => Ok(Self::Note(TerminalText(&String::from_utf8_lossy(rest)).to_string())),
             _ => Err("a batch is of no known kind".to_owned()),
         }
     }
@@ -251,14 +270,14 @@ mod tests {
         let task: DriveTask = decode(&encode(&task).unwrap()).unwrap();
         let read = task.contents().unwrap();
         assert_eq!(read.iter().map(|(hash, bytes)| (*hash, &bytes[..])).collect::<Vec<_>>(), contents);
-        let Ok(Batch::Note(text)) = Batch::from_bytes(&Batch::Note("lost".to_owned()).to_bytes()) else { panic!() };
-        assert_eq!(text, "lost");
+        let shape = Shape { groups: 1, txns: 1, stmts: 1, tallies: 0, threads: 1, clients: 1 };
+        let read = |batch: &Batch| Batch::from_bytes(&batch.to_bytes(), &shape);
+        let Ok(Batch::Note(text)) = read(&Batch::Note("lost\u{1b}[2J".to_owned())) else { panic!() };
+        assert_eq!(text, "lost\\u{1b}[2J");
         let ended = vec![Execution { stage: "power".to_owned(), end_s: 1.25, ..Execution::default() }];
-        let Ok(Batch::Executions(read)) = Batch::from_bytes(&Batch::Executions(ended.clone()).to_bytes()) else {
-            panic!()
-        };
-        assert_eq!(read, ended);
-        assert!(Batch::from_bytes(b"").is_err() && Batch::from_bytes(b"Ix").is_err());
+        let Ok(Batch::Executions(found)) = read(&Batch::Executions(ended.clone())) else { panic!() };
+        assert_eq!(found, ended);
+        assert!(Batch::from_bytes(b"", &shape).is_err() && Batch::from_bytes(b"Ix", &shape).is_err());
     }
 
     fn plan() -> serde_json::Value {

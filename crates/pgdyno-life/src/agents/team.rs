@@ -9,7 +9,10 @@ use pgdyno_meet::postgres::{AgentRow, Desk};
 use pgdyno_meet::{Gathering, JobEnd, MemberEnd, News};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::MeetingOrder;
+use pgdyno_untrusted::TerminalText;
+use pgdyno_workload::Drive;
 
+use super::allowed::allowing;
 use super::ssh::{self, Started};
 use super::task::{self, LookTask, Looked, Task};
 use super::{PROGRAM, meeting, program, refused};
@@ -17,6 +20,7 @@ use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
+use crate::target::Target;
 
 /// How long agents are waited for, unless the order says so.
 const WAIT_S: f64 = 60.0;
@@ -63,12 +67,14 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Announces a run, and waits for its agents. `what` describes the run in lists.
+    /// Announces a run, and waits for its agents. `what` describes the run in lists. Agents that it starts itself may drive
+    /// its target, and run commands if its scripts have some.
     ///
     /// # Errors
     /// When there is no meeting, or too few agents come.
     pub(crate) fn gather(
         order: &MeetingOrder,
+        (target, drive): (&Target, &dyn Drive),
         what: &str,
         interrupt: &Interrupt,
         events: &dyn EventSink,
@@ -94,7 +100,7 @@ impl Team {
             Some(word) => {
                 // A meeting that is not there is told before anything is started.
                 super::list(meet)?;
-                Some(Started::start(&order.ssh, &options, word, events)?)
+                Some(Started::start(&order.ssh, &options, word, &allowing(target, drive), events)?)
             }
             None => None,
         };
@@ -110,7 +116,11 @@ impl Team {
                 desk.close(RELEASING);
                 return Err(failure);
             }
-            match desk.step(GLANCE) {
+            let news = desk.step(GLANCE);
+            if let Some(failure) = desk.failure() {
+                return Err(refused(failure, &options));
+            }
+            match news {
                 Some(News::Gathered(members)) => break members,
                 Some(News::TooFew(found)) => {
                     let failure = too_few(&desk, found, wanted, wait, &options);
@@ -178,7 +188,7 @@ impl Team {
         });
         let links = links.div_ceil(self.len().max(1) as u32);
         let task = Task::Look(LookTask { target: target.map(str::to_owned), links });
-        let task: Arc<[u8]> = task::encode(&task).or_fail(Code::Start)?.into();
+        let task = task.to_bytes().or_fail(Code::Start)?;
         let end = self.job(vec![task; self.len()], interrupt)?;
         if let Some(why) = end.failure {
             return Err(Failure::new(Code::Start, self.named(&why)));
@@ -191,6 +201,7 @@ impl Team {
             };
             if looked.system_identifier.is_some() && ours.is_some() && looked.system_identifier != ours {
                 let (theirs, ours) = (looked.system_identifier.unwrap_or_default(), ours.unwrap_or_default());
+                let theirs = TerminalText(&theirs);
                 let error =
                     format!("{} sees another server: system identifier {theirs}, and here {ours}", self.name(place));
                 let hint = "name the target by an address that means the same server on all machines, or give that \

@@ -29,7 +29,7 @@ pub fn loaded(admin: &mut Admin, workload: &Workload) -> Result<Option<Loaded>> 
         DataState::Complete(stamp) | DataState::Other(stamp) => Some(of(&stamp, true)),
         DataState::Foreign { scale, maker } => scale.map(|size| of_another(size, maker, data.as_ref())),
         DataState::Partial { stamp: Some(stamp), .. } => Some(of(&stamp, false)),
-        DataState::Absent | DataState::Partial { stamp: None, .. } => None,
+        DataState::Absent | DataState::Taken(_) | DataState::Partial { stamp: None, .. } => None,
     })
 }
 

@@ -83,6 +83,17 @@ impl WorkloadSource {
         }
     }
 
+    /// Finds a workload of this program. Reads no file.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn built_in(order: &WorkloadOrder) -> Result<Self> {
+        match embedded::find(order.id()) {
+            Some(directory) => directory.or_fail(Code::Start).map(Self::Directory),
+            None => registry::find(order.id()).or_fail(Code::Start).map(Self::BuiltIn),
+        }
+    }
+
     fn named(name: &str) -> Result<Self> {
         if let Some(directory) = embedded::find(name) {
             return Ok(Self::Directory(directory.or_fail(Code::Start)?));

@@ -2,15 +2,17 @@
 
 use pgdyno_net::{Admin, quote};
 
-use crate::drop::{drop_all, lock_key};
+use crate::drop::{drop_all, drop_owners, lock_key};
 use crate::fill::loading::{Load, is_resumable};
 use crate::session::Session;
 use crate::state::examine;
 use crate::state::inventory::Inventory;
 use crate::state::ledger::{self, Found, Ledger, Left};
+use crate::state::object::Object;
+use crate::state::owner;
 use crate::state::stamp::{self, command};
 use crate::steps;
-use crate::{DataState, Dropped, Kept, LoadError, Phase, Progress, Stamp};
+use crate::{DataState, Dropped, Kept, LoadError, Owner, Phase, Progress, Stamp, Taken};
 
 /// State at the start of a load.
 pub(crate) struct Prepared {
@@ -29,7 +31,7 @@ impl Load<'_> {
             Ok(admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset))))
         })?;
         match self.decide(&steps::LOAD_LOCK, Phase::Prepare, got)? {
-            Some(Some(got)) if got != "t" => return Err(LoadError::Busy { dataset }),
+            Some(Some(got)) if got != "t" => return Err(LoadError::Busy { dataset: dataset.to_owned() }),
             // What is left of the schema's name is looked at with the data.
             Some(_) | None => {}
         }
@@ -66,6 +68,9 @@ impl Load<'_> {
     /// progress that stays, and the dropped objects.
     fn clear(&self, admin: &mut Admin, stamp: &Stamp) -> Result<(String, Option<Found>, Dropped), LoadError> {
         let inventory = Inventory::take(admin, self.data, self.caps)?;
+        if let Some(taken) = inventory.taken(admin, self.data)? {
+            return self.make_room(admin, inventory, taken);
+        }
         if inventory.foreign().is_empty() && !self.how.replace {
             match examine(admin, self.data, self.caps, &inventory)? {
                 DataState::Complete(found) | DataState::Other(found) => {
@@ -91,11 +96,34 @@ impl Load<'_> {
                         return Ok((inventory.schema, Some(found), Dropped::default()));
                     }
                 }
-                DataState::Partial { .. } | DataState::Absent | DataState::Foreign { .. } => {}
+                DataState::Partial { .. } | DataState::Absent | DataState::Foreign { .. } | DataState::Taken(_) => {}
             }
         }
         let dropped = drop_all(admin, &inventory, &stamp.dataset, self.how.force)?;
         Ok((inventory.schema, None, dropped))
+    }
+
+    /// Drops data of other workloads that is in the way, whole, if that is asked for.
+    fn make_room(
+        &self,
+        admin: &mut Admin,
+        inventory: Inventory,
+        taken: Taken,
+    ) -> Result<(String, Option<Found>, Dropped), LoadError> {
+        if !self.how.force {
+            return Err(LoadError::Taken(Box::new(taken)));
+        }
+        let schema = inventory.schema.clone();
+        for owner in &taken.owners {
+            let objects = owner::objects(admin, &schema, &owner.dataset).map_err(LoadError::Catalog)?;
+            // Without the types of arguments, which are long.
+            let title = |object: &Object| object.title().split('(').next().unwrap_or_default().to_owned();
+            let objects = objects.iter().map(title).collect::<Vec<_>>().join(", ");
+            let Owner { dataset, workload, .. } = owner;
+            (self.progress)(&Progress::Dropping(&format!("data set {dataset} of {workload}: {objects}, its stamp")));
+        }
+        let dropped = drop_owners(admin, inventory, self.data.meta().dataset, &taken.owners)?;
+        Ok((schema, None, dropped))
     }
 
     /// Drops the tables without an entry in the ledger: they are empty.

@@ -84,6 +84,8 @@ pub enum Progress<'a> {
     Way(&'a str),
     /// Objects in the way were dropped, each with its kind: `table orders`.
     Dropped(&'a str),
+    /// Data of other workloads is about to be dropped: what, and all of its objects.
+    Dropping(&'a str),
     /// A phase begins; earlier ones may not have ended.
     Phase(Phase),
     /// Rows of one table were sent.

@@ -24,7 +24,10 @@ pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabiliti
         return Ok(());
     }
     let inventory = Inventory::take(admin, data, caps)?;
-    let foreign: Vec<_> = inventory.routines.iter().filter(|r| r.identity.is_none()).map(|r| r.title()).collect();
+    if let Some(taken) = inventory.taken(admin, data)? {
+        return Err(LoadError::Taken(Box::new(taken)));
+    }
+    let foreign: Vec<_> = inventory.routines.iter().filter(|r| r.is_foreign()).map(|r| r.title()).collect();
     if !foreign.is_empty() {
         return Err(inventory.refusal(foreign));
     }

@@ -8,13 +8,15 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use pgdyno_net::{AdminError, quote};
-use pgdyno_workload::{SqlData, SqlFile, SqlStatement};
+use pgdyno_workload::{DataSet, SqlData, SqlFile, SqlStatement};
 
+use crate::error::is_there;
 use crate::fill::loading::Load;
 use crate::session::Session;
 use crate::state::ledger::Found;
+use crate::state::owner;
 use crate::state::sql_objects::{self, Address, Marked};
-use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport, steps};
+use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport, Taken, steps};
 
 impl Load<'_> {
     /// Runs the whole load.
@@ -31,7 +33,9 @@ impl Load<'_> {
         making.open()?;
         for (nth, file) in sql.files.iter().enumerate() {
             let phase = if nth == 0 { Phase::Schema } else { Phase::Rows };
-            self.phase(phase, |load| making.run(file, phase, load.progress))?;
+            self.phase(phase, |load| {
+                making.run(file, phase, load.progress).map_err(|error| making.taken(load.data, error))
+            })?;
         }
         let (marked, tables) = making.finish()?;
         if marked.count == 0 {
@@ -123,6 +127,30 @@ impl Making<'_, '_> {
         self.made.extend(now.difference(&self.before));
         let Self { control, stamp, home, made, .. } = self;
         control.run(Phase::Schema, None, |admin| sql_objects::mark(admin, made, &stamp.dataset, &stamp.identity, home))
+    }
+
+    /// Returns the error for an object that exists already, if pgdyno made it for another workload; otherwise the same error.
+    fn taken(&mut self, data: &dyn DataSet, error: LoadError) -> LoadError {
+        let LoadError::Sql { message, .. } = &error else { return error };
+        if !is_there(message) {
+            return error;
+        }
+        // Names are in quotes; routines have the types of their arguments inside.
+        let quoted = message.message.split('"').skip(1).step_by(2);
+        let names: Vec<_> = quoted.map(|name| name.split('(').next().unwrap_or(name)).collect();
+        let home = self.home;
+        // The transaction has failed.
+        let rolled_back = self.control.execute(Phase::Schema, None, "rollback");
+        let found = rolled_back
+            .and_then(|_| self.control.run(Phase::Schema, None, |admin| owner::owners_of(admin, home, &names)));
+        let (dataset, workload) = (data.meta().dataset.to_owned(), data.meta().id.to_owned());
+        match found {
+            Ok(owners) if owners.iter().any(|owner| owner.dataset != dataset) => {
+                let schema = home.to_owned();
+                LoadError::Taken(Box::new(Taken { dataset, workload, schema, owners, is_forcible: false }))
+            }
+            _ => error,
+        }
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {

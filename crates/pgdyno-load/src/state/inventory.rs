@@ -5,6 +5,7 @@ use pgdyno_workload::{Capabilities, DataSet, Maker};
 
 use crate::LoadError;
 use crate::state::object::Object;
+use crate::state::owner::{self, Owner, Taken};
 use crate::state::{maker, sql_objects, stamp};
 
 /// Objects found in the database.
@@ -32,10 +33,17 @@ impl Inventory {
         let schema = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
         let Some(schema) = schema else { return Err(LoadError::no_schema(admin)) };
         let (relations, routines) = match data.sql_data() {
-            None => (
-                relations(admin, data, caps, &schema).map_err(LoadError::Catalog)?,
-                routines(admin, data, caps, &schema).map_err(LoadError::Catalog)?,
-            ),
+            None => {
+                let dataset = data.meta().dataset;
+                let tables = data.tables(caps);
+                let names: Vec<_> = tables.iter().map(|table| table.name).collect();
+                let list = data.routines(caps).list;
+                let signatures: Vec<_> = list.iter().map(|routine| routine.signature).collect();
+                (
+                    relations(admin, dataset, &names, &schema).map_err(LoadError::Catalog)?,
+                    routines(admin, dataset, &signatures, &schema).map_err(LoadError::Catalog)?,
+                )
+            }
             Some(_) => {
                 let made = sql_objects::find(admin, data.meta().dataset, &schema).map_err(LoadError::Catalog)?;
                 made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
@@ -62,7 +70,29 @@ impl Inventory {
 
     /// Returns the objects that are not pgdyno's, in words.
     pub(crate) fn foreign(&self) -> Vec<String> {
-        self.objects().filter(|object| object.identity.is_none()).map(Object::title).collect()
+        self.objects().filter(|object| object.is_foreign()).map(Object::title).collect()
+    }
+
+    /// Returns the error for objects that pgdyno made for other workloads, if there are any.
+    pub(crate) fn taken(&self, admin: &mut Admin, data: &dyn DataSet) -> Result<Option<Taken>, LoadError> {
+        let owners = owner::owners(admin, self).map_err(LoadError::Catalog)?;
+        let (dataset, workload) = (data.meta().dataset.to_owned(), data.meta().id.to_owned());
+        let schema = self.schema.clone();
+        Ok((!owners.is_empty()).then_some(Taken { dataset, workload, schema, owners, is_forcible: true }))
+    }
+
+    /// Adds all objects of other data sets.
+    pub(crate) fn with(mut self, admin: &mut Admin, owners: &[Owner]) -> Result<Self, AdminError> {
+        for owner in owners {
+            let found = owner::objects(admin, &self.schema, &owner.dataset)?;
+            let is_new = |object: &Object, there: &Self| !there.objects().any(|known| known.sql == object.sql);
+            for object in found {
+                if is_new(&object, &self) {
+                    if object.kind == "routine" { self.routines.push(object) } else { self.relations.push(object) }
+                }
+            }
+        }
+        Ok(self)
     }
 
     /// Returns what is wrong with a table of the load with this identity; `None` if it is there.
@@ -129,21 +159,25 @@ impl Drop {
     }
 }
 
-fn relations(
-    admin: &mut Admin,
-    data: &dyn DataSet,
-    caps: &Capabilities,
-    schema: &str,
-) -> Result<Vec<Object>, AdminError> {
-    let dataset = data.meta().dataset;
-    let names: Vec<_> = data.tables(caps).iter().map(|table| quote::literal(table.name)).collect();
+/// Returns the relations with the mark of a data set.
+pub(crate) fn marked_relations(admin: &mut Admin, dataset: &str, schema: &str) -> Result<Vec<Object>, AdminError> {
+    relations(admin, dataset, &[], schema)
+}
+
+/// Returns the routines with the mark of a data set.
+pub(crate) fn marked_routines(admin: &mut Admin, dataset: &str, schema: &str) -> Result<Vec<Object>, AdminError> {
+    routines(admin, dataset, &[], schema)
+}
+
+fn relations(admin: &mut Admin, dataset: &str, names: &[&str], schema: &str) -> Result<Vec<Object>, AdminError> {
+    let names: Vec<_> = names.iter().map(|name| quote::literal(name)).collect();
     let rows = admin.query(&format!(
         "select c.relname, quote_ident(c.relname), d.description, c.relkind from pg_class c \
          left join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0 \
          where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) \
          and (c.relname = any (array[{}]::name[]) or d.description like {}) order by 1",
         names.join(", "),
-        quote::literal(&format!("{}%", stamp::mark(dataset, ""))),
+        quote::literal(&stamp::mark_pattern(dataset)),
     ))?;
     let object = |[name, sql, comment, kind]: [Option<String>; 4]| Object {
         kind: match kind.as_deref() {
@@ -158,20 +192,14 @@ fn relations(
         name: name.unwrap_or_default(),
         sql: format!("{schema}.{}", sql.unwrap_or_default()),
         identity: identity(comment.as_deref(), dataset),
+        owner: owner_in(comment.as_deref(), dataset),
     };
     // Another server than PostgreSQL may return anything.
     Ok(rows.rows.into_iter().filter_map(|row| row.try_into().ok()).map(object).collect())
 }
 
-fn routines(
-    admin: &mut Admin,
-    data: &dyn DataSet,
-    caps: &Capabilities,
-    schema: &str,
-) -> Result<Vec<Object>, AdminError> {
-    let dataset = data.meta().dataset;
-    let routines = data.routines(caps).list;
-    let signatures: Vec<_> = routines.iter().map(|r| quote::literal(&format!("{schema}.{}", r.signature))).collect();
+fn routines(admin: &mut Admin, dataset: &str, signatures: &[&str], schema: &str) -> Result<Vec<Object>, AdminError> {
+    let signatures: Vec<_> = signatures.iter().map(|s| quote::literal(&format!("{schema}.{s}"))).collect();
     let rows = admin.query(&format!(
         "select p.proname || a.types, quote_ident(p.proname) || a.types, d.description from pg_proc p \
          cross join lateral (select '(' || coalesce(string_agg(format_type(t, null), ', ' order by n), '') || ')' \
@@ -181,17 +209,23 @@ fn routines(
          and (p.oid = any (array(select to_regprocedure(s)::oid from unnest(array[{}]::text[]) s)) \
          or d.description like {}) order by 1",
         signatures.join(", "),
-        quote::literal(&format!("{}%", stamp::mark(dataset, ""))),
+        quote::literal(&stamp::mark_pattern(dataset)),
     ))?;
     let object = |[name, sql, comment]: [Option<String>; 3]| Object {
         kind: "routine",
         name: name.unwrap_or_default(),
         sql: format!("{schema}.{}", sql.unwrap_or_default()),
         identity: identity(comment.as_deref(), dataset),
+        owner: owner_in(comment.as_deref(), dataset),
     };
     Ok(rows.rows.into_iter().filter_map(|row| row.try_into().ok()).map(object).collect())
 }
 
 fn identity(comment: Option<&str>, dataset: &str) -> Option<String> {
     stamp::marked(comment?, dataset).map(str::to_owned)
+}
+
+/// Returns the other data set that a comment names.
+fn owner_in(comment: Option<&str>, dataset: &str) -> Option<String> {
+    stamp::dataset_of(comment?).filter(|owner| *owner != dataset).map(str::to_owned)
 }

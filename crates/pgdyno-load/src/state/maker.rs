@@ -20,7 +20,7 @@ pub(crate) fn of(
 ) -> Result<Option<&'static Maker>, AdminError> {
     let Some(maker) = data.other_maker() else { return Ok(None) };
     let tables = data.tables(caps);
-    let theirs = |name: &str| relations.iter().any(|object| object.name == name && object.identity.is_none());
+    let theirs = |name: &str| relations.iter().any(|object| object.name == name && object.is_foreign());
     if !tables.iter().all(|table| theirs(table.name)) {
         return Ok(None);
     }

@@ -9,15 +9,22 @@ pub(crate) struct Object {
     pub(crate) name: String,
     /// Its name in SQL, with the schema if it has one.
     pub(crate) sql: String,
-    /// The identity in its mark; `None` if it is not pgdyno's.
+    /// The identity in its mark; `None` if it is not of the data set.
     pub(crate) identity: Option<String>,
+    /// The other data set that its mark names.
+    pub(crate) owner: Option<String>,
 }
 
 impl Object {
     /// Returns an object that SQL made, with the full name `sql`. The name is shown without schema `home`.
     pub(crate) fn made(kind: &'static str, sql: &str, home: &str, identity: &str) -> Self {
         let name = sql.strip_prefix(home).and_then(|rest| rest.strip_prefix('.')).unwrap_or(sql);
-        Self { kind, name: name.to_owned(), sql: sql.to_owned(), identity: Some(identity.to_owned()) }
+        Self { kind, name: name.to_owned(), sql: sql.to_owned(), identity: Some(identity.to_owned()), owner: None }
+    }
+
+    /// Returns true if pgdyno did not make it.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.identity.is_none() && self.owner.is_none()
     }
 
     pub(crate) fn title(&self) -> String {

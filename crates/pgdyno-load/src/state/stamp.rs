@@ -193,6 +193,20 @@ pub(crate) fn marked<'a>(comment: &'a str, dataset: &str) -> Option<&'a str> {
     (found == dataset).then_some(identity)
 }
 
+/// Returns the data set that a mark in a comment names, if there is one.
+pub(crate) fn dataset_of(comment: &str) -> Option<&str> {
+    let rest = comment.rsplit('\n').next()?.strip_prefix(MARK)?;
+    let is_identity = |word: &str| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // The schema of objects that SQL made follows.
+    let mut words = rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+    words.find(|(_, after)| after.split(' ').next().is_some_and(is_identity)).map(|(dataset, _)| dataset)
+}
+
+/// Returns a pattern for LIKE: a comment begins with the mark of this data set.
+pub(crate) fn mark_pattern(dataset: &str) -> String {
+    mark(dataset, "").replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_") + "%"
+}
+
 /// Returns the mark on objects that SQL made, in any schema: it names the schema that the data belongs to. A comment
 /// that the SQL itself made stays above it.
 pub(crate) fn mark_of_made(dataset: &str, identity: &str, home: &str, comment: Option<&str>) -> String {
@@ -332,6 +346,18 @@ pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_names_its_data_set() {
+        let identity = "0123456789abcdef";
+        for name in ["tproc-c", "my data", "a 0123"] {
+            assert_eq!(dataset_of(&mark(name, identity)), Some(name));
+            assert_eq!(dataset_of(&mark_of_made(name, identity, "\"my schema\"", Some("own"))), Some(name));
+        }
+        for comment in ["", "customers", "loaded by pgdyno: it says", "loaded by pgdyno: tproc-c"] {
+            assert_eq!(dataset_of(comment), None, "{comment}");
+        }
+    }
 
     #[test]
     fn a_mark_stands_below_a_comment_and_belongs_to_one_schema() {

@@ -18,6 +18,7 @@ static META: Meta = Meta {
     dataset: "sample",
     scale_name: "scale",
     scale_query: Some("select count(*) / 100000 from big"),
+    is_key_range: false,
     params: &[
         Param { name: "scale", help: "", default: "1", kind: ParamKind::Integer(1, 1000), when: When::Load },
         Param { name: "seed", help: "", default: "1", kind: ParamKind::Integer(0, 1000), when: When::Load },

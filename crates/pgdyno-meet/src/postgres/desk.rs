@@ -7,55 +7,28 @@ use std::time::{Duration, Instant};
 use pgdyno_net::quote::literal;
 use pgdyno_net::{Admin, ConnectOptions};
 
-use super::{LOOK, Link, MeetError, PROTOCOL, bytea, number, transaction, unhex};
-use crate::{AgentId, Coordinator, News, Order, Report, RunId, State, Step, Tick};
-
-/// An agent as the meeting has it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgentRow {
-    /// Its number.
-    pub agent: u64,
-    /// Its machine.
-    pub host: String,
-    /// Its process.
-    pub pid: u32,
-    /// The version of its program.
-    pub program: String,
-    /// The version of what it says.
-    pub protocol: u32,
-    /// CPUs that it may use.
-    pub cpus: usize,
-    /// The run that it serves.
-    pub run: Option<u64>,
-    /// What it does, in a word.
-    pub state: String,
-    /// How far its idea of the meeting server's clock may be off, in microseconds.
-    pub clock_error_us: Option<u64>,
-    /// Seconds since it was heard.
-    pub silent_s: f64,
-}
+use super::rows::{self, AgentRow};
+use super::{LOOK, Link, MeetError, PROTOCOL, bytea, transaction};
+use crate::{AgentId, BATCH_BYTES_MAX, Coordinator, News, Order, RunId, Step, Tick};
 
 /// Returns the name of this machine.
 pub(super) fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-const AGENT: &str = "agent, host, pid, program, protocol, cpus, run, state, clock_error_us,
-    extract(epoch FROM clock_timestamp() - seen_at)";
+/// The most rows that are read of a meeting. A run has at most 1,000 agents.
+const AGENTS_MAX: usize = 2_000;
+/// The most bytes of batches that are read at once.
+const BATCHES_BYTES_MAX: usize = 2 * BATCH_BYTES_MAX;
+/// Time between two looks at whether the orders are as they were written.
+const REVIEW: Duration = Duration::from_secs(5);
 
-fn agent_row(row: &[Option<String>]) -> Option<AgentRow> {
-    Some(AgentRow {
-        agent: number(row, 0)?,
-        host: row.get(1)?.clone()?,
-        pid: number(row, 2)?,
-        program: row.get(3)?.clone()?,
-        protocol: number(row, 4)?,
-        cpus: number(row, 5)?,
-        run: number(row, 6),
-        state: row.get(7)?.clone()?,
-        clock_error_us: number(row, 8),
-        silent_s: number(row, 9)?,
-    })
+/// Returns a condition: the agent was heard in so many seconds. The meeting server's clock may have been set since, so that
+/// this is a time to come; a time of anyone's choice does not count.
+fn is_heard(seconds: u32) -> String {
+    format!(
+        "seen_at BETWEEN clock_timestamp() - interval '{seconds} seconds' AND clock_timestamp() + interval '{seconds} seconds'"
+    )
 }
 
 /// Returns the agents at a meeting that were heard in the last minute.
@@ -66,9 +39,11 @@ pub fn agents(options: &ConnectOptions) -> Result<Vec<AgentRow>, MeetError> {
     let mut link = Link::open(options)?;
     let Some(admin) = link.admin() else { return Ok(Vec::new()) };
     let rows = admin.query(&format!(
-        "SELECT {AGENT} FROM pgdyno_meet.agents WHERE seen_at > clock_timestamp() - interval '1 minute' ORDER BY agent"
+        "SELECT {} FROM pgdyno_meet.agents WHERE {} ORDER BY agent LIMIT {AGENTS_MAX}",
+        rows::agent_columns(),
+        is_heard(60)
     ))?;
-    Ok(rows.rows.iter().filter_map(|row| agent_row(row)).collect())
+    Ok(rows.rows.iter().filter_map(|row| rows::agent(row)).collect())
 }
 
 /// The coordinator of a run at a meeting.
@@ -81,6 +56,7 @@ pub struct Desk {
     written: BTreeMap<AgentId, (Step, u64)>,
     agents: BTreeMap<AgentId, AgentRow>,
     looked: Instant,
+    reviewed: Instant,
     is_news: bool,
 }
 
@@ -117,8 +93,14 @@ impl Desk {
             written: BTreeMap::new(),
             agents: BTreeMap::new(),
             looked: Instant::now() - LOOK,
+            reviewed: Instant::now(),
             is_news: true,
         })
+    }
+
+    /// Returns why the meeting is over, if it is. The agents count as lost then.
+    pub fn failure(&mut self) -> Option<MeetError> {
+        self.link.failure.take()
     }
 
     /// Returns an agent as the meeting has it.
@@ -199,11 +181,83 @@ impl Desk {
         self.looked = Instant::now();
         self.is_news = false;
         let orders = self.coordinator.orders();
+        let (mut statements, writing) = self.writing(&orders);
         let run = self.run.0;
-        let mut statements =
-            format!("UPDATE pgdyno_meet.runs SET beat = beat + 1, seen_at = clock_timestamp() WHERE run = {run};");
+        let is_review = self.reviewed.elapsed() >= REVIEW;
+        statements += &format!("SELECT EXISTS (SELECT FROM pgdyno_meet.runs WHERE run = {run});");
+        statements += &self.asking_agents();
+        statements += &self.asking_batches();
+        if is_review {
+            statements += &format!("SELECT agent, step, task, at_ns, acked FROM pgdyno_meet.orders WHERE run = {run};");
+        }
+        let sql = transaction(&statements);
+        let Some(answers) = self.link.ask(|admin: &mut Admin| admin.query_all(&sql)) else {
+            // What was written last may be lost with the server.
+            self.written.clear();
+            self.coordinator.connected(self.link.now(), false);
+            if let Some(failure) = &self.link.failure {
+                self.coordinator.give_up(self.link.now(), &failure.to_string());
+            }
+            return;
+        };
+        self.coordinator.connected(self.link.now(), true);
+        self.written.extend(writing);
+        if let Some((asked, server_ns, answered)) = self.link.sample() {
+            self.coordinator.sample(asked, server_ns, answered);
+        }
+        let mut answers = answers.into_iter().map(|answer| answer.rows);
+        let mut next = || answers.next().unwrap_or_default();
+        let (there, agents, batches) = (next(), next(), next());
+        if there.first().and_then(|row| row.first()?.as_deref()) == Some("f") {
+            let failure = MeetError::RunDeleted { database: self.link.options.dbname().to_owned() };
+            self.coordinator.give_up(self.link.now(), &failure.to_string());
+            self.link.failure = Some(failure);
+            return;
+        }
+        self.take(&agents, &batches);
+        if is_review {
+            self.reviewed = Instant::now();
+            self.review(&next());
+        }
+        // What follows from the reports is said at once.
+        let written = |agent| self.written.get(&agent).map(|(step, _)| step);
+        self.is_news = self.coordinator.steps().any(|(agent, step)| written(agent) != Some(step));
+    }
+
+    /// Takes reports and batches.
+    fn take(&mut self, agents: &[Vec<Option<String>>], batches: &[Vec<Option<String>>]) {
+        let now = self.link.now();
+        // Batches first: a report may say that they are the last ones.
+        for (agent, number, batch) in batches.iter().filter_map(|row| rows::batch(row)) {
+            self.coordinator.batch(now, agent, number, batch);
+        }
+        if self.agents.len() > AGENTS_MAX {
+            self.agents.clear();
+        }
+        for (row, report) in agents.iter().filter_map(|row| rows::report(row)) {
+            let is_suitable = row.program == self.program && row.protocol == PROTOCOL;
+            self.agents.insert(report.agent, row);
+            self.coordinator.report(now, report, is_suitable);
+        }
+    }
+
+    /// Forgets having written orders that are not at the meeting as they were written, so that they are written again.
+    fn review(&mut self, orders: &[Vec<Option<String>>]) {
+        let found: BTreeMap<_, _> =
+            orders.iter().filter_map(|row| Some((AgentId(rows::number(row, 0)?), row))).collect();
+        self.written
+            .retain(|agent, (step, acked)| found.get(agent).is_some_and(|row| rows::is_as_written(row, step, *acked)));
+    }
+
+    /// Returns the statements that write what is new in the orders, and what is written then.
+    fn writing(&self, orders: &[(AgentId, Order)]) -> (String, Vec<(AgentId, (Step, u64))>) {
+        let run = self.run.0;
+        let mut statements = format!(
+            "UPDATE pgdyno_meet.runs SET beat = {}, seen_at = clock_timestamp() WHERE run = {run};",
+            self.coordinator.number()
+        );
         let mut writing = Vec::new();
-        for (agent, order) in &orders {
+        for (agent, order) in orders {
             let before = self.written.get(agent);
             let state = (order.step.clone(), order.acked);
             if before == Some(&state) {
@@ -216,7 +270,7 @@ impl Desk {
                         order.acked, agent.0
                     );
                 }
-                _ => statements += &self.writing(*agent, order),
+                _ => statements += &self.order(*agent, order),
             }
             if before.is_none_or(|(_, acked)| *acked < order.acked) {
                 statements += &format!(
@@ -226,89 +280,70 @@ impl Desk {
             }
             writing.push((*agent, state));
         }
-        let asked = format!(
-            "SELECT {AGENT}, number, task, encode(result, 'hex'), failure, batches FROM pgdyno_meet.agents
-             WHERE seen_at > clock_timestamp() - interval '20 seconds' ORDER BY agent;
-             SELECT agent, number, encode(batch, 'hex') FROM pgdyno_meet.batches WHERE run = {run} ORDER BY agent, number;"
-        );
-        let sql = transaction(&format!("{statements} {asked}"));
-        let Some(answers) = self.link.ask(|admin: &mut Admin| admin.query_all(&sql)) else {
-            // What was written last may be lost with the server.
-            self.written.clear();
-            return self.coordinator.connected(self.link.now(), false);
-        };
-        self.coordinator.connected(self.link.now(), true);
-        self.written.extend(writing);
-        if let Some((asked, server_ns, answered)) = self.link.sample() {
-            self.coordinator.sample(asked, server_ns, answered);
+        (statements, writing)
+    }
+
+    /// Returns the question for the agents that are there. Those of this run and of this program come first: there may be
+    /// more than are read.
+    fn asking_agents(&self) -> String {
+        format!(
+            "SELECT {}, number, task,
+                    CASE WHEN run = {run} AND octet_length(result) <= {BATCH_BYTES_MAX} THEN encode(result, 'hex') END,
+                    left(failure, {}), batches
+             FROM pgdyno_meet.agents WHERE {}
+             ORDER BY run IS NOT DISTINCT FROM {run} DESC, program = {} DESC, agent LIMIT {AGENTS_MAX};",
+            rows::agent_columns(),
+            rows::REASON_CHARS_MAX,
+            is_heard(20),
+            literal(&self.program),
+            run = self.run.0
+        )
+    }
+
+    /// Returns the question for the batches that agents of the run have reported and that have not arrived.
+    fn asking_batches(&self) -> String {
+        let run = self.run.0;
+        let received: Vec<_> = self.coordinator.received().map(|(agent, n)| format!("({}, {n})", agent.0)).collect();
+        if received.is_empty() {
+            return "SELECT WHERE false;".to_owned();
         }
-        let now = self.link.now();
-        let mut answers = answers.into_iter();
-        let (agents, batches) = (answers.next().unwrap_or_default(), answers.next().unwrap_or_default());
-        // Batches first: a report may say that they are the last ones.
-        for row in &batches.rows {
-            if let (Some(agent), Some(number), Some(batch)) = (number(row, 0), number(row, 1), row[2].as_deref()) {
-                self.coordinator.batch(now, AgentId(agent), number, unhex(batch).into());
-            }
-        }
-        for row in &agents.rows {
-            if let Some((row, report)) = report(row) {
-                let is_suitable = row.program == self.program && row.protocol == PROTOCOL;
-                self.agents.insert(report.agent, row);
-                self.coordinator.report(now, report, is_suitable);
-            }
-        }
-        // What follows from the reports is said at once.
-        let written = |agent| self.written.get(&agent).map(|(step, _)| step);
-        self.is_news = self.coordinator.steps().any(|(agent, step)| written(agent) != Some(step));
+        format!(
+            "SELECT agent, number, encode(batch, 'hex') FROM (
+                 SELECT agent, b.number, b.batch,
+                        sum(octet_length(b.batch)) OVER (ORDER BY b.number, agent) AS bytes
+                 FROM pgdyno_meet.batches b JOIN pgdyno_meet.agents a USING (run, agent)
+                      JOIN (VALUES {}) AS m (agent, received) USING (agent)
+                 WHERE run = {run} AND b.number > m.received AND b.number <= a.batches
+                       AND octet_length(b.batch) <= {BATCH_BYTES_MAX}
+             ) unread WHERE bytes <= {BATCHES_BYTES_MAX} ORDER BY number, agent;",
+            received.join(", ")
+        )
     }
 
     /// Returns the statements that write an order and wake its agent.
-    fn writing(&self, agent: AgentId, order: &Order) -> String {
-        let null = || "NULL".to_owned();
-        let (step, nth, payload, at_ns) = match &order.step {
-            Step::Claim => ("claim", None, None, None),
-            Step::Do { nth, task } => ("do", Some(*nth), Some(task), None),
-            Step::Go { nth, at_ns } => ("go", Some(*nth), None, Some(*at_ns)),
-            Step::Stop { nth, at_once: false } => ("stop", Some(*nth), None, None),
-            Step::Stop { nth, at_once: true } => ("stop at once", Some(*nth), None, None),
-            Step::Release => ("release", None, None, None),
+    fn order(&self, agent: AgentId, order: &Order) -> String {
+        fn or_null<T: ToString>(value: Option<T>) -> String {
+            value.map_or_else(|| "NULL".to_owned(), |value| value.to_string())
+        }
+        let (step, nth, at_ns) = rows::order_columns(&order.step);
+        let payload = match &order.step {
+            Step::Do { task, .. } => Some(bytea(task)),
+            _ => None,
         };
         format!(
             "INSERT INTO pgdyno_meet.orders (run, agent, step, task, payload, at_ns, acked)
-             SELECT {}, {agent}, '{step}', {}, {}, {}, {}
+             SELECT {run}, {agent}, '{step}', {}, {}, {}, {}
              WHERE EXISTS (SELECT FROM pgdyno_meet.agents WHERE agent = {agent})
+                   AND EXISTS (SELECT FROM pgdyno_meet.runs WHERE run = {run})
              ON CONFLICT (agent, run) DO UPDATE SET step = excluded.step, task = excluded.task,
                  payload = excluded.payload, at_ns = excluded.at_ns, acked = excluded.acked;
              NOTIFY pgdyno_meet_agent_{agent};",
-            self.run.0,
-            nth.map_or_else(null, |nth| nth.to_string()),
-            payload.map_or_else(null, |payload| bytea(payload)),
-            at_ns.map_or_else(null, |at| at.to_string()),
+            or_null(nth),
+            or_null(payload),
+            or_null(at_ns),
             order.acked,
+            run = self.run.0,
             agent = agent.0,
         )
     }
-}
-
-/// Reads an agent and its report.
-fn report(row: &[Option<String>]) -> Option<(AgentRow, Report)> {
-    let agent = agent_row(row)?;
-    let nth = || number(row, 11);
-    let state = match agent.state.as_str() {
-        "preparing" => State::Doing { nth: nth()? },
-        "ready" => State::Ready { nth: nth()? },
-        "running" => State::Started { nth: nth()? },
-        "done" => State::Did { nth: nth()?, result: Ok(unhex(row.get(12)?.as_deref().unwrap_or_default())) },
-        "failed" => State::Did { nth: nth()?, result: Err(row.get(13)?.clone().unwrap_or_default()) },
-        _ => State::Idle,
-    };
-    let report = Report {
-        agent: AgentId(agent.agent),
-        number: number(row, 10)?,
-        run: agent.run.map(RunId),
-        state,
-        batches: number(row, 14)?,
-    };
-    Some((agent, report))
 }

@@ -14,9 +14,8 @@ pub const SCHEMA: &str = include_str!("schema.sql");
 /// Creates the schema if it is not there, and checks its version.
 pub(super) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<(), MeetError> {
     loop {
-        if let Some(found) = version(admin)? {
-            let database = options.dbname().to_owned();
-            return if found == VERSION { Ok(()) } else { Err(MeetError::Version { database, found }) };
+        if has_version(admin)? {
+            return admit(admin, options);
         }
         match create(admin) {
             Ok(()) => {}
@@ -31,11 +30,18 @@ pub(super) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<(),
     }
 }
 
-fn version(admin: &mut Admin) -> Result<Option<u32>, AdminError> {
-    let has_table = admin.query_one("SELECT to_regclass('pgdyno_meet.version') IS NOT NULL")? == "t";
-    match has_table {
-        true => Ok(admin.query_opt("SELECT max(version) FROM pgdyno_meet.version")?.and_then(|v| v.parse().ok())),
-        false => Ok(None),
+fn has_version(admin: &mut Admin) -> Result<bool, AdminError> {
+    Ok(admin.query_one("SELECT to_regclass('pgdyno_meet.version') IS NOT NULL")? == "t")
+}
+
+/// Checks the version of the schema.
+pub(super) fn admit(admin: &mut Admin, options: &ConnectOptions) -> Result<(), MeetError> {
+    let database = options.dbname().to_owned();
+    let version = admin.query_opt("SELECT max(version) FROM pgdyno_meet.version")?;
+    match version.and_then(|version| version.parse().ok()) {
+        Some(VERSION) => Ok(()),
+        Some(found) => Err(MeetError::Version { database, found }),
+        None => Err(MeetError::NoVersion { database }),
     }
 }
 

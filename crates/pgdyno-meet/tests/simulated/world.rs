@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-use pgdyno_meet::{Action, Agent, AgentId, Coordinator, JobEnd, MemberEnd, News, Order, Report, RunId, Tick};
+use pgdyno_meet::{
+    Action, Agent, AgentId, Coordinator, JobEnd, MemberEnd, News, Order, Report, RunId, State, Step, Tick,
+};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -37,6 +39,8 @@ pub(crate) struct Faults {
     pub(crate) restarts: u32,
     pub(crate) clock_steps: u32,
     pub(crate) cut_off: f64,
+    /// Share of looks at which there is a row that no coordinator and no agent wrote.
+    pub(crate) foreign: f64,
 }
 
 impl Faults {
@@ -59,6 +63,7 @@ impl Faults {
             restarts: 0,
             clock_steps: 0,
             cut_off: 0.0,
+            foreign: 0.0,
         }
     }
 
@@ -84,6 +89,7 @@ impl Faults {
             restarts: dice.below(3) as u32,
             clock_steps: dice.below(3) as u32,
             cut_off,
+            foreign: 0.0,
             stages: 1 + dice.below(3) as u32,
             pause_s: [1, 5, 40][dice.below(3) as usize],
         }
@@ -298,6 +304,8 @@ pub(crate) struct World {
     server_set: i64,
     server_off_until: u64,
     began: Vec<Began>,
+    /// The last order of each coordinator to each agent: it stays at the meeting when its coordinator is gone.
+    rows: BTreeMap<(usize, usize), Order>,
     pub(crate) messages: u64,
     pub(crate) agents: Vec<SimAgent>,
     pub(crate) coordinators: Vec<SimCoordinator>,
@@ -316,6 +324,7 @@ impl World {
             server_set: 0,
             server_off_until: 0,
             began: Vec::new(),
+            rows: BTreeMap::new(),
             messages: 0,
             agents: Vec::new(),
             coordinators: Vec::new(),
@@ -537,6 +546,7 @@ impl World {
                 self.act(i);
                 if is_connected {
                     self.publish(i);
+                    self.read_orders(i);
                 }
             }
             Node::Coordinator(i) => {
@@ -546,12 +556,58 @@ impl World {
                 coordinator.machine.tick(local);
                 self.hear(i);
                 if is_connected {
+                    self.read_foreign(i);
                     for (agent, order) in self.coordinators[i].machine.orders() {
                         let Some(to) = self.agents.iter().position(|other| other.id == agent) else { continue };
+                        self.rows.insert((to, i), order.clone());
                         self.send(|| Event::Order { to, order: order.clone() });
                     }
                 }
             }
+        }
+    }
+
+    /// An agent reads the orders that are there, old ones among them, and perhaps one of nobody.
+    fn read_orders(&mut self, i: usize) {
+        let orders: Vec<_> = self.rows.range((i, 0)..(i + 1, 0)).map(|(_, order)| order.clone()).collect();
+        for order in orders {
+            self.send(|| Event::Order { to: i, order: order.clone() });
+        }
+        if self.dice.unit() < self.faults.foreign {
+            let (run, number) = (RunId(self.dice.below(2) + 50), self.dice.below(2));
+            let (nth, at_ns) = (self.dice.below(9) as u32, self.dice.next());
+            let step = match self.dice.below(6) {
+                0 => Step::Do { nth, task: Arc::from([0, 1, 3]) },
+                1 => Step::Go { nth, at_ns },
+                2 => Step::Stop { nth, at_once: true },
+                3 => Step::Release,
+                _ => Step::Claim,
+            };
+            let order = Order { run, number, step, acked: self.dice.next() };
+            self.send(|| Event::Order { to: i, order: order.clone() });
+        }
+    }
+
+    /// A coordinator reads an agent and batches that nobody has written.
+    fn read_foreign(&mut self, to: usize) {
+        if self.dice.unit() >= self.faults.foreign {
+            return;
+        }
+        let run = RunId([self.coordinators[to].run, 77][self.dice.below(2) as usize]);
+        let nth = self.dice.below(99) as u32;
+        let state = match self.dice.below(4) {
+            0 => State::Ready { nth },
+            1 => State::Did { nth, result: Ok(vec![9]) },
+            _ => State::Idle,
+        };
+        let agent = AgentId(5_000 + self.dice.below(3));
+        let run = (self.dice.below(2) == 0).then_some(run);
+        let report = Report { agent, number: self.dice.below(4), run, state, batches: self.dice.next() };
+        self.send(|| Event::Report { to, report: report.clone() });
+        // Of a member, but it has not reported as many.
+        if let Some(agent) = self.coordinators[to].members.first().copied() {
+            let number = 1_000 + self.dice.below(1 << 40);
+            self.send(|| Event::Batch { to, agent, number, batch: Arc::from([1, 2, 3]) });
         }
     }
 

@@ -30,6 +30,7 @@ static META: Meta = Meta {
     dataset: "ch-suppliers",
     scale_name: "suppliers",
     scale_query: Some("select count(*) from supplier"),
+    is_key_range: false,
     params: &[Param {
         name: "suppliers",
         help: "number of suppliers",

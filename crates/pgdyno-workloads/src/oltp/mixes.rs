@@ -89,7 +89,8 @@ const fn meta(id: &'static str, summary: &'static str, params: &'static [Param])
         version: 1,
         dataset: "sysbench",
         scale_name: "scale",
-        scale_query: Some("select count(*) from sbtest1"),
+        scale_query: Some("select max(id) from sbtest1"),
+        is_key_range: true,
         params,
     }
 }

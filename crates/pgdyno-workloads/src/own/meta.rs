@@ -63,13 +63,14 @@ pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: 
         dataset: name,
         scale_name: SCALE,
         scale_query: None,
+        is_key_range: false,
         params: leak(params),
     };
     Ok(match source {
         Source::Files(_) => own,
         Source::Tables(tables) => {
-            let Meta { version, dataset, scale_name, scale_query, .. } = *tables.entry.meta;
-            Meta { version, dataset, scale_name, scale_query, ..own }
+            let Meta { version, dataset, scale_name, scale_query, is_key_range, .. } = *tables.entry.meta;
+            Meta { version, dataset, scale_name, scale_query, is_key_range, ..own }
         }
     })
 }

@@ -109,6 +109,7 @@ const fn meta(id: &'static str, summary: &'static str, params: &'static [Param])
         dataset: "ycsb",
         scale_name: "records",
         scale_query: Some("select count(*) from usertable"),
+        is_key_range: true,
         params,
     }
 }

@@ -67,12 +67,19 @@ pub(crate) struct AgentArgs {
     /// End after the first run
     #[arg(long)]
     pub(crate) once: bool,
-    /// The measured server as this machine reaches it [default: as the run names it, with the password from PGPASSWORD,
-    /// ~/.pgpass or a service of this machine]
+    /// A server that the agent may drive, as runs name it in --target: host, port, database and role must be the same; or a
+    /// name of pgdyno.toml. May be repeated. The password comes from PGPASSWORD, ~/.pgpass or a service of this machine, and
+    /// goes to another machine by SCRAM only, unless require_auth is given [default: the server of the PG* variables]
+    #[arg(long, value_name = "DSN", conflicts_with = "target")]
+    pub(crate) allow_target: Vec<String>,
+    /// The only server that the agent may drive, as this machine reaches it, whatever address a run names
     #[arg(long, value_name = "DSN")]
     pub(crate) target: Option<String>,
+    /// Run \\shell and \\setshell of a run's scripts on this machine
+    #[arg(long)]
+    pub(crate) allow_shell: bool,
     /// The file with named targets [default: pgdyno.toml]
-    #[arg(long, value_name = "FILE", requires = "target")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Say nothing
     #[arg(short, long)]

@@ -14,7 +14,7 @@ use crate::cli::{AgentArgs, AgentsArgs};
 use crate::interrupt;
 
 pub(crate) fn run(args: AgentArgs) -> Result<Code> {
-    let AgentArgs { meet, once, target, config, quiet, reserved, until_eof } = args;
+    let AgentArgs { meet, once, allow_target, target, allow_shell, config, quiet, reserved, until_eof } = args;
     let interrupt = interrupt::listen()?;
     if until_eof {
         interrupt::end_with_input(&interrupt)?;
@@ -22,7 +22,8 @@ pub(crate) fn run(args: AgentArgs) -> Result<Code> {
     let progress = Arc::new(Progress::new(quiet));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    interrupt.blamed(serve(&AgentOrder { meet, once, target, config, reserved }, &interrupt, &*progress))
+    let order = AgentOrder { meet, once, allow_targets: allow_target, allow_shell, target, config, reserved };
+    interrupt.blamed(serve(&order, &interrupt, &*progress))
 }
 
 pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {

@@ -20,7 +20,7 @@ use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::reach;
 use pgdyno_life::target::{Server, Target, named};
-use pgdyno_load::{DataState, Moment, SCHEMA, SCHEMA_CONDITION};
+use pgdyno_load::{DataState, LoadError, Moment, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::WorkloadOrder;
 use pgdyno_workload::{Capabilities, Workload};
@@ -161,13 +161,16 @@ impl Place {
             partial => {
                 let id = workload.meta.id;
                 for data in &workload.data {
-                    if let DataState::Partial { damage, .. } =
-                        pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)?
-                        && !damage.is_empty()
-                    {
-                        let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
-                        let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
-                        return Err(Failure::new(Code::Check, error).hint(hint));
+                    match pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
+                        DataState::Partial { damage, .. } if !damage.is_empty() => {
+                            let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
+                            let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
+                            return Err(Failure::new(Code::Check, error).hint(hint));
+                        }
+                        DataState::Taken(taken) => {
+                            return Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken))));
+                        }
+                        _ => {}
                     }
                 }
                 let (what, does) = match partial {

@@ -30,7 +30,8 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let meeting = args.meeting.clone().order();
     let gathering = Progress::new(args.data.quiet);
-    let team = LoadTeam::gather(&meeting, &args.data.target.order(), order.id(), interrupt, &gathering)?;
+    let what = (order.id(), &*workload.drive);
+    let team = LoadTeam::gather(&meeting, &args.data.target.order(), what, interrupt, &gathering)?;
     let place = Place::reach(&args.data, &workload, interrupt)?;
     if let Some(team) = &team
         && let Some(warning) = team.look(place.plain(), &mut place.admin()?, interrupt)?

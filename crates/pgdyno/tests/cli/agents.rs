@@ -9,9 +9,13 @@ use rustix::process::Signal;
 use crate::given_server::{Place, TRUST};
 use crate::program::{Home, PATIENCE, Running, assert_nowhere, eventually, finish, processes};
 
-/// Starts agents at the place's database, and waits until they wait.
+/// Starts agents at the place's database, and waits until they wait. Without a target they may drive that database.
 fn agents(place: &Place, number: usize, args: &[&str]) -> Vec<Running> {
-    let start = |_| place.home.start(&[&["agent", "--meet", &place.target()], args].concat());
+    let target = place.target();
+    let own = ["--allow-target", target.as_str()];
+    let allowing =
+        if args.iter().any(|arg| arg.ends_with("-target") || *arg == "--target") { &[][..] } else { &own[..] };
+    let start = |_| place.home.start(&[&["agent", "--meet", &target], allowing, args].concat());
     let mut agents: Vec<_> = (0..number).map(start).collect();
     agents.iter_mut().for_each(|agent| agent.until_it_says("waits for runs", 1));
     agents
@@ -155,7 +159,7 @@ fn each_agent_has_its_own_password_and_none_is_stored() {
     let address = format!("host=127.0.0.1 port={} user=app dbname=app", place.server.port);
     let meet = place.target();
     let start = |password: &str| {
-        let mut command = place.home.command(["agent", "--meet", &meet]);
+        let mut command = place.home.command(["agent", "--meet", &meet, "--allow-target", &address]);
         command.env("PGPASSWORD", password);
         let mut agent = Running::new(command);
         agent.until_it_says("waits for runs", 1);
@@ -212,6 +216,152 @@ fn what_cannot_be_is_told_before_anything_is_written() {
 }
 
 #[test]
+fn an_agent_drives_only_the_targets_that_it_was_started_for() {
+    let Some(place) = Place::new("targets of agents", "", TRUST) else { return };
+    place.server.admin().execute("CREATE DATABASE allowed").unwrap();
+    place.server.admin().execute("CREATE ROLE other LOGIN SUPERUSER").unwrap();
+    let meet = place.target();
+    let allowed = meet.replace("dbname=postgres", "dbname=allowed");
+    let run = |target: &str, agents: &str, more: &[&str]| {
+        let args = ["run", "select-only", "-s", "1", "-c", "2", "-j", "2", "-t", "5", "-q", "--meet", &meet];
+        place.home.run(&[&args[..], &["--target", target, "--agents", agents], more].concat())
+    };
+    let refused = place.home.run(&["agent", "--meet", &meet]).ended(1);
+    refused.says(&["no server is named that this agent may drive", "--allow-target"]);
+    let refused = place.home.run(&["agent", "--meet", &meet, "--allow-target", "embedded"]).ended(1);
+    refused.says(&["agents cannot reach a private server"]);
+
+    // By its address, and by a name of its own pgdyno.toml.
+    std::fs::write(place.home.join("pgdyno.toml"), format!("[target.mine]\ndsn = \"{allowed}\"\n")).unwrap();
+    let _first = agents(&place, 1, &["--allow-target", &allowed]);
+    let _second = agents(&place, 1, &["--allow-target", "mine"]);
+    run(&allowed, "2", &[]).ok();
+    for other in [meet.clone(), allowed.replace("user=postgres", "user=other")] {
+        run(&other, "2", &[]).ended(1).says(&[
+            "agent 1 on",
+            "it may not drive",
+            "dbname=allowed",
+            "--allow-target \"host=",
+        ]);
+    }
+    assert_eq!(place.home.runs().len(), 1, "told before anything is written");
+    let loaded = place.ask("select count(*) from pg_class where relname = 'pgbench_accounts'");
+    assert_eq!(loaded, "0", "the other database has no tables");
+}
+
+#[test]
+fn commands_of_scripts_run_on_agents_that_allow_it() {
+    let Some(place) = Place::new("commands on agents", "", TRUST) else { return };
+    let target = place.target();
+    let witness = place.home.join("witness");
+    std::fs::write(place.home.join("touch.sql"), format!("\\shell touch {}\nselect 1;\n", witness.display())).unwrap();
+    let run = || {
+        let args = ["run", "touch.sql", "-c", "1", "-j", "1", "-t", "1", "-q", "--target", &target];
+        place.home.run(&[&args[..], &["--meet", &target, "--agents", "1"]].concat())
+    };
+    let careful = agents(&place, 1, &[]);
+    run().says(&["its scripts have \\shell or \\setshell", "--allow-shell"]);
+    assert!(!witness.exists());
+    careful.iter().for_each(|agent| agent.signal(Signal::TERM));
+    careful.into_iter().for_each(|agent| drop(agent.end()));
+    let _trusting = agents(&place, 1, &["--allow-target", &target, "--allow-shell"]);
+    run().ok();
+    assert!(witness.exists());
+}
+
+#[test]
+fn tasks_that_others_write_get_no_connection_no_password_and_no_program() {
+    let Some(place) = Place::new("foreign tasks", "", TRUST) else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let target = place.target();
+    let program = place.home.join("bin");
+    std::fs::create_dir_all(&program).unwrap();
+    let mut command = place.home.command(["agent", "--meet", &target, "--allow-target", &target]);
+    command.env("PGPASSWORD", "nobody_else_knows");
+    let mut agent = Running::new(command);
+    agent.until_it_says("waits for runs", 1);
+
+    let mut admin = place.server.admin();
+    let version = env!("CARGO_PKG_VERSION");
+    let run = "INSERT INTO pgdyno_meet.runs (what, host, pid, program) VALUES ('x', 'x', 1, '{}') RETURNING run";
+    let run = admin.query_one(&run.replace("{}", version)).unwrap();
+    // A coordinator is alive while its beat rises.
+    let mut say = |step: &str, task: u32, payload: &str| {
+        admin
+            .execute(&format!(
+                "UPDATE pgdyno_meet.runs SET beat = beat + 1, seen_at = clock_timestamp() WHERE run = {run};
+                 INSERT INTO pgdyno_meet.orders (run, agent, step, task, payload) VALUES ({run}, 1, '{step}', {task}, '{payload}')
+                 ON CONFLICT (run, agent) DO UPDATE SET step = excluded.step, task = excluded.task, payload = excluded.payload"
+            ))
+            .unwrap();
+    };
+    say("claim", 0, "");
+    let elsewhere = format!("host=127.0.0.1 port={port} dbname=x user=x");
+    let look = |target: &str| format!(r#"{{"look": {{"target": "{target}", "links": 1}}}}"#);
+    let tasks = [
+        look(&elsewhere),
+        look(&format!("{target} password=x")),
+        look(&format!("postgresql://postgres@127.0.0.1:{port}/postgres")),
+        look(&format!("embedded:{}", program.display())),
+        look("embedded"),
+        look("service=x"),
+        r#"{"look": "#.to_owned(),
+        "[".repeat(100_000),
+    ];
+    for (nth, task) in tasks.iter().enumerate() {
+        let nth = nth as u32 + 1;
+        say("do", nth, task);
+        let why = format!(
+            "SELECT coalesce(max(failure), '') FROM pgdyno_meet.agents WHERE task = {nth} AND state = 'failed'"
+        );
+        let mut failure = String::new();
+        eventually("the agent refuses", PATIENCE, || {
+            say("do", nth, task);
+            failure = place.ask(&why);
+            !failure.is_empty()
+        });
+        let is_refused = ["may not drive", "cannot be read"].iter().any(|why| failure.contains(why));
+        assert!(is_refused, "{task}: {failure}");
+    }
+    assert!(listener.accept().is_err(), "nothing was connected");
+    drop(agent);
+}
+
+#[test]
+fn an_agent_sends_its_password_to_another_machine_by_scram_only() {
+    const PASSWORD: &str = "nobody_else_knows";
+    let hba = format!("host all app all password\n{TRUST}");
+    let Some(place) = Place::new("clear-text passwords of agents", "", &hba) else { return };
+    for statement in [&format!("CREATE ROLE app LOGIN PASSWORD '{PASSWORD}'"), "CREATE DATABASE app OWNER app"] {
+        place.server.admin().execute(statement).unwrap();
+    }
+    // A name that is not known to be this machine.
+    let address = format!("host=127.1 port={} user=app dbname=app", place.server.port);
+    let meet = place.target();
+    let start = |allowed: &str| {
+        let mut command = place.home.command(["agent", "--meet", &meet, "--allow-target", allowed]);
+        command.env("PGPASSWORD", PASSWORD);
+        let mut agent = Running::new(command);
+        agent.until_it_says("waits for runs", 1);
+        agent
+    };
+    let run = || {
+        let args = ["run", "select-only", "-s", "1", "-c", "1", "-j", "1", "-t", "5", "-q", "--target", &address];
+        let mut command = place.home.command([&args[..], &["--meet", &meet, "--agents", "1"]].concat());
+        command.env("PGPASSWORD", PASSWORD);
+        finish(command)
+    };
+    let careful = start(&address);
+    run().ended(1).says(&["agent 1 on", "authentication method 'password'", "by SCRAM only", "require_auth="]);
+    careful.signal(Signal::TERM);
+    drop(careful.end());
+    let _told = start(&format!("{address} require_auth=password"));
+    run().ok();
+}
+
+#[test]
 fn too_few_agents_and_another_server_are_told() {
     let Some(place) = Place::new("agents that do not suit", "", TRUST) else { return };
     let target = place.target();
@@ -252,7 +402,7 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
     };
     load("alone", &[]).end().ok();
 
-    let mut waiting = agents(&place, 2, &[]);
+    let mut waiting = agents(&place, 2, &["--allow-target", &target("shared")]);
     let shared = ["--meet", &meet, "--agents", "2"];
     let loading = load("shared", &shared);
     waiting[0].until_it_says("helps to load tproc-c", 1);
@@ -285,9 +435,9 @@ fn stages(run: &crate::program::Run) -> (Vec<String>, Vec<u64>, Vec<Vec<u64>>) {
 fn agents_run_stages_one_after_the_other_and_one_that_ends_between_makes_the_run_invalid() {
     let Some(place) = Place::new("stages of agents", "fsync = off\nshared_buffers = 256MB\n", TRUST) else { return };
     let target = place.target();
-    let mut waiting = agents(&place, 2, &[]);
     place.server.admin().execute("CREATE DATABASE ch").unwrap();
     let of_ch = target.replace("dbname=postgres", "dbname=ch");
+    let mut waiting = agents(&place, 2, &["--allow-target", &target, "--allow-target", &of_ch]);
     let with = |args: &[&str], target: &str| -> Vec<String> {
         let shared = ["--target", target, "--meet", &place.target(), "--agents", "2"];
         [&["run"], args, &shared].concat().into_iter().map(str::to_owned).collect()
@@ -433,7 +583,7 @@ fn agents_are_started_by_ssh_and_leave_nothing_there() {
     let keys = tempfile::tempdir().unwrap();
     let Some(sshd) = Sshd::start(keys.path()) else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/ssh/agents.sh");
-    let mut start = command(script.to_str().unwrap(), &[&place.target(), "127.0.0.1", "127.0.0.1"]);
+    let mut start = command(script.to_str().unwrap(), &[&place.target(), &place.target(), "127.0.0.1", "127.0.0.1"]);
     start.env("PGDYNO", env!("CARGO_BIN_EXE_pgdyno")).env("SSH_OPTIONS", &sshd.options);
     let agents = Running::new(start);
     let target = place.target();
@@ -547,7 +697,7 @@ fn agents_of_a_run_load_what_it_finds_missing() {
         place.home.run(&[&args[..], more].concat()).ok()
     };
     run("alone", &[]);
-    let _waiting = agents(&place, 2, &[]);
+    let _waiting = agents(&place, 2, &["--allow-target", &target.replace("dbname=postgres", "dbname=shared")]);
     // The warehouses follow from the clients, here and there.
     run("shared", &["--meet", &target, "--agents", "2"]).says(&["has loaded", "rows"]);
     let loaded = |name: &str| {
@@ -610,7 +760,7 @@ fn loaders_that_are_killed_at_random_leave_what_one_undisturbed_load_leaves() {
         let mut admin = place.server.admin();
         admin.execute("DROP DATABASE shared WITH (FORCE)").unwrap();
         admin.execute("CREATE DATABASE shared").unwrap();
-        let mut waiting = agents(&place, 2, &[]);
+        let mut waiting = agents(&place, 2, &["--allow-target", &target("shared")]);
         let mut loading = load("shared", &["--meet", &meet, "--agents", "2"]);
         waiting[0].until_it_says("helps to load", 1);
         std::thread::sleep(Duration::from_millis(random.below(700)));

@@ -31,6 +31,7 @@ mod machines;
 mod no_server;
 mod notices;
 mod null_server;
+mod other_data;
 mod outputs;
 mod own;
 mod packaging;

@@ -184,7 +184,7 @@ fn with_a_server(home: &Home, written: &mut Written) {
     // A meeting and a store.
     let server = Server::start("", TRUST);
     let dsn = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port);
-    let mut agent = home.start(&["agent", "--meet", &dsn]);
+    let mut agent = home.start(&["agent", "--meet", &dsn, "--allow-target", "null"]);
     agent.until_it_says("waits for runs", 1);
     let agents = print("agents", &["agents", "--meet", &dsn, "--format", "json"]);
     assert_eq!(agents["agents"][0]["state"], "idle", "{agents}");

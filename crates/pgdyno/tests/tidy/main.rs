@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("measure", &["wire"]),
     ("engine", &["measure", "net", "poll", "wire", "workload"]),
     ("load", &["net", "wire", "workload"]),
-    ("meet", &["net", "wire"]),
+    ("meet", &["net", "untrusted", "wire"]),
     ("samples", &[]),
     ("server", &["net", "samples", "untrusted", "workload"]),
     ("plan", &["wire", "workload"]),
@@ -32,6 +32,8 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "fuzz",
         &[
+            "measure",
+            "meet",
             "net",
             "null",
             "plan",

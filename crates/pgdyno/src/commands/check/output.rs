@@ -3,7 +3,7 @@
 use pgdyno_life::data;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
-use pgdyno_load::Baseline;
+use pgdyno_load::{Baseline, NOT_CHECKABLE};
 use pgdyno_report::forms::{ChecksForm, FORMAT_VERSION, NotedForm, Outcome, OutcomeForm};
 use pgdyno_report::units;
 use pgdyno_results::{CheckSet, LoadRecord};
@@ -58,7 +58,10 @@ impl CheckOutput {
                 (false, None, Some(_)) => Outcome::Known,
                 (false, None, None) => Outcome::Broken,
             };
-            let refused = check.refused.iter().map(|why| format!("the server cannot run this query: {why}"));
+            let refused = check.refused.iter().map(|why| match why.strip_prefix(NOT_CHECKABLE) {
+                Some(why) => why.to_owned(),
+                None => format!("the server cannot run this query: {why}"),
+            });
             self.outcome(OutcomeForm {
                 when: set.when.clone(),
                 name: check.name.clone(),
