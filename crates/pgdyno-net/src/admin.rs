@@ -1,6 +1,7 @@
 //! A small blocking client for everything that is not measured: DDL, probes, COPY.
 
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
@@ -173,6 +174,13 @@ impl Admin {
     #[must_use]
     pub fn peer(&self) -> &str {
         &self.waiting.peer
+    }
+
+    /// Returns the address of this end of the connection, which the server sees unless something in between opens a
+    /// connection of its own; `None` for a socket of the file system.
+    #[must_use]
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.channel.transport.local_addr()
     }
 
     /// Keeps later notices for [`Admin::take_notices`], as those of the startup are kept; at most a thousand, the

@@ -4,6 +4,7 @@
 //! - [`postgres`] finds the PostgreSQL that tests start servers from;
 //! - `server`, with the feature of this name, starts such a server and removes it when its value is dropped;
 //! - `pki`, with the feature of this name, signs certificates;
+//! - [`proxy`] stands in for balancers and firewalls before a server;
 //! - [`port`] reserves TCP ports for one test;
 //! - [`skipped`] reports and counts what cannot be tested on this machine;
 //! - [`random`] draws a test's random numbers from a seed that it prints.
@@ -14,6 +15,7 @@
 pub mod pki;
 pub mod port;
 pub mod postgres;
+pub mod proxy;
 pub mod random;
 #[cfg(feature = "server")]
 pub mod server;
