@@ -45,12 +45,13 @@ impl TargetLock {
             admin.execute(begin).or_fail(Code::Start)?;
             "xact_lock"
         } else {
+            admin.lift_idle_limits().or_fail(Code::Start)?;
             "lock"
         };
         let taken =
             admin.query_one(&format!("select pg_try_advisory_{kind}({CLASS}, {SUITE})")).or_fail(Code::Start)?;
         // A holder in another database took it earlier.
-        match find(&mut admin, SUITE).or_fail(Code::Start)? {
+        match find(&mut admin, SUITE, &[]).or_fail(Code::Start)? {
             Some(holder) => Err(refused(options, &holder)),
             None if taken != "t" => Err(refused(options, "a suite that has just ended")),
             None => {
@@ -77,7 +78,7 @@ impl TargetLock {
 
     /// Returns the holder, if there is one, and since when.
     pub(crate) fn holder(admin: &mut Admin) -> Result<Option<String>> {
-        find(admin, SUITE).or_fail(Code::Start)
+        find(admin, SUITE, &[]).or_fail(Code::Start)
     }
 }
 
@@ -99,9 +100,20 @@ pub(crate) fn mark_run(admin: &mut Admin) -> Result<Option<String>> {
     }
 }
 
+/// Marks the server again for a run whose session was lost. If that fails, the run goes on without the mark.
+pub(crate) fn mark_again(admin: &mut Admin) {
+    let _ = admin
+        .promptly("to mark it", |admin| admin.execute(&format!("select pg_try_advisory_lock_shared({CLASS}, {RUNS})")));
+}
+
 /// Returns another run that measures on the server, and since when.
 pub(crate) fn other_run(admin: &mut Admin) -> Result<Option<String>> {
-    find(admin, RUNS).or_fail(Code::Start)
+    other_run_than(admin, &[])
+}
+
+/// Returns another run than the one with these backends: the server may not have noticed the loss of a connection.
+pub(crate) fn other_run_than(admin: &mut Admin, ours: &[i32]) -> Result<Option<String>> {
+    find(admin, RUNS, ours).or_fail(Code::Start)
 }
 
 fn refused(options: &ConnectOptions, holder: &str) -> Failure {
@@ -112,14 +124,15 @@ fn refused(options: &ConnectOptions, holder: &str) -> Failure {
     .hint("wait until it ends, stop it (`pgdyno suite stop`), or use another server")
 }
 
-/// Selects the holder other than this session, in any database. What the role may not see of its session is missing.
-fn find(admin: &mut Admin, key: u32) -> std::result::Result<Option<String>, AdminError> {
+/// Selects the holder other than this session and those of `ours`, in any database. What the role may not see of its session is missing.
+fn find(admin: &mut Admin, key: u32, ours: &[i32]) -> std::result::Result<Option<String>, AdminError> {
+    let ours = ours.iter().map(|pid| format!(", {pid}")).collect::<String>();
     let sql = format!(
         "select coalesce(nullif(application_name, ''), 'a session') || coalesce(' (process ' || l.pid || ')', '') \
          || coalesce(' since ' || date_trunc('second', backend_start)::text, '') \
          from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid \
          where locktype = 'advisory' and classid = {CLASS} and objid = {key} and objsubid = 2 and granted \
-         and l.pid <> pg_backend_pid() order by backend_start limit 1"
+         and l.pid not in (pg_backend_pid(){ours}) order by backend_start limit 1"
     );
     let rows = admin.promptly("who else measures there", |admin| admin.query(&sql))?;
     Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()?))
