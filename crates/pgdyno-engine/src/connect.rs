@@ -28,7 +28,11 @@ pub(crate) struct Link {
 impl Link {
     /// Opens a connection for an event loop. Appends notices of the server to `notes`.
     pub(crate) fn open(options: &ConnectOptions, notes: &mut Vec<Note>) -> Result<Self, ConnectError> {
-        let Parts { transport, input, cancel, peer, notices, .. } = Connection::open(options)?.into_parts();
+        Self::of(Connection::open(options)?, notes)
+    }
+
+    fn of(connection: Connection, notes: &mut Vec<Note>) -> Result<Self, ConnectError> {
+        let Parts { transport, input, cancel, peer, notices, .. } = connection.into_parts();
         transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
         notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
         Ok(Self { transport, blocked: false, half_read: false, cancel: Box::new(cancel), input })
@@ -58,18 +62,38 @@ pub enum ConnectFailed {
     },
 }
 
-/// Opens a connection for each of `options`, several at a time. Calls `progress` with the number that are open. Returns
-/// them in their order, and notices of the server beside them.
+/// A question to new connections.
+#[derive(Clone, Copy)]
+pub(crate) struct Probe<'a> {
+    pub(crate) sql: &'a str,
+    /// The options of the connections that are asked; `None`: all are.
+    pub(crate) only: Option<&'a ConnectOptions>,
+}
+
+/// The connections of all clients.
+#[derive(Default)]
+pub(crate) struct Connected {
+    /// In the order of their options.
+    pub(crate) links: Vec<Link>,
+    /// Notices of the server.
+    pub(crate) notes: Vec<Note>,
+    /// Answers to the probe, in no order; an empty one where the server refused it.
+    pub(crate) answers: Vec<Vec<Option<String>>>,
+}
+
+/// Opens a connection for each of `options`, several at a time, and asks those that `probe` is for. Calls `progress` with
+/// the number that are open.
 ///
 /// # Errors
 /// Returns the first failure; all connections are closed again.
 pub(crate) fn connect_all(
     options: &[&ConnectOptions],
+    probe: Option<Probe<'_>>,
     control: &Control,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<(Vec<Link>, Vec<Note>), ConnectFailed> {
+) -> Result<Connected, ConnectFailed> {
     let clients = options.len();
-    let opened = Mutex::new((Vec::with_capacity(clients), Vec::new()));
+    let opened = Mutex::new((Vec::with_capacity(clients), Connected::default()));
     let failure = Mutex::new(None);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -80,12 +104,13 @@ pub(crate) fn connect_all(
                     && locked(&failure).is_none()
                 {
                     let mut heard = Vec::new();
-                    match Link::open(options, &mut heard) {
-                        Ok(link) => {
+                    match open_and_ask(options, probe, &mut heard) {
+                        Ok((link, answer)) => {
                             let mut opened = locked(&opened);
-                            let (links, notes) = &mut *opened;
+                            let (links, all) = &mut *opened;
                             links.push((nth, link));
-                            notes.append(&mut heard);
+                            all.notes.append(&mut heard);
+                            all.answers.extend(answer);
                             progress(links.len());
                         }
                         Err(error) => {
@@ -100,14 +125,26 @@ pub(crate) fn connect_all(
             }
         }
     });
-    let (mut links, notes) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut links, all) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     links.sort_unstable_by_key(|(nth, _)| *nth);
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(_) if control.is_stopping() => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
         Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
         None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
-        None => Ok((links.into_iter().map(|(_, link)| link).collect(), notes)),
+        None => Ok(Connected { links: links.into_iter().map(|(_, link)| link).collect(), ..all }),
     }
+}
+
+/// Opens one connection. Returns the answer beside it if the probe is for it.
+fn open_and_ask(
+    options: &ConnectOptions,
+    probe: Option<Probe<'_>>,
+    notes: &mut Vec<Note>,
+) -> Result<(Link, Option<Vec<Option<String>>>), ConnectError> {
+    let mut connection = Connection::open(options)?;
+    let probe = probe.filter(|probe| probe.only.is_none_or(|only| std::ptr::eq(only, options)));
+    let answer = probe.map(|probe| connection.ask(probe.sql)).transpose()?;
+    Ok((Link::of(connection, notes)?, answer))
 }
 
 /// Returns the next options with their number.

@@ -85,6 +85,9 @@ pub struct RunSpec {
     pub grace_ns: u64,
     /// Time for which a lost connection is retried; 0 is never.
     pub reconnect_ns: u64,
+    /// A query that each client's connection is asked once when it is open, before the clients begin; it is to take a server
+    /// milliseconds. Connections of groups of queries that connect in another way are not asked.
+    pub probe: Option<&'static str>,
     /// How long a thread that could sleep may leave replies unread, to read several by one wake-up; 0 is not at all.
     pub coalesce_ns: u64,
     /// The seed of all random streams of the run.
@@ -124,6 +127,7 @@ impl Default for RunSpec {
             interval_ns: 1_000_000_000,
             grace_ns: 5_000_000_000,
             reconnect_ns: 0,
+            probe: None,
             coalesce_ns: 0,
             seed: 1,
         }

@@ -12,7 +12,7 @@ use pgdyno_wire::{SqlState, Statement};
 use pgdyno_workload::{ClientContext, ClientId, Drive, Note, Rng, Work};
 
 use crate::backlog::Backlog;
-use crate::connect::{ConnectFailed, connect_all};
+use crate::connect::{ConnectFailed, Probe, connect_all};
 use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
 use crate::fleet::{Fleet, numbered};
@@ -60,6 +60,8 @@ pub enum Event<'a> {
     Started {
         /// Time that connecting took.
         connect_ns: u64,
+        /// Answers to [`RunSpec::probe`], one for each connection; an empty one where the server refused it.
+        answers: &'a [Vec<Option<String>>],
     },
     /// An interval ended.
     Interval(&'a Interval),
@@ -342,11 +344,18 @@ impl StagedRun<'_> {
             }
             _ => None,
         };
+        let only = match self.backend {
+            Backend::Servers { .. } => of_transactions.as_ref(),
+            Backend::None | Backend::Server(_) => None,
+        };
+        let probe = spec.probe.map(|sql| Probe { sql, only });
+        let mut answers = Vec::new();
         let links = match &options {
             Some(options) if !spec.rules.connect_each => {
-                let (links, notes) = connect_all(options, control, *on_connect)?;
-                notes.iter().for_each(|note| on_event(Event::Note(note)));
-                links.into_iter().map(Some).collect()
+                let connected = connect_all(options, probe, control, *on_connect)?;
+                connected.notes.iter().for_each(|note| on_event(Event::Note(note)));
+                answers = connected.answers;
+                connected.links.into_iter().map(Some).collect()
             }
             _ => (0..own_links).map(|_| None).collect::<Vec<_>>(),
         };
@@ -359,7 +368,7 @@ impl StagedRun<'_> {
         }
         let origin = starter().ok_or(RunError::CalledOff)?;
         if start.origin.is_none() {
-            on_event(Event::Started { connect_ns });
+            on_event(Event::Started { connect_ns, answers: &answers });
         }
         let timing = Timing {
             origin,

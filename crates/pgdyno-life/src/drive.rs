@@ -2,6 +2,7 @@
 //! ends of the window.
 
 pub(crate) mod cpus;
+mod endpoints;
 pub(crate) mod executions;
 mod freshness;
 mod journal;
@@ -15,17 +16,18 @@ use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
 use pgdyno_measure::Phase;
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{Facts, Order, Plan};
 use pgdyno_results::{DriverRecord, Execution};
 use pgdyno_server::os::Machines;
-use pgdyno_server::{DiskReads, Sample, Work};
+use pgdyno_server::{DiskReads, IDENTITY, Sample, ServerIdentity, Work};
 use pgdyno_workload::{Capabilities, DataSet, Note, Workload};
 
 use crate::agents::Team;
 use crate::agents::drive as by_agents;
 use crate::agents::load::SharedLoad;
 use crate::agents::task::{DriveTask, QueriesTask};
+use crate::drive::endpoints::Endpoints;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
 use crate::drive::notices::Notices;
@@ -33,6 +35,7 @@ use crate::drive::watch::{Subject, Watch, Watched};
 use crate::events::{self, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
+use crate::kept_session::KeptSession;
 use crate::record::Recording;
 
 /// How long ended sessions may take to report their statistics.
@@ -64,13 +67,15 @@ pub(crate) struct DrivenServer<'a> {
     /// How groups of queries connect, if that is another way.
     pub(crate) of_queries: Option<&'a ConnectOptions>,
     /// A connection for statistics, if the server keeps statistics that cover all of it.
-    pub(crate) sampler: Option<Admin>,
+    pub(crate) sampler: Option<KeptSession>,
     /// Whether it has statistics to watch.
     pub(crate) is_watched: bool,
     /// Whether it is a private server.
     pub(crate) is_private: bool,
     /// How its machine is read.
     pub(crate) machines: Machines,
+    /// The server of pgdyno's own sessions, if it says which one it is.
+    pub(crate) server: Option<ServerIdentity>,
 }
 
 /// Agents that drive, and what they need to know of the run.
@@ -147,6 +152,7 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         interval_ns: 1_000_000_000,
         grace_ns: ns(plan.grace_s),
         reconnect_ns: ns(plan.reconnect_s),
+        probe: None,
         coalesce_ns: plan.coalesce_us.map_or(0, |us| (us * 1e3) as u64),
         seed: plan.seed,
     }
@@ -156,10 +162,13 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
 /// costs milliseconds.
 const INTERVALS_PER_LOOK: u64 = 10;
 
+/// Intervals between two looks at the session for samples, which has nothing to do between them.
+const INTERVALS_PER_LOOK_IN: u64 = 2;
+
 /// Samples of the server's counters.
 struct Samples<'a> {
     options: Option<&'a ConnectOptions>,
-    admin: Option<Admin>,
+    session: Option<KeptSession>,
     reads: Option<DiskReads>,
     intervals: u64,
     before: Option<Sample>,
@@ -167,21 +176,46 @@ struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    fn new(admin: Option<Admin>, options: Option<&'a ConnectOptions>) -> Self {
-        let mut samples = Self { options, admin, reads: None, intervals: 0, before: None, window: (None, None) };
+    fn new(session: Option<KeptSession>, options: Option<&'a ConnectOptions>) -> Self {
+        let mut samples = Self { options, session, reads: None, intervals: 0, before: None, window: (None, None) };
         samples.before = samples.take();
         samples
     }
 
     fn take(&mut self) -> Option<Sample> {
-        match Sample::take(self.admin.as_mut()?) {
+        match self.session.as_mut()?.ask(Sample::take) {
             Ok(sample) => sample,
-            // The connection is lost: the run reports why.
+            // The server is lost: the run reports why.
             Err(_) => {
-                self.admin = None;
+                self.session = None;
                 None
             }
         }
+    }
+
+    /// Forgets all: the server is not that of all clients.
+    fn leave_out(&mut self) {
+        *self = Self { options: None, session: None, reads: None, intervals: 0, before: None, window: (None, None) };
+    }
+
+    /// Returns when the server of its session was started.
+    fn started(&self) -> Option<&str> {
+        Some(self.session.as_ref()?.server()?.started.as_str())
+    }
+
+    /// Keeps the session alive after an interval.
+    fn look_in(&mut self) {
+        self.intervals += 1;
+        if self.intervals.is_multiple_of(INTERVALS_PER_LOOK_IN)
+            && let Some(session) = &mut self.session
+        {
+            session.look_in();
+        }
+    }
+
+    /// Returns the number of transactions that only kept the session alive.
+    fn looks(&self) -> u64 {
+        self.session.as_ref().map_or(0, KeptSession::looks)
     }
 
     /// Samples at the start of the measured window.
@@ -191,13 +225,12 @@ impl<'a> Samples<'a> {
             self.window.0 = self.take();
             // If the connection is lost, the run reports why.
             let begin = |(admin, options)| DiskReads::begin(admin, options).ok().flatten();
-            self.reads = self.admin.as_mut().zip(self.options).and_then(begin);
+            self.reads = self.session.as_mut().map(KeptSession::as_is).zip(self.options).and_then(begin);
         }
     }
 
     /// Samples after an interval of the window.
     fn go_on(&mut self) {
-        self.intervals += 1;
         if self.intervals.is_multiple_of(INTERVALS_PER_LOOK)
             && let Some(reads) = &mut self.reads
         {
@@ -221,7 +254,7 @@ impl<'a> Samples<'a> {
     fn settle(&mut self) -> Option<Sample> {
         let patience = Instant::now() + SETTLING;
         // Before PostgreSQL 15 the same figures are returned for half a second.
-        let version = self.admin.as_ref().and_then(|admin| admin.parameters().server_version_num());
+        let version = self.session.as_mut().and_then(|session| session.as_is().parameters().server_version_num());
         let pause = Duration::from_millis(if version.is_some_and(|version| version < 150_000) { 600 } else { 100 });
         let mut last = self.take()?;
         loop {
@@ -260,7 +293,7 @@ pub(crate) fn drive(
     recording: &mut Recording,
 ) -> Result<Driven> {
     let task = team.map(|team| (team.team, team.task(plan, &driven)));
-    let DrivenServer { caps, options, of_queries, sampler, is_watched, is_private, machines } = driven;
+    let DrivenServer { caps, options, of_queries, sampler, is_watched, is_private, machines, server } = driven;
     let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
     let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, workload.drive.growth());
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
@@ -274,6 +307,7 @@ pub(crate) fn drive(
         is_distributed: caps.distributed_tables,
         is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
         tables: tables(workload, caps),
+        server: server.clone(),
     });
     workload.drive.prepare();
     // Agents pin their own threads.
@@ -293,18 +327,34 @@ pub(crate) fn drive(
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
     let executions = RefCell::new(executions);
     let mut notices = Notices::default();
+    let mut probes = 0;
     let (ran, watched) = std::thread::scope(|scope| {
-        let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
+        let mut watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
         let on_event = &mut |event: Event<'_>| match event {
             Event::Connected if no_ramp => samples.open(watch.as_ref()),
             Event::Connected => {}
-            Event::Started { .. } => {
+            Event::Started { answers, .. } => {
+                probes = answers.len() as u64;
+                let endpoints = Endpoints::of(answers);
+                let sampled = watch.as_ref().and_then(Watch::server_started);
+                let own = server.iter().map(|server| server.started.as_str()).chain(samples.started()).chain(sampled);
+                let named = server.as_ref().map_or_else(|| "one of them".to_owned(), ToString::to_string);
+                if let Some(warning) = endpoints.warning(&named, &own.collect::<Vec<_>>()) {
+                    progress.warn(&warning);
+                    recording.record.warnings.push(warning);
+                    if let Some(server) = &mut recording.record.server {
+                        server.endpoints = endpoints.records();
+                    }
+                    watch.iter_mut().for_each(Watch::leave_server_out);
+                    samples.leave_out();
+                }
                 watch.iter().for_each(Watch::started);
                 if no_ramp {
                     samples.open(watch.as_ref());
                 }
             }
             Event::Interval(interval) => {
+                samples.look_in();
                 let end_ns = ramp_s * 1e9;
                 match interval.phase {
                     Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(watch.as_ref()),
@@ -336,7 +386,7 @@ pub(crate) fn drive(
                 &*workload.drive,
                 workload.drive.statements(caps),
                 backend,
-                &spec(plan, pin),
+                &RunSpec { probe: is_watched.then_some(IDENTITY), ..spec(plan, pin) },
                 control,
                 Audience {
                     on_connect: &|connected| {
@@ -380,7 +430,7 @@ pub(crate) fn drive(
     }
     let (outcome, drivers) = ran?;
     let after = samples.settle();
-    let own = watched.as_ref().map_or(0, |watched| watched.transactions);
+    let own = watched.as_ref().map_or(0, |watched| watched.transactions) + samples.looks() + probes;
     // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what
     // the pooler does between two clients is included.
     let whole = between(samples.before.as_ref(), after.as_ref()).filter(|_| caps.pooling.is_none());

@@ -21,6 +21,7 @@ pub mod events;
 pub mod exit_code;
 pub mod failure;
 pub mod interrupt;
+mod kept_session;
 pub mod pgbench;
 pub mod plan;
 pub mod prepare;

@@ -7,7 +7,7 @@ use pgdyno_engine::{FileLimit, raise_file_limit};
 use pgdyno_net::{Admin, Interrupter};
 use pgdyno_plan::{Facts, LoadChoice, Order, Plan};
 use pgdyno_results::{CycleRecord, Status};
-use pgdyno_workload::{MARKERS, Work, Workload};
+use pgdyno_workload::{MARKERS, Pooling, Work, Workload};
 
 use crate::agents::Team;
 use crate::data::copies;
@@ -421,6 +421,11 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Returns the pooling mode of a pooler before a given server, which [`Run::admit`] has found. A private server has none.
+    fn pooling(&self) -> Option<Pooling> {
+        self.facts.server.as_ref().and_then(|caps| caps.pooling)
+    }
+
     /// Executes the run on a server that is prepared: from reading what is loaded to the last check.
     fn run_on_server(&mut self, server: &mut Server, recording: &mut Option<Recording>) -> Result<End> {
         // A copy must be dropped, whatever happens.
@@ -436,7 +441,8 @@ impl Run<'_> {
                 self.look_for_data(admin)?;
             }
             let options = template.as_ref().map_or(server.options.as_ref(), |template| Some(template.beside()));
-            let caps = options.map(|options| pgdyno_server::capabilities(admin, options)).transpose();
+            let pooling = self.pooling();
+            let caps = options.map(|_| pgdyno_server::capabilities_through(admin, pooling)).transpose();
             self.facts.server = Some(caps.or_fail(Code::Start)?.unwrap_or_default());
         }
         let Resolved { plan, workload, notes } = self.request.resolve(&self.facts)?;
@@ -504,6 +510,7 @@ impl Run<'_> {
             elsewhere,
             watchers,
             is_checked: plan.checks,
+            pooling: self.pooling(),
         };
         stage.execute(server, admin, template.as_ref())
     }

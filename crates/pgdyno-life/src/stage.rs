@@ -15,7 +15,7 @@ use pgdyno_results::{
 };
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_server::stat::name_of_streams;
-use pgdyno_workload::{Capabilities, DataSet, ServerCount, Work, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Pooling, ServerCount, Work, Workload};
 
 use crate::agents::load::SharedLoad;
 use crate::data::before_run;
@@ -33,6 +33,7 @@ use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
+use crate::kept_session::KeptSession;
 use crate::prepare::cycle::warm;
 use crate::record::Recording;
 use crate::record::analytics;
@@ -51,9 +52,7 @@ use crate::target::{Owner, Server};
 
 /// How long the server may take to report its counts.
 const SAMPLING: Duration = Duration::from_secs(5);
-/// How long the server may take to answer after the run.
-const ANSWERING: Duration = Duration::from_secs(10);
-/// How long one of its answers may take after that.
+/// How long one of its answers may take after the run.
 const AFTERWARDS: Duration = Duration::from_secs(60);
 
 /// Returns true if the server is a null server, given or started.
@@ -86,6 +85,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) watchers: Watchers,
     /// Whether the data is checked before and after the run.
     pub(crate) is_checked: bool,
+    /// The pooling mode of a pooler between this program and the server.
+    pub(crate) pooling: Option<Pooling>,
 }
 
 impl Stage<'_> {
@@ -106,6 +107,7 @@ impl Stage<'_> {
                 is_watched: false,
                 is_private: true,
                 machines: Machines::default(),
+                server: None,
             };
             let driven = self.drive(nobody)?;
             return Ok(self.conclude(&driven, None));
@@ -113,30 +115,32 @@ impl Stage<'_> {
         if is_null(&admin) {
             return self.against_nobody(&options);
         }
-        let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
+        let caps = pgdyno_server::capabilities_through(&mut admin, self.pooling).or_fail(Code::Start)?;
         self.recording.server_can(&*self.workload.drive, &caps);
+        let mut session = KeptSession::new(admin, &options, &caps)?;
         let Some(template) = template else {
-            self.provide(&options, &mut admin, &caps, server.data_dir())?;
+            self.provide(&options, &mut session, &caps, server.data_dir())?;
             if self.is_worth_keeping(server) {
-                drop(admin);
+                drop(session);
                 keep::keep(server, self.events)?;
-                admin = Admin::connect(&options).or_fail(Code::Start)?;
+                session = KeptSession::new(Admin::connect(&options).or_fail(Code::Start)?, &options, &caps)?;
             }
-            return self.run_on_server(&options, &mut admin, &caps, server);
+            return self.run_on_server(&options, &mut session, &caps, server);
         };
         let there = template.options().map(|options| self.interrupt.options(&options));
         if let Some(there) = &there {
-            self.provide(there, &mut admin, &caps, server.data_dir())?;
+            self.provide(there, &mut session, &caps, server.data_dir())?;
         }
         // A database can be copied only while nobody is connected to it.
-        drop(admin);
+        drop(session);
         let fresh = self.copy(template)?;
         let options = self.interrupt.options(&fresh.options());
-        let lived = Admin::connect(&options).or_fail(Code::Start).and_then(|mut admin| {
+        let lived = Admin::connect(&options).or_fail(Code::Start).and_then(|admin| {
+            let mut session = KeptSession::new(admin, &options, &caps)?;
             if there.is_none() {
-                self.provide(&options, &mut admin, &caps, server.data_dir())?;
+                self.provide(&options, &mut session, &caps, server.data_dir())?;
             }
-            self.run_on_server(&options, &mut admin, &caps, server)
+            self.run_on_server(&options, &mut session, &caps, server)
         });
         self.events.note(&format!("dropping {}", fresh.name()));
         if let Err(error) = fresh.remove() {
@@ -149,7 +153,7 @@ impl Stage<'_> {
     fn provide(
         &mut self,
         options: &ConnectOptions,
-        admin: &mut Admin,
+        session: &mut KeptSession,
         caps: &Capabilities,
         data_dir: Option<&Path>,
     ) -> Result<()> {
@@ -158,7 +162,7 @@ impl Stage<'_> {
         let loading = LoadSettings::planned(self.plan);
         let workload = self.workload;
         if self.plan.load != LoadChoice::Always {
-            let missing = spared::spared(admin, workload, caps)?;
+            let missing = spared::spared(session.ready()?, workload, caps)?;
             if !missing.is_empty() {
                 self.is_checked = false;
                 self.warn(format!(
@@ -173,6 +177,7 @@ impl Stage<'_> {
             let may_differ = self.plan.allow_schema_changes;
             let shared = self.team.as_ref().and_then(|team| team.load(self.plan, set.as_ref(), options, caps));
             let helpers = shared.as_ref().map(SharedLoad::helpers);
+            let admin = session.ready()?;
             let provided = data::provide(&access, admin, set.as_ref(), self.plan.load, loading, may_differ, helpers)?;
             if let Some(shared) = &shared {
                 shared.end_before_drive(self.events)?;
@@ -186,11 +191,11 @@ impl Stage<'_> {
                 });
             }
             self.maker = self.maker.or(provided.maker);
-            data::repair(&access, admin, set.as_ref())?;
+            data::repair(&access, session.ready()?, set.as_ref())?;
         }
-        rights::admit(admin, workload, caps)?;
+        rights::admit(session.ready()?, workload, caps)?;
         let stamp = match (self.maker, self.workload.data.first()) {
-            (None, Some(data)) => pgdyno_load::complete_stamp(admin, data.as_ref()).or_fail(Code::Load)?,
+            (None, Some(data)) => pgdyno_load::complete_stamp(session.ready()?, data.as_ref()).or_fail(Code::Load)?,
             _ => None,
         };
         let record = &mut self.recording.record;
@@ -225,10 +230,11 @@ impl Stage<'_> {
     fn run_on_server(
         &mut self,
         options: &ConnectOptions,
-        admin: &mut Admin,
+        session: &mut KeptSession,
         caps: &Capabilities,
         server: &mut Server,
     ) -> Result<End> {
+        let admin = session.ready()?;
         let stop = self.interrupt.control.stop_flag();
         let access = DataAccess { options, caps, events: self.events, stop, data_dir: None };
         let pooling = caps.pooling.map(|pooling| pooling.name().to_owned());
@@ -258,20 +264,18 @@ impl Stage<'_> {
             if self.is_checked {
                 baselines.push(self.check_before(&access, set.as_ref())?);
             } else {
+                let admin = session.ready()?;
                 let differences = pgdyno_load::differences(admin, set.as_ref(), caps).or_fail(Code::Check)?;
                 self.warn_of_schema(differences.unwrap_or_default().iter());
             }
         }
+        // Checks use other sessions, which may take long.
+        let admin = session.ready()?;
         self.warm(admin, caps)?;
         let counted_before = self.server_counts(admin);
         self.rows_before = workload.drive.growth().and_then(|growth| data::number(admin, growth.rows_query));
-        // Behind such a pooler the lock would pass to the next client of the connection.
-        let keeps_sessions = caps.pooling.is_none_or(|pooling| pooling.keeps_sessions());
         let mut left_out = Vec::new();
-        let beside = match keeps_sessions {
-            true => lock::mark_run(admin, &mut |warning| left_out.push(warning))?,
-            false => None,
-        };
+        let beside = session.mark(&mut |warning| left_out.push(warning))?;
         for warning in left_out {
             self.warn(warning);
         }
@@ -279,14 +283,13 @@ impl Stage<'_> {
         let is_private = server.owner() != Owner::Given;
         // Counters of one node miss the others, and their sum counts a transaction on several nodes several times.
         let is_counted = !caps.distributed_tables && self.watchers.counters;
-        let mut sampler = is_counted.then(|| Admin::connect(options)).transpose().unwrap_or_else(|error| {
-            self.warn(steps::COUNTERS.left_out(&error.to_string()));
-            None
-        });
-        if let Some(sampler) = &mut sampler {
-            // This connection is used while the clients run: a server that does not answer must not delay their end.
-            sampler.wait_at_most(SAMPLING);
-        }
+        // This session is used while the clients run: a server that does not answer must not delay their end.
+        let sampler =
+            is_counted.then(|| KeptSession::beside(session, SAMPLING)).transpose().unwrap_or_else(|failure| {
+                self.warn(steps::COUNTERS.left_out(&failure.text()));
+                None
+            });
+        let admin = session.ready()?;
         let machines = Machines {
             local: options.is_local(),
             // Without it the machine is still read, only its processes are not.
@@ -298,6 +301,7 @@ impl Stage<'_> {
             elsewhere.await_replay(admin, self.interrupt.control.stop_flag())?;
         }
         let of_queries = self.options_of_queries(options);
+        let identity = session.server().cloned();
         let driven = DrivenServer {
             caps,
             options: Some(options),
@@ -306,27 +310,31 @@ impl Stage<'_> {
             is_watched: self.watchers.samples,
             is_private,
             machines,
+            server: identity,
         };
-        let driven = self.drive(driven)?;
+        let driven = session.kept_alive(|| self.drive(driven))?;
         let mut end = self.conclude(&driven, server.death());
-        self.note_elsewhere(admin);
-        let answers = self.still_answers(admin);
+        let answers = self.still_answers(session);
         if !answers {
             end = verdict::without_answer(end, &self.recording.record, driven.outcome.cancelled_in_flight);
         }
-        self.note_query_costs(admin, caps, &driven, answers);
-        let came =
-            if answers && keeps_sessions { lock::other_run(admin, &mut |_| {}).unwrap_or_default() } else { None };
+        self.note_elsewhere(session.as_is());
+        self.note_query_costs(session.as_is(), caps, &driven, answers);
+        let came = if answers { session.other_run() } else { None };
         if let Some(other) = beside.or(came) {
             self.warn(lock::disturbs(&other));
         }
-        if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
+        let was_lost = matches!(driven.outcome.ended, Ended::ServerLost(_));
+        if answers && was_lost {
+            self.warn("the data was not checked after the run, for its clients lost the server".to_owned());
+        } else if answers {
             if matches!(driven.outcome.ended, Ended::Complete) {
                 self.explain(options);
             }
-            self.look_back(&access, admin, &counted_before, &baselines, &driven, &mut end);
+            self.look_back(&access, session, &counted_before, &baselines, &driven, &mut end);
+            session.look_in();
         }
-        self.note_growth(admin, caps, &sizes, answers);
+        self.note_growth(session.as_is(), caps, &sizes, answers);
         Ok(end)
     }
 
@@ -388,21 +396,27 @@ impl Stage<'_> {
             false => "",
         };
         let warning = format!(
-            "a pooler stands before the server ({} pooling): its work is in the latencies, and TPM is left out, for sessions \
-             of the server outlive the clients{sessions}",
+            "clients connect through a pooler ({} pooling): its work is part of the latencies, and TPM is left out because \
+             sessions of the server outlive the clients{sessions}",
             pooling.name()
         );
         self.warn(warning);
     }
 
     /// Returns true if the server still answers after the run. If it does not, later steps do not wait for it.
-    fn still_answers(&mut self, admin: &mut Admin) -> bool {
-        admin.wait_at_most(ANSWERING);
-        let answers = admin.execute("select 1").is_ok();
-        if !answers {
-            self.warn("the server no longer answers: the data was not checked after the run".to_owned());
+    fn still_answers(&mut self, session: &mut KeptSession) -> bool {
+        let answers = session.answers();
+        match session.losses() {
+            _ if !answers => {
+                self.warn("the server no longer answers: the data was not checked after the run".to_owned());
+            }
+            0 => {}
+            losses => {
+                let times = if losses == 1 { "once".to_owned() } else { format!("{losses} times") };
+                self.events.note(&format!("pgdyno's own session was lost {times} during the run, and opened again"));
+            }
         }
-        admin.wait_at_most(if answers { AFTERWARDS } else { SAMPLING });
+        session.wait_at_most(if answers { AFTERWARDS } else { SAMPLING });
         answers
     }
 
@@ -527,6 +541,7 @@ impl Stage<'_> {
             is_watched: false,
             is_private: true,
             machines: Machines::default(),
+            server: None,
         };
         let driven = self.drive(nobody)?;
         Ok(self.conclude(&driven, None))
@@ -614,6 +629,12 @@ impl Stage<'_> {
             }
         }
         let broken = figures::broken(outcome, &self.recording.txn_names());
+        let is_own = self.plan.scripts.is_empty() && self.plan.directory.is_none();
+        // Each parallel worker of a query has a transaction, and each statement where the workload has no blocks.
+        let has_blocks = !self.plan.params.get("skip_trx").is_some_and(|value| value != "false")
+            && !self.plan.workload.starts_with("ycsb");
+        let is_transactional = !self.workload.drive.is_analytic() && self.recording.record.analytics.is_none();
+        let is_one_each = is_own && has_blocks && is_transactional;
         let tps = self.recording.tps_by_interval().to_vec();
         let stalls = self.recording.stalls(measured);
         let record = &mut self.recording.record;
@@ -624,7 +645,10 @@ impl Stage<'_> {
         }
         if let Some(summary) = &mut record.summary {
             summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
-            summary.tpm = verdict::tpm(driven, summary.tpm_client);
+            match verdict::tpm(driven, summary.tpm_client, is_one_each) {
+                Ok(tpm) => summary.tpm = tpm,
+                Err(warning) => record.warnings.push(warning),
+            }
             summary.stalled_s = (!stalls.is_empty()).then(|| stalls::seconds(&stalls));
             if let Some(work) = &driven.window {
                 summary.cache_hit_ratio = work.hit_ratio();
@@ -686,12 +710,15 @@ impl Stage<'_> {
     fn look_back(
         &mut self,
         access: &DataAccess<'_>,
-        admin: &mut Admin,
+        session: &mut KeptSession,
         counted_before: &[Option<u64>],
         baselines: &[Baseline],
         driven: &Driven,
         end: &mut End,
     ) {
+        // The plans of queries are made over another one, which may take long.
+        session.look_in();
+        let admin = session.as_is();
         let counted_after = self.server_counts(admin);
         self.compare_counts(counted_before, &counted_after, driven, end);
         if let Some(server) = &mut self.recording.record.server {

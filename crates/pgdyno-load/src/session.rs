@@ -87,6 +87,11 @@ impl<'a> Session<'a> {
         self.run(phase, table, |admin| admin.execute(sql))
     }
 
+    /// Asks for nothing, so that nothing in between takes the connection for idle. If it is lost, the next statement fails.
+    pub(crate) fn look_in(&mut self) {
+        let _ = self.admin.query("select 1");
+    }
+
     /// Releases locks now: the server notices the end of the connection a little later, and the next load may begin
     /// before that. Nothing may watch the connection any more. A late cancel request may hit the first statement.
     pub(crate) fn end(mut self) {

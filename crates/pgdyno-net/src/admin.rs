@@ -3,6 +3,7 @@
 //! Whatever a server sends, an answer is limited in total, in time and in memory.
 
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
@@ -128,7 +129,11 @@ impl AdminError {
         match self {
             Self::Server { message, .. } => remedy(message),
             Self::Lost { said, .. } => said.as_deref().and_then(remedy),
-            Self::Silent { .. } | Self::Interrupted { .. } | Self::Garbage { .. } | Self::Shape { .. } => None,
+            Self::Silent { .. }
+            | Self::TooLarge { .. }
+            | Self::Interrupted { .. }
+            | Self::Garbage { .. }
+            | Self::Shape { .. } => None,
         }
     }
 
@@ -232,6 +237,13 @@ impl Admin {
         &self.waiting.peer
     }
 
+    /// Returns the address of this end of the connection, which the server sees unless something in between opens a
+    /// connection of its own; `None` for a socket of the file system.
+    #[must_use]
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.channel.transport.local_addr()
+    }
+
     /// Keeps later notices for [`Admin::take_notices`], as those of the startup are kept; at most a thousand and 1 MiB,
     /// the others are dropped.
     pub fn keep_notices(&mut self) {
@@ -259,7 +271,16 @@ impl Admin {
 
     /// Runs `work` with [`Admin::wait_without_limit`].
     pub fn patiently<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = std::mem::replace(&mut self.waiting.patience, Patience::Unlimited);
+        self.with_patience(Patience::Unlimited, work)
+    }
+
+    /// Runs `work` with [`Admin::wait_at_most`].
+    pub fn within<T>(&mut self, limit: Duration, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.with_patience(Patience::AtMost(limit), work)
+    }
+
+    fn with_patience<T>(&mut self, patience: Patience, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.waiting.patience, patience);
         let done = work(self);
         self.waiting.patience = outer;
         done

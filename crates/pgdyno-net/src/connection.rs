@@ -168,27 +168,46 @@ impl Connection {
             return Ok(Some(SessionState { in_hot_standby, read_only }));
         }
         // Servers before PostgreSQL 14 do not report it.
+        let row = self.first_row(
+            "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('default_transaction_read_only')",
+        )?;
+        let cell = |nth: usize| row.get(nth).and_then(Option::as_deref).map(on);
+        Ok(cell(0).zip(cell(1)).map(|(in_hot_standby, read_only)| SessionState { in_hot_standby, read_only }))
+    }
+
+    /// Runs a query that takes a server milliseconds, and returns its first row; an empty one if there is none, or the
+    /// server refuses it.
+    ///
+    /// # Errors
+    /// When the connection is lost, or the server does not answer within [`ConnectOptions::answer_timeout`].
+    pub fn ask(&mut self, sql: &str) -> Result<Vec<Option<String>>, ConnectError> {
+        let lost = |peer: &Peer, reason: String| ConnectError::Lost {
+            peer: peer.clone(),
+            source: std::io::Error::other(reason),
+        };
+        self.channel
+            .set_deadline(Deadline::after(self.answer_timeout))
+            .map_err(ReceiveError::Io)
+            .and_then(|()| self.first_row(sql))
+            .and_then(|row| self.channel.set_deadline(Deadline::NEVER).map(|()| row).map_err(ReceiveError::Io))
+            .map_err(|error| lost(&self.peer, error.to_string()))
+    }
+
+    fn first_row(&mut self, sql: &str) -> Result<Vec<Option<String>>, ReceiveError> {
         let mut out = Vec::new();
-        frontend::query(
-            &mut out,
-            b"SELECT pg_catalog.pg_is_in_recovery(), \
-             pg_catalog.current_setting('default_transaction_read_only')",
-        );
+        frontend::query(&mut out, sql.as_bytes());
         self.channel.send(&out)?;
         let mut allowance = Allowance::authenticated();
-        let mut state = None;
+        let mut row = Vec::new();
         loop {
             let message = self.channel.receive_if(|tag, len| allowance.permits(tag, len), None)?;
             allowance.spend(&message);
             match message.tag {
-                b'D' => {
-                    let row = DataRow::new(message.body);
-                    state = row.text(0).zip(row.text(1)).map(|(standby, read_only)| SessionState {
-                        in_hot_standby: on(standby),
-                        read_only: on(read_only),
-                    });
+                b'D' if row.is_empty() => {
+                    let cells = DataRow::new(message.body).columns();
+                    row = cells.map(|cell| cell.map(|cell| String::from_utf8_lossy(cell).into_owned())).collect();
                 }
-                b'Z' => return Ok(state),
+                b'Z' => return Ok(row),
                 _ => {}
             }
         }

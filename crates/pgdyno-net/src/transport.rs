@@ -1,7 +1,7 @@
 //! A byte stream to a server.
 
 use std::io::{self, IoSlice, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -42,6 +42,18 @@ impl Transport {
         match self {
             Self::Plain(socket) => socket.set_nonblocking(nonblocking),
             Self::Tls(stream) => stream.socket.set_nonblocking(nonblocking),
+        }
+    }
+
+    /// Returns the address of this end of a TCP connection.
+    pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
+        let socket = match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(stream) => &stream.socket,
+        };
+        match socket {
+            Socket::Tcp(stream) => stream.local_addr().ok(),
+            Socket::Unix(_) => None,
         }
     }
 

@@ -78,6 +78,9 @@ impl Run<'_> {
     fn all(mut self, io: &mut Io<'_>) -> Result<(), Failure> {
         let mut seconds = 0.0;
         let mut parts = Vec::new();
+        if self.options.jobs > 1 {
+            self.session.lift_idle_limits();
+        }
         for step in &self.options.steps {
             let start = Instant::now();
             let name = self.step(*step, io)?;

@@ -181,6 +181,7 @@ fn spec(options: &RunOptions) -> RunSpec {
         // pgbench waits for the last transactions without a time limit.
         grace_ns: u64::MAX / 2,
         reconnect_ns: ns(options.reconnect_s),
+        probe: None,
         coalesce_ns: 0,
         seed: options.random_seed,
     }

@@ -85,7 +85,9 @@ fn circumstances(server: &ServerRecord) -> Vec<String> {
     let pooler = server.pooling.as_ref().map(|word| format!("through a pooler ({word} pooling)"));
     let durability = less_durable(server).map(|(name, value)| format!("{name} {value}"));
     let isolation = isolation(server).map(str::to_owned);
-    nodes.into_iter().chain(pooler).chain(durability).chain(isolation).chain(server.tls.clone()).collect()
+    let endpoints = &server.endpoints;
+    let spread = (endpoints.len() > 1).then(|| format!("clients on {} servers", endpoints.len()));
+    nodes.into_iter().chain(pooler).chain(spread).chain(durability).chain(isolation).chain(server.tls.clone()).collect()
 }
 
 /// Returns the settings that make commits less durable than usual, with their values.

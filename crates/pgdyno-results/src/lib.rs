@@ -64,13 +64,13 @@ pub use pgdyno_workload::{Better, Unit};
 pub use profile::write_profile;
 pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, CachedDataRecord, CheckRecord, CheckSet, ClientRecord,
-    ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord, ErrorRecord, EventRecord,
-    FORMAT_VERSION, FindingRecord, FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord,
-    LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord,
-    NoticeRecord, PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord,
-    SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status,
-    SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord,
-    UnfinishedRecord, WorkloadMetricRecord,
+    ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord, EndpointRecord, ErrorRecord,
+    EventRecord, FORMAT_VERSION, FindingRecord, FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord,
+    InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord, LoadTable, MachineRecord,
+    MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord,
+    RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord,
+    StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord,
+    TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

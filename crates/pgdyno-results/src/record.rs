@@ -39,7 +39,7 @@ pub use observed::{
 };
 pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};
-pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
+pub use server::{BuildRecord, ClusterRecord, EndpointRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 
 /// The version of the schema that this crate writes, and the newest that it reads.

@@ -3,7 +3,9 @@
 pub(crate) mod ask;
 pub(crate) mod backend;
 pub(crate) mod cluster;
+pub(crate) mod identity;
 pub(crate) mod machine;
+pub(crate) mod outlives;
 pub(crate) mod pooler;
 pub(crate) mod probe;
 pub(crate) mod read_only;

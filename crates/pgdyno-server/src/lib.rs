@@ -19,9 +19,12 @@ mod process;
 pub mod stat;
 
 pub use facts::cluster::unused_cluster;
+pub use facts::identity::{IDENTITY, ServerIdentity, connect_to};
 pub use facts::machine::Machine;
 pub use facts::pooler::pooling;
-pub use facts::probe::{Build, EffectiveSetting, ServerFacts, Tls, capabilities, facts, is_standby};
+pub use facts::probe::{
+    Build, EffectiveSetting, ServerFacts, Tls, capabilities, capabilities_through, facts, is_standby,
+};
 pub use facts::reads::DiskReads;
 pub use facts::room::{Limit, room};
 pub use facts::sample::{Counters, Sample, Work};

@@ -182,7 +182,12 @@ impl CentralError {
             Self::Slow { .. } => "check the store's server and the network to it, and push again",
             Self::Contended { .. } => "push it again when the others have ended",
             Self::NoName { .. } => "push the directory that pgdyno wrote",
-            Self::NotOwn(_) | Self::Thread(_) | Self::Connect(_) | Self::Statement(_) | Self::Io { .. } | Self::Record(_) => return None,
+            Self::NotOwn(_)
+            | Self::Thread(_)
+            | Self::Connect(_)
+            | Self::Statement(_)
+            | Self::Io { .. }
+            | Self::Record(_) => return None,
         };
         Some(text.to_owned())
     }

@@ -5,6 +5,7 @@
 //! - `server`, with the feature of this name, starts such a server and removes it when its value is dropped;
 //! - [`directory`] makes temporary directories with room for a socket;
 //! - `pki`, with the feature of this name, signs certificates;
+//! - [`proxy`] stands in for balancers and firewalls before a server;
 //! - [`port`] reserves TCP ports for one test;
 //! - [`signals`] gives programs the default actions of signals;
 //! - [`skipped`] reports and counts what cannot be tested on this machine;
@@ -17,6 +18,7 @@ pub mod directory;
 pub mod pki;
 pub mod port;
 pub mod postgres;
+pub mod proxy;
 pub mod random;
 #[cfg(feature = "server")]
 pub mod server;

@@ -194,7 +194,7 @@ impl StageOfTeam<'_> {
             if start.is_some_and(|(at, _)| !has_begun && at <= Instant::now()) {
                 has_begun = true;
                 if self.origin.is_none() {
-                    on_event(Event::Started { connect_ns });
+                    on_event(Event::Started { connect_ns, answers: &[] });
                 }
             }
             // The start is not to be missed.

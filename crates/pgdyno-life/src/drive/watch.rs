@@ -21,6 +21,7 @@ use pgdyno_measure::pauses::Cost;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{TargetFacts, WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
+use pgdyno_server::ServerIdentity;
 use pgdyno_server::os::perf::{Perf, Stacks};
 use pgdyno_server::os::{BackendMemory, Machines, OsMetrics};
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
@@ -72,9 +73,27 @@ pub(crate) struct Subject<'a> {
     pub(crate) is_pooled: bool,
     /// The workload's own tables.
     pub(crate) tables: Vec<String>,
+    /// The server to sample, of those that the options may lead to.
+    pub(crate) server: Option<ServerIdentity>,
 }
 
+/// Sessions that are opened until one is on the server to sample.
+const ATTEMPTS: u32 = 8;
+
 impl Subject<'_> {
+    /// Begins to sample the server of pgdyno's own session, if one of several attempts leads there.
+    fn sampler(&self) -> Sampler {
+        let mut sampler = Sampler::begin(self.options, self.wishes());
+        for _ in 1..ATTEMPTS {
+            let wanted = self.server.as_ref().map(|server| server.started.as_str());
+            if wanted.zip(sampler.started()).is_none_or(|(wanted, found)| wanted == found) {
+                break;
+            }
+            sampler = Sampler::begin(self.options, self.wishes());
+        }
+        sampler
+    }
+
     fn wishes(&self) -> Wishes {
         Wishes {
             plans: self.plan.statement_plans as usize,
@@ -108,6 +127,10 @@ pub(crate) struct Watch<'scope> {
     /// The profiler, if it was asked for; an error says why there is none.
     perf: Option<std::result::Result<Perf, String>>,
     pauses: Pauses,
+    /// When the sampled server was started.
+    server_started: Option<String>,
+    /// Whether the server is left out, for it is not that of all clients.
+    is_server_left_out: bool,
 }
 
 /// The results of the watchers without the samples, which are in the run directory.
@@ -134,9 +157,11 @@ impl<'scope> Watch<'scope> {
     pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, subject: &Subject<'env>) -> Self {
         let sink = Arc::new(Sink::new(subject.events, &subject.directory));
         let (statistics_signals, inbox) = mpsc::channel();
+        // Connects before the clients take all available connections.
+        let sampler = subject.sampler();
+        let server_started = sampler.started().map(str::to_owned);
         let statistics = {
-            // Connects before the clients take all available connections.
-            let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options, subject.wishes()));
+            let sink = Arc::clone(&sink);
             scope.spawn(move || statistics::watch(sampler, &sink, &inbox))
         };
         let (machine_signals, inbox) = mpsc::channel();
@@ -153,8 +178,33 @@ impl<'scope> Watch<'scope> {
         });
         let perf = subject.plan.perf.then(|| profile::begin(subject.options, subject.is_pooled, &subject.directory));
         let is_distributed = subject.is_distributed;
-        let pauses = Pauses::default();
-        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines, memory, perf, pauses }
+        Self {
+            sink,
+            begun: Instant::now(),
+            is_distributed,
+            signals,
+            statistics,
+            machines,
+            memory,
+            perf,
+            pauses: Pauses::default(),
+            server_started,
+            is_server_left_out: false,
+        }
+    }
+
+    /// Returns when the sampled server was started, in the form of [`pgdyno_server::ServerIdentity`].
+    pub(crate) fn server_started(&self) -> Option<&str> {
+        self.server_started.as_deref()
+    }
+
+    /// Leaves out everything about the server, from before the clients start: it is not that of all clients.
+    pub(crate) fn leave_server_out(&mut self) {
+        self.is_server_left_out = true;
+        self.sink.leave_server_out();
+        if let Some(statistics) = self.signals.first() {
+            let _ = statistics.send(Signal::End);
+        }
     }
 
     /// Marks the start of the clients: times are relative to it.
@@ -195,8 +245,15 @@ impl<'scope> Watch<'scope> {
     /// Ends all watchers.
     pub(crate) fn end(self) -> Watched {
         self.tell(Signal::End);
-        let sampled = self.statistics.join().unwrap_or_default();
-        let machines = self.machines.join().unwrap_or_default();
+        let mut sampled = self.statistics.join().unwrap_or_default();
+        let mut machines = self.machines.join().unwrap_or_default();
+        if self.is_server_left_out {
+            (sampled.notices, sampled.plans, machines.server) = (Vec::new(), None, None);
+            sampled.left_out = vec![LeftOut {
+                source: "all statistics",
+                why: "the clients are not all on the sampled server".to_owned(),
+            }];
+        }
         // Its panic was reported.
         drop(self.memory.map(ScopedJoinHandle::join));
         let at_s = |at| self.sink.at_s(at).unwrap_or_default();
@@ -215,6 +272,7 @@ impl<'scope> Watch<'scope> {
         }
         let stacks = match self.perf.map(|perf| perf.and_then(Perf::end)) {
             None => Stacks::new(),
+            Some(Ok(_)) if self.is_server_left_out => Stacks::new(),
             Some(Ok(stacks)) => stacks,
             Some(Err(why)) => {
                 left_out.push(LeftOutRecord { source: "perf".to_owned(), why });

@@ -91,6 +91,7 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
         local: facts.is_local,
         standby: facts.in_recovery.unwrap_or_default(),
         pooling: None,
+        endpoints: Vec::new(),
         tls: facts.tls.as_ref().map(|tls| format!("{} {}", tls.version, tls.cipher)),
         settings: values(false),
         settings_changed: values(true),

@@ -106,12 +106,42 @@ pub(crate) fn without_answer(end: End, record: &RunRecord, cancelled: usize) -> 
 }
 
 /// Returns transactions per minute as the server counts them: its exact count of the whole run, multiplied by the
-/// measured window's share of the client's counts. docs/metrics.md explains this.
-pub(crate) fn tpm(driven: &Driven, tpm_client: f64) -> Option<f64> {
-    let outcome = &driven.outcome;
-    let by_client: u64 = outcome.phases_by_group().flatten().map(|totals| totals.part.all().completed()).sum();
-    let by_server = driven.whole.as_ref()?.transactions();
-    (by_client > 0).then(|| tpm_client * by_server as f64 / by_client as f64)
+/// measured window's share of the client's counts. docs/metrics.md explains this. `is_one_each`: a transaction of a client is one
+/// of the server.
+///
+/// # Errors
+/// When the server's count is far from the clients': returns the warning.
+pub(crate) fn tpm(driven: &Driven, tpm_client: f64, is_one_each: bool) -> Result<Option<f64>, String> {
+    let Some(whole) = &driven.whole else { return Ok(None) };
+    let parts = driven.outcome.phases_by_group().flatten().map(|totals| totals.part.all());
+    let (mut completed, mut sent) = (0, 0);
+    for part in parts {
+        completed += part.completed();
+        sent += part.completed() + part.retries + part.failed.iter().sum::<u64>();
+    }
+    let by_server = whole.transactions();
+    if is_one_each && (is_too_low(by_server, completed) || is_too_high(by_server, sent)) {
+        return Err(format!(
+            "TPM is left out: the server counted {} transactions and the clients sent {} (a pooler whose sessions report late, \
+             or other programs in the database)",
+            units::count(by_server),
+            units::count(sent)
+        ));
+    }
+    Ok((completed > 0).then(|| tpm_client * by_server as f64 / completed as f64))
+}
+
+/// Transactions that the server may count less or more than the clients in any run: pgdyno's own, and those of autovacuum.
+const UNCOUNTED: u64 = 1000;
+
+/// Returns true if the server missed a tenth of the transactions that clients completed.
+fn is_too_low(by_server: u64, completed: u64) -> bool {
+    by_server + UNCOUNTED < completed - completed / 10
+}
+
+/// Returns true if the server counted a quarter more than clients sent.
+fn is_too_high(by_server: u64, sent: u64) -> bool {
+    by_server > sent + sent / 4 + UNCOUNTED
 }
 
 #[cfg(test)]
@@ -149,5 +179,21 @@ mod tests {
         assert_eq!(failed.reason.as_deref(), Some(why));
         // Its control session may be lost for another reason.
         assert_eq!(without_answer(end(), &record, 0).status, Status::Complete);
+    }
+
+    #[test]
+    fn a_count_of_the_server_is_believed_if_it_is_near_the_clients() {
+        for (by_server, sent, low, high) in [
+            (100_000, 100_000, false, false),
+            (95_000, 100_000, false, false),
+            (49_000, 100_000, true, false),
+            (120_000, 100_000, false, false),
+            (136_000, 100_000, false, true),
+            // In a short run pgdyno's own transactions are many.
+            (600, 100, false, false),
+            (0, 1000, false, false),
+        ] {
+            assert_eq!((is_too_low(by_server, sent), is_too_high(by_server, sent)), (low, high), "{by_server} {sent}");
+        }
     }
 }

@@ -47,6 +47,7 @@ impl TargetLock {
             admin.execute(begin).or_fail(Code::Start)?;
             "xact_lock"
         } else {
+            admin.lift_idle_limits().or_fail(Code::Start)?;
             "lock"
         };
         let mut left_out = Vec::new();
@@ -106,9 +107,22 @@ pub(crate) fn mark_run(admin: &mut Admin, warn: &mut dyn FnMut(String)) -> Resul
     }
 }
 
+/// Marks the server again for a run whose session was lost. If that fails, the run goes on without the mark.
+pub(crate) fn mark_again(admin: &mut Admin) {
+    let _ = admin
+        .promptly("to mark it", |admin| admin.execute(&format!("select pg_try_advisory_lock_shared({CLASS}, {RUNS})")));
+}
+
 /// Returns another run that measures on the server, and since when. `warn` takes the reason why that is not known.
 pub(crate) fn other_run(admin: &mut Admin, warn: &mut dyn FnMut(String)) -> Result<Option<String>> {
     Ok(OTHER_RUNS.decide(find(admin, RUNS)).or_fail(Code::Start)?.or_warn(warn).flatten())
+}
+
+/// Returns another run than the one with these backends, if it can be seen: the server may not have noticed the loss of a
+/// connection.
+pub(crate) fn other_run_than(admin: &mut Admin, ours: &[i32]) -> Result<Option<String>> {
+    let ours = ours.iter().map(|pid| format!(" and l.pid <> {pid}")).collect::<String>();
+    Ok(OTHER_RUNS.decide(find_where(admin, RUNS, &ours)).or_fail(Code::Start)?.or_warn(drop).flatten())
 }
 
 /// Returns another run that measures in the database of this session, and since when. `warn` takes the reason why that is not

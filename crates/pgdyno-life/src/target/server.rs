@@ -10,8 +10,8 @@ use pgdyno_net::{Admin, ConnectOptions, Env};
 use pgdyno_plan::{Plan, TargetOrder};
 use pgdyno_results::PlaceRecord;
 use pgdyno_server::{
-    Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Progress as Start, Purpose, Want,
-    WantedData, kept,
+    Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Progress as Start, Purpose,
+    ServerIdentity, Want, WantedData, connect_to, kept,
 };
 use pgdyno_workload::Workload;
 
@@ -64,6 +64,8 @@ pub struct Server {
     pub origin: String,
     /// What the user should know about it.
     pub notes: Vec<String>,
+    /// The server that was announced, of those that the options may lead to.
+    announced: Option<ServerIdentity>,
     hold: Hold,
 }
 
@@ -98,12 +100,18 @@ pub(crate) enum Owner {
 impl Server {
     /// Returns the absence of a server.
     pub(super) fn none() -> Self {
-        Self { options: None, origin: String::new(), notes: Vec::new(), hold: Hold::Nothing }
+        Self { options: None, origin: String::new(), notes: Vec::new(), announced: None, hold: Hold::Nothing }
     }
 
     /// Returns a given server.
     pub(super) fn given(options: ConnectOptions, origin: &str) -> Self {
-        Self { options: Some(options), origin: origin.to_owned(), notes: Vec::new(), hold: Hold::Nothing }
+        Self {
+            options: Some(options),
+            origin: origin.to_owned(),
+            notes: Vec::new(),
+            announced: None,
+            hold: Hold::Nothing,
+        }
     }
 
     /// Returns the kept private server, for single steps: the data of a temporary one would end with it.
@@ -119,6 +127,7 @@ impl Server {
             options: Some(server.connect_options(PRIVATE_DATABASE)),
             origin: format!("private and kept, {}", origin(&server)),
             notes: Vec::new(),
+            announced: None,
             hold: Hold::Kept(Box::new(server)),
         }
     }
@@ -163,6 +172,7 @@ impl Server {
             options: Some(reach(&embedded)?),
             origin: format!("private, {}", origin(embedded.server())),
             notes: embedded.warnings().iter().map(ToString::to_string).collect(),
+            announced: None,
             hold: Hold::Embedded { embedded: Box::new(embedded), settings },
         })
     }
@@ -182,7 +192,8 @@ impl Server {
         let stdin = child.stdin.take();
         let options = ConnectOptions::for_socket(directory.path(), 5432, "null", "null");
         let hold = Hold::Null { child, stdin, directory };
-        let server = Self { options: Some(options), origin: "null".to_owned(), notes: Vec::new(), hold };
+        let server =
+            Self { options: Some(options), origin: "null".to_owned(), notes: Vec::new(), announced: None, hold };
         let patience = Instant::now() + Duration::from_secs(10);
         loop {
             match server.admin() {
@@ -193,21 +204,27 @@ impl Server {
         }
     }
 
-    /// Opens a connection for statements that are not measured.
+    /// Opens a connection for statements that are not measured, to the server that was announced if that can be reached.
     pub(crate) fn admin(&self) -> Result<Option<Admin>> {
-        self.options.as_ref().map(Admin::connect).transpose().or_fail(Code::Start)
+        let connect = |options| connect_to(options, self.announced.as_ref());
+        self.options.as_ref().map(connect).transpose().or_fail(Code::Start)
     }
 
     /// Reports the database and the server before anything is done there.
     ///
     /// # Errors
     /// When the server accepts the connection and does not answer.
-    pub fn announce(&self, events: &dyn EventSink) -> Result<()> {
+    pub fn announce(&mut self, events: &dyn EventSink) -> Result<()> {
         let options = self.options.as_ref().filter(|_| !matches!(self.hold, Hold::Null { .. }));
         let Some(options) = options else { return Ok(()) };
         // The next step that needs the server reports why it cannot be reached.
         events.note(&match Admin::connect(options) {
-            Ok(mut admin) => format!("target: {}", named(&mut admin, options, &self.origin)?),
+            Ok(mut admin) => {
+                if self.owner() == Owner::Given {
+                    self.announced = ServerIdentity::of(&mut admin).or_fail(Code::Start)?;
+                }
+                format!("target: {}", named(&mut admin, options, &self.origin)?)
+            }
             Err(_) => format!("target: {options} ({})", self.origin),
         });
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, looking_in};
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::admit::admit;
@@ -140,7 +140,7 @@ pub fn load(
                 let mut schedule = plan.schedule(&tables, loaders);
                 queue.put(&mut sessions[0], &mut schedule)?;
                 shared.begun(&schema);
-                queue.work(&mut sessions)?;
+                looking_in(|| control.look_in(), || queue.work(&mut sessions))?;
                 // Index statements of an earlier load are in the ledger, too.
                 sessions[0].run(Phase::Rows, None, |admin| ledger.progress(admin, load.unlogged))
             })?;
@@ -149,7 +149,8 @@ pub fn load(
             plan
         };
         let work = Work::new(&tables, loaders, &plan, &halt, progress);
-        let (filled, spans) = work.run(&mut sessions)?;
+        // Its session holds the load's lock, and has nothing to do until all rows are there.
+        let (filled, spans) = looking_in(|| control.look_in(), || work.run(&mut sessions))?;
         drop(sessions);
         load.spans.extend(spans);
         for (row, table) in stamp.rows.iter_mut().zip(&filled) {

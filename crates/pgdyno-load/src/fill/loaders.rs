@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Halt, quote};
+use pgdyno_net::{Halt, LOOK_IN, quote};
 use pgdyno_workload::{CopyBuf, Partitions, Table};
 
 use crate::fill::copy::{Sent, send};
@@ -143,7 +143,7 @@ impl<'a> Work<'a> {
         }
         let _panicked = Panicked(self.halt);
         let mut buffer = CopyBuf::new();
-        while let Some(task) = self.next() {
+        while let Some(task) = self.next(session) {
             let done = self.perform(task, session, &mut buffer);
             let mut board = self.board();
             match done {
@@ -159,8 +159,10 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Waits for the next task. Returns `None` if nothing is left or everything must stop.
-    fn next(&self) -> Option<Task> {
+    /// Waits for the next task, and looks in on the session meanwhile. Returns `None` if nothing is left or everything must
+    /// stop.
+    fn next(&self, session: &mut Session<'_>) -> Option<Task> {
+        let mut idle_since = Instant::now();
         let mut board = self.board();
         loop {
             if self.halt.is_set() {
@@ -169,6 +171,12 @@ impl<'a> Work<'a> {
             match board.schedule.take() {
                 Next::Do(task) => return Some(task),
                 Next::Finished => return None,
+                Next::Wait if idle_since.elapsed() >= LOOK_IN => {
+                    drop(board);
+                    session.look_in();
+                    idle_since = Instant::now();
+                    board = self.board();
+                }
                 Next::Wait => {
                     let waited = self.changed.wait_timeout(board, GLANCE);
                     board = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -71,6 +71,8 @@ pub enum Remains {
     Nothing,
     /// The tables of another program.
     Foreign,
+    /// Tables of these names that pgdyno loaded for another workload.
+    Taken,
     /// A part of the load.
     Part,
     /// It could not be found out, for this reason.
@@ -92,6 +94,7 @@ impl Remains {
             Ok(DataState::Complete(stamp) | DataState::Other(stamp)) => Self::Complete(Box::new(stamp)),
             Ok(DataState::Absent) => Self::Nothing,
             Ok(DataState::Foreign { .. }) => Self::Foreign,
+            Ok(DataState::Taken(_)) => Self::Taken,
             Ok(DataState::Partial { .. }) => Self::Part,
             Err(why) => Self::Unknown(why),
         }
@@ -104,6 +107,7 @@ impl fmt::Display for Remains {
             Self::Complete(stamp) => write!(f, "the database holds {stamp}, complete"),
             Self::Nothing => f.write_str("nothing of it is in the database"),
             Self::Foreign => f.write_str("the tables of the other program are still there"),
+            Self::Taken => f.write_str("the data of the other workload is still there"),
             Self::Part => f.write_str("what was loaded so far is unusable, and the next load removes it"),
             Self::Unknown(why) => write!(f, "what is in the database now could not be found out: {why}"),
         }

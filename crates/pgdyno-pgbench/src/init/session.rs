@@ -35,6 +35,12 @@ impl Session {
         Connection::open(options).map(|connection| Self::new(connection, options, halt)).map_err(refused)
     }
 
+    /// Lifts limits on idle sessions: this one waits while others copy.
+    pub(super) fn lift_idle_limits(&mut self) {
+        // If the connection is lost, the next statement reports it.
+        let _ = self.admin.lift_idle_limits();
+    }
+
     /// Executes a statement.
     pub(super) fn execute(&mut self, sql: &str, teller: &mut dyn Teller) -> Result<(), Failure> {
         let result = self.admin.execute(sql);

@@ -28,6 +28,10 @@ pub struct ServerRecord {
     /// Pooling mode of a pooler between driver and server: `session` or `transaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooling: Option<String>,
+    /// The servers that the clients were on, if pgdyno's own sessions were not all on the same one: figures of the server are
+    /// left out then. Absent otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<EndpointRecord>,
     /// TLS version and cipher of the clients' connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<String>,
@@ -52,6 +56,20 @@ pub struct ServerRecord {
     /// The nodes, if the server distributes tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
+}
+
+/// A server that clients were on, of several that the target leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointRecord {
+    /// Its own address and port; absent for a socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// When it was started.
+    pub started: String,
+    /// Whether it is a standby.
+    pub standby: bool,
+    /// Connections of clients at the start.
+    pub clients: u32,
 }
 
 /// A build of PostgreSQL.

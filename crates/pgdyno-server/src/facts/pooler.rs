@@ -1,7 +1,8 @@
 //! Detects a pooler such as PgBouncer before the server, and its pooling mode.
 //!
-//! It is detected by its behaviour, which needs no rights. A pooler gives each client a cancel key of its own, whose
-//! process id is not that of the backend. If two connected clients meet the same backend, they share it: transaction
+//! It is detected by its behaviour, which needs no rights. PgBouncer gives each client a cancel key of its own, whose
+//! process id is not that of the backend; Pgpool-II passes keys on, but sessions of the server outlive its clients
+//! ([`outlives`]). If two connected clients meet the same backend, they share it: transaction
 //! pooling. A pooler supports prepared statements if it knows one that was prepared on another backend.
 
 use std::time::Duration;
@@ -10,6 +11,7 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_workload::Pooling;
 
 use crate::facts::ask::{ask, first};
+use crate::facts::outlives::outlives;
 
 /// Time limit of waits for a pooler without a free connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -17,14 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ROUNDS: u32 = 8;
 
 /// Returns the pooling mode between `admin`, which `options` have opened, and the server; `None` without a pooler.
-/// Opens two more connections if there is one.
+/// Opens two more connections if there is one, and one more to look for it unless the server sees this end of `admin`.
 ///
 /// # Errors
 /// When the connection is lost.
 pub fn pooling(admin: &mut Admin, options: &ConnectOptions) -> Result<Option<Pooling>, AdminError> {
-    match process(admin)? {
-        Some(process) if process != admin.cancel_handle().process_id() => {}
-        _ => return Ok(None),
+    let Some(process) = process(admin)? else { return Ok(None) };
+    if process == admin.cancel_handle().process_id() && !outlives(admin, options)? {
+        return Ok(None);
     }
     let (Ok(mut one), Ok(mut other)) = (Admin::connect(options), Admin::connect(options)) else {
         return Ok(Some(Pooling::Session));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
-use pgdyno_workload::Capabilities;
+use pgdyno_workload::{Capabilities, Pooling};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::ask::{ask, first};
@@ -94,10 +94,18 @@ const SECRET_NAMES: [&str; 9] =
 /// # Errors
 /// When the connection is lost, or the server does not return its version.
 pub fn capabilities(admin: &mut Admin, options: &ConnectOptions) -> Result<Capabilities, AdminError> {
+    let found = capabilities_through(admin, None)?;
+    Ok(Capabilities { pooling: pooling(admin, options)?, ..found })
+}
+
+/// Returns the same where the pooling mode of the connection is known, which takes further connections to find out.
+///
+/// # Errors
+/// See [`capabilities`].
+pub fn capabilities_through(admin: &mut Admin, pooling: Option<Pooling>) -> Result<Capabilities, AdminError> {
     let server_version_num = server_version_num(admin)?;
     let cluster = cluster(admin)?;
     let standby = is_standby(admin)?.unwrap_or_default();
-    let pooling = pooling(admin, options)?;
     let read_only = admin.promptly("whether it takes writes", read_only)?;
     Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster, standby, read_only, pooling })
 }

@@ -72,11 +72,19 @@ impl Sampler {
         sampler
     }
 
+    /// Returns when the sampled server was started, in the form of [`crate::ServerIdentity`]; `None` without a session.
+    #[must_use]
+    pub fn started(&self) -> Option<&str> {
+        self.within.as_ref().and(self.started.as_deref())
+    }
+
     /// Opens a session, reads the server's properties, and prepares the queries. Returns the reason if it fails.
     fn enter(&mut self) -> Result<(), String> {
         let mut session = Session::open(&self.options, self.spent).map_err(|error| error.to_string())?;
         if self.wishes.is_pooled {
             session.forgets();
+        } else {
+            session.lift_idle_limits().map_err(|error| error.to_string())?;
         }
         let settled = self.settle(&mut session);
         self.spent = session.cost();

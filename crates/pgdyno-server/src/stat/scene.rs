@@ -23,7 +23,7 @@ pub(crate) struct Scene {
     pub(super) statements_tracked: Option<String>,
     /// The schema of its views in the database, as in SQL.
     pub(super) statements_schema: Option<String>,
-    /// Time of its start, in its own format.
+    /// Time of its start, in the form of [`crate::ServerIdentity`].
     pub(super) started: String,
     /// The `application_name` of the clients' sessions.
     pub(super) clients: Option<String>,
@@ -38,7 +38,8 @@ const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
        AND nspname NOT IN ('pg_catalog', 'information_schema') AND nspname !~ '^pg_toast'), \
      current_setting('pg_stat_statements.track', true), \
      (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
-       WHERE extname = 'pg_stat_statements'), pg_postmaster_start_time()::text";
+       WHERE extname = 'pg_stat_statements'), \
+     to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')";
 
 impl Scene {
     /// Looks at the server, and at the keys of the workload's `tables`.

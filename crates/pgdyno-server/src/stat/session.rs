@@ -67,6 +67,12 @@ impl Session {
         }
     }
 
+    /// Lifts limits on idle sessions.
+    pub(super) fn lift_idle_limits(&mut self) -> Result<(), AdminError> {
+        self.cost.queries += 1;
+        self.admin.lift_idle_limits()
+    }
+
     /// Returns the `application_name` of the clients' sessions, which is the default of this session's.
     pub(super) fn clients(&self) -> Option<&str> {
         self.clients.as_deref()

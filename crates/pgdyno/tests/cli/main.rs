@@ -6,6 +6,7 @@
 mod ab;
 mod again;
 mod agents;
+mod between;
 mod browser;
 mod builds;
 mod causes;

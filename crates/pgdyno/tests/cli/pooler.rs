@@ -1,18 +1,23 @@
-//! Through a real PgBouncer, in session and in transaction pooling.
+//! Through a real PgBouncer, in session and in transaction pooling, and a real Pgpool-II.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use pgdyno_workload::Pooling;
+
 use crate::given_server::{Place, TRUST};
+use crate::pki::{Pki, write_key};
 use crate::program::{Ran, Run, eventually};
 use crate::server;
 use crate::skipped::skipped;
 use pgdyno_testing::directory::Directory;
 use pgdyno_testing::port::Port;
+use pgdyno_testing::proxy::{Proxy, WhenIdle};
 
 const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
+const PGPOOL: &str = "/usr/sbin/pgpool";
 const SOON: Duration = Duration::from_secs(30);
 
 /// A PgBouncer before the server of a place. It ends with this value.
@@ -85,6 +90,148 @@ impl Pooled {
             assert_eq!(session.query_one(left).unwrap(), "0 0 4MB");
         }
     }
+}
+
+/// A Pgpool-II before the server of a place. It ends with this value.
+struct Pgpool {
+    place: Place,
+    port: Port,
+    child: Child,
+    _dir: tempfile::TempDir,
+}
+
+impl Pgpool {
+    fn new(test: &str) -> Option<Self> {
+        if !Path::new(PGPOOL).exists() {
+            skipped(&format!("{test}: no {PGPOOL}"));
+            return None;
+        }
+        // It pools no connections to the database postgres.
+        let place = Place::new(test, "", TRUST)?.into_database("bench");
+        place.execute("create database bench");
+        let dir = tempfile::Builder::new().prefix("pgdyno-pgpool").tempdir().unwrap();
+        let (port, control) = (Port::reserve(), Port::reserve());
+        let path = dir.path().display();
+        let conf = format!(
+            "backend_clustering_mode = 'raw'\nlisten_addresses = '127.0.0.1'\nport = {}\nsocket_dir = '{path}'\n\
+             pcp_listen_addresses = '127.0.0.1'\npcp_port = {}\npcp_socket_dir = '{path}'\n\
+             pid_file_name = '{path}/pid'\nlogdir = '{path}'\nbackend_hostname0 = '127.0.0.1'\nbackend_port0 = {}\n\
+             num_init_children = 24\nmax_pool = 1\nconnection_cache = on\nenable_pool_hba = off\n",
+            port.number(),
+            control.number(),
+            place.server.port
+        );
+        for (name, text) in [("conf", conf.as_str()), ("hba", ""), ("pcp", "")] {
+            std::fs::write(dir.path().join(name), text).unwrap();
+            server::hand_over(&dir.path().join(name));
+        }
+        server::hand_over(dir.path());
+        let mut command = Command::new(PGPOOL);
+        if let Some((uid, gid)) = server::account() {
+            command.uid(uid).gid(gid);
+        }
+        command.arg("-n").current_dir(dir.path());
+        for (option, name) in [("-f", "conf"), ("-a", "hba"), ("-F", "pcp")] {
+            command.arg(option).arg(dir.path().join(name));
+        }
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let pgpool = Self { place, port, child, _dir: dir };
+        eventually("Pgpool-II serves", SOON, || pgdyno_net::Admin::connect(&pgpool.options()).is_ok());
+        drop(control);
+        Some(pgpool)
+    }
+
+    fn target(&self) -> String {
+        format!("host=127.0.0.1 port={} user=postgres dbname=bench", self.port.number())
+    }
+
+    fn options(&self) -> pgdyno_net::ConnectOptions {
+        options(&self.target())
+    }
+}
+
+impl Drop for Pgpool {
+    fn drop(&mut self) {
+        // Its processes end with it.
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::INT).ok();
+        self.child.wait().ok();
+    }
+}
+
+fn options(target: &str) -> pgdyno_net::ConnectOptions {
+    pgdyno_net::ConnectOptions::resolve(target, &pgdyno_net::Env::new([], None, Some("postgres"))).unwrap()
+}
+
+/// The pooling mode that is found at a target.
+fn found(target: &str) -> Option<Pooling> {
+    let options = options(target);
+    pgdyno_server::pooling(&mut pgdyno_net::Admin::connect(&options).unwrap(), &options).unwrap()
+}
+
+#[test]
+fn pgpool_is_recognised_every_time() {
+    let Some(pgpool) = Pgpool::new("Pgpool-II") else { return };
+    for nth in 0..8 {
+        assert_eq!(found(&pgpool.target()), Some(Pooling::Session), "try {nth}");
+    }
+    let proxy = Proxy::start(&[pgpool.port.number()], WhenIdle::Stays);
+    assert_eq!(found(&through(&proxy).replace("dbname=postgres", "dbname=bench")), Some(Pooling::Session));
+    pgpool.place.run("load select-only -s 1").ok();
+    let target = pgpool.target();
+    let args = ["run", "select-only", "-c", "4", "-T", "2", "--ramp", "0", "--target", &target];
+    let ran = pgpool.place.home.run(&args).ok();
+    ran.says(&["clients connect through a pooler (session pooling)"]).prints(&["through a pooler (session pooling)"]);
+    let run = pgpool.place.home.runs().pop().unwrap();
+    assert_eq!(run.text("/server/pooling"), "session");
+    assert!(run.record["summary"].get("tpm").is_none_or(serde_json::Value::is_null));
+    assert!(run.checks_that_hold().contains(&"after the run"));
+}
+
+#[test]
+fn a_proxy_is_no_pooler_and_hides_none() {
+    let Some(pooled) = Pooled::new("PgBouncer behind a proxy", "transaction") else { return };
+    let proxy = Proxy::start(&[pooled.port.number()], WhenIdle::Stays);
+    assert_eq!(found(&through(&proxy)), Some(Pooling::Transaction { prepared: false }));
+    let proxy = Proxy::start(&[pooled.place.server.port], WhenIdle::Stays);
+    for target in [through(&proxy), pooled.place.target(), through_port(pooled.place.server.port)] {
+        assert_eq!(found(&target), None, "{target}");
+    }
+    for (mode, expected) in [("session", Pooling::Session), ("statement", Pooling::Statement)] {
+        let Some(pooled) = Pooled::new("PgBouncer behind a proxy", mode) else { return };
+        let proxy = Proxy::start(&[pooled.port.number()], WhenIdle::Stays);
+        assert_eq!(found(&through(&proxy)), Some(expected), "{mode}");
+    }
+}
+
+#[test]
+fn a_pooler_is_recognised_behind_tls() {
+    let Some(pooled) = Pooled::new("PgBouncer, TLS", "transaction") else { return };
+    let pki = Pki::new();
+    pki.issue("pooler", "pooler", &["localhost", "127.0.0.1"], |_| {});
+    for name in ["pooler.crt", "pooler.key"] {
+        let path = pooled.dir.path().join(name);
+        write_key(&path, &std::fs::read_to_string(pki.path(name)).unwrap());
+        server::hand_over(&path);
+    }
+    let (ini, path) = (pooled.dir.path().join("pgbouncer.ini"), pooled.dir.path().display());
+    let text = std::fs::read_to_string(&ini).unwrap();
+    let tls = format!(
+        "client_tls_sslmode = require\nclient_tls_key_file = {path}/pooler.key\nclient_tls_cert_file = {path}/pooler.crt\n"
+    );
+    std::fs::write(&ini, text + &tls).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&pooled.child), rustix::process::Signal::HUP)
+        .unwrap();
+    let target = format!("{} sslmode=require", through_port(pooled.port.number()));
+    eventually("PgBouncer offers TLS", SOON, || pgdyno_net::Admin::connect(&options(&target)).is_ok());
+    assert_eq!(found(&target), Some(Pooling::Transaction { prepared: false }));
+}
+
+fn through(proxy: &Proxy) -> String {
+    through_port(proxy.port())
+}
+
+fn through_port(port: u16) -> String {
+    format!("host=127.0.0.1 port={port} user=postgres dbname=postgres")
 }
 
 impl Drop for Pooled {

@@ -204,8 +204,11 @@ fn a_server_that_falls_silent_does_not_hold_up_the_end_of_a_run() {
     place.run("load tpcb-like -s 1").ok();
     let mut running = place.start("run select-only -c 4 -T 4 --ramp 0");
     running.until_it_says("progress:", 1);
-    let sessions =
-        place.ask("select string_agg(pid::text, ' ') from pg_stat_activity where application_name like 'pgdyno%'");
+    // The postmaster, too: a new session would answer.
+    let sessions = place.ask(
+        "select split_part(pg_read_file('postmaster.pid'), chr(10), 1) || ' ' || string_agg(pid::text, ' ') \
+         from pg_stat_activity where application_name like 'pgdyno%'",
+    );
     let stopped = Stopped(sessions.split(' ').map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect());
     for pid in &stopped.0 {
         let _ = kill_process(*pid, Signal::STOP);

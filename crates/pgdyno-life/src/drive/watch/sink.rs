@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pgdyno_results::SampleFiles;
 use pgdyno_server::Frame;
+use pgdyno_server::os::{DRIVER_MACHINE, DRIVER_PROCESSES};
 
 use crate::events::{Event, EventSink};
 
@@ -21,22 +22,35 @@ struct State {
     started: Option<Instant>,
     early: Vec<Frame>,
     sources: BTreeSet<&'static str>,
+    /// Whether only samples of the driver are taken.
+    is_server_left_out: bool,
 }
 
 impl<'a> Sink<'a> {
     pub(super) fn new(events: &'a dyn EventSink, directory: &Path) -> Self {
         let files = SampleFiles::of_run(directory);
-        let state = State { files, started: None, early: Vec::new(), sources: BTreeSet::new() };
+        let state =
+            State { files, started: None, early: Vec::new(), sources: BTreeSet::new(), is_server_left_out: false };
         Self { events, state: Mutex::new(state) }
     }
 
     /// Takes the frames of one sample.
     pub(crate) fn take(&self, frame: Frame) {
         let mut state = self.lock();
+        if state.is_server_left_out && ![DRIVER_MACHINE, DRIVER_PROCESSES].contains(&frame.source) {
+            return;
+        }
         match state.started {
             Some(started) => self.pass_on(&mut state, started, &frame),
             None => state.early.push(frame),
         }
+    }
+
+    /// Takes no samples of the server from now on, and forgets those from before the clients start.
+    pub(super) fn leave_server_out(&self) {
+        let mut state = self.lock();
+        state.is_server_left_out = true;
+        state.early.clear();
     }
 
     /// Sets the time at which the clients start.
