@@ -69,7 +69,7 @@ fn drop_patiently(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<
         Ok(_) => Ok(dropped),
         Err(source) if source.is_lost() => {
             let fate = Fate::Unknown("the server was not asked".to_owned());
-            Err(LoadError::Unanswered { fate, transaction, source })
+            Err(LoadError::Unanswered { fate, transaction, source: Box::new(source) })
         }
         Err(source) => Err(undroppable(source)),
     }

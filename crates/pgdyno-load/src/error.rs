@@ -280,7 +280,7 @@ pub enum LoadError {
         /// Its identity, if the server has said it.
         transaction: Option<String>,
         /// Why the answer did not come.
-        source: AdminError,
+        source: Box<AdminError>,
     },
     /// The stop flag was set, and the next load resumes this one.
     #[error("interrupted; {GOES_ON}")]
