@@ -62,9 +62,12 @@ pub(super) fn disturbance(cost: Option<Cost>) -> String {
     let Some(Cost { slower, interval, pauses }) = cost else {
         return format!("--perf disturbs the server {REMEDY}: by how much, a window of 5 s or more shows");
     };
+    let is_shown = interval.is_none_or(|[low, _]| low > 0.0);
     let how = match slower {
-        slower if slower > 0.0 => format!("transactions took {} longer while it took samples", units::percent(slower)),
-        _ => "transactions took no longer while it took samples".to_owned(),
+        slower if slower > 0.0 && is_shown => {
+            format!("transactions took {} longer while it took samples", units::percent(slower))
+        }
+        _ => "a slowdown is not shown".to_owned(),
     };
     let ends = interval.map(|[low, high]| format!(", 95 % interval {:+.1} % to {:+.1} %", low * 100.0, high * 100.0));
     let plural = if pauses == 1 { "a pause" } else { "pauses" };
@@ -112,7 +115,9 @@ mod tests {
         );
         assert!(known.ends_with("found by pauses of 6 × 1 s"), "{known}");
         let once = disturbance(Some(Cost { slower: -0.01, interval: None, pauses: 1 }));
-        assert!(once.contains("took no longer") && once.ends_with("found by a pause of 1 s"), "{once}");
+        assert!(once.contains("a slowdown is not shown") && once.ends_with("found by a pause of 1 s"), "{once}");
+        let unsure = disturbance(Some(Cost { slower: 0.2, interval: Some([-0.1, 0.6]), pauses: 2 }));
+        assert!(unsure.contains("a slowdown is not shown, 95 % interval -10.0 % to +60.0 %"), "{unsure}");
         assert!(disturbance(None).contains("a window of 5 s or more"));
     }
 }
