@@ -62,6 +62,9 @@ pub enum ConnectFailed {
     },
 }
 
+/// The row that answers a question; `None` is NULL.
+pub(crate) type Row = Vec<Option<String>>;
+
 /// A question to new connections.
 #[derive(Clone, Copy)]
 pub(crate) struct Probe<'a> {
@@ -78,7 +81,7 @@ pub(crate) struct Connected {
     /// Notices of the server.
     pub(crate) notes: Vec<Note>,
     /// Answers to the probe, in no order; an empty one where the server refused it.
-    pub(crate) answers: Vec<Vec<Option<String>>>,
+    pub(crate) answers: Vec<Row>,
 }
 
 /// Opens a connection for each of `options`, several at a time, and asks those that `probe` is for. Calls `progress` with
@@ -140,7 +143,7 @@ fn open_and_ask(
     options: &ConnectOptions,
     probe: Option<Probe<'_>>,
     notes: &mut Vec<Note>,
-) -> Result<(Link, Option<Vec<Option<String>>>), ConnectError> {
+) -> Result<(Link, Option<Row>), ConnectError> {
     let mut connection = Connection::open(options)?;
     let probe = probe.filter(|probe| probe.only.is_none_or(|only| std::ptr::eq(only, options)));
     let answer = probe.map(|probe| connection.ask(probe.sql)).transpose()?;

@@ -631,7 +631,7 @@ impl Stage<'_> {
         let broken = figures::broken(outcome, &self.recording.txn_names());
         let is_own = self.plan.scripts.is_empty() && self.plan.directory.is_none();
         // Each parallel worker of a query has a transaction, and each statement where the workload has no blocks.
-        let has_blocks = !self.plan.params.get("skip_trx").is_some_and(|value| value != "false")
+        let has_blocks = self.plan.params.get("skip_trx").is_none_or(|value| value == "false")
             && !self.plan.workload.starts_with("ycsb");
         let is_transactional = !self.workload.drive.is_analytic() && self.recording.record.analytics.is_none();
         let is_one_each = is_own && has_blocks && is_transactional;
