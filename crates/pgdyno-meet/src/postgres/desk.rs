@@ -46,6 +46,9 @@ pub fn agents(options: &ConnectOptions) -> Result<Vec<AgentRow>, MeetError> {
     Ok(rows.rows.iter().filter_map(|row| rows::agent(row)).collect())
 }
 
+/// An order as it is written: its step, and the batches that have arrived.
+type Written = (Step, u64);
+
 /// The coordinator of a run at a meeting.
 pub struct Desk {
     link: Link,
@@ -53,7 +56,7 @@ pub struct Desk {
     coordinator: Coordinator,
     program: String,
     /// The orders as they are written.
-    written: BTreeMap<AgentId, (Step, u64)>,
+    written: BTreeMap<AgentId, Written>,
     agents: BTreeMap<AgentId, AgentRow>,
     looked: Instant,
     reviewed: Instant,
@@ -250,7 +253,7 @@ impl Desk {
     }
 
     /// Returns the statements that write what is new in the orders, and what is written then.
-    fn writing(&self, orders: &[(AgentId, Order)]) -> (String, Vec<(AgentId, (Step, u64))>) {
+    fn writing(&self, orders: &[(AgentId, Order)]) -> (String, Vec<(AgentId, Written)>) {
         let run = self.run.0;
         let mut statements = format!(
             "UPDATE pgdyno_meet.runs SET beat = {}, seen_at = clock_timestamp() WHERE run = {run};",
