@@ -1,4 +1,4 @@
-//! Directories that are trusted only if nobody else can write to them.
+//! Directories that are trusted only if no other user can write to them.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ pub enum NotOwn {
         owner: u32,
     },
     /// Others can write to it.
-    #[error("{} can be written to by other users (mode {mode:04o}); look what is in it, then `chmod go-w` it", path.display())]
+    #[error("{} can be written to by other users (mode {mode:04o}); check what is in it, then `chmod go-w` it", path.display())]
     Writable {
         /// The directory.
         path: PathBuf,
