@@ -145,6 +145,8 @@ fn without_remedy(ran: &Ran, name: &str) -> Option<String> {
     }
     let has_worked = match name {
         "doctor" => matches!(ran.code, Some(0 | 30 | 31)),
+        // A check that finds the rows or the schema changed has done its work, and names what differs.
+        "check" => ran.code == Some(0) || (ran.code == Some(12) && ran.stdout.contains("BROKEN ")),
         _ => ran.code == Some(0),
     };
     // The drop-in says what pgbench says, and nothing else.
