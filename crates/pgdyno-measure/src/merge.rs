@@ -309,7 +309,7 @@ mod tests {
             prop_assert_eq!(one.len(), INTERVALS as usize);
 
             // Two drivers, whose reports arrive in some order, over a wire.
-            let shape = Shape { groups: GROUPS, txns: 2, stmts: 3, tallies: 0, threads: THREADS };
+            let shape = Shape { groups: GROUPS, txns: 2, stmts: 3, tallies: 0, threads: THREADS, clients: 4 };
             let drivers = [alone(0..cut).0, alone(cut..THREADS).0];
             let mut queues = drivers.map(|intervals| intervals.iter().map(PartInterval::from).collect::<Vec<_>>().into_iter());
             let mut arriving = Vec::new();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use pgdyno_measure::PartInterval;
+use pgdyno_measure::{PartInterval, Shape};
 use pgdyno_workload::{Arrivals, Capabilities, Rate};
 
 use super::*;
@@ -128,13 +128,16 @@ fn a_hundred_drivers_with_a_hundred_thousand_clients_are_one() {
     const DRIVERS: usize = 100;
     let workload = pgdyno_workloads::registry::build("select-only", []).unwrap();
     let spec = RunSpec { clients: 100_000, threads: DRIVERS, ..RunSpec::default() };
+    let drive = &*workload.drive;
+    let (txns, stmts) = (drive.txns().len(), drive.statements(&Capabilities::default()).len());
+    let shape = Shape { groups: 1, txns, stmts, tallies: 0, threads: 1, clients: 100_000 };
     let mut merger = Merger::new(&[1; DRIVERS], &[true], StagePlace::default());
     let mut intervals = Vec::new();
     for driver in 0..DRIVERS {
         let own = Share { driver, drivers: DRIVERS }.threads(spec.threads);
         let mut threads = threads(&*workload.drive, &spec, own, |_| 1_700_000_000, false);
         for part in threads.remove(0).parts {
-            let sent = PartInterval::from_bytes(&part.to_bytes()).unwrap();
+            let sent = PartInterval::from_bytes(&part.to_bytes(), &shape).unwrap();
             assert_eq!(sent, part);
             intervals.extend(merger.add(driver, sent));
         }

@@ -252,7 +252,7 @@ impl Intake {
             stmts: stage.drive.statements(&stage.task.caps).len(),
             tallies: stage.drive.counted().tallies.len(),
             threads: 0,
-            clients: stage.stage.groups.iter().map(|group| group.clients as usize).sum(),
+            clients: stage.stage.clients(stage.task.plan.clients) as usize,
         };
         let place = StagePlace { stage: stage.number, offset_ns: 0, first_interval: stage.first_interval };
         Self {

@@ -97,7 +97,7 @@ fn progress_counts_every_row_and_names_every_phase() {
                 Progress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {
                     (told.1, told.2) = (told.1.max(rows), told.2.max(bytes));
                 }
-                Progress::Table { .. } | Progress::Dropped(_) | Progress::Way(_) => {}
+                Progress::Table { .. } | Progress::Dropping(_) | Progress::Dropped(_) | Progress::Way(_) => {}
                 Progress::Step { phase, done, total } => told.3.push((phase, done, total)),
             }
         };

@@ -34,7 +34,6 @@ static CAPS: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
     cluster: None,
     standby: false,
     read_only: None,
-    read_only: None,
     pooling: None,
 });
 
