@@ -79,8 +79,8 @@ pub(crate) fn of(
 fn driver_was_away(record: &RunRecord) -> Option<String> {
     let drivers = record.drivers.iter().map(|driver| (format!("the driver on {}", driver.host), &driver.client));
     let all = std::iter::once(("the driver".to_owned(), &record.client)).chain(drivers);
-    let away = all.filter_map(|(name, client)| Some((name, client.absent.filter(|share| *share >= ABSENT)?)));
-    let (name, share) = away.last()?;
+    let mut away = all.filter_map(|(name, client)| Some((name, client.absent.filter(|share| *share >= ABSENT)?)));
+    let (name, share) = away.next_back()?;
     Some(format!(
         "{name} did not run for {} of the window: it was stopped, or its machine gave it no CPU",
         units::percent(share)

@@ -78,7 +78,7 @@ fn an_experiment_is_measured_by_one_process_at_a_time() {
     first.end();
     let resumed = resume();
     assert!(!resumed.stderr.contains("already being measured"), "{}", resumed.stderr);
-    assert!(record(&home)["units"].as_array().unwrap().len() >= 1);
+    assert!(!record(&home)["units"].as_array().unwrap().is_empty());
 
     // Nor does the name in a stranger's record lead elsewhere.
     let mut hostile = record(&home);
