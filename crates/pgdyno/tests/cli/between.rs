@@ -37,8 +37,8 @@ fn a_time_limit_on_idle_sessions_ends_none_of_ours() {
     assert!(record.number("/summary/tpm") > 0.0);
 
     // The first session has nothing to do while others copy rows.
-    place.execute("alter role app set idle_session_timeout = '500ms'");
-    run("run select-only -s 5 -c 2 -T 1 --ramp 0 --replace").end().ok();
+    place.execute("alter role app set idle_session_timeout = '1500ms'");
+    run("run select-only -s 10 -c 2 -T 1 --ramp 0 --replace").end().ok();
     place.home.run(&["pgbench", "-i", "-q", "-s", "10", "--init-jobs=2", &target]).ok();
 }
 
