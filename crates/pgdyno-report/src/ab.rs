@@ -239,7 +239,7 @@ mod tests {
         (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");
-        assert!(text.contains("`pgdyno ab --resume x-ab-7`"), "{text}");
+        assert!(text.contains("pgdyno ab --resume x-ab-7"), "{text}");
         assert!(text.contains("- ended: the budget is used up"), "{text}");
     }
 }

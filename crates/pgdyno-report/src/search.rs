@@ -280,7 +280,7 @@ mod tests {
         insta::assert_snapshot!(rendered("markdown"), @r"
         **noop** on none: found
 
-        - objective: p99 < 10ms
+        - objective: p99 &lt; 10ms
         - highest rate that meets it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
         - knee: 500.0/s (greatest throughput / response time, the lowest load measured: it may lie lower)
         - closed loop: 1,234 TPS
