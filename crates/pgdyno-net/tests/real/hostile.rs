@@ -62,8 +62,11 @@ fn notice(text: &str) -> Vec<u8> {
 
 const DESCRIPTION: &[u8] = b"\0\0";
 
-/// The ways to ask.
-const WAYS: [(&str, fn(&mut Admin) -> Result<(), AdminError>); 4] = [
+/// A way to ask.
+type Way = fn(&mut Admin) -> Result<(), AdminError>;
+
+/// The ways to ask, by their names.
+const WAYS: [(&str, Way); 4] = [
     ("execute", |admin| admin.execute("select from t").map(drop)),
     ("query", |admin| admin.query("select from t").map(drop)),
     ("query_all", |admin| admin.query_all("select from t").map(drop)),
