@@ -46,7 +46,9 @@ mod tests {
         let whole = with_ages(&latency, [200_000, 6_000_000_000, 6_000_000_001].into_iter());
         assert_eq!((whole.count(), whole.max_ns()), (392, 6_000_000_001));
         assert!(whole.quantile_ns(0.99).unwrap() >= latency.quantile_ns(0.99).unwrap());
-        assert_eq!(whole.quantile_ns(0.5), latency.quantile_ns(0.5));
+        // Two of 392 move the median by one transaction.
+        let moved_ns = whole.quantile_ns(0.5).unwrap() - latency.quantile_ns(0.5).unwrap();
+        assert!(moved_ns < 2_100, "{moved_ns}");
         let (none, sums) = (Latency::default(), Latency::sums_only());
         assert_eq!(with_ages(&none, [9].into_iter()).count() + with_ages(&sums, [9].into_iter()).count(), 0);
     }

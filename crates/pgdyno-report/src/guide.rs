@@ -55,8 +55,7 @@ pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Resu
         let [first, here, there] = [(0, "figure"), (1, "measured here"), (2, "published")]
             .map(|(i, title)| width(i, title).unwrap_or_default());
         writeln!(out, "  {:<first$}  {:>here$}  {:>there$}", "figure", "measured here", "published")?;
-        for row in &rows {
-            let [figure, measured, published] = row.each_ref().map(|cell| MarkdownText(cell));
+        for [figure, measured, published] in &rows {
             writeln!(out, "  {figure:<first$}  {measured:>here$}  {published:>there$}")?;
         }
         wrapped(out, &format!("  measured on {}", machine(record)), "    ")?;

@@ -7,7 +7,7 @@ use crate::terminal::is_obeyed;
 /// Displays text that others wrote in GitHub's Markdown as it is: no markup, no HTML, no link, no mention, no border of a
 /// table's cell, and on one line.
 ///
-/// A zero-width space follows an `@` and a `#`: GitHub looks for mentions and references after it has removed backslashes.
+/// A zero-width space follows a `#`, and an `@` at the start of a word: GitHub looks for mentions and references after it has removed backslashes.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkdownText<'a>(pub &'a str);
 
@@ -29,6 +29,8 @@ impl fmt::Display for MarkdownText<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '&' => f.write_str("&amp;")?,
+                // That of an address begins no mention.
+                '@' if is_word(before) => f.write_str("@")?,
                 '@' | '#' => write!(f, "\\{c}{ZERO_WIDTH_SPACE}")?,
                 '_' if is_word(before) && is_word(next) => f.write_str("_")?,
                 '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => write!(f, "\\{c}")?,
@@ -106,6 +108,7 @@ mod tests {
             ("pg_stat_io", "pg_stat_io"),
             ("_x_", "\\_x\\_"),
             ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
+            ("bench@db1", "bench@db1"),
             ("ask @all about #1", "ask \\@\u{200b}all about \\#\u{200b}1"),
             ("a | b", "a \\| b"),
             ("[x](http://evil.example)", "\\[x\\](http\\://evil.example)"),

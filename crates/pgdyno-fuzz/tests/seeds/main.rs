@@ -72,7 +72,7 @@ macro_rules! targets {
     };
 }
 
-targets!(auth conninfo eval hlog http meeting null parse proc record rows session tables toml workload x509);
+targets!(auth conninfo eval hlog http meeting null parse proc record rows session tables text toml workload x509);
 
 #[test]
 fn seeds_are_small() {

@@ -46,6 +46,8 @@ struct Query {
 struct Board<'a> {
     questions: &'a [Question<'a>],
     queries: &'a [Query],
+    /// Memory of one operation of a query; `None`: as the server's setting says.
+    memory: Option<&'a str>,
     halt: &'a Halt<'a>,
     progress: &'a (dyn Fn(&CheckProgress<'_>) + Sync),
     state: Mutex<State>,
@@ -78,23 +80,26 @@ pub(crate) fn ask(
 ) -> Result<Vec<Answer>, CheckError> {
     let queries = queries(questions, connections as u64);
     let wanted = connections.min(queries.len());
-    let mut more: Vec<Admin> = halt.watched(|| (1..wanted).map_while(|_| Admin::connect(options).ok()).collect());
+    let memory = memory(admin, wanted).map_err(|source| match halt.is_interrupted() {
+        true => CheckError::Interrupted { check: "begin".to_owned() },
+        false => CheckError::Failed { check: "begin".to_owned(), source },
+    })?;
     let state = State {
         rows: vec![None; queries.len()],
         times: vec![(None, None); questions.len()],
         refused: vec![None; questions.len()],
         ..State::default()
     };
-    let board = Board { questions, queries: &queries, halt, progress, state: Mutex::new(state) };
-    let sharers = more.len() + 1;
+    let memory = memory.as_deref();
+    let board = Board { questions, queries: &queries, memory, halt, progress, state: Mutex::new(state) };
     halt.watched(|| {
         std::thread::scope(|scope| {
-            for admin in more.iter_mut().chain(std::iter::once(admin)) {
-                halt.watch_always(admin.cancel_handle());
-                admin.wait_without_limit();
-                let board = &board;
-                scope.spawn(move || board.work(admin, sharers));
+            let board = &board;
+            for _ in 1..wanted {
+                // Used as soon as it is open: a time limit on idle sessions may be shorter than the time to open all.
+                scope.spawn(move || Admin::connect(options).ok().map(|mut admin| board.work(&mut admin)));
             }
+            board.work(admin);
         });
     });
     board.answers()
@@ -105,10 +110,12 @@ impl Board<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs queries on one of `sharers` connections.
-    fn work(&self, admin: &mut Admin, sharers: usize) {
+    /// Runs queries on one connection.
+    fn work(&self, admin: &mut Admin) {
+        self.halt.watch_always(admin.cancel_handle());
+        admin.wait_without_limit();
         let mut check = "begin".to_owned();
-        if let Err(source) = self.ask_all(admin, sharers, &mut check) {
+        if let Err(source) = self.ask_all(admin, &mut check) {
             let mut state = self.state();
             let error = match self.halt.is_interrupted() {
                 true => CheckError::Interrupted { check },
@@ -122,9 +129,8 @@ impl Board<'_> {
     }
 
     /// Runs one query after another, until none is left or all must stop. Sets `check` to the one in progress.
-    fn ask_all(&self, admin: &mut Admin, sharers: usize, check: &mut String) -> Result<(), AdminError> {
-        let memory = memory(admin, sharers)?;
-        begin(admin, memory.as_deref())?;
+    fn ask_all(&self, admin: &mut Admin, check: &mut String) -> Result<(), AdminError> {
+        begin(admin, self.memory)?;
         while let Some((nth, query)) = self.next(check) {
             let began = Instant::now();
             // Without a text the user has ended the check, which `next` reports.
@@ -136,7 +142,7 @@ impl Board<'_> {
                 self.state().refused[query.question] = Some(error.reason());
                 // The failed transaction has changed nothing.
                 admin.execute("rollback")?;
-                begin(admin, memory.as_deref())?;
+                begin(admin, self.memory)?;
             } else {
                 self.state().rows[nth] = Some(rows?);
             }

@@ -8,7 +8,6 @@ use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, Phase, Progress, identity, load, state};
-use pgdyno_net::ConnectError;
 
 #[test]
 fn any_number_of_loaders_makes_the_same_frozen_tables() {
@@ -158,12 +157,9 @@ fn an_ordinary_role_with_limits_loads_into_its_own_schema() {
     // Its rows alone take longer than that.
     let sample = Sample::new(&[("scale", "10")]);
 
-    // One connection more than the role may have: nothing is touched.
-    let error = load_with(&plain, &sample, &how(3)).unwrap_err();
-    assert!(matches!(error, LoadError::Connect(ConnectError::TooManyConnections { .. })), "{error}");
-    crate::await_alone(&mut admin);
-
-    let report = load_with(&plain, &sample, &how(2)).unwrap();
+    // One connection more than the role may have: fewer do the work.
+    let report = load_with(&plain, &sample, &how(3)).unwrap();
+    assert!(report.notes.iter().any(|note| note.contains("2 of 3 connect: ")), "{:?}", report.notes);
     assert!(report.notes.iter().any(|note| note.contains("pg_checkpoint")), "{:?}", report.notes);
     assert_eq!(admin.query_one("select count(*) from \"My Schema\".big").unwrap(), "1000000");
     assert_eq!(admin.query_one("select count(*) from public.big").unwrap(), "0", "another schema is not ours");

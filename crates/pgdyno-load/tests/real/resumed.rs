@@ -200,9 +200,10 @@ fn only_a_load_of_the_same_data_goes_on() {
     await_alone(&mut admin);
     admin.execute("drop table big").unwrap();
     assert_eq!(kept(&mut admin, &same), None);
-    let error = load_with(&target, &same, &resumable(1)).unwrap_err().to_string();
-    assert!(error.contains("damaged: table big is missing;"), "{error}");
-    assert!(error.contains("`pgdyno load sample --scale 8 --replace`"), "{error}");
+    let error = load_with(&target, &same, &resumable(1)).unwrap_err();
+    let (text, remedy) = (error.to_string(), error.remedy().unwrap_or_default());
+    assert!(text.contains("damaged: table big is missing"), "{text}");
+    assert!(remedy.contains("`pgdyno load sample --scale 8 --replace`"), "{remedy}");
     load_with(&target, &same, &LoadOptions { replace: true, ..resumable(1) }).unwrap();
     drop_data(&mut admin, &same, false).unwrap();
 

@@ -159,7 +159,7 @@ Examples:
 
 pub(super) const AGENT: &str = "\
 Examples:
-  pgdyno agent --meet \"host=meet dbname=bench\" --allow-target \"host=db1 dbname=bench\"
+  pgdyno agent --meet host=meet --allow-target host=db1
   pgdyno agents --meet \"host=meet dbname=bench\"       who is there
   pgdyno run tproc-c -c 5000 --meet host=meet --agents ssh:driver1,driver2
   pgdyno run tproc-c -c 5000 --target db1 --meet host=meet --agents 8";

@@ -38,9 +38,14 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     for data in workload.data.iter().rev() {
         let dropped = drop_data(&mut admin, data.as_ref(), args.force).map_err(|error| {
             let error = error.asked(place.plain());
-            let before =
-                if names.is_empty() { String::new() } else { format!("; dropped before: {}", names.join(", ")) };
-            Failure::new(Code::Load, format!("{error}{before}"))
+            if names.is_empty() {
+                return Failure::new(Code::Load, error);
+            }
+            let failure = Failure::new(Code::Load, format!("{error}; dropped before: {}", names.join(", ")));
+            match error.remedy() {
+                Some(remedy) => failure.hint(remedy),
+                None => failure,
+            }
         })?;
         names.extend(dropped.relations.into_iter().chain(dropped.routines));
         stamped |= dropped.stamp;

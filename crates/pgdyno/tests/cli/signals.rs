@@ -99,7 +99,7 @@ fn a_statement_that_waits_for_a_lock_before_a_run_is_left_and_cancelled() {
         // A run of a suite or a search that is told to end and does not is ended after a minute.
         assert!(asked.elapsed() < Duration::from_secs(30), "{args}: {}", ran.stderr);
         if args.starts_with("run") {
-            ran.says(&["error: interrupted during "]);
+            ran.says(&["error: ", "interrupted during TRUNCATE"]);
         }
         // Nothing of it goes on once it gets the lock.
         eventually("nobody waits any more", SOON, || place.ask(waiting) == "0");
@@ -112,9 +112,7 @@ fn a_plan_does_without_a_server_that_answers_nothing() {
     let target = format!("host=127.0.0.1 port={port} user=u dbname=d sslmode=disable");
     home.run(&["plan", "tpcb-like", "-s", "1", "--target", &target]).ok().prints(&[
         "note: what the target holds is not known: ",
-        &format!(
-            "127.0.0.1:{port} accepted the connection and did not answer within 10 s when asked what data it holds"
-        ),
+        &format!("127.0.0.1:{port} accepted the connection and did not answer within 10 s when asked "),
     ]);
 }
 
