@@ -353,8 +353,12 @@ fn tables_that_pgdyno_did_not_make_stay() {
         "create role app login; grant all on schema public to app; grant select on all tables in schema public to app",
     );
     let as_app = place.target().replace("user=postgres", "user=app");
-    let words =
-        ["failed to drop table customer, ", "must be owner of", "nothing was dropped", "hint: connect as the owner of routine "];
+    let words = [
+        "failed to drop table customer, ",
+        "must be owner of",
+        "nothing was dropped",
+        "hint: connect as the owner of routine ",
+    ];
     place.home.run(&["drop", "tproc-c", "--force", "--target", &as_app]).ended(11).says(&words);
     place.execute("alter role app set search_path = nowhere");
     for args in [&["load", "tproc-c"][..], &["check", "tproc-c"], &["run", "tproc-c", "-t", "1"], &["drop", "tproc-c"]]
