@@ -4,7 +4,7 @@
 //! makes that quicker; where notifications do not arrive, as behind a pooler, the reading alone suffices. There are no
 //! locks beyond those of single statements, and nothing of a session is relied upon.
 //!
-//! Whoever may write into the schema may write any row. `rows` reads them as such; what is read is bounded in size and
+//! A role that may write into the schema may write any row. `rows` reads them as such; what is read is bounded in size and
 //! number; and each side writes its own rows again when they are not as it left them.
 
 mod desk;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions};
 
-use crate::Tick;
+use crate::{TASK_BYTES_MAX, Tick};
 
 pub use desk::{Desk, agents};
 pub use rows::AgentRow;
@@ -33,6 +33,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_secs(1);
 /// How long the meeting server may take to answer.
 const ANSWERING: Duration = Duration::from_secs(10);
+/// Memory limit of an answer: the largest task as hexadecimal text, and the rest of its row.
+const ANSWER_BYTES_MAX: usize = 2 * TASK_BYTES_MAX + (16 << 20);
 
 /// Why there is no meeting.
 #[derive(Debug, thiserror::Error)]
@@ -215,6 +217,7 @@ fn is_final(error: &AdminError) -> bool {
 fn connect(options: &ConnectOptions) -> Result<Admin, ConnectError> {
     let mut admin = Admin::connect(options)?;
     admin.wait_at_most(ANSWERING);
+    admin.take_at_most(ANSWER_BYTES_MAX);
     Ok(admin)
 }
 

@@ -33,7 +33,7 @@ pub enum CentralError {
         found: u32,
     },
     /// What calls itself a store is none.
-    #[error("the store of results has the identity {id:?}, which is no UUID: it was not made by pgdyno")]
+    #[error("the store of results has the identity {id:?}, which is not a UUID: it was not made by pgdyno")]
     NoIdentity {
         /// What it gives for its identity.
         id: String,
@@ -57,7 +57,7 @@ pub enum CentralError {
         name: String,
     },
     /// A record has a name that no run or study can have.
-    #[error("the name in the record, {name:?}, is no name of a run or study")]
+    #[error("the name in the record, {name:?}, is not a valid name of a run or study")]
     NoName {
         /// The name.
         name: String,

@@ -1,4 +1,4 @@
-//! What a store answers: rows of texts, which whoever may write to it determines, and what they mean.
+//! What a store answers: rows of texts, which every role that may write to it determines, and what they mean.
 
 use pgdyno_results::StudyKind;
 use pgdyno_untrusted::RelativePath;

@@ -1,6 +1,6 @@
 //! What an agent may do for a run: the servers that it drives, and whether it runs commands.
 //!
-//! Tasks come from whoever can write into the meeting. An agent connects only to servers that its own user has named, in
+//! Everyone who can write into the meeting can give tasks. An agent connects only to servers that its own user has named, in
 //! that user's words: a task's address selects one of them, and adds nothing to it.
 
 use pgdyno_net::{ConnectOptions, Env, TargetAddress};

@@ -36,7 +36,7 @@ pub struct AgentRow {
     pub cpus: usize,
     /// The run that it serves.
     pub run: Option<u64>,
-    /// What it does, in a word.
+    /// Its state.
     pub state: String,
     /// How far its idea of the meeting server's clock may be off, in microseconds.
     pub clock_error_us: Option<u64>,

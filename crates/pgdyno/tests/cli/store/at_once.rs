@@ -89,7 +89,7 @@ fn what_the_store_refuses_of_one_run_does_not_keep_the_others() {
     pushed.prints(&["pushed a ", "pushed b ", "pushed nul ", "3 runs pushed"]).says(&[
         "pgdyno-results/broken was not pushed: ",
         "\"nought\"",
-        "\"../named\", is no name of a run",
+        "\"../named\", is not a valid name of a run",
     ]);
     assert_eq!(place.ask("SELECT value FROM pgdyno_results.labels WHERE run = 'nul'"), "c\u{fffd}d");
     home.run(&["store", "pull", "nul", "--store", &target, "--out", "copy"]).ok();

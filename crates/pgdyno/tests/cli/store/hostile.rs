@@ -24,7 +24,7 @@ fn a_store_that_lies_changes_nothing_outside_of_its_copies() {
     place.execute("ALTER TABLE pgdyno_results.store ALTER id TYPE text");
     for path in [home.join("victim").display().to_string(), "../../../victim".to_owned(), "..".to_owned()] {
         place.execute(&format!("UPDATE pgdyno_results.store SET id = '{path}'"));
-        with(&["list", "runs"]).ended(1).says(&["which is no UUID"]);
+        with(&["list", "runs"]).ended(1).says(&["which is not a UUID"]);
         assert_untouched();
     }
     place.execute(&format!("UPDATE pgdyno_results.store SET id = '{id}'"));
