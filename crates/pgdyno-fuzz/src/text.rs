@@ -52,7 +52,11 @@ pub(crate) fn is_plain_markdown(text: &str) {
         let after = text[at + c.len_utf8()..].chars().next();
         let escapes = text[..at].len() - text[..at].trim_end_matches('\\').len();
         match c {
-            '@' => assert!(!after.is_some_and(char::is_alphanumeric), "{text:?} mentions"),
+            '@' => {
+                let word = text[at..].split(' ').next().unwrap_or_default();
+                let is_within = text[..at].ends_with(char::is_alphanumeric) && !word.contains('.');
+                assert!(is_within || !after.is_some_and(char::is_alphanumeric), "{text:?} mentions or links");
+            }
             '`' | '|' | '[' | '*' => assert!(escapes % 2 == 1, "{text:?} has an unescaped {c}"),
             _ => {}
         }

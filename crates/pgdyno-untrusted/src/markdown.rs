@@ -29,8 +29,7 @@ impl fmt::Display for MarkdownText<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '&' => f.write_str("&amp;")?,
-                // That of an address begins no mention.
-                '@' if is_word(before) => f.write_str("@")?,
+                '@' if is_word(before) && !has_a_dot(&text[at..]) => f.write_str("@")?,
                 '@' | '#' => write!(f, "\\{c}{ZERO_WIDTH_SPACE}")?,
                 '_' if is_word(before) && is_word(next) => f.write_str("_")?,
                 '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => write!(f, "\\{c}")?,
@@ -60,6 +59,11 @@ fn mark_of_a_block(text: &str) -> Option<usize> {
 
 fn is_word(c: Option<char>) -> bool {
     c.is_some_and(char::is_alphanumeric)
+}
+
+/// Returns true if the word has a dot: GitHub makes a link of `name@host.domain`. Within a word, `@` begins no mention.
+fn has_a_dot(from: &str) -> bool {
+    from.split([' ', '\t', '\n', '\r']).next().is_some_and(|word| word.contains('.'))
 }
 
 /// Returns true for the colon or dot of an address that GitHub makes a link of.
@@ -109,6 +113,7 @@ mod tests {
             ("_x_", "\\_x\\_"),
             ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
             ("bench@db1", "bench@db1"),
+            ("a@evil.example", "a\\@\u{200b}evil.example"),
             ("ask @all about #1", "ask \\@\u{200b}all about \\#\u{200b}1"),
             ("a | b", "a \\| b"),
             ("[x](http://evil.example)", "\\[x\\](http\\://evil.example)"),
