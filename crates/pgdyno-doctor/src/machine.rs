@@ -60,7 +60,7 @@ pub fn examine(directory: &Path) -> Place {
 /// Times flushes in a thread of its own, which is left behind if the disk hangs.
 fn flush_in_time(directory: PathBuf, limit: Duration) -> Option<Finding> {
     let (done, end) = mpsc::channel();
-    // Without a thread, or if it is late, nobody receives the result.
+    // If no thread can be started, or it ends too late, its result is dropped.
     let started = std::thread::Builder::new().name("pgdyno-flush".to_owned()).spawn(move || {
         drop(done.send(flush::check(&directory)));
     });

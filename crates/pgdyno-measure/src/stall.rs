@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(stalls(&pulses(&[0, 0, 0, 0, 100, 0, 0, 0, 0, 100], 100), 5.1), []);
         // Few transactions.
         assert_eq!(stalls(&pulses(&[1, 0, 2, 0, 0, 1], 1), 0.4), []);
-        // Nobody wanted anything, or all had lost their connections.
+        // No client was due, or all had lost their connections.
         assert_eq!(stalls(&pulses(&[9000, 0, 0, 9000], 0), 0.01), []);
         assert_eq!(stalls(&[], 0.0), []);
         assert_eq!(stalls(&pulses(&[0, 0, 0], 3), 0.0), [], "nothing ended: that is said in another way");

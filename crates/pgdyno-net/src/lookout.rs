@@ -43,7 +43,7 @@ impl fmt::Debug for Lookout {
 }
 
 impl Lookout {
-    /// Returns one that reports to nobody yet.
+    /// Returns one without a receiver.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -19,7 +19,7 @@ pub enum WhenIdle {
     Stays,
     /// It is closed at both ends.
     Closes(Duration),
-    /// What is sent afterwards is dropped, and neither end is told.
+    /// What is sent afterwards is dropped without an error at either end.
     Swallows(Duration),
 }
 

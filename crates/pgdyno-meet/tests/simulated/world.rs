@@ -567,7 +567,7 @@ impl World {
         }
     }
 
-    /// An agent reads the orders that are there, old ones among them, and perhaps one of nobody.
+    /// An agent reads the orders that are there, old ones among them, and perhaps a foreign one.
     fn read_orders(&mut self, i: usize) {
         let orders: Vec<_> = self.rows.range((i, 0)..(i + 1, 0)).map(|(_, order)| order.clone()).collect();
         for order in orders {
@@ -588,7 +588,7 @@ impl World {
         }
     }
 
-    /// A coordinator reads an agent and batches that nobody has written.
+    /// A coordinator reads an agent and batches that no agent has written.
     fn read_foreign(&mut self, to: usize) {
         if self.dice.unit() >= self.faults.foreign {
             return;

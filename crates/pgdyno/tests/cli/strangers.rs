@@ -26,7 +26,7 @@ fn put(home: &Home, id: &str, change: impl FnOnce(&mut Value)) -> PathBuf {
     directory
 }
 
-/// A file that nobody may write to through a link.
+/// A file that must not be written to through a link.
 fn victim(home: &Home) -> PathBuf {
     let victim = home.join("victim");
     fs::write(&victim, "precious").unwrap();
