@@ -30,6 +30,9 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::{lock, reach};
 
+/// When the data was checked last.
+pub(crate) const AFTER_RUN: &str = "after the run";
+
 /// Access to the server for work on the data.
 #[derive(Clone, Copy)]
 pub struct DataAccess<'a> {
@@ -54,21 +57,35 @@ pub(crate) struct Provided {
     pub(crate) maker: Option<&'static str>,
 }
 
-/// Makes sure that the data is there as `choice` asks; `shared` helps with a load.
+/// How a run wants its data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    choice: LoadChoice,
+    loading: LoadSettings,
+    /// Whether the schema may differ from what was loaded.
+    schema_may_differ: bool,
+}
+
+impl Wanted {
+    /// Returns what a plan says.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let loading = LoadSettings::planned(plan);
+        Self { choice: plan.load, loading, schema_may_differ: plan.allow_schema_changes }
+    }
+}
+
+/// Makes sure that the data is there as it is wanted; `shared` helps with a load.
 pub(crate) fn provide(
     access: &DataAccess<'_>,
     admin: &mut Admin,
     data: &dyn DataSet,
-    choice: LoadChoice,
-    loading: LoadSettings,
-    schema_may_differ: bool,
+    wanted: &Wanted,
     shared: Option<&dyn Shared>,
 ) -> Result<Provided> {
-    let meta = data.meta();
-    if !meta.has_data() {
+    let Wanted { choice, loading, schema_may_differ } = *wanted;
+    if !data.meta().has_data() {
         return Ok(Provided::default());
     }
-    let (name, asked) = (meta.scale_name, data.scale());
     let state = pgdyno_load::state(admin, data).or_fail(Code::Load)?;
     if let (DataState::Foreign { scale: None, .. }, LoadChoice::IfMissing | LoadChoice::Never) = (&state, choice) {
         foreign::whole(access, admin, data)?;
@@ -82,42 +99,13 @@ pub(crate) fn provide(
             return Ok(Provided::default());
         }
         (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
-            if !suits(meta, scale, asked) {
-                return Err(other_size_of_another(name, scale, asked, maker));
-            }
-            foreign::whole(access, admin, data)?;
-            let size = units::count(asked);
-            let whose = maker.unwrap_or("another program");
-            let of_all = match asked < scale {
-                true => format!(", the first of {} keys", units::count(scale)),
-                false => String::new(),
-            };
-            access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}{of_all}"));
-            match data.routines(access.caps).schema {
-                None => foreign::drivable(access, admin, data, maker)?,
-                Some(schema) => foreign::place(access, admin, data, schema)?,
-            }
-            return Ok(Provided { load: None, maker: Some(whose) });
+            return of_another(access, admin, data, scale, maker);
         }
         (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(data, &stamp)),
         (DataState::Taken(taken), _) => return Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
-        (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
-            let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
-            let hint = format!("leave out --no-load, or run `pgdyno load {}` first", meta.id);
-            return Err(Failure::new(Code::Load, error).hint(hint));
-        }
-        (DataState::Partial { kept: Some(Kept { rows, rows_expected: Some(all) }), .. }, LoadChoice::Never) => {
-            let error = format!("the data of {} is incomplete: a load was interrupted at {}", meta.id, far(rows, all));
-            return Err(Failure::new(Code::Load, error).hint("leave out --no-load to resume it"));
-        }
-        (DataState::Partial { damage, .. }, LoadChoice::Never) if !damage.is_empty() => {
-            let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
-            return Err(Failure::new(Code::Load, error)
-                .hint(format!("restore it, or drop the rest and load anew with `pgdyno load {} --replace`", meta.id)));
-        }
-        (DataState::Partial { .. }, LoadChoice::Never) => {
-            let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
-            return Err(Failure::new(Code::Load, error).hint("leave out --no-load to load anew"));
+        (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => return Err(absent(data.meta())),
+        (DataState::Partial { kept, damage, .. }, LoadChoice::Never) => {
+            return Err(incomplete(data.meta(), kept, &damage));
         }
         (DataState::Partial { kept: None, ref damage, .. }, LoadChoice::IfMissing) if damage.is_empty() => {
             access.events.note("an earlier load was not finished and cannot be resumed: loading anew");
@@ -128,6 +116,57 @@ pub(crate) fn provide(
     }
     let record = load(access, data, &loading.options(choice == LoadChoice::Always, false), shared)?;
     Ok(Provided { load: Some(record), maker: None })
+}
+
+/// Takes data of another program as it is, if it has the size that is asked for and all that the workload needs.
+fn of_another(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    data: &dyn DataSet,
+    scale: u64,
+    maker: Option<&'static str>,
+) -> Result<Provided> {
+    let meta = data.meta();
+    let (name, asked) = (meta.scale_name, data.scale());
+    if !suits(meta, scale, asked) {
+        return Err(other_size_of_another(name, scale, asked, maker));
+    }
+    foreign::whole(access, admin, data)?;
+    let size = units::count(asked);
+    let whose = maker.unwrap_or("another program");
+    let of_all = match asked < scale {
+        true => format!(", the first of {} keys", units::count(scale)),
+        false => String::new(),
+    };
+    access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}{of_all}"));
+    match data.routines(access.caps).schema {
+        None => foreign::drivable(access, admin, data, maker)?,
+        Some(schema) => foreign::place(access, admin, data, schema)?,
+    }
+    Ok(Provided { load: None, maker: Some(whose) })
+}
+
+/// Returns the error for data that is not there and may not be loaded.
+fn absent(meta: &Meta) -> Failure {
+    let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
+    let hint = format!("leave out --no-load, or run `pgdyno load {}` first", meta.id);
+    Failure::new(Code::Load, error).hint(hint)
+}
+
+/// Returns the error for data that is there in part, and may not be loaded.
+fn incomplete(meta: &Meta, kept: Option<Kept>, damage: &[String]) -> Failure {
+    if let Some(Kept { rows, rows_expected: Some(all) }) = kept {
+        let progress = rows_progress(rows, all);
+        let error = format!("the data of {} is incomplete: a load was interrupted at {progress}", meta.id);
+        return Failure::new(Code::Load, error).hint("leave out --no-load to resume it");
+    }
+    if !damage.is_empty() {
+        let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
+        return Failure::new(Code::Load, error)
+            .hint(format!("restore it, or drop the rest and load anew with `pgdyno load {} --replace`", meta.id));
+    }
+    let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
+    Failure::new(Code::Load, error).hint("leave out --no-load to load anew")
 }
 
 /// Completes or undoes a change of the data that an earlier run was killed in.
@@ -250,7 +289,7 @@ fn size(data: &dyn DataSet) -> String {
 }
 
 /// Returns `205,999,000 of 500,000,000 rows`.
-fn far(rows: u64, all: u64) -> String {
+fn rows_progress(rows: u64, all: u64) -> String {
     format!("{} of {} rows", units::count(rows), units::count(all))
 }
 
@@ -305,7 +344,7 @@ pub fn load(
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             if rows_kept > 0 {
-                access.events.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
+                access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
             }
             access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
         }

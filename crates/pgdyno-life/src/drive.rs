@@ -1,45 +1,46 @@
-//! The drive: runs the engine, passes its events to the view and the record, and samples the server's counters at the
-//! ends of the window.
+//! The drive: runs the engine or has agents do it, and samples the server's counters at the ends of the window.
+//!
+//! [`Driver`] is this process while it runs clients; its `listener` receives the engine's events.
 
 pub(crate) mod cpus;
 mod endpoints;
 pub(crate) mod executions;
 mod freshness;
 mod journal;
+mod listener;
 mod notices;
 pub(crate) mod pinning;
 pub(crate) mod query_plans;
+mod samples;
+mod spec;
+mod team;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
-use pgdyno_measure::Phase;
+use pgdyno_engine::{Audience, Backend, Event, Observer, RunError, RunOutcome, RunSpec, run};
 use pgdyno_net::ConnectOptions;
-use pgdyno_plan::{Facts, Order, Plan};
+use pgdyno_plan::Plan;
 use pgdyno_results::{DriverRecord, Execution};
 use pgdyno_server::os::Machines;
-use pgdyno_server::{DiskReads, IDENTITY, Sample, ServerIdentity, Work};
-use pgdyno_workload::{Capabilities, DataSet, Note, Workload};
+use pgdyno_server::{DiskReads, IDENTITY, ServerIdentity, Work};
+use pgdyno_workload::{Capabilities, Workload};
 
-use crate::agents::Team;
-use crate::agents::drive as by_agents;
-use crate::agents::load::SharedLoad;
-use crate::agents::task::{DriveTask, QueriesTask};
-use crate::drive::endpoints::Endpoints;
+pub(crate) use spec::spec;
+pub(crate) use team::TeamOfRun;
+
+use crate::agents::drive::TeamDrive;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
-use crate::drive::notices::Notices;
+use crate::drive::listener::Listener;
+use crate::drive::samples::Samples;
 use crate::drive::watch::{Subject, Watch, Watched};
-use crate::events::{self, EventSink};
+use crate::events;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::kept_session::KeptSession;
-use crate::record::Recording;
-
-/// How long ended sessions may take to report their statistics.
-const SETTLING: Duration = Duration::from_secs(3);
+use crate::run::context::RunContext;
 
 /// The results of a drive.
 pub(crate) struct Driven {
@@ -75,203 +76,183 @@ pub(crate) struct DrivenServer<'a> {
     /// How its machine is read.
     pub(crate) machines: Machines,
     /// The server of pgdyno's own sessions, if it says which one it is.
-    pub(crate) server: Option<ServerIdentity>,
+    pub(crate) identity: Option<ServerIdentity>,
 }
 
-/// Agents that drive, and what they need to know of the run.
-pub(crate) struct TeamOfRun<'a> {
-    pub(crate) team: &'a Team,
-    /// The facts that the plan was made from.
-    pub(crate) facts: &'a Facts,
-    /// Connections of each machine that loads, if the user said how many.
-    pub(crate) loaders: Option<u16>,
-    /// Files of the workload that are too large for the plan, by their SHA-256.
-    pub(crate) files: Vec<(String, &'a [u8])>,
+impl<'a> DrivenServer<'a> {
+    /// Returns a server without data and statistics: a null server, or none at all.
+    pub(crate) fn without_statistics(options: Option<&'a ConnectOptions>, caps: &'a Capabilities) -> Self {
+        Self {
+            caps,
+            options,
+            of_queries: None,
+            sampler: None,
+            is_watched: false,
+            is_private: true,
+            machines: Machines::default(),
+            identity: None,
+        }
+    }
 }
 
-impl<'a> TeamOfRun<'a> {
-    /// Returns a load that the agents help with; `None` where its rows are made by SQL, or by files that only this
-    /// machine has.
-    pub(crate) fn load(
+/// This process while it runs clients, or has agents run them.
+pub(crate) struct Driver<'a> {
+    pub(crate) context: &'a RunContext<'a>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) workload: &'a Workload,
+    pub(crate) team: Option<TeamOfRun<'a>>,
+    pub(crate) server: DrivenServer<'a>,
+}
+
+impl Driver<'_> {
+    /// Drives the server.
+    ///
+    /// # Errors
+    /// When the run could not start.
+    pub(crate) fn drive(mut self) -> Result<Driven> {
+        let context = self.context;
+        let sampler = self.server.sampler.take();
+        let executions = self.executions();
+        let subject = self.subject(executions.as_ref());
+        self.workload.drive.prepare();
+        let pin = self.pin()?;
+        let samples = Samples::new(sampler, self.server.options);
+        let directory = context.record.path();
+        let journal = self.plan.log.then(|| Journal::open(&directory, self.plan)).transpose()?;
+        let executions = RefCell::new(executions);
+        let driver = &self;
+        let (ran, (samples, notices, probes, watched)) = std::thread::scope(|scope| {
+            let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
+            let mut listener = Listener::new(driver, &executions, watch, samples);
+            let ran = match &driver.team {
+                Some(team) => driver.run_by_team(team, &mut listener, &executions),
+                None => driver.run_here(pin, &mut listener, &executions, journal.as_ref()),
+            };
+            (ran, listener.end())
+        });
+        context.events.ended();
+        let notices = notices.end(context.view);
+        context.record.edit(|recording| recording.record.notices = notices);
+        let (kept, written) = executions.into_inner().map(|executions| executions.end(&directory)).unzip();
+        for error in [written, journal.map(Journal::close)].into_iter().flatten().filter_map(std::result::Result::err) {
+            context.events.warn(&error);
+        }
+        let (outcome, drivers) = ran?;
+        let own = watched.as_ref().map_or(0, |watched| watched.transactions) + samples.looks() + probes;
+        let counted = samples.end();
+        // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what
+        // the pooler does between two clients is included.
+        let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
+        let (window, disk_reads) = (counted.window, counted.disk_reads);
+        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept })
+    }
+
+    /// Returns the record of executions, if the workload has large queries.
+    fn executions(&self) -> Option<Executions> {
+        let drive = &self.workload.drive;
+        let txns = drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
+        Executions::new(&drive.stages(), self.plan.clients, txns, drive.growth())
+    }
+
+    /// Returns what is watched, if the server is.
+    fn subject(&self, executions: Option<&Executions>) -> Option<Subject<'_>> {
+        let DrivenServer { caps, options, is_watched, is_private, machines, identity, .. } = &self.server;
+        let options = options.filter(|_| *is_watched && !self.plan.watch.off)?;
+        Some(Subject {
+            options,
+            plan: &self.plan.watch,
+            events: self.context.view,
+            directory: self.context.record.path(),
+            machines: machines.clone(),
+            peaks: executions.map(Executions::peaks),
+            is_private: *is_private,
+            is_distributed: caps.distributed_tables,
+            is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
+            tables: tables(self.workload, caps),
+            server: identity.clone(),
+        })
+    }
+
+    /// Returns the CPUs of the engine's threads, and adds them to the record. Agents pin their own threads.
+    fn pin(&self) -> Result<Vec<usize>> {
+        let pin = match self.team {
+            None => pinning::cpus(self.plan.pin.as_deref(), self.plan.threads)?,
+            Some(_) => Vec::new(),
+        };
+        self.context.record.edit(|recording| recording.record.client.pinned.clone_from(&pin));
+        Ok(pin)
+    }
+
+    /// Has the agents run the clients.
+    fn run_by_team(
         &self,
-        plan: &Plan,
-        data: &dyn DataSet,
-        options: &ConnectOptions,
-        caps: &Capabilities,
-    ) -> Option<SharedLoad<'a>> {
-        let is_built_in = plan.scripts.is_empty() && plan.directory.is_none() && data.sql_data().is_none();
-        // The plan has every parameter, also those that depend on the number of clients.
-        let workload = is_built_in.then(|| Order::of_plan(plan).workload)?;
-        let loaded = self.facts.loaded.as_ref();
-        Some(SharedLoad::new(self.team, options, &workload, loaded, data, caps, self.loaders))
+        team: &TeamOfRun<'_>,
+        listener: &mut Listener<'_, '_, '_>,
+        executions: &RefCell<Option<Executions>>,
+    ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
+        let drive = TeamDrive {
+            team: team.team,
+            task: &team.task(self.plan, &self.server),
+            drive: &*self.workload.drive,
+            control: &self.context.interrupt.control,
+        };
+        let on_executions = &mut |ended: Vec<Execution>| {
+            executions.borrow_mut().iter_mut().for_each(|kept| kept.add(&ended));
+        };
+        drive.run(&mut |event| listener.event(event), on_executions)
     }
 
-    /// Returns the task of the first agent in the first stage.
-    fn task(&self, plan: &Plan, server: &DrivenServer<'_>) -> DriveTask {
-        // A null server is each agent's own.
-        let given = server.options.filter(|_| server.is_watched);
-        DriveTask {
-            plan: plan.clone(),
-            facts: self.facts.clone(),
-            caps: server.caps.clone(),
-            files: DriveTask::files(self.files.iter().map(|(hash, bytes)| (hash.as_str(), *bytes))),
-            database: given.map(|options| options.dbname().to_owned()),
-            options: given.and_then(|options| options.session_options()).map(str::to_owned),
-            queries: server.of_queries.map(|options| QueriesTask {
-                application_name: options.application_name().map(str::to_owned),
-                options: options.session_options().map(str::to_owned),
-            }),
-            stage: 0,
-            driver: 0,
-            drivers: self.team.len(),
+    /// Runs the clients in this process.
+    fn run_here(
+        &self,
+        pin: Vec<usize>,
+        listener: &mut Listener<'_, '_, '_>,
+        executions: &RefCell<Option<Executions>>,
+        journal: Option<&Journal>,
+    ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
+        let (events, connections) = (self.context.events, self.plan.links());
+        let audience = Audience {
+            on_connect: &|connected| events.event(&events::Event::Connecting { connected, connections }),
+            on_event: &mut |event: Event<'_>| listener.event(event),
+            observer: &mut |thread, epoch_ns| {
+                let log = journal.map(|journal| journal.observer(thread, epoch_ns));
+                let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
+                both(log, kept)
+            },
+            start: &mut || Some(Instant::now()),
+        };
+        let drive = &*self.workload.drive;
+        let spec = RunSpec { probe: self.server.is_watched.then_some(IDENTITY), ..spec(self.plan, pin) };
+        let control = &self.context.interrupt.control;
+        let ran = run(drive, drive.statements(self.server.caps), self.backend(), &spec, control, audience);
+        ran.map(|outcome| (outcome, Vec::new())).map_err(not_started)
+    }
+
+    /// Returns what the clients connect to.
+    fn backend(&self) -> Backend<'_> {
+        match (self.server.options, self.server.of_queries) {
+            (None, _) => Backend::None,
+            (Some(options), None) => Backend::Server(options),
+            (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
         }
     }
 }
 
-/// Returns the engine's specification of the plan.
-pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
-    let ns = |seconds: f64| (seconds * 1e9) as u64;
-    RunSpec {
-        clients: plan.clients,
-        connections: plan.connections,
-        threads: plan.threads,
-        share: None,
-        stage: None,
-        mode: plan.mode,
-        wire: plan.wire,
-        pin,
-        rate: plan.pace.rate(),
-        rules: Rules {
-            max_tries: plan.max_tries,
-            latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
-            transactions: plan.transactions,
-            ..Rules::default()
-        },
-        ramp_ns: ns(plan.ramp_s),
-        measure_ns: plan.time_s.map(ns),
-        interval_ns: 1_000_000_000,
-        grace_ns: ns(plan.grace_s),
-        reconnect_ns: ns(plan.reconnect_s),
-        probe: None,
-        coalesce_ns: plan.coalesce_us.map_or(0, |us| (us * 1e3) as u64),
-        seed: plan.seed,
+/// Returns one observer for two.
+fn both(one: Option<Box<dyn Observer>>, other: Option<Box<dyn Observer>>) -> Option<Box<dyn Observer>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Box::new(Both(one, other))),
+        (one, other) => one.or(other),
     }
 }
 
-/// The server's processes are read every so many intervals, because some start and end. With many clients a reading
-/// costs milliseconds.
-const INTERVALS_PER_LOOK: u64 = 10;
-
-/// Intervals between two looks at the session for samples, which has nothing to do between them.
-const INTERVALS_PER_LOOK_IN: u64 = 2;
-
-/// Samples of the server's counters.
-struct Samples<'a> {
-    options: Option<&'a ConnectOptions>,
-    session: Option<KeptSession>,
-    reads: Option<DiskReads>,
-    intervals: u64,
-    before: Option<Sample>,
-    window: (Option<Sample>, Option<Sample>),
-}
-
-impl<'a> Samples<'a> {
-    fn new(session: Option<KeptSession>, options: Option<&'a ConnectOptions>) -> Self {
-        let mut samples = Self { options, session, reads: None, intervals: 0, before: None, window: (None, None) };
-        samples.before = samples.take();
-        samples
-    }
-
-    fn take(&mut self) -> Option<Sample> {
-        match self.session.as_mut()?.ask(Sample::take) {
-            Ok(sample) => sample,
-            // The server is lost: the run reports why.
-            Err(_) => {
-                self.session = None;
-                None
-            }
-        }
-    }
-
-    /// Forgets all: the server is not that of all clients.
-    fn leave_out(&mut self) {
-        *self = Self { options: None, session: None, reads: None, intervals: 0, before: None, window: (None, None) };
-    }
-
-    /// Returns when the server of its session was started.
-    fn started(&self) -> Option<&str> {
-        Some(self.session.as_ref()?.server()?.started.as_str())
-    }
-
-    /// Keeps the session alive after an interval.
-    fn look_in(&mut self) {
-        self.intervals += 1;
-        if self.intervals.is_multiple_of(INTERVALS_PER_LOOK_IN)
-            && let Some(session) = &mut self.session
-        {
-            session.look_in();
-        }
-    }
-
-    /// Returns the number of transactions that only kept the session alive.
-    fn looks(&self) -> u64 {
-        self.session.as_ref().map_or(0, KeptSession::looks)
-    }
-
-    /// Samples at the start of the measured window.
-    fn open(&mut self, watch: Option<&Watch<'_>>) {
-        if self.window.0.is_none() {
-            watch.iter().for_each(|watch| watch.window_opens());
-            self.window.0 = self.take();
-            // If the connection is lost, the run reports why.
-            let begin = |(admin, options)| DiskReads::begin(admin, options).ok().flatten();
-            self.reads = self.session.as_mut().map(KeptSession::as_is).zip(self.options).and_then(begin);
-        }
-    }
-
-    /// Samples after an interval of the window.
-    fn go_on(&mut self) {
-        if self.intervals.is_multiple_of(INTERVALS_PER_LOOK)
-            && let Some(reads) = &mut self.reads
-        {
-            reads.go_on();
-        }
-    }
-
-    /// Samples at its end.
-    fn close(&mut self, watch: Option<&Watch<'_>>) {
-        if self.window.1.is_none() {
-            watch.iter().for_each(|watch| watch.window_closes());
-            if let Some(reads) = &mut self.reads {
-                reads.go_on();
-            }
-            self.window.1 = self.take();
-        }
-    }
-
-    /// Waits until the sessions of the clients, which have disconnected, have reported: the counters no longer change
-    /// then.
-    fn settle(&mut self) -> Option<Sample> {
-        let patience = Instant::now() + SETTLING;
-        // Before PostgreSQL 15 the same figures are returned for half a second.
-        let version = self.session.as_mut().and_then(|session| session.as_is().parameters().server_version_num());
-        let pause = Duration::from_millis(if version.is_some_and(|version| version < 150_000) { 600 } else { 100 });
-        let mut last = self.take()?;
-        loop {
-            std::thread::sleep(pause);
-            let next = self.take()?;
-            // The query itself counts as up to two transactions.
-            let still = next.since(&last).is_none_or(|work| work.transactions() <= 3);
-            if still || Instant::now() > patience {
-                return Some(next);
-            }
-            last = next;
-        }
-    }
-}
-
-fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
-    last?.since(first?)
+/// Returns the failure of a run that could not start.
+fn not_started(error: RunError) -> Failure {
+    let code = match &error {
+        RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Code::Interrupted,
+        RunError::Connect(_) | RunError::Stages(_) | RunError::CalledOff | RunError::Thread { .. } => Code::Start,
+    };
+    Failure::new(code, error)
 }
 
 /// Returns the tables of the workload that are on one node.
@@ -280,180 +261,4 @@ fn tables(workload: &Workload, caps: &Capabilities) -> Vec<String> {
         return Vec::new();
     }
     workload.data.iter().flat_map(|data| data.tables(caps)).map(|table| table.name.to_owned()).collect()
-}
-
-/// Drives the server. An error means that the run could not start.
-pub(crate) fn drive(
-    plan: &Plan,
-    workload: &Workload,
-    driven: DrivenServer<'_>,
-    team: Option<&TeamOfRun<'_>>,
-    control: &Control,
-    progress: &dyn EventSink,
-    recording: &mut Recording,
-) -> Result<Driven> {
-    let task = team.map(|team| (team.team, team.task(plan, &driven)));
-    let DrivenServer { caps, options, of_queries, sampler, is_watched, is_private, machines, server } = driven;
-    let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
-    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, workload.drive.growth());
-    let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
-        options,
-        plan: &plan.watch,
-        events: progress,
-        directory: recording.path().to_owned(),
-        machines,
-        peaks: executions.as_ref().map(Executions::peaks),
-        is_private,
-        is_distributed: caps.distributed_tables,
-        is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
-        tables: tables(workload, caps),
-        server: server.clone(),
-    });
-    workload.drive.prepare();
-    // Agents pin their own threads.
-    let pin = match task {
-        None => pinning::cpus(plan.pin.as_deref(), plan.threads)?,
-        Some(_) => Vec::new(),
-    };
-    recording.record.client.pinned.clone_from(&pin);
-    let mut samples = Samples::new(sampler, options);
-    let backend = match (options, of_queries) {
-        (None, _) => Backend::None,
-        (Some(options), None) => Backend::Server(options),
-        (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
-    };
-    let (ramp_s, time_s) = plan.window();
-    let no_ramp = ramp_s <= 0.0;
-    let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
-    let executions = RefCell::new(executions);
-    let mut notices = Notices::default();
-    let mut probes = 0;
-    let (ran, watched) = std::thread::scope(|scope| {
-        let mut watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
-        let on_event = &mut |event: Event<'_>| match event {
-            Event::Connected if no_ramp => samples.open(watch.as_ref()),
-            Event::Connected => {}
-            Event::Started { answers, .. } => {
-                probes = answers.len() as u64;
-                let endpoints = Endpoints::of(answers);
-                let sampled = watch.as_ref().and_then(Watch::server_started);
-                let own = server.iter().map(|server| server.started.as_str()).chain(samples.started()).chain(sampled);
-                let named = server.as_ref().map_or_else(|| "one of them".to_owned(), ToString::to_string);
-                if let Some(warning) = endpoints.warning(&named, &own.collect::<Vec<_>>()) {
-                    progress.warn(&warning);
-                    recording.record.warnings.push(warning);
-                    if let Some(server) = &mut recording.record.server {
-                        server.endpoints = endpoints.records();
-                    }
-                    watch.iter_mut().for_each(Watch::leave_server_out);
-                    samples.leave_out();
-                }
-                watch.iter().for_each(Watch::started);
-                if no_ramp {
-                    samples.open(watch.as_ref());
-                }
-            }
-            Event::Interval(interval) => {
-                samples.look_in();
-                let end_ns = ramp_s * 1e9;
-                match interval.phase {
-                    Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(watch.as_ref()),
-                    Phase::Ramp => {}
-                    Phase::Measure if time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
-                        samples.close(watch.as_ref())
-                    }
-                    Phase::Measure => samples.go_on(),
-                    Phase::Drain => samples.close(watch.as_ref()),
-                }
-                watch.iter().for_each(|watch| watch.interval(interval));
-                progress.event(&events::Event::Interval { interval });
-                recording.interval(interval);
-                executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
-            }
-            Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
-            Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
-            Event::Note(Note::Notice(message)) => notices.take(message, progress),
-            Event::Note(note) => progress.note(&note.text()),
-        };
-        let ran = match &task {
-            Some((team, task)) => {
-                let on_executions = &mut |ended: Vec<Execution>| {
-                    executions.borrow_mut().iter_mut().for_each(|kept| kept.add(&ended));
-                };
-                by_agents::drive(team, task, &*workload.drive, control, on_event, on_executions)
-            }
-            None => run(
-                &*workload.drive,
-                workload.drive.statements(caps),
-                backend,
-                &RunSpec { probe: is_watched.then_some(IDENTITY), ..spec(plan, pin) },
-                control,
-                Audience {
-                    on_connect: &|connected| {
-                        progress.event(&events::Event::Connecting { connected, connections: plan.links() })
-                    },
-                    on_event,
-                    observer: &mut |thread, epoch_ns| {
-                        let log = journal.as_ref().map(|journal| journal.observer(thread, epoch_ns));
-                        let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
-                        match (log, kept) {
-                            (Some(log), Some(kept)) => Some(Box::new(Both(log, kept))),
-                            (log, kept) => log.or(kept),
-                        }
-                    },
-                    start: &mut || Some(Instant::now()),
-                },
-            )
-            .map(|outcome| (outcome, Vec::new()))
-            .map_err(|error| match &error {
-                RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => {
-                    Failure::new(Code::Interrupted, error)
-                }
-                RunError::Connect(_) | RunError::Stages(_) | RunError::CalledOff | RunError::Thread { .. } => {
-                    Failure::new(Code::Start, error)
-                }
-            }),
-        };
-        samples.close(watch.as_ref());
-        (ran, watch.map(Watch::end))
-    });
-    progress.ended();
-    recording.record.notices = notices.end(progress);
-    let (kept, written) = executions.into_inner().map(|executions| executions.end(recording.path())).unzip();
-    if let Some(Err(error)) = written {
-        progress.warn(&error);
-        recording.record.warnings.push(error);
-    }
-    if let Some(Err(error)) = journal.map(Journal::close) {
-        progress.warn(&error);
-        recording.record.warnings.push(error);
-    }
-    let (outcome, drivers) = ran?;
-    let after = samples.settle();
-    let own = watched.as_ref().map_or(0, |watched| watched.transactions) + samples.looks() + probes;
-    // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what
-    // the pooler does between two clients is included.
-    let whole = between(samples.before.as_ref(), after.as_ref()).filter(|_| caps.pooling.is_none());
-    Ok(Driven {
-        outcome,
-        drivers,
-        window: between(samples.window.0.as_ref(), samples.window.1.as_ref()),
-        whole: whole.map(|work| work.without(own)),
-        disk_reads: samples.reads,
-        watched,
-        kept,
-    })
-}
-
-/// Returns why a run ended early; `None` if it did not.
-pub(crate) fn early_end(ended: &Ended) -> Option<String> {
-    match ended {
-        Ended::Complete => None,
-        Ended::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
-        Ended::ServerLost(why) => Some(format!(
-            "the server was lost: {why}; what was measured until then stands (--reconnect TIME goes on trying)"
-        )),
-        Ended::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
-        Ended::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
-    }
 }

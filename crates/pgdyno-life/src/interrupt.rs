@@ -22,7 +22,7 @@ pub struct Interrupt {
     /// Reports to the user; nothing else writes over a view.
     pub events: OnceLock<Arc<dyn EventSink>>,
     /// The phase of the run; it never leaves the first one if there is no run.
-    stage: AtomicU8,
+    phase: AtomicU8,
     /// Ends all waits for the server except the clients' own.
     waits: Interrupter,
     /// Ends the waits of steps that restore settings, at the second signal.
@@ -62,14 +62,14 @@ impl Interrupt {
 
     /// Does `work`, during which the clients drive.
     pub fn driving<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.stage.store(DRIVING, Ordering::Release);
+        self.phase.store(DRIVING, Ordering::Release);
         let done = self.lookout.paused(work);
-        self.stage.store(AFTER, Ordering::Release);
+        self.phase.store(AFTER, Ordering::Release);
         done
     }
 
     /// Returns the signal as the cause of an error, if a signal ended the step: it is no error of the server.
-    pub fn blamed<T>(&self, result: Result<T>) -> Result<T> {
+    pub fn attribute_to_signal<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|failure| match self.waits.is_interrupted() && failure.code() != Code::Interrupted {
             true => Failure::new(Code::Interrupted, interrupted(&failure.text())),
             false => failure,
@@ -78,7 +78,7 @@ impl Interrupt {
 
     /// Ends the run cleanly, or at once if only the steps after the run are left. Reports that, and returns the text.
     pub fn end(&self) -> &'static str {
-        if self.stage.load(Ordering::Acquire) == AFTER {
+        if self.phase.load(Ordering::Acquire) == AFTER {
             return self.end_at_once();
         }
         self.end_cleanly();
@@ -88,7 +88,7 @@ impl Interrupt {
     /// Ends the run cleanly, without a message.
     pub fn end_cleanly(&self) {
         self.control.stop();
-        if self.stage.load(Ordering::Acquire) == BEFORE {
+        if self.phase.load(Ordering::Acquire) == BEFORE {
             self.waits.interrupt();
         }
     }

@@ -27,7 +27,6 @@ pub mod plan;
 pub mod prepare;
 pub mod record;
 pub mod run;
-pub mod stage;
 pub mod target;
 
 use std::process::ExitCode;

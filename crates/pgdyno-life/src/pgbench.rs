@@ -21,7 +21,7 @@ use pgdyno_results::{
 use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::Source;
 
-use crate::drive;
+use crate::record::ending::Ending;
 use crate::record::figures;
 use crate::record::verdict;
 use crate::record::warnings;
@@ -148,7 +148,8 @@ impl Recorder {
         let window = ran.counted();
         let measured = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
         let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
-        let (status, reason) = verdict(ran, &figures::broken(outcome, &txns), window.part.all().completed());
+        let ending = Ending::of(outcome, &txns);
+        let (status, reason) = verdict(&ending, window.part.all().completed());
         let id = run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64);
         let hash = plan.hash();
         let mut record = RunRecord {
@@ -167,7 +168,7 @@ impl Recorder {
         };
         summarize(&mut record, &window, &names, outcome.process.cpu_ns());
         figures::fill(&mut record, outcome, &window, &tps);
-        record.warnings = warnings::from_figures(&record, outcome, &record.plan, &[]);
+        record.warnings = warnings::from_figures(&record, &ending);
         record
     }
 
@@ -257,16 +258,15 @@ fn params(options: &RunOptions) -> BTreeMap<String, String> {
 }
 
 /// Returns how the benchmark ended, and why if it did not end as planned.
-fn verdict(ran: &Ran, broken: &[String], completed: u64) -> (Status, Option<String>) {
-    let outcome = &ran.outcome;
-    let gone = outcome.clients_aborted + outcome.clients_lost;
+fn verdict(ending: &Ending, completed: u64) -> (Status, Option<String>) {
+    let gone = ending.clients_aborted + ending.clients_lost;
     // --exit-on-abort ends a run in the same way as the user does.
-    if let (Some(reason), true) = (drive::early_end(&outcome.ended), outcome.ended != Ended::Interrupted || gone == 0) {
-        let status = if outcome.ended == Ended::Interrupted { Status::Interrupted } else { Status::Failed };
+    if let (Some(reason), true) = (verdict::early_end(&ending.ended), ending.ended != Ended::Interrupted || gone == 0) {
+        let status = if ending.ended == Ended::Interrupted { Status::Interrupted } else { Status::Failed };
         return (status, Some(reason));
     }
-    if !broken.is_empty() {
-        return (Status::Invalid, Some(broken.join("; ")));
+    if !ending.broken.is_empty() {
+        return (Status::Invalid, Some(ending.broken.join("; ")));
     }
     if completed == 0 {
         return (Status::Failed, Some("no transaction was completed".to_owned()));

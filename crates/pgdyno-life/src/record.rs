@@ -1,11 +1,12 @@
 //! The record of a run in progress: everything known so far is on disk at every moment.
 
 pub(crate) mod analytics;
-pub(crate) mod diagnosis;
+pub(crate) mod ending;
 pub(crate) mod figures;
 pub mod page;
 pub(crate) mod query_costs;
 pub(crate) mod run_files;
+pub(crate) mod sink;
 pub(crate) mod stalls;
 pub(crate) mod verdict;
 pub(crate) mod warnings;
@@ -14,16 +15,11 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
-use pgdyno_engine::{GroupOutcome, RunOutcome};
-use pgdyno_measure::stall::{Pulse, Stall, stalls};
+use pgdyno_measure::stall::Pulse;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
-use pgdyno_results::{
-    CostRecord, CycleRecord, Names, RunDir, RunRecord, SampleTable, StageRecord, Status, TrustRecord, group_record,
-    note_stage_metrics, run_id, summarize,
-};
-use pgdyno_samples::{horizon, replication, tables};
-use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
+use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, TrustRecord, run_id, summarize};
+use pgdyno_workload::{Capabilities, Drive};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -45,15 +41,21 @@ pub struct Recording {
     /// The contents of its files, once they were read back.
     pub(crate) files: Option<RunFiles>,
     directory: RunDir,
-    names: Names,
+    series: Series,
     /// The measured window so far.
     measured: Totals,
     in_flight: u64,
-    /// Start in seconds and throughput of each whole interval of the measured window.
-    tps: Vec<(f64, f64)>,
-    /// Every interval of the measured window.
-    pulses: Vec<Pulse>,
     renewed: Instant,
+}
+
+/// The intervals of the measured window, and the names of their counters.
+#[derive(Clone, Default)]
+pub(crate) struct Series {
+    pub(crate) names: Names,
+    /// Start in seconds and throughput of each whole interval.
+    pub(crate) tps: Vec<(f64, f64)>,
+    /// Every interval.
+    pub(crate) pulses: Vec<Pulse>,
 }
 
 impl Recording {
@@ -72,17 +74,8 @@ impl Recording {
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());
-        Ok(Self {
-            record,
-            files: None,
-            directory,
-            names,
-            measured,
-            in_flight: 0,
-            tps: Vec::new(),
-            pulses: Vec::new(),
-            renewed,
-        })
+        let series = Series { names, ..Series::default() };
+        Ok(Self { record, files: None, directory, series, measured, in_flight: 0, renewed })
     }
 
     /// Returns the run directory.
@@ -94,7 +87,7 @@ impl Recording {
     pub(crate) fn settle(&mut self, plan: &Plan, drive: &dyn Drive) {
         self.record.plan = plan.clone();
         self.record.plan_hash = plan.hash();
-        self.names = names(drive, &Capabilities::default());
+        self.series.names = names(drive, &Capabilities::default());
     }
 
     /// Adds steps around the measured window that were done, or not, and writes them to disk: what was done to a server
@@ -107,7 +100,7 @@ impl Recording {
 
     /// Sets the statements again, which may depend on what the server can do.
     pub(crate) fn server_can(&mut self, drive: &dyn Drive, caps: &Capabilities) {
-        self.names = names(drive, caps);
+        self.series.names = names(drive, caps);
     }
 
     /// Adds an interval.
@@ -123,7 +116,7 @@ impl Recording {
                 self.record.measured_at = Some((Timestamp::now() - ago).to_string());
             }
             self.measured.add(interval, self.in_flight);
-            self.pulses.push(Pulse {
+            self.series.pulses.push(Pulse {
                 start_s: interval.start_ns as f64 / 1e9,
                 end_s: interval.end_ns as f64 / 1e9,
                 ended: interval.part.txns.iter().map(|txn| txn.completed() + txn.failures()).sum(),
@@ -131,81 +124,22 @@ impl Recording {
             });
             // The remainder of a second at the end is no sample of throughput.
             if interval.seconds() >= WHOLE_S {
-                self.tps.push((interval.start_ns as f64 / 1e9, interval.tps()));
+                self.series.tps.push((interval.start_ns as f64 / 1e9, interval.tps()));
             }
         }
         self.in_flight = interval.in_flight;
         if self.renewed.elapsed() >= RENEWAL {
             self.renewed = Instant::now();
             let cpu_ns = self.measured.workers.iter().map(pgdyno_measure::WorkerUsage::headline_cpu_ns).sum();
-            summarize(&mut self.record, &self.measured, &self.names, cpu_ns);
+            summarize(&mut self.record, &self.measured, &self.series.names, cpu_ns);
             // A full disk may have room at the end; until then the old record stays.
             let _ = self.directory.record(&self.record);
         }
     }
 
-    /// Fills in the figures of the measured window.
-    pub(crate) fn summarize(&mut self, measured: &Totals, process_cpu_ns: u64) {
-        let beside_ns = measured.workers.iter().map(|worker| worker.beside_ns).sum();
-        summarize(&mut self.record, measured, &self.names, process_cpu_ns.saturating_sub(beside_ns));
-    }
-
-    /// Fills in the figures by stage and group, if there are several.
-    pub(crate) fn summarize_groups(&mut self, outcome: &RunOutcome, stages: &[Stage]) {
-        if !has_groups(stages) {
-            return;
-        }
-        let Self { record, names, .. } = self;
-        let asked = &record.plan.percentiles;
-        let later = outcome.later_stages.iter().map(|stage| (stage.phases(), &stage.groups));
-        let outcomes = std::iter::once((outcome.phases(), &outcome.groups)).chain(later);
-        let stage = |(stage, (phases, groups)): (&Stage, ([&Totals; 3], &Vec<GroupOutcome>))| {
-            let alone = stage.groups.first().filter(|_| groups.is_empty());
-            let alone = alone.map(|group| (group.name, stage.clients(record.plan.clients), phases));
-            let groups = groups.iter().map(|group| (group.name, group.clients, group.phases()));
-            let groups = alone.into_iter().chain(groups);
-            let groups = groups.map(|(name, clients, phases)| group_record(name, clients, phases, names, asked));
-            let window_s = [phases[1].start_ns, phases[1].end_ns].map(|ns| ns as f64 / 1e9);
-            StageRecord { name: stage.name.to_owned(), window_s: Some(window_s), groups: groups.collect() }
-        };
-        record.stages = stages.iter().zip(outcomes).map(stage).collect();
-        note_stage_metrics(record, names);
-    }
-
-    /// Returns start in seconds and throughput of each whole interval of the measured window.
-    pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
-        &self.tps
-    }
-
-    /// Returns the times of the measured window in which no transaction ended although some were in flight.
-    pub(crate) fn stalls(&self, measured: &Totals) -> Vec<Stall> {
-        let usual_ns = measured.part.all().service.quantile_ns(0.99).unwrap_or_default();
-        stalls(&self.pulses, usual_ns as f64 / 1e9)
-    }
-
-    /// Adds to the figures of queries what they may have kept from being removed, from the samples of the run.
-    pub(crate) fn note_dead_rows(&mut self) {
-        let (Some(analytics), Some(files)) = (&mut self.record.analytics, &self.files) else { return };
-        let whole = (0.0, f64::INFINITY);
-        let of_table = |(name, table): (String, SampleTable)| {
-            let most = table.gauge(tables::N_DEAD_TUP).max(whole.0, whole.1).filter(|most| *most > 0.0)?;
-            Some((name, most as u64))
-        };
-        let by_table = files.samples.of(tables::SOURCE).by(tables::TABLE);
-        analytics.dead_rows_max = by_table.into_iter().filter_map(of_table).collect();
-        let held = files.samples.of(horizon::SOURCE).gauge(horizon::HELD_S);
-        analytics.oldest_snapshot_s_max = held.max(whole.0, whole.1);
-    }
-
-    /// Returns the longest time that a standby's replay was behind in the samples of the run.
-    pub(crate) fn replay_lag_s_max(&self) -> Option<f64> {
-        let samples = &self.files.as_ref()?.samples;
-        samples.of(replication::SOURCE).gauge(replication::REPLAY_LAG_S).max(0.0, f64::INFINITY)
-    }
-
-    /// Returns the names of the transactions, in the order of the counters.
-    pub(crate) fn txn_names(&self) -> Vec<&str> {
-        self.names.txns.iter().map(|kind| kind.name.as_str()).collect()
+    /// Returns the intervals of the measured window so far.
+    pub(crate) fn series(&self) -> &Series {
+        &self.series
     }
 
     /// Writes the record, the line in `results.csv`, and the file `json` if there is one. A file that cannot be written

@@ -31,7 +31,7 @@ pub(crate) fn private_server(
     let mut server = target.hold(wanted, demand, progress)?;
     server.announce(progress)?;
     let stop = interrupt.control.stop_flag();
-    interrupt.blamed(load_before_runs(&mut server, &planned.plan, &planned.workload, progress, stop))?;
+    interrupt.attribute_to_signal(load_before_runs(&mut server, &planned.plan, &planned.workload, progress, stop))?;
     direct(order, &server, shown_as, has_settings)?;
     Ok(Some(server))
 }
@@ -51,7 +51,7 @@ pub(crate) fn announce_given(
     }
     let mut server = target.bring_up(order, Demand::default(), progress)?;
     server.options = server.options.as_ref().map(|options| interrupt.options(options));
-    interrupt.blamed(server.announce(progress))
+    interrupt.attribute_to_signal(server.announce(progress))
 }
 
 /// Directs an order to a private server, which was started with the order's settings if it has some.

@@ -12,7 +12,7 @@ use pgdyno_workload::{Drive, Note, Stage, Work};
 
 use super::task::{self, Batch, DriveTask, Drove, Task};
 use super::team::Told;
-use super::{ENDED_BY_USER, Team};
+use super::{AgentRow, ENDED_BY_USER, Team};
 use crate::drive::spec;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -20,59 +20,78 @@ use crate::failure::{Failure, OrFail, Result};
 /// Time between the order to begin and the beginning: the order arrives everywhere before that, even if the meeting
 /// server is slow.
 const LEAD: Duration = Duration::from_secs(3);
-const GLANCE: Duration = Duration::from_millis(50);
+/// Time between two looks at the user's wish to end the run.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Where executions of queries go.
 pub(crate) type OnExecutions<'a> = &'a mut dyn FnMut(Vec<Execution>);
 
-/// Drives all stages with the team, one after the other. `task` is that of the first agent in the first stage.
-///
-/// # Errors
-/// When the run could not begin. What ends it in a later stage is part of the outcome.
-pub(crate) fn drive(
-    team: &Team,
-    task: &DriveTask,
-    drive: &dyn Drive,
-    control: &Control,
-    on_event: &mut dyn FnMut(Event<'_>),
-    on_executions: OnExecutions<'_>,
-) -> Result<(RunOutcome, Vec<DriverRecord>)> {
-    let stages = drive.stages();
-    let spec = spec(&task.plan, Vec::new());
-    let (mut origin, mut next_interval) = (None, 0);
-    let mut run: Option<(RunOutcome, Vec<DriverRecord>)> = None;
-    for (number, stage) in stages.iter().enumerate() {
-        let threads = spec.threads_of(stage.clients(task.plan.clients));
+/// A team that is to drive.
+pub(crate) struct TeamDrive<'a> {
+    pub(crate) team: &'a Team,
+    /// The task of the first agent in the first stage.
+    pub(crate) task: &'a DriveTask,
+    pub(crate) drive: &'a dyn Drive,
+    pub(crate) control: &'a Control,
+}
+
+impl TeamDrive<'_> {
+    /// Drives all stages, one after the other.
+    ///
+    /// # Errors
+    /// When the run could not begin. What ends it in a later stage is part of the outcome.
+    pub(crate) fn run(
+        &self,
+        on_event: &mut dyn FnMut(Event<'_>),
+        on_executions: OnExecutions<'_>,
+    ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
+        let stages = self.drive.stages();
+        let (mut origin, mut next_interval) = (None, 0);
+        let mut run: Option<(RunOutcome, Vec<DriverRecord>)> = None;
+        for (number, stage) in stages.iter().enumerate() {
+            let stage = self.stage(number, stage, origin, next_interval);
+            let ended = stage.run(on_event, on_executions);
+            match (&mut run, ended) {
+                (None, Err(not_begun)) => return Err(not_begun.failure),
+                (None, Ok(end)) => {
+                    (origin, next_interval) = (Some(end.began), end.next_interval);
+                    run = Some((end.outcome, end.drivers));
+                }
+                (Some((outcome, drivers)), Ok(end)) => {
+                    next_interval = end.next_interval;
+                    outcome.append(stage.stage.name, end.outcome);
+                    for (driver, later) in drivers.iter_mut().zip(end.drivers) {
+                        append(driver, stage.stage.name, later);
+                    }
+                }
+                (Some((outcome, drivers)), Err(not_begun)) => {
+                    outcome.ended = not_begun.end_of(stage.stage.name, self.control);
+                    for (driver, why) in drivers.iter_mut().zip(not_begun.lost) {
+                        driver.lost = driver.lost.take().or(why);
+                    }
+                }
+            }
+            if run.as_ref().is_some_and(|(outcome, _)| outcome.ended != Ended::Complete) {
+                break;
+            }
+        }
+        run.ok_or_else(|| Failure::new(Code::Start, "the drive has no stages"))
+    }
+
+    /// Returns a stage with its agents' threads.
+    fn stage<'a>(
+        &'a self,
+        number: usize,
+        stage: &'a Stage,
+        origin: Option<Instant>,
+        first_interval: u64,
+    ) -> StageOfTeam<'a> {
+        let Self { team, task, drive, control } = *self;
+        let threads = spec(&task.plan, Vec::new()).threads_of(stage.clients(task.plan.clients));
         let share = |driver| Share { driver, drivers: team.len() }.threads(threads).len();
         let threads = (0..team.len()).map(share).collect();
-        let first_interval = next_interval;
-        let stage = StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, control };
-        let ended = stage.run(on_event, on_executions);
-        match (&mut run, ended) {
-            (None, Err(not_begun)) => return Err(not_begun.failure),
-            (None, Ok(end)) => {
-                (origin, next_interval) = (Some(end.began), end.next_interval);
-                run = Some((end.outcome, end.drivers));
-            }
-            (Some((outcome, drivers)), Ok(end)) => {
-                next_interval = end.next_interval;
-                outcome.append(stage.stage.name, end.outcome);
-                for (driver, later) in drivers.iter_mut().zip(end.drivers) {
-                    append(driver, stage.stage.name, later);
-                }
-            }
-            (Some((outcome, drivers)), Err(not_begun)) => {
-                outcome.ended = not_begun.end_of(stage.stage.name, control);
-                for (driver, why) in drivers.iter_mut().zip(not_begun.lost) {
-                    driver.lost = driver.lost.take().or(why);
-                }
-            }
-        }
-        if run.as_ref().is_some_and(|(outcome, _)| outcome.ended != Ended::Complete) {
-            break;
-        }
+        StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, control }
     }
-    run.ok_or_else(|| Failure::new(Code::Start, "the drive has no stages"))
 }
 
 /// Returns why an agent is gone, if it is.
@@ -167,78 +186,126 @@ struct OwnDelays {
     service_ns: u128,
 }
 
+/// The common start of a stage: its moment here, and by the meeting server's clock.
+type Start = (Instant, u64);
+
+/// The loop of one stage: what the agents tell, and what has become of it so far.
+struct StageLoop<'a> {
+    stage: &'a StageOfTeam<'a>,
+    intake: Intake,
+    begun: Instant,
+    connect_ns: u64,
+    start: Option<Start>,
+    has_begun: bool,
+    /// Whether the agents were told to stop, and if so whether at once.
+    stopped: Option<bool>,
+}
+
 impl StageOfTeam<'_> {
     fn run(
         &self,
         on_event: &mut dyn FnMut(Event<'_>),
         on_executions: OnExecutions<'_>,
     ) -> std::result::Result<StageEnd, NotBegun> {
-        let Self { team, task, control, .. } = *self;
         let share = |driver| {
-            let task = DriveTask { driver, stage: self.number, ..task.clone() };
+            let task = DriveTask { driver, stage: self.number, ..self.task.clone() };
             Task::Drive(Box::new(task)).to_bytes().or_fail(Code::Start)
         };
-        team.begin((0..team.len()).map(share).collect::<Result<_>>()?);
-        let begun = Instant::now();
-        let mut intake = Intake::new(self);
-        let mut connect_ns = 0;
-        // Its moment here and by the meeting server's clock, and whether it has come.
-        let (mut start, mut has_begun): (Option<(Instant, u64)>, _) = (None, false);
-        let mut stopped = None;
+        self.team.begin((0..self.team.len()).map(share).collect::<Result<_>>()?);
+        let mut running = StageLoop::new(self);
         let end = loop {
-            let asked = (control.is_stopping() || intake.unreadable.is_some()).then(|| control.is_killing());
-            if asked.is_some() && stopped != asked {
-                stopped = asked;
-                team.stop(control.is_killing());
-            }
-            if start.is_some_and(|(at, _)| !has_begun && at <= Instant::now()) {
-                has_begun = true;
-                if self.origin.is_none() {
-                    on_event(Event::Started { connect_ns, answers: &[] });
-                }
-            }
-            // The start is not to be missed.
-            let patience = match start {
-                Some((at, _)) if !has_begun => GLANCE.min(at.saturating_duration_since(Instant::now())),
-                _ => GLANCE,
-            };
-            match team.told(patience)? {
-                None => {}
-                Some(Told::Go(None)) => team.stop(true),
-                Some(Told::Go(Some((at, at_ns)))) => {
-                    start = Some((at, at_ns));
-                    intake.begins_after(
-                        self.origin.map_or(Duration::ZERO, |origin| at.saturating_duration_since(origin)),
-                    );
-                }
-                Some(Told::News(News::Ready)) => {
-                    connect_ns = begun.elapsed().as_nanos() as u64;
-                    team.go(LEAD);
-                }
-                Some(Told::News(News::Batch { place, batch })) => {
-                    intake.take(team, place, &batch, on_event, on_executions);
-                }
-                Some(Told::News(News::Lost { place, why })) => {
-                    on_event(Event::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
-                }
-                Some(Told::News(News::Ended(end))) => break end,
-                Some(Told::News(News::Gathered(_) | News::TooFew(_))) => {}
+            running.pass_on_stop();
+            running.announce_start(on_event);
+            if let Some(end) = running.step(on_event, on_executions)? {
+                break end;
             }
         };
-        let Some((began, at_ns)) = start.filter(|_| end.began) else {
-            let failure = match &end.failure {
-                _ if control.is_stopping() => Failure::new(Code::Interrupted, "interrupted while the agents connected"),
-                Some(why) => Failure::new(Code::Start, team.named(why)),
-                None => Failure::new(Code::Start, "the meeting server's clock is not known"),
-            };
-            return Err(NotBegun { failure, lost: end.members.iter().map(lost).collect() });
-        };
+        let StageLoop { mut intake, start, connect_ns, .. } = running;
+        let Some((began, at_ns)) = start.filter(|_| end.began) else { return Err(self.not_begun(&end)) };
         for interval in intake.merger.finish() {
             on_event(Event::Interval(&interval));
         }
         let next_interval = intake.merger.next_interval();
         let (outcome, drivers) = intake.conclude(self, &end, connect_ns, at_ns);
         Ok(StageEnd { outcome, drivers, began, next_interval })
+    }
+
+    /// Returns why the stage did not begin.
+    fn not_begun(&self, end: &JobEnd) -> NotBegun {
+        let failure = match &end.failure {
+            _ if self.control.is_stopping() => {
+                Failure::new(Code::Interrupted, "interrupted while the agents connected")
+            }
+            Some(why) => Failure::new(Code::Start, self.team.named(why)),
+            None => Failure::new(Code::Start, "the meeting server's clock is not known"),
+        };
+        NotBegun { failure, lost: end.members.iter().map(lost).collect() }
+    }
+}
+
+impl<'a> StageLoop<'a> {
+    fn new(stage: &'a StageOfTeam<'a>) -> Self {
+        Self {
+            stage,
+            intake: Intake::new(stage),
+            begun: Instant::now(),
+            connect_ns: 0,
+            start: None,
+            has_begun: false,
+            stopped: None,
+        }
+    }
+
+    /// Tells the agents to stop, once for each way, if the user asks for it or an agent cannot be read.
+    fn pass_on_stop(&mut self) {
+        let control = self.stage.control;
+        let asked = (control.is_stopping() || self.intake.unreadable.is_some()).then(|| control.is_killing());
+        if asked.is_some() && self.stopped != asked {
+            self.stopped = asked;
+            self.stage.team.stop(control.is_killing());
+        }
+    }
+
+    /// Reports the common start of the run when it has come.
+    fn announce_start(&mut self, on_event: &mut dyn FnMut(Event<'_>)) {
+        if self.start.is_some_and(|(at, _)| !self.has_begun && at <= Instant::now()) {
+            self.has_begun = true;
+            if self.stage.origin.is_none() {
+                on_event(Event::Started { connect_ns: self.connect_ns, answers: &[] });
+            }
+        }
+    }
+
+    /// Waits for news, and takes them. Returns the end of the stage.
+    fn step(&mut self, on_event: &mut dyn FnMut(Event<'_>), on_executions: OnExecutions<'_>) -> Result<Option<JobEnd>> {
+        let team = self.stage.team;
+        // The start is not to be missed.
+        let patience = match self.start {
+            Some((at, _)) if !self.has_begun => POLL_INTERVAL.min(at.saturating_duration_since(Instant::now())),
+            _ => POLL_INTERVAL,
+        };
+        match team.told(patience)? {
+            None => {}
+            Some(Told::Go(None)) => team.stop(true),
+            Some(Told::Go(Some((at, at_ns)))) => {
+                self.start = Some((at, at_ns));
+                let offset = self.stage.origin.map_or(Duration::ZERO, |origin| at.saturating_duration_since(origin));
+                self.intake.begins_after(offset);
+            }
+            Some(Told::News(News::Ready)) => {
+                self.connect_ns = self.begun.elapsed().as_nanos() as u64;
+                team.go(LEAD);
+            }
+            Some(Told::News(News::Batch { place, batch })) => {
+                self.intake.take((team, place), &batch, on_event, on_executions);
+            }
+            Some(Told::News(News::Lost { place, why })) => {
+                on_event(Event::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
+            }
+            Some(Told::News(News::Ended(end))) => return Ok(Some(end)),
+            Some(Told::News(News::Gathered(_) | News::TooFew(_))) => {}
+        }
+        Ok(None)
     }
 }
 
@@ -272,8 +339,7 @@ impl Intake {
 
     fn take(
         &mut self,
-        team: &Team,
-        place: usize,
+        (team, place): (&Team, usize),
         batch: &[u8],
         on_event: &mut dyn FnMut(Event<'_>),
         on_executions: OnExecutions<'_>,
@@ -316,35 +382,11 @@ impl Intake {
         connect_ns: u64,
         start_ns: u64,
     ) -> (RunOutcome, Vec<DriverRecord>) {
-        let StageOfTeam { team, task, control, threads, .. } = stage;
-        let Self { merger, delays, mut unreadable, .. } = self;
+        let StageOfTeam { team, task, threads, .. } = stage;
+        let Self { merger, delays, unreadable, .. } = self;
         let (all, by_group) = merger.into_phases();
-        let ends: Vec<std::result::Result<Drove, String>> = end
-            .members
-            .iter()
-            .map(|end| match end {
-                MemberEnd::Did(bytes) => task::decode(bytes),
-                MemberEnd::Failed(why) | MemberEnd::Lost(why) => Err(why.clone()),
-            })
-            .collect();
-        let drove = || ends.iter().filter_map(|end| end.as_ref().ok());
-        let mut errors: BTreeMap<SqlState, ErrorSample> = BTreeMap::new();
-        for error in drove().flat_map(|drove| &drove.errors) {
-            let (message, place) = (error.message.clone(), error.place.clone());
-            let known = errors.entry(SqlState::from_bytes(error.code.as_bytes()));
-            let count = &mut known.or_insert(ErrorSample { count: 0, message, place }).count;
-            *count = count.saturating_add(error.count);
-        }
-        let server_lost = drove().map(|drove| drove.server_lost.clone()).collect::<Option<Vec<_>>>();
-        let lost = end.members.iter().any(|end| lost(end).is_some());
-        let ended = match (unreadable.take(), &end.failure, server_lost.and_then(|mut lost| lost.pop())) {
-            (Some(why), _, _) => Ended::Fatal(why),
-            (_, Some(why), _) if lost => Ended::DriverLost(team.named(why)),
-            (_, Some(why), _) => Ended::Fatal(team.named(why)),
-            (_, _, Some(why)) => Ended::ServerLost(why),
-            _ if control.is_stopping() => Ended::Interrupted,
-            _ => Ended::Complete,
-        };
+        let ends: Vec<std::result::Result<Drove, String>> = end.members.iter().map(drove).collect();
+        let drove: Vec<&Drove> = ends.iter().filter_map(|end| end.as_ref().ok()).collect();
         let group = |(group, phases): (&pgdyno_workload::Group, Phases)| GroupOutcome {
             name: group.name,
             clients: group.clients.number(task.plan.clients),
@@ -352,31 +394,27 @@ impl Intake {
             measured: phases.measured,
             drain: phases.drain,
         };
-        let process = drove().map(Drove::usage).fold(ProcessUsage::default(), |sum, one| ProcessUsage {
-            user_ns: sum.user_ns + one.user_ns,
-            sys_ns: sum.sys_ns + one.sys_ns,
-            ..sum
-        });
         let mut first_thread = 0;
         let drivers = ends.iter().enumerate().map(|(place, end)| {
             let own = first_thread..first_thread + threads[place];
             first_thread = own.end;
-            driver(team, place, end, &all.measured, own, &delays[place], start_ns)
+            DriverShare { member: &team.members[place], end, threads: own, delays: &delays[place] }
+                .record(&all.measured, start_ns)
         });
         let drivers: Vec<_> = drivers.collect();
         let outcome = RunOutcome {
-            ended,
+            ended: stage.ended(end, &drove, unreadable),
             groups: stage.stage.groups.iter().zip(by_group).map(group).collect(),
             later_stages: Vec::new(),
             connect_ns,
             threads: threads.iter().sum(),
             clients: stage.stage.clients(task.plan.clients),
-            clients_lost: drove().map(|drove| drove.clients_lost).sum(),
-            clients_aborted: drove().map(|drove| drove.clients_aborted).sum(),
+            clients_lost: drove.iter().map(|drove| drove.clients_lost).sum(),
+            clients_aborted: drove.iter().map(|drove| drove.clients_aborted).sum(),
             first_aborted_on: None,
-            cancelled_in_flight: drove().map(|drove| drove.cancelled_in_flight).sum(),
-            errors,
-            process,
+            cancelled_in_flight: drove.iter().map(|drove| drove.cancelled_in_flight).sum(),
+            errors: errors(&drove),
+            process: usage(&drove),
             ramp: all.ramp,
             measured: all.measured,
             drain: all.drain,
@@ -385,42 +423,93 @@ impl Intake {
     }
 }
 
-/// Returns one driver, with its threads' share of the measured window.
-fn driver(
-    team: &Team,
-    place: usize,
-    end: &std::result::Result<Drove, String>,
-    window: &Totals,
+impl StageOfTeam<'_> {
+    /// Returns how the stage ended.
+    fn ended(&self, end: &JobEnd, drove: &[&Drove], unreadable: Option<String>) -> Ended {
+        let server_lost = drove.iter().map(|drove| drove.server_lost.clone()).collect::<Option<Vec<_>>>();
+        let lost = end.members.iter().any(|end| lost(end).is_some());
+        match (unreadable, &end.failure, server_lost.and_then(|mut lost| lost.pop())) {
+            (Some(why), _, _) => Ended::Fatal(why),
+            (_, Some(why), _) if lost => Ended::DriverLost(self.team.named(why)),
+            (_, Some(why), _) => Ended::Fatal(self.team.named(why)),
+            (_, _, Some(why)) => Ended::ServerLost(why),
+            _ if self.control.is_stopping() => Ended::Interrupted,
+            _ => Ended::Complete,
+        }
+    }
+}
+
+/// Returns what an agent did, or why it did not.
+fn drove(end: &MemberEnd) -> std::result::Result<Drove, String> {
+    match end {
+        MemberEnd::Did(bytes) => task::decode(bytes),
+        MemberEnd::Failed(why) | MemberEnd::Lost(why) => Err(why.clone()),
+    }
+}
+
+/// Returns the errors of all agents by SQLSTATE.
+fn errors(drove: &[&Drove]) -> BTreeMap<SqlState, ErrorSample> {
+    let mut errors: BTreeMap<SqlState, ErrorSample> = BTreeMap::new();
+    for error in drove.iter().flat_map(|drove| &drove.errors) {
+        let (message, place) = (error.message.clone(), error.place.clone());
+        let known = errors.entry(SqlState::from_bytes(error.code.as_bytes()));
+        let count = &mut known.or_insert(ErrorSample { count: 0, message, place }).count;
+        *count = count.saturating_add(error.count);
+    }
+    errors
+}
+
+/// Returns the CPU time of all agents.
+fn usage(drove: &[&Drove]) -> ProcessUsage {
+    drove.iter().map(|drove| drove.usage()).fold(ProcessUsage::default(), |sum, one| ProcessUsage {
+        user_ns: sum.user_ns + one.user_ns,
+        sys_ns: sum.sys_ns + one.sys_ns,
+        ..sum
+    })
+}
+
+/// One agent's share of a stage.
+struct DriverShare<'a> {
+    member: &'a AgentRow,
+    end: &'a std::result::Result<Drove, String>,
+    /// Its threads, of those of all agents.
     threads: std::ops::Range<usize>,
-    own: &OwnDelays,
-    start_ns: u64,
-) -> DriverRecord {
-    let member = &team.members[place];
-    let drove = end.as_ref().ok();
-    let wall_ns = (window.seconds() * 1e9).max(1.0);
-    let workers = window.workers.get(threads.clone()).unwrap_or_default();
-    let waited: u64 = workers.iter().map(|worker| worker.run_delay_ns).sum();
-    let apart = |began: u64| (i128::from(began) - i128::from(start_ns)) as f64 / 1e6;
-    let began = drove.and_then(|drove| drove.began_ns);
-    DriverRecord {
-        host: member.host.clone(),
-        pid: member.pid,
-        clients: drove.map_or(0, |drove| drove.clients),
-        lost: end.as_ref().err().cloned(),
-        start_ms: began.map(apart),
-        clock_error_ms: drove.and_then(|drove| drove.clock_error_ns).map(|ns| ns as f64 / 1e6),
-        client: ClientRecord {
-            threads: threads.len(),
-            thread_busy: workers.iter().map(|worker| worker.cpu_ns() as f64 / wall_ns).collect(),
-            beside_busy: window.beside_busy(workers),
-            run_delay: waited as f64 / workers.len().max(1) as f64 / wall_ns,
-            cpu_user_s: drove.map_or(0.0, |drove| drove.user_ns as f64 / 1e9),
-            cpu_sys_s: drove.map_or(0.0, |drove| drove.sys_ns as f64 / 1e9),
-            read_delay_ns: own.read.percentiles().map(Into::into),
-            timer_lateness_ns: own.timer.percentiles().map(Into::into),
-            unread_share: (own.service_ns > 0).then(|| own.read.sum_ns() as f64 / own.service_ns as f64),
-            ..drove.map_or_else(|| ClientRecord { cpus: member.cpus, ..ClientRecord::default() }, |d| d.client.clone())
-        },
-        later_stages: Vec::new(),
+    delays: &'a OwnDelays,
+}
+
+impl DriverShare<'_> {
+    /// Returns the driver with its threads' share of the measured window.
+    fn record(&self, window: &Totals, start_ns: u64) -> DriverRecord {
+        let Self { member, end, threads, delays } = self;
+        let drove = end.as_ref().ok();
+        let wall_ns = (window.seconds() * 1e9).max(1.0);
+        let workers = window.workers.get(threads.clone()).unwrap_or_default();
+        let waited: u64 = workers.iter().map(|worker| worker.run_delay_ns).sum();
+        let apart = |began: u64| (i128::from(began) - i128::from(start_ns)) as f64 / 1e6;
+        let began = drove.and_then(|drove| drove.began_ns);
+        DriverRecord {
+            host: member.host.clone(),
+            pid: member.pid,
+            clients: drove.map_or(0, |drove| drove.clients),
+            lost: end.as_ref().err().cloned(),
+            start_ms: began.map(apart),
+            clock_error_ms: drove.and_then(|drove| drove.clock_error_ns).map(|ns| ns as f64 / 1e6),
+            client: ClientRecord {
+                threads: threads.len(),
+                thread_busy: workers.iter().map(|worker| worker.cpu_ns() as f64 / wall_ns).collect(),
+                beside_busy: window.beside_busy(workers),
+                run_delay: waited as f64 / workers.len().max(1) as f64 / wall_ns,
+                cpu_user_s: drove.map_or(0.0, |drove| drove.user_ns as f64 / 1e9),
+                cpu_sys_s: drove.map_or(0.0, |drove| drove.sys_ns as f64 / 1e9),
+                read_delay_ns: delays.read.percentiles().map(Into::into),
+                timer_lateness_ns: delays.timer.percentiles().map(Into::into),
+                unread_share: (delays.service_ns > 0).then(|| delays.read.sum_ns() as f64 / delays.service_ns as f64),
+                ..drove.map_or_else(
+                    || ClientRecord { cpus: member.cpus, ..ClientRecord::default() },
+                    |drove| drove.client.clone(),
+                )
+            },
+            later_stages: Vec::new(),
+        }
     }
 }

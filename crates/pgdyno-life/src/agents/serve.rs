@@ -33,7 +33,7 @@ use crate::interrupt::Interrupt;
 use crate::plan::resolve::{Request, Resolved};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::record::figures;
-use crate::stage::is_null;
+use crate::target::reach::is_null;
 use crate::target::{Demand, Server, Target};
 
 /// Longest time between two looks at what the user and the task want.

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{CopyMethod, Fresh, FreshError, Template};
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
 
@@ -11,14 +11,18 @@ use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
-use crate::target::Server;
 
-/// Returns the template of the plan, if it has one. A copy of it is dropped even after the first Ctrl-C.
-pub(crate) fn template(server: &Server, plan: &Plan, interrupt: &Interrupt) -> Result<Option<Template>> {
-    let (Some(options), Some(name)) = (&server.options, &plan.from_template) else { return Ok(None) };
+/// Returns the template of the plan, if it has one, on the server that `options` lead to. A copy of it is dropped even after
+/// the first Ctrl-C.
+pub(crate) fn template(
+    options: Option<&ConnectOptions>,
+    plan: &Plan,
+    interrupt: &Interrupt,
+) -> Result<Option<Template>> {
+    let (Some(options), Some(name)) = (options, &plan.from_template) else { return Ok(None) };
     let hint = "--from-template takes the name of a database on the target's server; without a name it copies the \
                 target's own";
-    match Template::find(&interrupt.options(options), name) {
+    match Template::find(options, name) {
         Err(error @ FreshError::Absent { .. }) => Err(Failure::new(Code::Start, error).hint(hint)),
         found => {
             found.map(|template| Some(template.reached(|beside| interrupt.last_options(beside)))).or_fail(Code::Start)

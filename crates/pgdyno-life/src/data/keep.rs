@@ -7,8 +7,7 @@ use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_server::Keeping;
 use pgdyno_workload::Workload;
 
-use crate::data::loading::LoadSettings;
-use crate::data::{self, DataAccess};
+use crate::data::{self, DataAccess, Wanted};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -57,9 +56,7 @@ pub fn load_before_runs(
     let access = DataAccess { options: &options, caps: &caps, events, stop, data_dir: server.data_dir() };
     let mut seconds = 0.0;
     for set in &workload.data {
-        let may_differ = plan.allow_schema_changes;
-        let provided =
-            data::provide(&access, &mut admin, set.as_ref(), plan.load, LoadSettings::planned(plan), may_differ, None)?;
+        let provided = data::provide(&access, &mut admin, set.as_ref(), &Wanted::of(plan), None)?;
         seconds += provided.load.map_or(0.0, |load| load.seconds);
     }
     drop(admin);

@@ -32,6 +32,7 @@ use self::machine::Watcher;
 use self::memory::Peaks;
 use self::perf_cost::Pauses;
 use crate::events::EventSink;
+use crate::run::context::RunContext;
 use crate::target::Named;
 
 /// Returns how the server's machine is read, if the order or the target says so.
@@ -304,19 +305,24 @@ impl<'scope> Watch<'scope> {
 }
 
 /// Adds the results to the record, and immediately reports what affects the figures.
-pub(crate) fn note(watched: Watched, record: &mut RunRecord, directory: &Path, events: &dyn EventSink) {
+pub(crate) fn note(watched: Watched, context: &RunContext<'_>) {
+    let directory = context.record.path();
+    let mut warnings = Vec::new();
+    context.record.edit(|recording| warnings = add(watched, &mut recording.record, &directory));
+    warnings.iter().for_each(|warning| context.events.warn(warning));
+}
+
+/// Adds the results to the record. Returns what affects the figures.
+fn add(watched: Watched, record: &mut RunRecord, directory: &Path) -> Vec<String> {
     let without_profile = watched.samples.left_out.iter().find(|left_out| left_out.source == "perf");
     let without_profile = without_profile.map(|left_out| format!("the server has no profile: {}", left_out.why));
     let unwritten = profile::keep(&watched.stacks, watched.perf_cost, record, directory).err();
     let cost = record.profile.as_ref().map(|_| profile::disturbance(watched.perf_cost));
     let notes = watched.samples.notes.iter().cloned();
-    let warnings = notes.chain(watched.write_error).chain(without_profile).chain(unwritten).chain(cost);
-    for warning in warnings {
-        events.warn(&warning);
-        record.warnings.push(warning);
-    }
+    let warnings = notes.chain(watched.write_error).chain(without_profile).chain(unwritten).chain(cost).collect();
     record.events.extend(watched.events);
     record.server_machine = watched.server_machine;
     record.client_machine = watched.client_machine;
     record.samples = Some(watched.samples);
+    warnings
 }

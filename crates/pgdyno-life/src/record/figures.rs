@@ -1,6 +1,6 @@
 //! Fills in the figures of a record: the same for `pgdyno run` and for the drop-in for pgbench.
 
-use pgdyno_engine::{Clock, RunOutcome};
+use pgdyno_engine::{Clock, ErrorSample, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_plan::StagePlan;
@@ -9,7 +9,7 @@ use pgdyno_results::{
     SteadyRecord, Summary, TallyRecord, TxnName,
 };
 use pgdyno_server::Machine;
-use pgdyno_wire::ErrorClass;
+use pgdyno_wire::{ErrorClass, SqlState};
 use pgdyno_workload::{Capabilities, Drive, Figures, Judgement, TxnFigures};
 
 /// The names of a workload's counters.
@@ -103,8 +103,7 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
     })
 }
 
-/// Fills in what the workload counts in addition to transactions, and the results of its own rules. A rule that does
-/// not hold is a warning, too.
+/// Fills in what the workload counts in addition to transactions, and the results of its own rules.
 pub(crate) fn judge(record: &mut RunRecord, drive: &dyn Drive, window: &Totals) {
     let tallies = &window.part.tallies;
     let tally = |(name, count): (&&str, &u64)| TallyRecord { name: (*name).to_owned(), count: *count };
@@ -117,10 +116,14 @@ pub(crate) fn judge(record: &mut RunRecord, drive: &dyn Drive, window: &Totals) 
     let txns: Vec<_> = window.part.txns.iter().map(txn).collect();
     let seconds = window.seconds();
     let judged = drive.judge(&Figures { seconds, clients: record.plan.clients, txns: &txns, tallies });
-    let broken = judged.iter().filter(|judged| judged.holds == Some(false));
-    record.warnings.extend(broken.map(|j| format!("{}: {}, and it was {}", j.name, j.rule, j.found)));
     let rule = |j: Judgement| RuleRecord { name: j.name.to_owned(), rule: j.rule, found: j.found, holds: j.holds };
     record.rules = judged.into_iter().map(rule).collect();
+}
+
+/// Returns a warning for each rule of the workload that does not hold.
+pub(crate) fn broken_rules(record: &RunRecord) -> Vec<String> {
+    let broken = record.rules.iter().filter(|rule| rule.holds == Some(false));
+    broken.map(|rule| format!("{}: {}, and it was {}", rule.name, rule.rule, rule.found)).collect()
 }
 
 /// Returns every identity that does not hold, as text.
@@ -151,19 +154,21 @@ fn watch(client: &mut ClientRecord, window: &Totals) {
     client.unread_share = (service_ns > 0).then(|| part.read_delay.sum_ns() as f64 / service_ns as f64);
 }
 
+/// Returns the errors of the server by SQLSTATE.
+pub(crate) fn errors(outcome: &RunOutcome) -> Vec<ErrorRecord> {
+    let error = |(code, sample): (&SqlState, &ErrorSample)| ErrorRecord {
+        sqlstate: code.to_string(),
+        count: sample.count,
+        message: sample.message.clone(),
+        place: sample.place.clone(),
+    };
+    outcome.errors.iter().map(error).collect()
+}
+
 /// Fills in what belongs to neither the transactions nor the server: errors, threads, CPU, steady state. `window` is
 /// what the summary covers, `tps` the start in seconds and the throughput of each of its intervals.
 pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals, tps: &[(f64, f64)]) {
-    record.errors = outcome
-        .errors
-        .iter()
-        .map(|(code, sample)| ErrorRecord {
-            sqlstate: code.to_string(),
-            count: sample.count,
-            message: sample.message.clone(),
-            place: sample.place.clone(),
-        })
-        .collect();
+    record.errors = errors(outcome);
     record.client.threads = outcome.threads;
     watch(&mut record.client, window);
     record.client.cpu_user_s = outcome.process.user_ns as f64 / 1e9;

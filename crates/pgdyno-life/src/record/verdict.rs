@@ -1,12 +1,12 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
-use pgdyno_measure::stall::Stall;
 use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Status};
 
-use crate::drive::{self, Driven};
+use crate::drive::Driven;
 use crate::exit_code::Code;
+use crate::record::ending::Ending;
 use crate::record::stalls;
 
 /// A driver that did not run for this share of the window or more measured nothing.
@@ -19,24 +19,37 @@ pub(crate) struct End {
     pub(crate) code: Code,
 }
 
+impl End {
+    /// Returns the end of a run that was not recorded.
+    pub(crate) fn unrecorded() -> Self {
+        Self { status: Status::Failed, reason: Some("the run was not recorded".to_owned()), code: Code::Run }
+    }
+}
+
 /// Returns that so many clients aborted or lost their connection: `1 client aborted`.
 pub(crate) fn aborted(clients: usize) -> String {
     format!("{clients} client{} aborted", if clients == 1 { "" } else { "s" })
 }
 
-/// Returns the status and the exit code of a run.
-pub(crate) fn of(
-    driven: &Driven,
-    record: &RunRecord,
-    broken: &[String],
-    stalls: &[Stall],
-    death: Option<String>,
-) -> End {
-    let summary = record.summary.as_ref();
-    let outcome = &driven.outcome;
+/// Returns why a run ended early; `None` if it did not.
+pub(crate) fn early_end(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Complete => None,
+        Ended::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
+        Ended::ServerLost(why) => Some(format!(
+            "the server was lost: {why}; what was measured until then stands (--reconnect TIME goes on trying)"
+        )),
+        Ended::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
+        Ended::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
+    }
+}
+
+/// Returns the status and the exit code of a run, from its figures and the end of its clients.
+pub(crate) fn of(record: &RunRecord, ending: &Ending) -> End {
     let end = |status, reason: Option<String>, code| End { status, reason, code };
-    if let Some(reason) = drive::early_end(&outcome.ended) {
-        return match outcome.ended {
+    if let Some(reason) = early_end(&ending.ended) {
+        let death = ending.death.as_ref();
+        return match ending.ended {
             Ended::Interrupted => end(Status::Interrupted, Some(reason), Code::Interrupted),
             // The figures are those of a part of the clients from then on.
             Ended::DriverLost(_) => end(Status::Invalid, Some(reason), Code::Run),
@@ -45,34 +58,44 @@ pub(crate) fn of(
             }
         };
     }
-    if !broken.is_empty() {
-        return end(Status::Invalid, Some(broken.join("; ")), Code::Run);
+    if let Some(reason) = of_clients(ending) {
+        return end(Status::Invalid, Some(reason), Code::Run);
     }
-    if outcome.clients_lost + outcome.clients_aborted > 0 {
-        return end(Status::Invalid, Some(aborted(outcome.clients_lost + outcome.clients_aborted)), Code::Run);
-    }
+    let summary = record.summary.as_ref();
     if summary.is_none_or(|s| s.committed == 0) {
         return end(Status::Failed, Some("no transaction was committed in the measured window".to_owned()), Code::Run);
     }
+    let window_s = summary.map_or(0.0, |summary| summary.duration_s);
+    let stalled = || {
+        let is_most = stalls::are_most_of(&ending.stalls, window_s);
+        is_most.then(|| stalls::text(&ending.stalls, window_s)).flatten()
+    };
+    match hard_failures(record).or_else(|| driver_was_away(record)).or_else(stalled) {
+        Some(reason) => end(Status::Invalid, Some(reason), Code::Run),
+        None => end(Status::Complete, None, Code::Success),
+    }
+}
+
+/// Returns that identities do not hold, or that clients did not last to the end.
+fn of_clients(ending: &Ending) -> Option<String> {
+    if !ending.broken.is_empty() {
+        return Some(ending.broken.join("; "));
+    }
+    let gone = ending.clients_lost + ending.clients_aborted;
+    (gone > 0).then(|| aborted(gone))
+}
+
+/// Returns that transactions failed for other reasons than concurrency.
+fn hard_failures(record: &RunRecord) -> Option<String> {
     // The summary may be of a part of the groups.
     let of_groups = record.stages.iter().flat_map(|stage| &stage.groups).map(|group| &group.summary);
-    let summary = summary.filter(|_| record.stages.is_empty());
+    let summary = record.summary.as_ref().filter(|_| record.stages.is_empty());
     let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
     let hard_failures: u64 =
         failed.filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock")).map(|(_, n)| n).sum();
-    if hard_failures > 0 {
-        let plural = if hard_failures == 1 { "" } else { "s" };
-        let reason = format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock");
-        return end(Status::Invalid, Some(reason), Code::Run);
-    }
-    if let Some(reason) = driver_was_away(record) {
-        return end(Status::Invalid, Some(reason), Code::Run);
-    }
-    let window_s = record.summary.as_ref().map_or(0.0, |summary| summary.duration_s);
-    if stalls::are_most_of(stalls, window_s) {
-        return end(Status::Invalid, stalls::text(stalls, window_s), Code::Run);
-    }
-    end(Status::Complete, None, Code::Success)
+    let plural = if hard_failures == 1 { "" } else { "s" };
+    (hard_failures > 0)
+        .then(|| format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock"))
 }
 
 /// Returns that a driver did not run for most of the window.

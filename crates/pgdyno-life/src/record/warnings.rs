@@ -4,22 +4,22 @@ mod driver;
 pub(crate) mod errors;
 mod machines;
 
-use pgdyno_engine::RunOutcome;
-use pgdyno_measure::stall::Stall;
 use pgdyno_plan::{Pace, Plan, StagePlan};
 use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
 
+use crate::record::ending::Ending;
 use crate::record::stalls;
 
 /// A measured window shorter than this, in seconds, is too short to be quoted.
 const SHORT_S: f64 = 10.0;
 
 /// Returns the warnings that follow from the figures.
-pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan, stalls: &[Stall]) -> Vec<String> {
+pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<String> {
+    let plan = &record.plan;
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
-    warnings.extend(stalls::text(stalls, summary.duration_s));
+    warnings.extend(stalls::text(&ending.stalls, summary.duration_s));
     // Without a server, or with a null server, the run measures the driver.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     if record.drivers.is_empty() {
@@ -53,11 +53,11 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
         }
     }
     let all_clients = all_clients(plan);
-    if outcome.clients_lost > 0 {
-        warnings.push(format!("{} of {} clients had no connection at the end", outcome.clients_lost, all_clients));
+    if ending.clients_lost > 0 {
+        warnings.push(format!("{} of {} clients had no connection at the end", ending.clients_lost, all_clients));
     }
-    if outcome.clients_aborted > 0 {
-        warnings.push(format!("{} of {} clients aborted: the errors say why", outcome.clients_aborted, all_clients));
+    if ending.clients_aborted > 0 {
+        warnings.push(format!("{} of {} clients aborted: the errors say why", ending.clients_aborted, all_clients));
     }
     warnings.extend(errors::remedies(&record.errors));
     warnings.extend(machines::warnings(record));

@@ -1,6 +1,7 @@
 //! What the connection to a server permits: a standby is read-only, and so are transactions where a setting says so; behind a
 //! pooler there may be no sessions.
 
+use pgdyno_net::Admin;
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, Drive, Pooling};
@@ -9,6 +10,12 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 
 const DIRECTLY: &str = "connect to the server itself, not through the pooler, or use session pooling";
+
+/// Returns true if the server is a null server, given or started.
+#[must_use]
+pub fn is_null(admin: &Admin) -> bool {
+    admin.parameters().get("server_version") == Some(pgdyno_null::VERSION)
+}
 
 /// Refuses a run that is not possible, before anything is done to the server.
 ///

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, ConnectOptions, Env};
+use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::{Plan, TargetOrder};
 use pgdyno_results::PlaceRecord;
 use pgdyno_server::{
@@ -206,8 +206,12 @@ impl Server {
 
     /// Opens a connection for statements that are not measured, to the server that was announced if that can be reached.
     pub(crate) fn admin(&self) -> Result<Option<Admin>> {
-        let connect = |options| connect_to(options, self.announced.as_ref());
-        self.options.as_ref().map(connect).transpose().or_fail(Code::Start)
+        self.options.as_ref().map(|options| self.connect(options)).transpose().or_fail(Code::Start)
+    }
+
+    /// Opens a connection by these options, to the server that was announced if that can be reached.
+    pub(crate) fn connect(&self, options: &ConnectOptions) -> std::result::Result<Admin, ConnectError> {
+        connect_to(options, self.announced.as_ref())
     }
 
     /// Reports the database and the server before anything is done there.
@@ -215,8 +219,18 @@ impl Server {
     /// # Errors
     /// When the server accepts the connection and does not answer.
     pub fn announce(&mut self, events: &dyn EventSink) -> Result<()> {
-        let options = self.options.as_ref().filter(|_| !matches!(self.hold, Hold::Null { .. }));
-        let Some(options) = options else { return Ok(()) };
+        let options = self.options.clone();
+        options.map_or(Ok(()), |options| self.announce_by(&options, events))
+    }
+
+    /// Does the same over a connection by these options.
+    ///
+    /// # Errors
+    /// As [`Server::announce`].
+    pub(crate) fn announce_by(&mut self, options: &ConnectOptions, events: &dyn EventSink) -> Result<()> {
+        if matches!(self.hold, Hold::Null { .. }) {
+            return Ok(());
+        }
         // The next step that needs the server reports why it cannot be reached.
         events.note(&match Admin::connect(options) {
             Ok(mut admin) => {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     for order in [&a].into_iter().chain((!is_one_target).then_some(&b)) {
         announce_given(Target::resolve(&order.target)?, &order.target, &progress, &interrupt)?;
     }
-    let bring_up = |name, order| interrupt.blamed(Side::bring_up(name, order, &progress, &interrupt));
+    let bring_up = |name, order| interrupt.attribute_to_signal(Side::bring_up(name, order, &progress, &interrupt));
     let sides = [bring_up("A", a)?, bring_up("B", b)?];
     record.restarts = sides.iter().all(Side::is_own);
     let mut experiment = AbRun::new(record, sides, &results, &interrupt, &progress);

@@ -23,7 +23,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<Code> {
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
     let order = AgentOrder { meet, once, allow_targets: allow_target, allow_shell, target, config, reserved };
-    interrupt.blamed(serve(&order, &interrupt, &*progress))
+    interrupt.attribute_to_signal(serve(&order, &interrupt, &*progress))
 }
 
 pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {

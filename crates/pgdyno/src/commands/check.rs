@@ -17,8 +17,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
-use pgdyno_life::stage::is_null;
 use pgdyno_life::target::reach;
+use pgdyno_life::target::reach::is_null;
 use pgdyno_life::target::{Server, Target, named};
 use pgdyno_load::{DataState, LoadError, Moment, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_net::{Admin, ConnectOptions};
@@ -36,7 +36,7 @@ pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
         confirm(&check.data.target.order(), "check --isolation", check.consent.yes)?;
     }
     let interrupt = interrupt::listen()?;
-    interrupt.blamed(execute(check, &interrupt))
+    interrupt.attribute_to_signal(execute(check, &interrupt))
 }
 
 fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
@@ -61,7 +61,7 @@ fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
         // waiting.
         let plain = data::DataAccess { options: place.plain(), ..access };
         let tested = isolation::scenarios(&plain, &mut place.admin()?, &workload, check.isolation_level, &mut output);
-        codes.push(interrupt.blamed(tested).map_err(rolled_back)?);
+        codes.push(interrupt.attribute_to_signal(tested).map_err(rolled_back)?);
         let target = Target::resolve(&args.target.order())?;
         codes.push(isolation::durability(&access, &target, &workload, stop, &mut output)?);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pgdyno_doctor::{Examination, FORMATS, Severity, machine, server};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::stage::is_null;
+use pgdyno_life::target::reach::is_null;
 use pgdyno_life::target::{self, Kind, Target, named};
 use pgdyno_net::Admin;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
             }
             let description = named(&mut admin, &options, &reached.origin)?;
             let examined = server::examine(&mut admin, &options, description).or_fail(Code::Start);
-            Some(interrupt.blamed(examined)?)
+            Some(interrupt.attribute_to_signal(examined)?)
         }
     };
     let machine = machine::examine(target::places()?.root());

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
     }
     confirm(&args.data.target.order(), "drop", args.consent.yes)?;
     let interrupt = interrupt::listen()?;
-    interrupt.blamed(execute(args, &interrupt))
+    interrupt.attribute_to_signal(execute(args, &interrupt))
 }
 
 fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {

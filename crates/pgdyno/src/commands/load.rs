@@ -21,7 +21,7 @@ use super::confirm::confirm;
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
     confirm(&args.data.target.order(), "load", args.consent.yes)?;
     let interrupt = interrupt::listen()?;
-    interrupt.blamed(execute(args, &interrupt))
+    interrupt.attribute_to_signal(execute(args, &interrupt))
 }
 
 fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {

@@ -8,7 +8,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::recipe_order;
 use pgdyno_life::plan::resolve::{Draft, Resolved, without_effect};
-use pgdyno_life::stage::is_null;
+use pgdyno_life::target::reach::is_null;
 use pgdyno_life::target::{Target, room};
 use pgdyno_load::{ServerSettings, steps};
 use pgdyno_net::{Admin, ConnectOptions, Deadline};

@@ -256,7 +256,7 @@ fn execute(
     let view = View::new(&progress, &execution, detached);
     let (store, interrupt, progress) = (store.dsn(), &interrupt, &progress);
     let runner = Runner { execution, suite, drafts, interrupt, progress, view, store: store.as_deref(), cells };
-    let runner::Outcome { execution, standings } = interrupt.blamed(runner.execute())?;
+    let runner::Outcome { execution, standings } = interrupt.attribute_to_signal(runner.execute())?;
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
         true => super::print_form(&report::form(&execution.state.name(), &runs))?,

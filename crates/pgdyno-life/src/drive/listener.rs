@@ -1,0 +1,108 @@
+//! Receives the engine's events while the clients run: samples the server's counters, and informs watchers, view and record.
+
+use std::cell::RefCell;
+
+use pgdyno_engine::Event;
+use pgdyno_measure::{Interval, Phase};
+use pgdyno_workload::Note;
+
+use super::Driver;
+use super::endpoints::Endpoints;
+use super::executions::Executions;
+use super::notices::Notices;
+use super::samples::Samples;
+use super::watch::{Watch, Watched};
+use crate::events;
+
+/// The receiver of the engine's events in one run.
+pub(super) struct Listener<'a, 'e, 'scope> {
+    driver: &'a Driver<'a>,
+    executions: &'e RefCell<Option<Executions>>,
+    /// The watchers, if the server is watched.
+    watch: Option<Watch<'scope>>,
+    samples: Samples<'a>,
+    notices: Notices,
+    /// Connections of clients that said which server they are on: each is a transaction of the server.
+    probes: u64,
+}
+
+impl<'a, 'e, 'scope> Listener<'a, 'e, 'scope> {
+    pub(super) fn new(
+        driver: &'a Driver<'a>,
+        executions: &'e RefCell<Option<Executions>>,
+        watch: Option<Watch<'scope>>,
+        samples: Samples<'a>,
+    ) -> Self {
+        Self { driver, executions, watch, samples, notices: Notices::default(), probes: 0 }
+    }
+
+    /// Receives an event.
+    pub(super) fn event(&mut self, event: Event<'_>) {
+        let events = self.driver.context.events;
+        match event {
+            Event::Connected if self.has_no_ramp() => self.samples.open(self.watch.as_ref()),
+            Event::Connected => {}
+            Event::Started { answers, .. } => self.started(answers),
+            Event::Interval(interval) => self.interval(interval),
+            Event::Lost { why } => events.note(&format!("a client lost its connection: {why}")),
+            Event::ConnectFailed { error, .. } => events.note(&format!("a client could not connect: {error}")),
+            Event::Note(Note::Notice(message)) => self.notices.take(message, events),
+            Event::Note(note) => events.note(&note.text()),
+        }
+    }
+
+    /// Ends the measured window if no interval has ended it, and the watchers. Returns the samples of the counters, the
+    /// notices of the server, the number of probes, and what was watched.
+    pub(super) fn end(mut self) -> (Samples<'a>, Notices, u64, Option<Watched>) {
+        self.samples.close(self.watch.as_ref());
+        (self.samples, self.notices, self.probes, self.watch.map(Watch::end))
+    }
+
+    fn has_no_ramp(&self) -> bool {
+        self.driver.plan.window().0 <= 0.0
+    }
+
+    /// The clients start: leaves the server's figures out if they are not all on the sampled server.
+    fn started(&mut self, answers: &[Vec<Option<String>>]) {
+        self.probes = answers.len() as u64;
+        let endpoints = Endpoints::of(answers);
+        let server = self.driver.server.identity.as_ref();
+        let sampled = self.watch.as_ref().and_then(Watch::server_started);
+        let own = server.map(|server| server.started.as_str()).into_iter().chain(self.samples.started()).chain(sampled);
+        let name = server.map_or_else(|| "one of them".to_owned(), ToString::to_string);
+        if let Some(warning) = endpoints.warning(&name, &own.collect::<Vec<_>>()) {
+            let context = self.driver.context;
+            context.events.warn(&warning);
+            context.record.edit(|recording| {
+                if let Some(server) = &mut recording.record.server {
+                    server.endpoints = endpoints.records();
+                }
+            });
+            self.watch.iter_mut().for_each(Watch::leave_server_out);
+            self.samples.leave_out();
+        }
+        self.watch.iter().for_each(Watch::started);
+        if self.has_no_ramp() {
+            self.samples.open(self.watch.as_ref());
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.samples.look_in();
+        let watch = self.watch.as_ref();
+        let (ramp_s, time_s) = self.driver.plan.window();
+        let (end_ns, ramp_ns) = (interval.end_ns as f64, ramp_s * 1e9);
+        match interval.phase {
+            Phase::Ramp if end_ns >= ramp_ns => self.samples.open(watch),
+            Phase::Ramp => {}
+            Phase::Measure if time_s.is_some_and(|time_s| end_ns >= ramp_ns + time_s * 1e9) => {
+                self.samples.close(watch)
+            }
+            Phase::Measure => self.samples.go_on(),
+            Phase::Drain => self.samples.close(watch),
+        }
+        self.watch.iter().for_each(|watch| watch.interval(interval));
+        self.driver.context.events.event(&events::Event::Interval { interval });
+        self.executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
+    }
+}

@@ -1,0 +1,122 @@
+//! The final plan: what the server can do and holds decides what the order leaves open.
+
+use pgdyno_load::Template;
+use pgdyno_net::Admin;
+use pgdyno_plan::Plan;
+use pgdyno_workload::{MARKERS, Work, Workload};
+
+use crate::data::copies;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+use crate::plan::resolve::{self, Resolved};
+use crate::run::context::RunContext;
+use crate::run::prepared::{Prepared, RunServer, SessionPurpose};
+use crate::target::analytics::{self, AnalyticsServer};
+use crate::target::cached;
+use crate::target::lock::{self, TargetLock};
+use crate::target::reach::is_null;
+use crate::target::room::{self, Watchers};
+
+/// The final plan, and the server that it is for.
+pub(super) struct Settled {
+    pub(super) plan: Plan,
+    pub(super) workload: Workload,
+    /// A session on the server; `None` without one.
+    pub(super) admin: Option<Admin>,
+    /// The database that the run copies, if it does.
+    pub(super) template: Option<Template>,
+    pub(super) watchers: Watchers,
+    pub(super) analytics_server: Option<AnalyticsServer>,
+}
+
+/// Makes the plan final, and records it. Nothing of the server is changed.
+///
+/// # Errors
+/// When the server cannot do what the plan says, or has no room for the clients.
+pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> Result<Settled> {
+    let options = prepared.server.options(SessionPurpose::Measure);
+    let template = copies::template(options.as_ref(), &context.draft.plan, context.interrupt)?;
+    let mut admin = match &template {
+        None => prepared.server.connect(SessionPurpose::Measure)?,
+        Some(template) => Some(copies::look(template, context.interrupt)?),
+    };
+    let mut asked = admin.as_mut().filter(|admin| !is_null(admin));
+    if let Some(admin) = &mut asked {
+        add_facts(prepared, admin, template.as_ref())?;
+    }
+    let Resolved { plan, workload, notes } = context.request.resolve(&prepared.facts)?;
+    let watchers = match asked {
+        Some(admin) => admit(&mut *prepared, admin, &plan)?,
+        None => Watchers { counters: true, samples: true },
+    };
+    let analytics_server = analytics_server(context, &plan, &workload, admin.as_mut())?;
+    if let Some(options) = analytics_server.as_ref().map(|server| &server.options).or(options.as_ref()) {
+        analytics::admit_settings(options, &plan.analytics.settings)?;
+    }
+    for note in notes {
+        context.events.note(&note);
+    }
+    record(context, &prepared.server, &plan, &workload)?;
+    Ok(Settled { plan, workload, admin, template, watchers, analytics_server })
+}
+
+/// Adds what the server can do and which data it holds.
+fn add_facts(prepared: &mut Prepared<'_>, admin: &mut Admin, template: Option<&Template>) -> Result<()> {
+    // A template that accepts no connections cannot be looked at.
+    if template.is_none_or(|template| template.options().is_some()) {
+        prepared.look_for_data(admin)?;
+    }
+    let caps = pgdyno_server::capabilities_through(admin, prepared.pooling()).or_fail(Code::Start)?;
+    prepared.facts.server = Some(caps);
+    Ok(())
+}
+
+/// Refuses a run whose clients the server has no room for. Returns the sessions beside them that fit.
+fn admit(prepared: &mut Prepared<'_>, admin: &mut Admin, plan: &Plan) -> Result<Watchers> {
+    let mut watchers = Watchers { counters: true, samples: true };
+    // A pooler has more clients than connections.
+    if prepared.pooling().is_none() {
+        let wanted = Watchers { counters: true, samples: !plan.watch.off };
+        let (fitting, warnings) = room::admit(admin, plan.links(), wanted)?;
+        watchers = fitting;
+        warnings.into_iter().for_each(|warning| prepared.server.note(warning));
+    }
+    let unused = pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?;
+    unused.into_iter().for_each(|warning| prepared.server.note(warning));
+    if plan.suite.is_none()
+        && let Some(holder) = TargetLock::holder(admin)?
+    {
+        prepared.server.note(lock::disturbs(&holder));
+    }
+    Ok(watchers)
+}
+
+/// Returns the other server of the queries, if the order names one.
+fn analytics_server(
+    context: &RunContext<'_>,
+    plan: &Plan,
+    workload: &Workload,
+    admin: Option<&mut Admin>,
+) -> Result<Option<AnalyticsServer>> {
+    let (Some((name, options)), Some(admin)) = (context.request.analytics()?, admin) else { return Ok(None) };
+    let stages = workload.drive.stages();
+    let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
+    let streams = groups.map(|group| group.clients.number(plan.clients)).max().unwrap_or_default();
+    let options = context.interrupt.options(&options);
+    AnalyticsServer::admit(name, options, admin, streams, workload.params.flag(MARKERS)).map(Some)
+}
+
+/// Records the final plan, and warns of what is known before the data is read.
+fn record(context: &RunContext<'_>, server: &RunServer<'_>, plan: &Plan, workload: &Workload) -> Result<()> {
+    context.record.begin()?;
+    context.record.edit(|recording| {
+        recording.settle(plan, &*workload.drive);
+        recording.record.cached_data = server.server().cached().map(cached::record);
+    });
+    let notes = server.notes().iter().cloned();
+    let advice = workload.drive.advice(plan.clients);
+    for warning in notes.chain(advice).chain(resolve::without_effect(plan)) {
+        context.events.warn(&warning);
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The first room of a run: the server is there, and is prepared for the run.
+//!
+//! [`Prepared`] owns the server, the settings that were changed on it, and their undo: they are restored by
+//! [`Prepared::restore`], or when the value is dropped, whatever happens. [`RunServer`] opens sessions by purpose.
+
+mod provisioned;
+mod server;
+mod settings;
+mod steps;
+
+use pgdyno_net::Admin;
+use pgdyno_plan::Facts;
+use pgdyno_workload::Pooling;
+
+use self::provisioned::{Provisioned, provision};
+pub(crate) use self::server::{RunServer, SessionPurpose};
+use crate::data::loaded::loaded;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+use crate::prepare::settings as server_settings;
+use crate::run::context::RunContext;
+use crate::target::reach::is_null;
+use crate::target::{Demand, Owner, Target};
+
+/// A server that is prepared for a run. It is restored when this value is dropped.
+pub(crate) struct Prepared<'a> {
+    context: &'a RunContext<'a>,
+    pub(crate) server: RunServer<'a>,
+    /// What is known so far, from which the plan follows.
+    pub(crate) facts: Facts,
+    /// Dropped last: the server is removed once its settings are restored.
+    provisioned: Option<Provisioned<'a>>,
+}
+
+/// Makes or finds the server and prepares it: restores what a killed run has left, drops data that is to be replaced, changes
+/// settings, and empties caches.
+///
+/// # Errors
+/// When the server cannot be reached, or cannot be prepared as the plan says. It is restored then.
+pub(crate) fn prepare<'a>(context: &'a RunContext<'a>, target: Target, facts: Facts) -> Result<Prepared<'a>> {
+    let (target, provisioned) = provision(context, target)?;
+    let order = &context.request.order.target;
+    let demand = Demand::of(&context.draft.plan, &context.draft.workload, order);
+    let server = RunServer::new(target.bring_up(order, demand, context.view)?, context.interrupt);
+    let mut prepared = Prepared { context, server, facts, provisioned };
+    prepared.server.announce(context.view)?;
+    prepared.admit()?;
+    prepared.admit_agents()?;
+    prepared.recover()?;
+    prepared.make_as_planned()?;
+    Ok(prepared)
+}
+
+impl Prepared<'_> {
+    /// Restores the server, and removes it if the run has made it.
+    ///
+    /// # Errors
+    /// When that fails, with the first cause. Each was reported.
+    pub(crate) fn restore(mut self) -> Result<()> {
+        let restored = self.restore_settings();
+        let provisioned = self.provisioned.take();
+        // A private server ends here.
+        drop(self);
+        restored.and(provisioned.map_or(Ok(()), Provisioned::remove))
+    }
+
+    /// Refuses what is impossible on this server, before anything is done to it.
+    fn admit(&mut self) -> Result<()> {
+        if self.server.owner() != Owner::Given {
+            return Ok(());
+        }
+        let Some(options) = self.server.options(SessionPurpose::Setup) else { return Ok(()) };
+        let Some(mut admin) = self.server.connect(SessionPurpose::Setup)?.filter(|admin| !is_null(admin)) else {
+            return Ok(());
+        };
+        self.facts.server = Some(pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?);
+        server_settings::admit(&mut admin, &self.context.draft.plan.settings)?;
+        self.context.request.resolve(&self.facts).map(drop)
+    }
+
+    /// Refuses agents that cannot reach this server, or see another one, before anything is done to it.
+    fn admit_agents(&mut self) -> Result<()> {
+        let Some(team) = self.context.team else { return Ok(()) };
+        let given = self.server.options(SessionPurpose::Setup).filter(|_| self.server.owner() == Owner::Given);
+        let mut admin = given.as_ref().map(Admin::connect).transpose().or_fail(Code::Start)?;
+        let target = given.as_ref().map(ToString::to_string);
+        let links = self.context.draft.plan.links();
+        let warning = team.look(target.as_deref(), links, admin.as_mut(), self.context.interrupt)?;
+        warning.into_iter().for_each(|warning| self.server.note(warning));
+        Ok(())
+    }
+
+    /// Reads which data is loaded, which decides what the order leaves open, also after it was dropped.
+    pub(crate) fn look_for_data(&mut self, admin: &mut Admin) -> Result<()> {
+        if let Some(loaded) = loaded(admin, &self.context.draft.workload)? {
+            self.facts.loaded = Some(loaded);
+        }
+        Ok(())
+    }
+
+    /// Returns the pooling mode of a pooler before a given server. A private server has none.
+    pub(crate) fn pooling(&self) -> Option<Pooling> {
+        self.facts.server.as_ref().and_then(|caps| caps.pooling)
+    }
+}
+
+impl Drop for Prepared<'_> {
+    fn drop(&mut self) {
+        // The failure was reported; the removal of the server follows.
+        drop(self.restore_settings());
+    }
+}
