@@ -1,6 +1,7 @@
 //! Several machines as one driver: agents that meet in a PostgreSQL database and do what a run's coordinator asks.
 //!
-//! - [`serve`](serve::serve) is an agent: it joins a meeting and serves one run after another;
+//! - [`serve`](serve::serve) is an agent: it joins a meeting and serves one run after another; `perform` is what it does for
+//!   one;
 //! - [`Team`] is the coordinator's side: it gathers agents, looks at the target with their eyes, and keeps them while
 //!   the run goes on;
 //! - [`load`](load::LoadTeam) has a team help with a load;
@@ -14,6 +15,7 @@
 mod allowed;
 pub(crate) mod drive;
 pub mod load;
+mod perform;
 pub mod serve;
 mod ssh;
 pub(crate) mod task;

@@ -23,11 +23,27 @@ use crate::target::Target;
 const ENDING: Duration = Duration::from_secs(5);
 /// The same where they are to drive afterwards: longer than a silent agent counts as present.
 const ENDING_BEFORE_DRIVE: Duration = Duration::from_secs(60);
-const GLANCE: Duration = Duration::from_millis(50);
+/// Time between two looks at what the agents tell.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Agents that help with loads.
 pub struct LoadTeam {
     team: Team,
+}
+
+/// What agents must know of a load, beside its data.
+#[derive(Clone, Copy)]
+pub struct LoadFacts<'a> {
+    /// The target, as this machine reaches it.
+    pub target: &'a ConnectOptions,
+    /// The workload that it is for.
+    pub workload: &'a WorkloadOrder,
+    /// The data that is there.
+    pub loaded: Option<&'a Loaded>,
+    /// What the server can do.
+    pub caps: &'a Capabilities,
+    /// Connections of each machine that loads, if the user said how many.
+    pub loaders: Option<u16>,
 }
 
 /// One load that they help with.
@@ -76,34 +92,19 @@ impl LoadTeam {
     ///
     /// # Errors
     /// When its rows are made by SQL, on one connection.
-    pub fn share<'a>(
-        &'a self,
-        target: &ConnectOptions,
-        workload: &WorkloadOrder,
-        loaded: Option<&Loaded>,
-        data: &dyn DataSet,
-        caps: &Capabilities,
-        loaders: Option<u16>,
-    ) -> Result<SharedLoad<'a>> {
+    pub fn share<'a>(&'a self, facts: &LoadFacts<'_>, data: &dyn DataSet) -> Result<SharedLoad<'a>> {
         if data.sql_data().is_some() {
             let error = format!("the data of {} is made by SQL on one connection", data.meta().id);
             return Err(Failure::new(Code::Start, error).hint("leave out --agents"));
         }
-        Ok(SharedLoad::new(&self.team, target, workload, loaded, data, caps, loaders))
+        Ok(SharedLoad::new(&self.team, facts, data))
     }
 }
 
 impl<'a> SharedLoad<'a> {
     /// Returns a load of a built-in workload that agents help with once it has begun.
-    pub(crate) fn new(
-        team: &'a Team,
-        target: &ConnectOptions,
-        workload: &WorkloadOrder,
-        loaded: Option<&Loaded>,
-        data: &dyn DataSet,
-        caps: &Capabilities,
-        loaders: Option<u16>,
-    ) -> Self {
+    pub(crate) fn new(team: &'a Team, facts: &LoadFacts<'_>, data: &dyn DataSet) -> Self {
+        let LoadFacts { target, workload, loaded, caps, loaders } = *facts;
         let task = LoadTask {
             target: target.to_string(),
             database: target.dbname().to_owned(),
@@ -157,7 +158,7 @@ impl<'a> SharedLoad<'a> {
         }
         let until = Instant::now() + patience;
         while Instant::now() < until {
-            let Some(Told::News(News::Ended(end))) = self.team.told(GLANCE)? else { continue };
+            let Some(Told::News(News::Ended(end))) = self.team.told(POLL_INTERVAL)? else { continue };
             for (place, end) in end.members.iter().enumerate() {
                 let name = self.team.name(place);
                 match end {

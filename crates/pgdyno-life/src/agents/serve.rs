@@ -6,38 +6,23 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{
-    Audience, Backend, Control, Ended, Event, FileLimit, RunError, RunSpec, Share, raise_file_limit, run,
-};
+use pgdyno_engine::Control;
 use pgdyno_meet::Action;
-use pgdyno_meet::postgres::{Notice, Seat};
-use pgdyno_net::{Admin, ConnectError};
-use pgdyno_plan::{LoadingOrder, Plan, TargetOrder};
-use pgdyno_results::{ClientRecord, input_path};
+use pgdyno_meet::postgres::{MeetError, Notice, Seat};
 use pgdyno_untrusted::TerminalText;
-use pgdyno_wire::auth::AuthError;
-use pgdyno_workload::Note;
 
-use super::allowed::{Allowed, Asked};
-use super::task::{self, Batch, DriveTask, Drove, LoadTask, LookTask, Looked, Task};
-use super::team::system_identifier;
+use super::allowed::Allowed;
+use super::perform::{Done, Told, drive, load, look};
+use super::task::{self, Drove, Task};
 use super::{ENDED_BY_USER, meeting, program, refused};
-use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
-use crate::drive::executions::Executions;
-use crate::drive::{pinning, spec};
-use crate::events::{EventSink, Silent};
+use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::interrupt::Interrupt;
-use crate::plan::resolve::{Request, Resolved};
-use crate::plan::workload_source::{ClientSetup, WorkloadSource};
-use crate::record::figures;
-use crate::target::reach::is_null;
-use crate::target::{Demand, Server, Target};
 
 /// Longest time between two looks at what the user and the task want.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long an agent that its user has ended waits for the coordinator to notice.
 const LEAVING: Duration = Duration::from_secs(5);
@@ -61,22 +46,6 @@ pub struct AgentOrder {
     pub reserved: Option<String>,
 }
 
-/// What a task's thread tells the agent's.
-enum Told {
-    Ready,
-    Batch(Vec<u8>),
-    Did(std::result::Result<Done, String>),
-}
-
-/// The answer of a task that was done.
-enum Done {
-    Looked(Looked),
-    /// With the number of rows.
-    Loaded(u64),
-    /// With the moment at which its clients began.
-    Drove(Box<Drove>, Option<Instant>),
-}
-
 /// A task in progress.
 struct Job {
     nth: u32,
@@ -95,85 +64,119 @@ pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) 
     let allowed = Arc::new(Allowed::of(order)?);
     let options = meeting(&order.meet)?;
     let program = program(order.reserved.as_deref());
-    let mut seat = Seat::join(&options, &program, cpus()).map_err(|error| refused(error, &options))?;
+    let seat = Seat::join(&options, &program, cpus()).map_err(|error| refused(error, &options))?;
     events.note(&format!("agent {} waits for runs at {options}; it may drive {}", seat.id(), allowed.describe()));
-    let (mut job, mut code): (Option<Job>, _) = (None, Code::Success);
-    // When its user has ended it.
-    let mut ending: Option<Instant> = None;
-    loop {
-        if interrupt.control.is_stopping() && ending.is_none() {
-            ending = Some(Instant::now());
-            if let Some(job) = &mut job {
-                code = Code::Interrupted;
-                job.stop(false);
-            }
-        }
-        if interrupt.control.is_killing()
-            && let Some(job) = &mut job
-        {
-            job.stop(true);
-        }
-        if let Some(running) = &job
-            && let Ok(told) = running.told.try_recv()
-        {
-            if pass_on(&mut seat, running.nth, told, ending.is_some(), events)
-                && let Some(job) = job.take()
-            {
-                // It has told its last. A panic was reported when it happened.
-                let _ = job.thread.join();
-            }
-            continue;
+    let mut agent =
+        Agent { seat, allowed, once: order.once, interrupt, events, job: None, code: Code::Success, ending: None };
+    while !agent.step().map_err(|error| refused(error, &options))? {}
+    agent.seat.leave();
+    Ok(agent.code)
+}
+
+/// An agent at its meeting.
+struct Agent<'a> {
+    seat: Seat,
+    allowed: Arc<Allowed>,
+    /// Whether it leaves after the first run.
+    once: bool,
+    interrupt: &'a Interrupt,
+    events: &'a dyn EventSink,
+    /// The task in progress.
+    job: Option<Job>,
+    code: Code,
+    /// When its user has ended it.
+    ending: Option<Instant>,
+}
+
+impl Agent<'_> {
+    /// Does what is due. Returns true at the end.
+    fn step(&mut self) -> std::result::Result<bool, MeetError> {
+        self.heed_user();
+        if self.pass_on() {
+            return Ok(false);
         }
         // The coordinator is to read how the task ended before the agent is gone.
-        if job.is_none() && ending.is_some_and(|since| seat.run().is_none() || since.elapsed() > LEAVING) {
-            break;
+        let is_left = |since: Instant| self.seat.run().is_none() || since.elapsed() > LEAVING;
+        if self.job.is_none() && self.ending.is_some_and(is_left) {
+            return Ok(true);
         }
-        let action = seat.step(GLANCE);
-        while let Some(notice) = seat.notice() {
-            report(&notice, events);
+        let action = self.seat.step(POLL_INTERVAL);
+        while let Some(notice) = self.seat.notice() {
+            report(&notice, self.events);
         }
-        let action = match action {
-            Ok(action) => action,
+        match action {
+            Ok(Some(action)) => Ok(self.act(action)),
+            Ok(None) => Ok(false),
             Err(error) => {
-                if let Some(mut job) = job.take() {
+                if let Some(mut job) = self.job.take() {
                     job.stop(true);
                     let _ = job.thread.join();
                 }
-                return Err(refused(error, &options));
+                Err(error)
             }
-        };
+        }
+    }
+
+    /// Ends the task if the user wants to end.
+    fn heed_user(&mut self) {
+        let control = &self.interrupt.control;
+        if control.is_stopping() && self.ending.is_none() {
+            self.ending = Some(Instant::now());
+            if let Some(job) = &mut self.job {
+                self.code = Code::Interrupted;
+                job.stop(false);
+            }
+        }
+        if control.is_killing()
+            && let Some(job) = &mut self.job
+        {
+            job.stop(true);
+        }
+    }
+
+    /// Passes on what the task's thread told. Returns true if it told something.
+    fn pass_on(&mut self) -> bool {
+        let Some(running) = &self.job else { return false };
+        let Ok(told) = running.told.try_recv() else { return false };
+        if pass_on(&mut self.seat, running.nth, told, self.ending.is_some(), self.events)
+            && let Some(job) = self.job.take()
+        {
+            // It has told its last. A panic was reported when it happened.
+            let _ = job.thread.join();
+        }
+        true
+    }
+
+    /// Does what the coordinator asks for. Returns true at the end.
+    fn act(&mut self, action: Action) -> bool {
         match action {
-            Some(Action::Do { nth, .. }) if ending.is_some() => seat.did(nth, Err(ENDED_BY_USER.to_owned())),
-            Some(Action::Do { nth, task }) => {
-                let run = seat.run().map(|run| run.0).unwrap_or_default();
-                job = Job::begin(nth, run, &task, &allowed, events);
-                if job.is_none() {
-                    seat.did(nth, Err("the system gave no thread".to_owned()));
+            Action::Do { nth, .. } if self.ending.is_some() => self.seat.did(nth, Err(ENDED_BY_USER.to_owned())),
+            Action::Do { nth, task } => {
+                let run = self.seat.run().map(|run| run.0).unwrap_or_default();
+                self.job = Job::begin(nth, run, &task, &self.allowed, self.events);
+                if self.job.is_none() {
+                    self.seat.did(nth, Err("the system gave no thread".to_owned()));
                 }
             }
-            Some(Action::Begin { nth, at }) => {
-                let at = seat.instant(at);
-                if let Some(begin) = job.as_ref().filter(|job| job.nth == nth).and_then(|job| job.begin.as_ref()) {
+            Action::Begin { nth, at } => {
+                let at = self.seat.instant(at);
+                if let Some(begin) = self.job.as_ref().filter(|job| job.nth == nth).and_then(|job| job.begin.as_ref()) {
                     // The thread waits for it; if it has ended, it has told why.
                     let _ = begin.send(at);
                 }
             }
-            Some(Action::Stop { nth, at_once }) => {
-                if let Some(job) = job.as_mut().filter(|job| job.nth == nth) {
+            Action::Stop { nth, at_once } => {
+                if let Some(job) = self.job.as_mut().filter(|job| job.nth == nth) {
                     job.stop(at_once);
                 }
             }
-            Some(Action::Released) => {
-                events.note("released; waits for runs");
-                if order.once {
-                    break;
-                }
+            Action::Released => {
+                self.events.note("released; waits for runs");
+                return self.once;
             }
-            None => {}
         }
+        false
     }
-    seat.leave();
-    Ok(code)
 }
 
 /// Tells the user what happens at the meeting.
@@ -259,160 +262,4 @@ impl Job {
         self.begin = None;
         if at_once { self.control.kill() } else { self.control.stop() }
     }
-}
-
-fn failed(failure: &Failure) -> String {
-    failure.text()
-}
-
-/// Returns why the target cannot be reached.
-fn not_connected(error: ConnectError) -> String {
-    let is_forbidden = matches!(&error, ConnectError::Auth { source: AuthError::Forbidden(_), .. });
-    let why = failed(&Failure::new(Code::Start, error));
-    if is_forbidden {
-        return format!(
-            "{why} (an agent sends its password to another machine by SCRAM only: give the role a SCRAM password, or allow \
-             the method by require_auth=… in the agent's --allow-target)"
-        );
-    }
-    why
-}
-
-/// Looks at the target.
-fn look(task: &LookTask, allowed: &Allowed) -> std::result::Result<Looked, String> {
-    if let FileLimit::TooLow { needed, hard } = raise_file_limit(task.links) {
-        return Err(format!(
-            "its share of {} connections needs {needed} open files, but the hard limit is {hard} (raise it, or have more \
-             agents)",
-            task.links
-        ));
-    }
-    let target = allowed.target(Asked { target: task.target.as_deref(), database: None })?;
-    let Some(options) = target.given() else { return Ok(Looked::default()) };
-    let mut admin = Admin::connect(options).map_err(not_connected)?;
-    let system_identifier = if is_null(&admin) { None } else { system_identifier(&mut admin) };
-    Ok(Looked { system_identifier })
-}
-
-/// Helps with a load.
-fn load(task: &LoadTask, allowed: &Allowed, control: &Control) -> std::result::Result<u64, String> {
-    let failed = |failure: Failure| failed(&failure);
-    let target = allowed.target(Asked { target: Some(&task.target), database: Some(&task.database) })?;
-    let options = target.given().ok_or("a load needs a server that was given")?;
-    let source = WorkloadSource::built_in(&task.workload).map_err(failed)?;
-    let workload = source.build(&task.workload, None, task.loaded.as_ref(), &ClientSetup::NONE).map_err(failed)?;
-    let data = workload.data.iter().find(|data| data.meta().dataset == task.dataset);
-    let data = data.filter(|data| pgdyno_load::identity(data.as_ref()) == task.identity);
-    let data = data.ok_or("this agent's program makes other rows of the load's parameters")?;
-    let loading = LoadingOrder { loaders: task.loaders, ..LoadingOrder::default() };
-    let loaders = LoadSettings::of_step(&loading).options(false, false).loaders;
-    let stop = control.stop_flag();
-    let loaded = pgdyno_load::help(options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
-    loaded.map_err(|error| failed(Failure::new(Code::Load, error)))
-}
-
-/// Drives a share of the clients.
-fn drive(
-    task: &DriveTask,
-    allowed: &Allowed,
-    control: &Control,
-    moment: &Receiver<Instant>,
-    tell: &Sender<Told>,
-) -> std::result::Result<Done, String> {
-    let target = task_target(task, allowed)?;
-    if task.plan.inputs.is_empty() && !task.plan.scripts.is_empty() {
-        return Err("the run names scripts without their texts, and an agent reads no file of its machine".to_owned());
-    }
-    let files = tempfile::tempdir().map_err(|error| format!("no directory for the files of the run: {error}"))?;
-    for (hash, bytes) in task.contents()? {
-        let path = input_path(files.path(), hash).ok_or_else(|| format!("'{hash}' is no hash"))?;
-        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
-        written.map_err(|error| format!("a file of the run cannot be written: {error}"))?;
-    }
-    let request = Request::of_plan(&task.plan, files.path()).map_err(|failure| failed(&failure))?;
-    let Resolved { plan, workload, .. } = request.resolve(&task.facts).map_err(|failure| failed(&failure))?;
-    // What is watched is the coordinator's business.
-    let theirs = &task.plan;
-    let plan = Plan { recipe: theirs.recipe.clone(), watch: theirs.watch.clone(), ..plan };
-    if plan.hash() != theirs.hash() {
-        return Err("this agent's program makes another plan of the run's".to_owned());
-    }
-    allowed.admit_commands(&*workload.drive)?;
-    let share = Share { driver: task.driver, drivers: task.drivers };
-    let stages = workload.drive.stages();
-    let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
-    let of_run = spec(&plan, Vec::new());
-    let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();
-    let pin = pinning::cpus(plan.pin.as_deref(), threads).map_err(|failure| failed(&failure))?;
-    let spec = RunSpec { share: Some(share), stage: Some(task.stage), pin: pin.clone(), ..of_run };
-    let server = reach(task, target).map_err(|failure| failed(&failure))?;
-    let options = server.options.as_ref().map(|options| {
-        task.options.as_deref().map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
-    });
-    let of_queries = options.as_ref().zip(task.queries.as_ref()).map(|(options, queries)| {
-        let named = queries.application_name.as_deref().map(|name| options.with_application_name(name));
-        let options = named.unwrap_or_else(|| options.clone());
-        queries.options.as_deref().map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
-    });
-    workload.drive.prepare();
-    let txns = workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
-    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, None);
-    let client = figures::client();
-    let mut began = None;
-    let send = |batch: &Batch| drop(tell.send(Told::Batch(batch.to_bytes())));
-    let send_executions = || {
-        let ended = executions.as_ref().map(Executions::take).unwrap_or_default();
-        if !ended.is_empty() {
-            send(&Batch::Executions(ended));
-        }
-    };
-    let audience = Audience {
-        on_connect: &|_| {},
-        on_event: &mut |event| match event {
-            Event::Connected | Event::Started { .. } => {}
-            Event::Interval(interval) => {
-                send_executions();
-                send(&Batch::Interval(Box::new(interval.into())));
-            }
-            Event::Lost { why } => send(&Batch::Note(format!("a client lost its connection: {why}"))),
-            Event::ConnectFailed { error, .. } => send(&Batch::Note(format!("a client could not connect: {error}"))),
-            Event::Note(Note::Notice(notice)) => send(&Batch::Note(format!("{}: {}", notice.severity, notice.message))),
-            Event::Note(note) => send(&Batch::Note(note.text().into_owned())),
-        },
-        observer: &mut |_, _| executions.as_ref().map(|executions| executions.observer_in(task.stage)),
-        start: &mut || {
-            drop(tell.send(Told::Ready));
-            began = moment.recv().ok();
-            began
-        },
-    };
-    let backend = match (&options, &of_queries) {
-        (None, _) => Backend::None,
-        (Some(options), None) => Backend::Server(options),
-        (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
-    };
-    let outcome = run(&*workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
-    // Those that were still under way ended after the last interval.
-    send_executions();
-    let outcome = outcome.map_err(|error| match error {
-        RunError::CalledOff => "the run was called off".to_owned(),
-        error => failed(&Failure::new(Code::Start, error)),
-    })?;
-    if let Ended::Fatal(why) = &outcome.ended {
-        return Err(why.clone());
-    }
-    let client = ClientRecord { pinned: pin, ..client };
-    Ok(Done::Drove(Box::new(Drove::of(&outcome, client)), began))
-}
-
-/// Returns the target of a share.
-fn task_target(task: &DriveTask, allowed: &Allowed) -> std::result::Result<Target, String> {
-    let target = task.plan.target_dsn.as_deref().unwrap_or(&task.plan.target);
-    allowed.target(Asked { target: Some(target), database: task.database.as_deref() })
-}
-
-/// Reaches the server of a share.
-fn reach(task: &DriveTask, target: Target) -> Result<Server> {
-    let demand = Demand { clients: task.plan.links(), ..Demand::default() };
-    target.bring_up(&TargetOrder::default(), demand, &Silent)
 }

@@ -72,6 +72,10 @@ impl Started {
         events: &dyn EventSink,
     ) -> Result<Self> {
         let own = Own::read()?;
+        // Without passwords: the machine has its own.
+        let allowing: String = allowing.iter().map(|option| format!(" {}", ShellWord(option))).collect();
+        let meet = meet.to_string();
+        let agent = format!("agent --meet {} --once --until-eof --reserved {word}{allowing}", ShellWord(&meet));
         let mut sessions = Vec::new();
         for machine in machines {
             let program = own.on(machine)?;
@@ -79,7 +83,7 @@ impl Started {
                 Some(path) => format!("starting an agent on {machine}: {path}"),
                 None => format!("starting an agent on {machine}, with a copy of this program"),
             });
-            sessions.push(Session::open(machine, &own, program.as_deref(), meet, word, allowing)?);
+            sessions.push(Session::open(machine, &own, program.as_deref(), &agent)?);
         }
         Ok(Self { sessions })
     }
@@ -161,18 +165,8 @@ impl Own {
 }
 
 impl Session {
-    fn open(
-        machine: &str,
-        own: &Own,
-        program: Option<&str>,
-        meet: &ConnectOptions,
-        word: &str,
-        allowing: &[String],
-    ) -> Result<Self> {
-        // Without passwords: the machine has its own.
-        let allowing: String = allowing.iter().map(|option| format!(" {}", ShellWord(option))).collect();
-        let meet = meet.to_string();
-        let agent = format!("agent --meet {} --once --until-eof --reserved {word}{allowing}", ShellWord(&meet));
+    /// Runs the program with the arguments `agent`, or a copy of this program if the machine has none.
+    fn open(machine: &str, own: &Own, program: Option<&str>, agent: &str) -> Result<Self> {
         let script = match program {
             Some(path) => format!("exec {} {agent}", ShellWord(path)),
             None => format!(

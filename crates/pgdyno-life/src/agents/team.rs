@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pgdyno_meet::postgres::{AgentRow, Desk};
-use pgdyno_meet::{Gathering, JobEnd, MemberEnd, News};
+use pgdyno_meet::{AgentId, Gathering, JobEnd, MemberEnd, News};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::MeetingOrder;
 use pgdyno_untrusted::TerminalText;
@@ -25,7 +25,7 @@ use crate::target::Target;
 /// How long agents are waited for, unless the order says so.
 const WAIT_S: f64 = 60.0;
 /// Longest time between two looks at what the user wants.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long released agents may take to notice it.
 const RELEASING: Duration = Duration::from_secs(5);
 
@@ -79,19 +79,7 @@ impl Team {
         interrupt: &Interrupt,
         events: &dyn EventSink,
     ) -> Result<Option<Self>> {
-        let (wanted, meet) = match (order.agents, &order.meet) {
-            (None, None) => return Ok(None),
-            (Some(wanted), Some(meet)) => (wanted as usize, meet),
-            (Some(wanted), None) => {
-                let error = format!("--agents {wanted} needs a place where they meet");
-                let hint = "give --meet \"host=… dbname=…\", a PostgreSQL database that all machines reach";
-                return Err(Failure::new(Code::Start, error).hint(hint));
-            }
-            (None, Some(_)) => {
-                let hint = "give --agents N; `pgdyno agents --meet …` lists who is there";
-                return Err(Failure::new(Code::Start, "--meet needs the number of agents").hint(hint));
-            }
-        };
+        let Some((wanted, meet)) = asked(order)? else { return Ok(None) };
         let options = meeting(meet)?;
         let wait = Duration::from_secs_f64(order.wait.unwrap_or(WAIT_S));
         let word = (!order.ssh.is_empty()).then(ssh::word);
@@ -104,37 +92,9 @@ impl Team {
             }
             None => None,
         };
-        let mut desk =
-            Desk::announce(&options, &program, what, wanted, wait).map_err(|error| refused(error, &options))?;
-        let (mut begun, mut is_told) = (Instant::now(), false);
-        let members = loop {
-            if interrupt.control.is_stopping() {
-                desk.close(RELEASING);
-                return Err(Failure::new(Code::Interrupted, "interrupted while waiting for agents"));
-            }
-            if let Some(failure) = started.as_mut().and_then(Started::failure) {
-                desk.close(RELEASING);
-                return Err(failure);
-            }
-            let news = desk.step(GLANCE);
-            if let Some(failure) = desk.failure() {
-                return Err(refused(failure, &options));
-            }
-            match news {
-                Some(News::Gathered(members)) => break members,
-                Some(News::TooFew(found)) => {
-                    let failure = too_few(&desk, found, wanted, wait, &options);
-                    desk.close(RELEASING);
-                    return Err(failure);
-                }
-                _ => {}
-            }
-            if !is_told && begun.elapsed() > Duration::from_secs(1) {
-                is_told = true;
-                begun = Instant::now();
-                events.note(&format!("waiting for {} at {options}", agents(wanted)));
-            }
-        };
+        let desk = Desk::announce(&options, &program, what, wanted, wait).map_err(|error| refused(error, &options))?;
+        let gathering = GatheringAgents { wanted, wait, options: &options, interrupt, events };
+        let (desk, members) = gathering.wait(desk, started.as_mut())?;
         let members: Vec<_> = members.iter().filter_map(|member| desk.agent(*member)).cloned().collect();
         let (requests, inbox) = mpsc::channel();
         let (tell, told) = mpsc::channel();
@@ -224,7 +184,7 @@ impl Team {
             if interrupt.control.is_stopping() {
                 self.stop(true);
             }
-            match self.told(GLANCE)? {
+            match self.told(POLL_INTERVAL)? {
                 Some(Told::News(News::Ended(_))) if interrupt.control.is_stopping() => {
                     return Err(Failure::new(Code::Interrupted, "interrupted while the agents looked at the target"));
                 }
@@ -276,6 +236,68 @@ impl Drop for Team {
     }
 }
 
+/// Returns the number of agents and their meeting, if the order wants agents.
+fn asked(order: &MeetingOrder) -> Result<Option<(usize, &String)>> {
+    match (order.agents, &order.meet) {
+        (None, None) => Ok(None),
+        (Some(wanted), Some(meet)) => Ok(Some((wanted as usize, meet))),
+        (Some(wanted), None) => {
+            let error = format!("--agents {wanted} needs a place where they meet");
+            let hint = "give --meet \"host=… dbname=…\", a PostgreSQL database that all machines reach";
+            Err(Failure::new(Code::Start, error).hint(hint))
+        }
+        (None, Some(_)) => {
+            let hint = "give --agents N; `pgdyno agents --meet …` lists who is there";
+            Err(Failure::new(Code::Start, "--meet needs the number of agents").hint(hint))
+        }
+    }
+}
+
+/// The wait for the agents of a run.
+struct GatheringAgents<'a> {
+    wanted: usize,
+    wait: Duration,
+    /// The meeting.
+    options: &'a ConnectOptions,
+    interrupt: &'a Interrupt,
+    events: &'a dyn EventSink,
+}
+
+impl GatheringAgents<'_> {
+    /// Waits until all agents are there, and returns them.
+    fn wait(&self, mut desk: Desk, mut started: Option<&mut Started>) -> Result<(Desk, Vec<AgentId>)> {
+        let Self { wanted, wait, options, interrupt, events } = *self;
+        let (begun, mut is_reported) = (Instant::now(), false);
+        loop {
+            if interrupt.control.is_stopping() {
+                desk.close(RELEASING);
+                return Err(Failure::new(Code::Interrupted, "interrupted while waiting for agents"));
+            }
+            if let Some(failure) = started.as_mut().and_then(|started| started.failure()) {
+                desk.close(RELEASING);
+                return Err(failure);
+            }
+            let news = desk.step(POLL_INTERVAL);
+            if let Some(failure) = desk.failure() {
+                return Err(refused(failure, options));
+            }
+            match news {
+                Some(News::Gathered(members)) => return Ok((desk, members)),
+                Some(News::TooFew(found)) => {
+                    let failure = too_few(&desk, found, wanted, wait, options);
+                    desk.close(RELEASING);
+                    return Err(failure);
+                }
+                _ => {}
+            }
+            if !is_reported && begun.elapsed() > Duration::from_secs(1) {
+                is_reported = true;
+                events.note(&format!("waiting for {} at {options}", agents(wanted)));
+            }
+        }
+    }
+}
+
 /// Keeps in touch until nobody asks for anything any more.
 fn keep(mut desk: Desk, inbox: &Receiver<Request>, tell: &Sender<Told>) {
     loop {
@@ -289,7 +311,7 @@ fn keep(mut desk: Desk, inbox: &Receiver<Request>, tell: &Sender<Told>) {
             Ok(Request::Stop { at_once }) => desk.stop(at_once),
             Err(mpsc::TryRecvError::Disconnected) => break,
             Err(mpsc::TryRecvError::Empty) => {
-                if let Some(news) = desk.step(GLANCE) {
+                if let Some(news) = desk.step(POLL_INTERVAL) {
                     drop(tell.send(Told::News(news)));
                 }
             }

@@ -6,7 +6,7 @@ use pgdyno_workload::{Capabilities, DataSet};
 
 use super::DrivenServer;
 use crate::agents::Team;
-use crate::agents::load::SharedLoad;
+use crate::agents::load::{LoadFacts, SharedLoad};
 use crate::agents::task::{DriveTask, QueriesTask};
 
 /// Agents that drive, and what they need to know of the run.
@@ -33,8 +33,9 @@ impl<'a> TeamOfRun<'a> {
         let is_built_in = plan.scripts.is_empty() && plan.directory.is_none() && data.sql_data().is_none();
         // The plan has every parameter, also those that depend on the number of clients.
         let workload = is_built_in.then(|| Order::of_plan(plan).workload)?;
-        let loaded = self.facts.loaded.as_ref();
-        Some(SharedLoad::new(self.team, options, &workload, loaded, data, caps, self.loaders))
+        let (loaded, loaders) = (self.facts.loaded.as_ref(), self.loaders);
+        let facts = LoadFacts { target: options, workload: &workload, loaded, caps, loaders };
+        Some(SharedLoad::new(self.team, &facts, data))
     }
 
     /// Returns the task of the first agent in the first stage.

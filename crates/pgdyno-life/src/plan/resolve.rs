@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
-    AnalyticsOrder, AnalyticsPlan, Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate, StagePlan,
-    TargetOrder,
+    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate,
+    StagePlan, TargetOrder,
 };
 use pgdyno_results::admit_file;
 use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workload};
@@ -208,7 +208,8 @@ fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, siz
     let pooled = facts.server.as_ref().and_then(|caps| reach::mode(caps, usual)).filter(|_| asked.is_none());
     notes.extend(pooled.map(|(_, why)| why.to_owned()));
     let mode = asked.or(pooled.map(|(mode, _)| mode)).unwrap_or(usual);
-    let (setup, workload) = client_setup(order, source, seed, mode, facts, size)?;
+    let setup = ClientSetup { seed, mode, ..ClientSetup::NONE };
+    let (setup, workload) = client_setup(order, source, setup, facts, size)?;
     let spread = facts.server.as_ref().and_then(|caps| cluster::mode(caps, &workload)).filter(|_| asked.is_none());
     notes.extend(spread.map(|(_, why)| why.to_owned()));
     let setup = ClientSetup { mode: spread.map_or(mode, |(mode, _)| mode), ..setup };
@@ -217,12 +218,11 @@ fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, siz
 }
 
 /// Decides the numbers of clients, connections and threads, and builds the workload for them: the random choices of
-/// scripts depend on them.
+/// scripts depend on them. `setup` has the seed and the mode.
 fn client_setup(
     order: &Order,
     source: &WorkloadSource,
-    seed: u64,
-    mode: QueryMode,
+    setup: ClientSetup,
     facts: &Facts,
     size: u64,
 ) -> Result<(ClientSetup, Workload)> {
@@ -234,7 +234,7 @@ fn client_setup(
     let threads = drive.threads.map_or_else(|| default_threads(facts).max(agents as usize), usize::from);
     let has_two_servers = order.analytics.target.is_some();
     let threads_at_most = threads.min(clients as usize);
-    let setup = ClientSetup { clients, connections: None, threads: threads_at_most, mode, seed, has_two_servers };
+    let setup = ClientSetup { clients, connections: None, threads: threads_at_most, has_two_servers, ..setup };
     let build = |setup: &ClientSetup| source.build(&order.workload, Some(size), facts.loaded.as_ref(), setup);
     let workload = build(&setup)?;
     let counts = workload.drive.client_counts(drive.clients, usual);
@@ -282,15 +282,9 @@ fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> R
     Ok(())
 }
 
-fn plan(
-    order: &Order,
-    source: &WorkloadSource,
-    workload: &Workload,
-    setup: &ClientSetup,
-    facts: &Facts,
-) -> Result<Plan> {
-    let (drive, target) = (&order.drive, &facts.target);
-    let meta = workload.meta;
+/// Returns how long the clients run; `None` if that depends on the number of their transactions.
+fn time_s(order: &Order) -> Result<Option<f64>> {
+    let drive = &order.drive;
     let time_s = match (drive.time, drive.transactions) {
         (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
         (Some(time), _) => Some(time),
@@ -301,6 +295,11 @@ fn plan(
         let error = "--max-tries=0 needs an end: give --time or --latency-limit";
         return Err(Failure::new(Code::Start, error));
     }
+    Ok(time_s)
+}
+
+/// Refuses an order that this workload cannot follow.
+fn admit_order(order: &Order, source: &WorkloadSource, workload: &Workload, setup: &ClientSetup) -> Result<()> {
     if let Some(agents) = order.meeting.agents {
         admit_agents(order, workload, setup, agents)?;
     }
@@ -310,22 +309,56 @@ fn plan(
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
         return Err(Failure::new(Code::Start, error).hint(hint));
     }
-    admit_analytics(order, workload, setup)?;
-    let pace = drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into();
-    let load = match (order.no_load || target.is_null, order.replace) {
+    admit_analytics(order, workload, setup)
+}
+
+/// Returns the parameters of the workload that the plan has.
+fn params_of(order: &Order, source: &WorkloadSource, workload: &Workload) -> BTreeMap<String, String> {
+    match source {
+        WorkloadSource::Scripts(_) => variables(order, workload),
+        _ => params(workload),
+    }
+}
+
+/// Returns when data is loaded.
+fn load_choice(order: &Order, is_null: bool) -> LoadChoice {
+    match (order.no_load || is_null, order.replace) {
         (true, _) => LoadChoice::Never,
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
-    };
+    }
+}
+
+/// Returns what is done to the server before the run.
+fn cycle(order: &Order) -> Cycle {
+    let CycleOrder { restart, drop_caches, prewarm, checkpoint, provision, .. } = order.cycle;
+    Cycle { restart, drop_caches, prewarm, checkpoint, provision }
+}
+
+/// Returns how queries beside transactions connect.
+fn analytics(order: &Order, facts: &Facts) -> AnalyticsPlan {
+    let named = order.analytics.target.as_ref();
+    AnalyticsPlan {
+        target: named.map(|named| facts.analytics.as_ref().unwrap_or(named).clone()),
+        settings: order.analytics.settings.iter().cloned().collect(),
+    }
+}
+
+fn plan(
+    order: &Order,
+    source: &WorkloadSource,
+    workload: &Workload,
+    setup: &ClientSetup,
+    facts: &Facts,
+) -> Result<Plan> {
+    let time_s = time_s(order)?;
+    admit_order(order, source, workload, setup)?;
+    let (drive, target, meta) = (&order.drive, &facts.target, workload.meta);
     let template = |name: &String| if name.is_empty() { target.database.clone() } else { name.clone() };
     let loading = LoadSettings::with_cpus(&order.loading, facts.driver_cpus);
     let plan = Plan {
         workload: source.name(),
-        params: if matches!(source, WorkloadSource::Scripts(_)) {
-            variables(order, workload)
-        } else {
-            params(workload)
-        },
+        params: params_of(order, source, workload),
         scripts: source.scripts(),
         inputs: source.inputs(),
         directory: order.workload.names.first().filter(|_| matches!(source, WorkloadSource::Directory(_))).cloned(),
@@ -336,16 +369,10 @@ fn plan(
         target: target.name.clone(),
         target_dsn: target.dsn.clone(),
         tcp: order.target.tcp,
-        load,
+        load: load_choice(order, target.is_null),
         recipe: None,
         suite: order.suite.clone(),
-        cycle: Cycle {
-            restart: order.cycle.restart,
-            drop_caches: order.cycle.drop_caches,
-            prewarm: order.cycle.prewarm,
-            checkpoint: order.cycle.checkpoint,
-            provision: order.cycle.provision,
-        },
+        cycle: cycle(order),
         settings: target.settings.clone(),
         from_template: order.from_template.as_ref().map(template),
         loaders: if workload.has_sql_data() { 1 } else { loading.loaders },
@@ -356,16 +383,13 @@ fn plan(
         allow_schema_changes: order.allow_schema_changes,
         clients: setup.clients,
         connections: setup.connections,
-        analytics: AnalyticsPlan {
-            target: order.analytics.target.as_ref().map(|named| facts.analytics.as_ref().unwrap_or(named).clone()),
-            settings: order.analytics.settings.iter().cloned().collect(),
-        },
+        analytics: analytics(order, facts),
         threads: setup.threads,
         agents: order.meeting.agents,
         pin: drive.pin.clone(),
         mode: setup.mode,
         wire: drive.wire.unwrap_or_default(),
-        pace,
+        pace: drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into(),
         ramp_s: drive.ramp.unwrap_or(if time_s.is_some() { DEFAULT_RAMP_S } else { 0.0 }),
         time_s,
         transactions: drive.transactions,

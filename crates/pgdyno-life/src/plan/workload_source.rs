@@ -10,7 +10,7 @@ use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
-use pgdyno_workloads::scripted::{self, ErrorHandling, Groups, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Source, Spec};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -178,13 +178,15 @@ impl WorkloadSource {
                 let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
                 let scale = params.integer(meta.scale_name).unsigned_abs();
                 let groups = directory.groups(setup.clients).or_fail(Code::Start)?;
-                let scripts = scripts(meta.id, sources.collect(), defines, scale, setup, groups)?;
+                let spec = spec(meta.id, sources.collect(), defines, scale, setup);
+                let scripts = scripts(Spec { groups, ..spec }, setup.mode)?;
                 directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
                 refuse_options_of_built_in(order)?;
                 let (scale, defines) = variables(&given)?;
-                Ok(scripts(&self.name(), sources.clone(), defines, scale, setup, None)?.into_workload())
+                let spec = spec(&self.name(), sources.clone(), defines, scale, setup);
+                Ok(scripts(spec, setup.mode)?.into_workload())
             }
         }
     }
@@ -409,15 +411,9 @@ fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
     Ok((scale, defines))
 }
 
-fn scripts(
-    id: &str,
-    scripts: Vec<Source>,
-    defines: Vec<(String, String)>,
-    scale: u64,
-    setup: &ClientSetup,
-    groups: Option<Groups>,
-) -> Result<Scripted> {
-    let scripted = scripted::build(Spec {
+/// Returns a workload of scripts that one group of clients runs.
+fn spec(id: &str, scripts: Vec<Source>, defines: Vec<(String, String)>, scale: u64, setup: &ClientSetup) -> Spec {
+    Spec {
         id: id.to_owned(),
         summary: String::new(),
         scripts,
@@ -426,13 +422,17 @@ fn scripts(
         seed: setup.seed,
         clients: setup.clients,
         threads: setup.threads,
-        groups,
+        groups: None,
         errors: ErrorHandling::Pgdyno,
-    })
-    .map_err(|error| Failure::new(Code::Start, *error))?;
-    scripted.check_variables(setup.mode).or_fail(Code::Start)?;
+    }
+}
+
+/// Builds a workload of scripts, and refuses scripts that cannot run in this mode.
+fn scripts(spec: Spec, mode: QueryMode) -> Result<Scripted> {
+    let scripted = scripted::build(spec).map_err(|error| Failure::new(Code::Start, *error))?;
+    scripted.check_variables(mode).or_fail(Code::Start)?;
     scripted.check_literals().or_fail(Code::Start)?;
-    for (script, _) in scripted.modes(setup.mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {
+    for (script, _) in scripted.modes(mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {
         scripted.scripts()[script].check_extended().or_fail(Code::Start)?;
     }
     Ok(scripted)

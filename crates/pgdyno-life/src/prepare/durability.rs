@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use pgdyno_load::{Moment, ScenarioError, lost, witness};
-use pgdyno_net::Admin;
+use pgdyno_load::{Moment, ScenarioError, Witness, lost, witness};
+use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_report::units;
 use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
 use pgdyno_workload::{Durability, Workload};
@@ -72,37 +72,49 @@ pub fn test(
         events.note("killing it with SIGKILL, and starting it again");
         server.crash().or_fail(Code::Server)
     };
-    let (told, crashed) = witness(&target, test, CLIENTS, DRIVE, stop, crash).map_err(failure)?;
+    let (seen, crashed) = witness(&target, test, CLIENTS, DRIVE, stop, crash).map_err(failure)?;
     crashed?;
 
     let target = reach(&server);
-    let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
     let access = data::DataAccess { options: &target, ..access };
-    let (mut found, all) = lost(&mut admin, test, &told).or_fail(Code::Check)?;
-    let acknowledged = told.acknowledged.len();
+    let mut found = missing(&target, test, &seen)?;
+    let (checks, broken) = broken_checks(&access, &workload)?;
+    found.extend(broken);
+    let remark = format!(
+        "on a private server of its own, PostgreSQL {}, {}: {} were acknowledged and {} under way when it was killed; \
+         all {checks} conditions were checked after its recovery. This does not test the loss of power",
+        like.installation().version.text,
+        shown.join(" "),
+        units::count(seen.acknowledged.len() as u64),
+        seen.unanswered,
+    );
+    Ok(Outcome { found, remark, seconds: began.elapsed().as_secs_f64() })
+}
+
+/// Returns the acknowledged transactions that the server no longer has.
+fn missing(target: &ConnectOptions, test: &Durability, seen: &Witness) -> Result<Vec<String>> {
+    let mut admin = Admin::connect(target).or_fail(Code::Server)?;
+    let (mut found, all) = lost(&mut admin, test, seen).or_fail(Code::Check)?;
+    let acknowledged = seen.acknowledged.len();
     if all > 0 {
         found.insert(0, format!("{} of {} are lost", units::count(all as u64), units::count(acknowledged as u64)));
     }
     if acknowledged == 0 {
         found.push("none was acknowledged, so nothing is proven".to_owned());
     }
+    Ok(found)
+}
+
+/// Checks all data. Returns the number of checks, and those that do not hold.
+fn broken_checks(access: &data::DataAccess<'_>, workload: &Workload) -> Result<(usize, Vec<String>)> {
     let mut checks = Vec::new();
     for data in &workload.data {
-        checks.extend(data::check(&access, data.as_ref(), Moment::InFull, "after the crash")?.0.checks);
+        checks.extend(data::check(access, data.as_ref(), Moment::InFull, "after the crash")?.0.checks);
     }
-    for check in checks.iter().filter(|check| !check.holds) {
-        found.push(format!("{} {} is broken: {}", check.name, check.condition, check.violations.join("; ")));
-    }
-    let remark = format!(
-        "on a private server of its own, PostgreSQL {}, {}: {} were acknowledged and {} under way when it was killed; \
-         all {} conditions were checked after its recovery. This does not test the loss of power",
-        like.installation().version.text,
-        shown.join(" "),
-        units::count(acknowledged as u64),
-        told.unanswered,
-        checks.len()
-    );
-    Ok(Outcome { found, remark, seconds: began.elapsed().as_secs_f64() })
+    let broken = checks.iter().filter(|check| !check.holds);
+    let broken =
+        broken.map(|check| format!("{} {} is broken: {}", check.name, check.condition, check.violations.join("; ")));
+    Ok((checks.len(), broken.collect()))
 }
 
 /// Returns the connection failure of sessions that were to connect, or to be killed.

@@ -1,6 +1,6 @@
 //! `pgdyno load`: creates and loads a workload's data, and checks the rows.
 
-use pgdyno_life::agents::load::{LoadTeam, SharedLoad};
+use pgdyno_life::agents::load::{LoadFacts, LoadTeam, SharedLoad};
 use pgdyno_life::data;
 use pgdyno_life::data::loaded::stamped;
 use pgdyno_life::data::loading::LoadSettings;
@@ -52,7 +52,9 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
         let data = data.as_ref();
         let shared = match &team {
             Some(team) => {
-                Some(team.share(place.plain(), &order, there.as_ref(), data, access.caps, loading.loaders)?)
+                let (loaded, loaders) = (there.as_ref(), loading.loaders);
+                let facts = LoadFacts { target: place.plain(), workload: &order, loaded, caps: access.caps, loaders };
+                Some(team.share(&facts, data)?)
             }
             None => None,
         };

@@ -54,78 +54,70 @@ fn spread() -> Option<Capabilities> {
     Some(Capabilities { distributed_tables: true, cluster, ..Capabilities::default() })
 }
 
+/// Orders and facts, and the plans that follow.
+const PLANS: [Row; 17] = [
+    ("tpcb-like", NOTHING, UNKNOWN, "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s"),
+    ("tpcb-like", NOTHING, |f| f.driver_cpus = 1, "scale 4 clients 4 threads 1 prepared tries 1000 30s+5s"),
+    ("tpcb-like", NOTHING, |f| f.target.is_local = false, "scale 10 clients 32 threads 16 prepared tries 1000 30s+5s"),
+    ("tpcb-like", |o| o.drive.clients = Some(3), UNKNOWN, "scale 3 clients 3 threads 3 prepared tries 1000 30s+5s"),
+    ("tpcb-like", NOTHING, |f| f.loaded = loaded(50, &[]), "scale 50 clients 32 threads 4 prepared tries 1000 30s+5s"),
+    (
+        "tpcb-like",
+        |o| o.workload.scale = Some("2".to_owned()),
+        |f| f.loaded = loaded(50, &[]),
+        "scale 2 clients 32 threads 4 prepared tries 1000 30s+5s",
+    ),
+    (
+        "tpcb-like",
+        |o| o.drive.transactions = Some(9),
+        UNKNOWN,
+        "scale 10 clients 32 threads 4 prepared tries 1000 9t+0s",
+    ),
+    (
+        "tpcb-like",
+        |o| (o.drive.connections, o.drive.threads) = (Some(2), Some(8)),
+        UNKNOWN,
+        "scale 10 clients 32/2 threads 2 prepared tries 1000 30s+5s",
+    ),
+    (
+        "tpcb-like",
+        NOTHING,
+        |f| f.server = pooled(Pooling::Transaction { prepared: false }),
+        "scale 10 clients 32 threads 4 extended tries 1000 30s+5s",
+    ),
+    (
+        "tpcb-like",
+        NOTHING,
+        |f| f.server = pooled(Pooling::Transaction { prepared: true }),
+        "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
+    ),
+    (
+        "tpcb-like",
+        NOTHING,
+        |f| f.server = pooled(Pooling::Session),
+        "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
+    ),
+    ("tproc-c", NOTHING, |f| f.server = spread(), "scale 10 clients 32 threads 4 simple tries 1000 30s+5s"),
+    (
+        "tproc-c",
+        |o| o.workload.call = Some("function".to_owned()),
+        |f| f.server = spread(),
+        "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
+    ),
+    (
+        "tproc-c",
+        |o| o.workload.profile = Some("spec".to_owned()),
+        |f| f.loaded = loaded(3, &[]),
+        "scale 3 clients 30/30 threads 4 prepared tries 1000 30s+5s",
+    ),
+    ("tpcb-like", NOTHING, |f| f.server = spread(), "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s"),
+    ("sensor-1", NOTHING, UNKNOWN, "scale 1 clients 32 threads 4 simple tries 1000 30s+5s"),
+    ("noop", NOTHING, UNKNOWN, "scale 0 clients 32 threads 4 prepared tries 1000 30s+5s"),
+];
+
 #[test]
 fn an_order_and_facts_become_a_plan() {
-    let table: [Row; 17] = [
-        ("tpcb-like", NOTHING, UNKNOWN, "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s"),
-        ("tpcb-like", NOTHING, |f| f.driver_cpus = 1, "scale 4 clients 4 threads 1 prepared tries 1000 30s+5s"),
-        (
-            "tpcb-like",
-            NOTHING,
-            |f| f.target.is_local = false,
-            "scale 10 clients 32 threads 16 prepared tries 1000 30s+5s",
-        ),
-        ("tpcb-like", |o| o.drive.clients = Some(3), UNKNOWN, "scale 3 clients 3 threads 3 prepared tries 1000 30s+5s"),
-        (
-            "tpcb-like",
-            NOTHING,
-            |f| f.loaded = loaded(50, &[]),
-            "scale 50 clients 32 threads 4 prepared tries 1000 30s+5s",
-        ),
-        (
-            "tpcb-like",
-            |o| o.workload.scale = Some("2".to_owned()),
-            |f| f.loaded = loaded(50, &[]),
-            "scale 2 clients 32 threads 4 prepared tries 1000 30s+5s",
-        ),
-        (
-            "tpcb-like",
-            |o| o.drive.transactions = Some(9),
-            UNKNOWN,
-            "scale 10 clients 32 threads 4 prepared tries 1000 9t+0s",
-        ),
-        (
-            "tpcb-like",
-            |o| (o.drive.connections, o.drive.threads) = (Some(2), Some(8)),
-            UNKNOWN,
-            "scale 10 clients 32/2 threads 2 prepared tries 1000 30s+5s",
-        ),
-        (
-            "tpcb-like",
-            NOTHING,
-            |f| f.server = pooled(Pooling::Transaction { prepared: false }),
-            "scale 10 clients 32 threads 4 extended tries 1000 30s+5s",
-        ),
-        (
-            "tpcb-like",
-            NOTHING,
-            |f| f.server = pooled(Pooling::Transaction { prepared: true }),
-            "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
-        ),
-        (
-            "tpcb-like",
-            NOTHING,
-            |f| f.server = pooled(Pooling::Session),
-            "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
-        ),
-        ("tproc-c", NOTHING, |f| f.server = spread(), "scale 10 clients 32 threads 4 simple tries 1000 30s+5s"),
-        (
-            "tproc-c",
-            |o| o.workload.call = Some("function".to_owned()),
-            |f| f.server = spread(),
-            "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
-        ),
-        (
-            "tproc-c",
-            |o| o.workload.profile = Some("spec".to_owned()),
-            |f| f.loaded = loaded(3, &[]),
-            "scale 3 clients 30/30 threads 4 prepared tries 1000 30s+5s",
-        ),
-        ("tpcb-like", NOTHING, |f| f.server = spread(), "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s"),
-        ("sensor-1", NOTHING, UNKNOWN, "scale 1 clients 32 threads 4 simple tries 1000 30s+5s"),
-        ("noop", NOTHING, UNKNOWN, "scale 0 clients 32 threads 4 prepared tries 1000 30s+5s"),
-    ];
-    for (workload, say, know, expected) in table {
+    for (workload, say, know, expected) in PLANS {
         let resolved = request(workload, say).resolve(&facts(know)).unwrap_or_else(|e| panic!("{}", e.text()));
         assert_eq!(shape(&resolved.plan), expected, "{workload}");
         assert_eq!(resolved.plan.seed, 7);

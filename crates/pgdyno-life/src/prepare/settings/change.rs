@@ -213,12 +213,27 @@ pub(crate) fn change(
         return Err(Failure::new(Code::Start, error)
             .hint("give the target a hook `restart` in pgdyno.toml, or set it yourself, restart, and run again"));
     }
-    let mut journal = journal(&mut admin, options)?;
+    let journal = journal(&mut admin, options)?;
+    changed.open = Some(alter_server(&mut admin, ways, target, &on_server, journal)?);
+    Ok(changed)
+}
+
+/// Writes the journal and sets the settings of the server. Returns what has to be restored.
+///
+/// # Errors
+/// When a setting cannot be set. Settings that were changed until then are restored.
+fn alter_server(
+    admin: &mut Admin,
+    ways: &Ways,
+    target: &str,
+    on_server: &[&Asked],
+    mut journal: Journal,
+) -> Result<(Journal, Vec<Before>)> {
     let mut befores = Vec::new();
-    for one in &on_server {
+    for one in on_server {
         befores.push(Before {
             name: one.there.name.clone(),
-            altered: altered(&mut admin, &one.there.name)?,
+            altered: altered(admin, &one.there.name)?,
             shown: one.there.value.clone(),
             restart: one.way == Way::Restart,
         });
@@ -227,13 +242,10 @@ pub(crate) fn change(
     journal.write(&Entry { target: target.to_owned(), who, settings: befores.clone() })?;
     let mut done = 0;
     let wanted = on_server.iter().map(|one| (one.there.name.as_str(), Some(one.value.as_str())));
-    let altered = alter(&mut admin, wanted, &mut done);
+    let altered = alter(admin, wanted, &mut done);
     // Settings that did not take effect are reported, with all others, when they are read back.
-    let reloaded = altered.and_then(|()| until(options, |admin| have_taken(admin, &on_server)));
-    let Err(failure) = reloaded else {
-        changed.open = Some((journal, befores));
-        return Ok(changed);
-    };
+    let reloaded = altered.and_then(|()| until(&ways.first, |admin| have_taken(admin, on_server)));
+    let Err(failure) = reloaded else { return Ok((journal, befores)) };
     befores.truncate(done);
     if befores.is_empty() {
         journal.close();
