@@ -6,9 +6,9 @@
 //!
 //! - [`plan`]: makes a [`Plan`](pgdyno_plan::Plan), which never changes, from an order and the facts of its target;
 //! - [`target`]: finds or starts the server; knows what it can do and who else uses it;
-//! - [`run`](mod@run): executes a run on its target; [`prepare`]: prepares the server and restores it;
-//! - [`stage`]: runs on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives the
-//!   server and watches it;
+//! - [`run`](mod@run): a run as rooms, from the server that is prepared to the record that is judged;
+//! - [`prepare`]: the steps that prepare a server and restore it; [`data`]: the data is loaded, found or copied, and checked; `drive`:
+//!   the clients drive the server, which is watched meanwhile;
 //! - [`record`]: the record while the run goes on, its status, and its page;
 //! - [`agents`]: several machines as one driver;
 //! - [`pgbench`]: the drop-in, which has its own life cycle and shares the record;

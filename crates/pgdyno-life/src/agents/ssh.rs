@@ -23,7 +23,7 @@ use crate::target::own_program;
 
 /// How long released agents may take to end before their sessions are closed.
 const ENDING: Duration = Duration::from_secs(10);
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Prints the kind of the machine, then path, SHA-256 and version of the program there, if there is one.
 const LOOK: &str =
@@ -109,7 +109,7 @@ impl Drop for Started {
         let until = Instant::now() + ENDING;
         for session in &mut self.sessions {
             while Instant::now() < until && matches!(session.child.try_wait(), Ok(None)) {
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL_INTERVAL);
             }
             // The end of its input ends one that goes on.
             drop(session.input.take());
@@ -117,7 +117,7 @@ impl Drop for Started {
         let until = Instant::now() + ENDING;
         for session in &mut self.sessions {
             while Instant::now() < until && matches!(session.child.try_wait(), Ok(None)) {
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL_INTERVAL);
             }
             // One that has ended cannot be killed, which is the error here.
             let _ = session.child.kill();

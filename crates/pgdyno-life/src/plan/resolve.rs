@@ -7,7 +7,7 @@ use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
     AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate,
-    StagePlan, TargetOrder,
+    StagePlan, TargetFacts, TargetOrder,
 };
 use pgdyno_results::admit_file;
 use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workload};
@@ -283,23 +283,39 @@ fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> R
 }
 
 /// Returns how long the clients run; `None` if that depends on the number of their transactions.
-fn time_s(order: &Order) -> Result<Option<f64>> {
+fn time_s(order: &Order) -> Option<f64> {
     let drive = &order.drive;
-    let time_s = match (drive.time, drive.transactions) {
-        (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
-        (Some(time), _) => Some(time),
-        (None, Some(_)) => None,
-        (None, None) => Some(DEFAULT_TIME_S),
-    };
-    if drive.max_tries == Some(0) && time_s.is_none() && drive.latency_limit.is_none() {
+    drive.time.or_else(|| drive.transactions.is_none().then_some(DEFAULT_TIME_S))
+}
+
+/// Returns the length of the warm-up: by default there is none where transactions are counted.
+fn ramp_s(order: &Order) -> f64 {
+    let usual = if time_s(order).is_some() { DEFAULT_RAMP_S } else { 0.0 };
+    order.drive.ramp.unwrap_or(usual)
+}
+
+/// Returns the database that is copied, if one is: by default the target's own.
+fn from_template(order: &Order, target: &TargetFacts) -> Option<String> {
+    let name = order.from_template.as_ref()?;
+    Some(if name.is_empty() { target.database.clone() } else { name.clone() })
+}
+
+/// Refuses a length that ends nothing.
+fn admit_length(order: &Order) -> Result<()> {
+    let drive = &order.drive;
+    if drive.time.is_some_and(|time| time <= 0.0) {
+        return Err(Failure::new(Code::Start, "--time must be above 0"));
+    }
+    if drive.max_tries == Some(0) && time_s(order).is_none() && drive.latency_limit.is_none() {
         let error = "--max-tries=0 needs an end: give --time or --latency-limit";
         return Err(Failure::new(Code::Start, error));
     }
-    Ok(time_s)
+    Ok(())
 }
 
 /// Refuses an order that this workload cannot follow.
 fn admit_order(order: &Order, source: &WorkloadSource, workload: &Workload, setup: &ClientSetup) -> Result<()> {
+    admit_length(order)?;
     if let Some(agents) = order.meeting.agents {
         admit_agents(order, workload, setup, agents)?;
     }
@@ -351,10 +367,8 @@ fn plan(
     setup: &ClientSetup,
     facts: &Facts,
 ) -> Result<Plan> {
-    let time_s = time_s(order)?;
     admit_order(order, source, workload, setup)?;
     let (drive, target, meta) = (&order.drive, &facts.target, workload.meta);
-    let template = |name: &String| if name.is_empty() { target.database.clone() } else { name.clone() };
     let loading = LoadSettings::with_cpus(&order.loading, facts.driver_cpus);
     let plan = Plan {
         workload: source.name(),
@@ -374,7 +388,7 @@ fn plan(
         suite: order.suite.clone(),
         cycle: cycle(order),
         settings: target.settings.clone(),
-        from_template: order.from_template.as_ref().map(template),
+        from_template: from_template(order, target),
         loaders: if workload.has_sql_data() { 1 } else { loading.loaders },
         resumable: loading.resumable,
         unlogged: loading.unlogged,
@@ -390,8 +404,8 @@ fn plan(
         mode: setup.mode,
         wire: drive.wire.unwrap_or_default(),
         pace: drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into(),
-        ramp_s: drive.ramp.unwrap_or(if time_s.is_some() { DEFAULT_RAMP_S } else { 0.0 }),
-        time_s,
+        ramp_s: ramp_s(order),
+        time_s: time_s(order),
         transactions: drive.transactions,
         grace_s: drive.grace.unwrap_or(Plan::USUAL_GRACE_S),
         stages: Vec::new(),

@@ -5,6 +5,8 @@
 
 mod assess;
 mod fill;
+#[cfg(test)]
+mod tests;
 
 use pgdyno_results::RunRecord;
 use pgdyno_workload::Drive;

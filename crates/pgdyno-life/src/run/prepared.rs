@@ -7,6 +7,8 @@ mod provisioned;
 mod server;
 mod settings;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use pgdyno_net::Admin;
 use pgdyno_plan::Facts;

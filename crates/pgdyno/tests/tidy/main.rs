@@ -1,6 +1,8 @@
 //! Rules of the house that no compiler keeps: which crate may know which, pages that must exist, links that
 //! must lead somewhere.
 
+mod functions;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -34,14 +34,6 @@ pub(super) struct Found {
     pub(super) is_whole: bool,
 }
 
-/// How to reach the data.
-struct Place<'a> {
-    options: &'a ConnectOptions,
-    caps: &'a Capabilities,
-    /// The data directory of a private server.
-    data_dir: Option<&'a Path>,
-}
-
 impl<'c> Loading<'_, 'c> {
     /// Provides the data in the target's database or in a copy of the template. `admin` is a session on the server.
     ///
@@ -65,6 +57,17 @@ impl<'c> Loading<'_, 'c> {
         }
     }
 
+    /// Returns access to the data; `data_dir` is the data directory of a private server.
+    fn access<'b>(
+        &'b self,
+        options: &'b ConnectOptions,
+        caps: &'b Capabilities,
+        data_dir: Option<&'b Path>,
+    ) -> DataAccess<'b> {
+        let stop = self.context.interrupt.control.stop_flag();
+        DataAccess { options, caps, events: self.context.view, stop, data_dir }
+    }
+
     fn in_own_database(
         &self,
         prepared: &mut Prepared<'_>,
@@ -72,8 +75,8 @@ impl<'c> Loading<'_, 'c> {
         options: ConnectOptions,
         caps: Capabilities,
     ) -> Result<(Database<'c>, Found)> {
-        let place = Place { options: &options, caps: &caps, data_dir: prepared.server.data_dir() };
-        let found = self.find_or_load(prepared, &mut session, &place)?;
+        let access = self.access(&options, &caps, prepared.server.data_dir());
+        let found = self.find_or_load(prepared, &mut session, &access)?;
         if self.is_worth_keeping(prepared, &found) {
             drop(session);
             prepared.server.keep_data(self.context.view)?;
@@ -89,10 +92,9 @@ impl<'c> Loading<'_, 'c> {
         template: &Template,
         caps: Capabilities,
     ) -> Result<(Database<'c>, Found)> {
-        let data_dir = prepared.server.data_dir().map(Path::to_owned);
         let find_or_load = |options: &ConnectOptions, session: &mut KeptSession| {
-            let place = Place { options, caps: &caps, data_dir: data_dir.as_deref() };
-            self.find_or_load(prepared, session, &place)
+            let access = self.access(options, &caps, prepared.server.data_dir());
+            self.find_or_load(prepared, session, &access)
         };
         let there = template.options().map(|options| self.context.interrupt.options(&options));
         let found = there.map(|there| find_or_load(&there, &mut session)).transpose()?;
@@ -108,11 +110,16 @@ impl<'c> Loading<'_, 'c> {
         Ok((Database { session, options, caps, _copy: Some(copy) }, found))
     }
 
-    fn find_or_load(&self, prepared: &Prepared<'_>, session: &mut KeptSession, place: &Place<'_>) -> Result<Found> {
+    fn find_or_load(
+        &self,
+        prepared: &Prepared<'_>,
+        session: &mut KeptSession,
+        access: &DataAccess<'_>,
+    ) -> Result<Found> {
         let workload = self.workload;
         let mut found = Found { maker: None, fresh: Vec::new(), is_whole: true };
         if self.plan.load != LoadChoice::Always {
-            let missing = spared::spared(session.ready()?, workload, place.caps)?;
+            let missing = spared::spared(session.ready()?, workload, access.caps)?;
             if !missing.is_empty() {
                 found.is_whole = false;
                 self.context.events.warn(&format!(
@@ -124,9 +131,9 @@ impl<'c> Loading<'_, 'c> {
             }
         }
         for set in &workload.data {
-            self.find_or_load_set(prepared, session, place, (set.as_ref(), &mut found))?;
+            self.find_or_load_set(prepared, session, access, (set.as_ref(), &mut found))?;
         }
-        rights::admit(session.ready()?, workload, place.caps)?;
+        rights::admit(session.ready()?, workload, access.caps)?;
         self.record_origin(session, &found)?;
         Ok(found)
     }
@@ -135,18 +142,14 @@ impl<'c> Loading<'_, 'c> {
         &self,
         prepared: &Prepared<'_>,
         session: &mut KeptSession,
-        place: &Place<'_>,
+        access: &DataAccess<'_>,
         (set, found): (&dyn DataSet, &mut Found),
     ) -> Result<()> {
         let Self { context, plan, .. } = *self;
-        let Place { options, caps, data_dir } = *place;
-        let stop = context.interrupt.control.stop_flag();
-        let access = DataAccess { options, caps, events: context.view, stop, data_dir };
         let team = context.team_of_run(&prepared.facts);
-        let shared = team.as_ref().and_then(|team| team.load(plan, set, options, caps));
+        let shared = team.as_ref().and_then(|team| team.load(plan, set, access.options, access.caps));
         let wanted = Wanted::of(plan);
-        let provided =
-            data::provide(&access, session.ready()?, set, &wanted, shared.as_ref().map(SharedLoad::helpers))?;
+        let provided = data::provide(access, session.ready()?, set, &wanted, shared.as_ref().map(SharedLoad::helpers))?;
         if let Some(shared) = &shared {
             shared.end_before_drive(context.view)?;
         }
@@ -161,7 +164,7 @@ impl<'c> Loading<'_, 'c> {
             });
         }
         found.maker = found.maker.or(provided.maker);
-        data::repair(&access, session.ready()?, set)
+        data::repair(access, session.ready()?, set)
     }
 
     /// Records which program has loaded the data, and the rows that the workload will read.

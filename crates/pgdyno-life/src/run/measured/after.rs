@@ -112,7 +112,7 @@ impl Observer<'_> {
     fn analytics_server(&self, admin: &mut Admin) -> Option<AnalyticsServerRecord> {
         let found = self.analytics_server?.record(admin);
         let left_out = |error: &String| {
-            let warning = format!("the server of the queries does not say how it did: {error}");
+            let warning = format!("failed to read the statistics of the server of the queries: {error}");
             self.context.events.warn(&warning);
         };
         found.inspect_err(left_out).ok()
