@@ -12,34 +12,34 @@ mod notices;
 pub(crate) mod pinning;
 pub(crate) mod query_plans;
 mod samples;
-mod spec;
-mod team;
+mod server;
+pub(crate) mod spec;
+pub(crate) mod team;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::time::Instant;
 
 use pgdyno_engine::{Audience, Backend, Event, Observer, RunError, RunOutcome, RunSpec, run};
-use pgdyno_net::ConnectOptions;
 use pgdyno_plan::Plan;
 use pgdyno_results::{DriverRecord, Execution};
-use pgdyno_server::os::Machines;
-use pgdyno_server::{DiskReads, IDENTITY, ServerIdentity, Work};
+use pgdyno_server::{DiskReads, IDENTITY, Work};
 use pgdyno_workload::{Capabilities, Workload};
 
-pub(crate) use spec::spec;
-pub(crate) use team::TeamOfRun;
+pub(crate) use server::DrivenServer;
 
 use crate::agents::drive::TeamDrive;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
 use crate::drive::listener::Listener;
+use crate::drive::notices::Notices;
 use crate::drive::samples::Samples;
+use crate::drive::spec::spec;
+use crate::drive::team::TeamOfRun;
 use crate::drive::watch::{Subject, Watch, Watched};
 use crate::events;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
-use crate::kept_session::KeptSession;
 use crate::run::context::RunContext;
 
 /// The results of a drive.
@@ -58,41 +58,6 @@ pub(crate) struct Driven {
     pub(crate) watched: Option<Watched>,
     /// Each execution of large queries, if there were any.
     pub(crate) kept: Option<Kept>,
-}
-
-/// The server that the clients drive.
-pub(crate) struct DrivenServer<'a> {
-    pub(crate) caps: &'a Capabilities,
-    /// How to connect to it; `None` without a server.
-    pub(crate) options: Option<&'a ConnectOptions>,
-    /// How groups of queries connect, if that is another way.
-    pub(crate) of_queries: Option<&'a ConnectOptions>,
-    /// A connection for statistics, if the server keeps statistics that cover all of it.
-    pub(crate) sampler: Option<KeptSession>,
-    /// Whether it has statistics to watch.
-    pub(crate) is_watched: bool,
-    /// Whether it is a private server.
-    pub(crate) is_private: bool,
-    /// How its machine is read.
-    pub(crate) machines: Machines,
-    /// The server of pgdyno's own sessions, if it says which one it is.
-    pub(crate) identity: Option<ServerIdentity>,
-}
-
-impl<'a> DrivenServer<'a> {
-    /// Returns a server without data and statistics: a null server, or none at all.
-    pub(crate) fn without_statistics(options: Option<&'a ConnectOptions>, caps: &'a Capabilities) -> Self {
-        Self {
-            caps,
-            options,
-            of_queries: None,
-            sampler: None,
-            is_watched: false,
-            is_private: true,
-            machines: Machines::default(),
-            identity: None,
-        }
-    }
 }
 
 /// This process while it runs clients, or has agents run them.
@@ -123,7 +88,16 @@ impl Driver<'_> {
         let driver = &self;
         let (ran, (samples, notices, probes, watched)) = std::thread::scope(|scope| {
             let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
-            let mut listener = Listener::new(driver, &executions, watch, samples);
+            let mut listener = Listener {
+                context,
+                plan: driver.plan,
+                identity: driver.server.identity.as_ref(),
+                executions: &executions,
+                watch,
+                samples,
+                notices: Notices::default(),
+                probes: 0,
+            };
             let ran = match &driver.team {
                 Some(team) => driver.run_by_team(team, &mut listener, &executions),
                 None => driver.run_here(pin, &mut listener, &executions, journal.as_ref()),

@@ -13,7 +13,7 @@ use pgdyno_workload::{Drive, Note, Stage, Work};
 use super::task::{self, Batch, DriveTask, Drove, Task};
 use super::team::Told;
 use super::{AgentRow, ENDED_BY_USER, Team};
-use crate::drive::spec;
+use crate::drive::spec::spec;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 

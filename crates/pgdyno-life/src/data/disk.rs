@@ -8,7 +8,8 @@ use pgdyno_report::units;
 use pgdyno_server::os::is_here;
 use pgdyno_workload::{DataSet, Workload};
 
-use crate::data::{DataAccess, size};
+use crate::data::access::DataAccess;
+use crate::data::size::size;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::{Kind, Target, places};

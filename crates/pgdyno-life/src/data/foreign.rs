@@ -5,7 +5,7 @@ use pgdyno_net::Admin;
 use pgdyno_results::{CheckRecord, CheckSet};
 use pgdyno_workload::{DataSet, Maker};
 
-use crate::data::DataAccess;
+use crate::data::access::DataAccess;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 

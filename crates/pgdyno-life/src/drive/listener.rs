@@ -4,41 +4,38 @@ use std::cell::RefCell;
 
 use pgdyno_engine::Event;
 use pgdyno_measure::{Interval, Phase};
+use pgdyno_plan::Plan;
+use pgdyno_server::ServerIdentity;
 use pgdyno_workload::Note;
 
-use super::Driver;
 use super::endpoints::Endpoints;
 use super::executions::Executions;
 use super::notices::Notices;
 use super::samples::Samples;
 use super::watch::{Watch, Watched};
 use crate::events;
+use crate::run::context::RunContext;
 
 /// The receiver of the engine's events in one run.
 pub(super) struct Listener<'a, 'e, 'scope> {
-    driver: &'a Driver<'a>,
-    executions: &'e RefCell<Option<Executions>>,
+    pub(super) context: &'a RunContext<'a>,
+    pub(super) plan: &'a Plan,
+    /// The server of pgdyno's own sessions, if it says which one it is.
+    pub(super) identity: Option<&'a ServerIdentity>,
+    /// Executions of large queries, if there are any.
+    pub(super) executions: &'e RefCell<Option<Executions>>,
     /// The watchers, if the server is watched.
-    watch: Option<Watch<'scope>>,
-    samples: Samples<'a>,
-    notices: Notices,
+    pub(super) watch: Option<Watch<'scope>>,
+    pub(super) samples: Samples<'a>,
+    pub(super) notices: Notices,
     /// Connections of clients that said which server they are on: each is a transaction of the server.
-    probes: u64,
+    pub(super) probes: u64,
 }
 
-impl<'a, 'e, 'scope> Listener<'a, 'e, 'scope> {
-    pub(super) fn new(
-        driver: &'a Driver<'a>,
-        executions: &'e RefCell<Option<Executions>>,
-        watch: Option<Watch<'scope>>,
-        samples: Samples<'a>,
-    ) -> Self {
-        Self { driver, executions, watch, samples, notices: Notices::default(), probes: 0 }
-    }
-
+impl<'a> Listener<'a, '_, '_> {
     /// Receives an event.
     pub(super) fn event(&mut self, event: Event<'_>) {
-        let events = self.driver.context.events;
+        let events = self.context.events;
         match event {
             Event::Connected if self.has_no_ramp() => self.samples.open(self.watch.as_ref()),
             Event::Connected => {}
@@ -59,19 +56,19 @@ impl<'a, 'e, 'scope> Listener<'a, 'e, 'scope> {
     }
 
     fn has_no_ramp(&self) -> bool {
-        self.driver.plan.window().0 <= 0.0
+        self.plan.window().0 <= 0.0
     }
 
     /// The clients start: leaves the server's figures out if they are not all on the sampled server.
     fn started(&mut self, answers: &[Vec<Option<String>>]) {
         self.probes = answers.len() as u64;
         let endpoints = Endpoints::of(answers);
-        let server = self.driver.server.identity.as_ref();
+        let server = self.identity;
         let sampled = self.watch.as_ref().and_then(Watch::server_started);
         let own = server.map(|server| server.started.as_str()).into_iter().chain(self.samples.started()).chain(sampled);
         let name = server.map_or_else(|| "one of them".to_owned(), ToString::to_string);
         if let Some(warning) = endpoints.warning(&name, &own.collect::<Vec<_>>()) {
-            let context = self.driver.context;
+            let context = self.context;
             context.events.warn(&warning);
             context.record.edit(|recording| {
                 if let Some(server) = &mut recording.record.server {
@@ -90,7 +87,7 @@ impl<'a, 'e, 'scope> Listener<'a, 'e, 'scope> {
     fn interval(&mut self, interval: &Interval) {
         self.samples.look_in();
         let watch = self.watch.as_ref();
-        let (ramp_s, time_s) = self.driver.plan.window();
+        let (ramp_s, time_s) = self.plan.window();
         let (end_ns, ramp_ns) = (interval.end_ns as f64, ramp_s * 1e9);
         match interval.phase {
             Phase::Ramp if end_ns >= ramp_ns => self.samples.open(watch),
@@ -102,7 +99,7 @@ impl<'a, 'e, 'scope> Listener<'a, 'e, 'scope> {
             Phase::Drain => self.samples.close(watch),
         }
         self.watch.iter().for_each(|watch| watch.interval(interval));
-        self.driver.context.events.event(&events::Event::Interval { interval });
+        self.context.events.event(&events::Event::Interval { interval });
         self.executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
     }
 }

@@ -4,23 +4,31 @@ use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{Facts, Order, Plan};
 use pgdyno_workload::{Capabilities, DataSet};
 
-use super::DrivenServer;
+use super::server::DrivenServer;
 use crate::agents::Team;
 use crate::agents::load::{LoadFacts, SharedLoad};
 use crate::agents::task::{DriveTask, QueriesTask};
+use crate::run::context::RunContext;
 
 /// Agents that drive, and what they need to know of the run.
 pub(crate) struct TeamOfRun<'a> {
-    pub(crate) team: &'a Team,
+    pub(super) team: &'a Team,
     /// The facts that the plan was made from.
-    pub(crate) facts: &'a Facts,
+    facts: &'a Facts,
     /// Connections of each machine that loads, if the user said how many.
-    pub(crate) loaders: Option<u16>,
+    loaders: Option<u16>,
     /// Files of the workload that are too large for the plan, by their SHA-256.
-    pub(crate) files: Vec<(String, &'a [u8])>,
+    files: Vec<(String, &'a [u8])>,
 }
 
 impl<'a> TeamOfRun<'a> {
+    /// Returns the agents of a run, with the facts that its plan was made from; `None` if this process drives.
+    pub(crate) fn of(context: &'a RunContext<'_>, facts: &'a Facts) -> Option<Self> {
+        let team = context.team?;
+        let loaders = context.request.order.loading.loaders;
+        Some(Self { team, facts, loaders, files: context.request.source.files_beside_plan() })
+    }
+
     /// Returns a load that the agents help with; `None` where its rows are made by SQL, or by files that only this
     /// machine has.
     pub(crate) fn load(

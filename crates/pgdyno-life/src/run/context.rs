@@ -1,9 +1,6 @@
 //! What all rooms of a run borrow.
 
-use pgdyno_plan::Facts;
-
 use crate::agents::Team;
-use crate::drive::TeamOfRun;
 use crate::events::{Event, EventSink};
 use crate::interrupt::Interrupt;
 use crate::plan::resolve::{Request, Resolved};
@@ -31,16 +28,6 @@ impl RunContext<'_> {
     /// Returns true if a parent process already did this step.
     pub(crate) fn is_done(&self, step: &str) -> bool {
         self.request.order.cycle.done.iter().any(|(done, _)| done == step)
-    }
-
-    /// Returns the agents that drive, with these facts of the run.
-    pub(crate) fn team_of_run<'b>(&'b self, facts: &'b Facts) -> Option<TeamOfRun<'b>> {
-        self.team.map(|team| TeamOfRun {
-            team,
-            facts,
-            loaders: self.request.order.loading.loaders,
-            files: self.request.source.files_beside_plan(),
-        })
     }
 }
 

@@ -4,33 +4,19 @@
 //! alone.
 
 mod assess;
+mod evidence;
 mod fill;
 #[cfg(test)]
 mod tests;
 
 use pgdyno_results::RunRecord;
-use pgdyno_workload::Drive;
 
-pub(crate) use self::assess::assess;
-use crate::drive::Driven;
-use crate::record::Series;
-use crate::record::run_files::RunFiles;
+use self::assess::assess;
+use self::evidence::Evidence;
 use crate::record::verdict::End;
 use crate::run::context::RunContext;
 use crate::run::loaded::Before;
-use crate::run::measured::{After, Measured};
-
-/// What a run has measured, as data.
-pub(crate) struct Evidence<'a> {
-    pub(crate) drive: &'a dyn Drive,
-    pub(crate) driven: &'a Driven,
-    /// The intervals of the measured window.
-    pub(crate) series: &'a Series,
-    /// The files of the run; an error says why they could not be read. `None` without samples.
-    pub(crate) files: Option<std::result::Result<&'a RunFiles, &'a str>>,
-    pub(crate) before: &'a Before,
-    pub(crate) after: &'a After,
-}
+use crate::run::measured::Measured;
 
 /// A record that says how its run ended.
 pub(crate) struct Judged {

@@ -12,6 +12,7 @@ use pgdyno_server::os::{Machines, ServerSession};
 use pgdyno_workload::Capabilities;
 
 pub(crate) use self::after::After;
+use crate::drive::team::TeamOfRun;
 use crate::drive::{Driven, DrivenServer, Driver, watch};
 use crate::events::Event;
 use crate::failure::Result;
@@ -93,7 +94,7 @@ fn drive_without_data(context: &RunContext<'_>, loaded: &Loaded<'_>) -> Result<D
     }
     let caps = Capabilities::default();
     let server = DrivenServer::without_statistics(options.as_ref(), &caps);
-    let team = context.team_of_run(&prepared.facts);
+    let team = TeamOfRun::of(context, &prepared.facts);
     drive(context, Driver { context, plan, workload, team, server })
 }
 
@@ -126,7 +127,7 @@ fn drive_database(context: &RunContext<'_>, loaded: &mut Loaded<'_>, database: &
         machines,
         identity: session.server().cloned(),
     };
-    let team = context.team_of_run(&prepared.facts);
+    let team = TeamOfRun::of(context, &prepared.facts);
     session.kept_alive(|| drive(context, Driver { context, plan, workload, team, server }))
 }
 

@@ -10,7 +10,7 @@ use pgdyno_results::{
 use pgdyno_samples::{replication, statements};
 use pgdyno_workload::{ServerCount, Stage, has_groups};
 
-use super::Evidence;
+use super::evidence::Evidence;
 use crate::drive::Driven;
 use crate::record::ending::Ending;
 use crate::record::run_files::RunFiles;

@@ -10,6 +10,7 @@ use pgdyno_workload::{Capabilities, DataSet, Workload};
 use super::database::{Database, DatabaseCopy};
 use crate::agents::load::SharedLoad;
 use crate::data::{self, DataAccess, Wanted, rights, spared};
+use crate::drive::team::TeamOfRun;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::kept_session::KeptSession;
@@ -146,7 +147,7 @@ impl<'c> Loading<'_, 'c> {
         (set, found): (&dyn DataSet, &mut Found),
     ) -> Result<()> {
         let Self { context, plan, .. } = *self;
-        let team = context.team_of_run(&prepared.facts);
+        let team = TeamOfRun::of(context, &prepared.facts);
         let shared = team.as_ref().and_then(|team| team.load(plan, set, access.options, access.caps));
         let wanted = Wanted::of(plan);
         let provided = data::provide(access, session.ready()?, set, &wanted, shared.as_ref().map(SharedLoad::helpers))?;

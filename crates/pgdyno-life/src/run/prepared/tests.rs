@@ -89,7 +89,8 @@ fn a_server_that_a_hook_has_made_is_removed_where_it_cannot_be_reached() {
     let gone = directory.path().join("gone");
     let config = directory.path().join("pgdyno.toml");
     let text = format!(
-        "[targets.made]\ndsn = \"host={nowhere}\"\nhooks.provision = \"echo dsn=host={nowhere}\"\nhooks.teardown = \"touch {gone}\"\n",
+        "[target.made]\ndsn = 'host={nowhere}'\n[target.made.hooks]\n\
+         provision = {{ command = 'echo dsn=host={nowhere}' }}\nteardown = {{ command = 'touch {gone}' }}\n",
         nowhere = directory.path().display(),
         gone = gone.display()
     );

@@ -1,0 +1,129 @@
+//! Loads data, and reports the progress.
+
+use pgdyno_load::{LoadError, LoadOptions, LoadReport, Progress as Step, ServerSettings, Shared};
+use pgdyno_net::Admin;
+use pgdyno_plan::Plan;
+use pgdyno_report::units;
+use pgdyno_results::{LoadRecord, LoadTable};
+use pgdyno_workload::{Capabilities, DataSet};
+
+use super::access::DataAccess;
+use super::disk;
+use super::loading::LoadSettings;
+use super::size::{rows_progress, size};
+use crate::events::Event;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::target::reach;
+
+/// Returns what a load creates: tables and routines by name.
+#[must_use]
+pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
+    let tables: Vec<_> = data.tables(caps).iter().map(|table| table.name).collect();
+    let routines = data.routines(caps);
+    let mut parts = Vec::new();
+    if !tables.is_empty() {
+        parts.push(format!("tables {}", tables.join(", ")));
+    }
+    if !routines.list.is_empty() {
+        let place = routines.schema.map_or_else(String::new, |schema| format!(" in schema {schema}"));
+        let name = |signature: &'static str| signature.split('(').next().unwrap_or(signature);
+        let names: Vec<_> = routines.list.iter().map(|routine| name(routine.signature)).collect();
+        parts.push(format!("routines {}{place}", names.join(", ")));
+    }
+    parts.push(format!("its stamp {}", pgdyno_load::STAMP_TABLE));
+    format!("creates {}", parts.join("; "))
+}
+
+/// Returns how the planned load fills its largest table, and why; `None` if there is nothing to tell.
+#[must_use]
+pub fn way(plan: &Plan, data: &dyn DataSet, caps: &Capabilities, server: ServerSettings) -> Option<String> {
+    pgdyno_load::way(data, caps, &LoadSettings::planned(plan).options(false, false), server)
+}
+
+/// Loads the data; `shared` if other machines help.
+pub fn load(
+    access: &DataAccess<'_>,
+    data: &dyn DataSet,
+    how: &LoadOptions,
+    shared: Option<&dyn Shared>,
+) -> Result<LoadRecord> {
+    let meta = data.meta();
+    reach::admit_load(access.caps, meta.id)?;
+    let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
+    pgdyno_load::admit(&mut admin).or_fail(Code::Load)?;
+    access.events.note(&match data.sql_data() {
+        None => {
+            format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
+        }
+        Some(data) => {
+            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
+            format!("loading {} by {files}", meta.dataset)
+        }
+    });
+    disk::admit(access, &mut admin, data)?;
+    drop(admin);
+    access.events.note(&created(data, access.caps));
+    let report_step = |step: &Step<'_>| match *step {
+        Step::Plan { rows_expected, rows_kept, .. } => {
+            if rows_kept > 0 {
+                access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
+            }
+            access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
+        }
+        Step::Way(way) => access.events.note(way),
+        Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
+        Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
+        Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
+        Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
+        Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
+    };
+    let loaded = pgdyno_load::load(access.options, data, access.caps, how, &report_step, access.stop, shared);
+    access.events.ended();
+    let report = loaded.map_err(|error| {
+        let code = match &error {
+            LoadError::Interrupted | LoadError::Stopped(_) | LoadError::Suspended => Code::Interrupted,
+            LoadError::Connect(_) => Code::Start,
+            _ => Code::Load,
+        };
+        Failure::new(code, error)
+    })?;
+    for note in &report.notes {
+        access.events.note(note);
+    }
+    let rows: u64 = report.tables.iter().map(|t| t.rows).sum();
+    access.events.note(&format!(
+        "loaded {} rows{}, in {}{}",
+        units::count(rows),
+        report.data_bytes.map_or_else(String::new, |bytes| format!(", {}", units::bytes(bytes))),
+        units::duration(report.seconds),
+        longest(&report)
+    ));
+    Ok(record(&report))
+}
+
+/// Phases with less than this share of a load are not shown.
+const SHARE_SHOWN: f64 = 0.01;
+
+/// Returns the times of the phases: ` (rows 2.5 s, indexes 1.1 s)`.
+fn longest(report: &LoadReport) -> String {
+    let phases = report.phases.iter().filter(|phase| phase.seconds_added >= report.seconds * SHARE_SHOWN);
+    let phases: Vec<_> =
+        phases.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds_added))).collect();
+    if phases.is_empty() { String::new() } else { format!(" ({})", phases.join(", ")) }
+}
+
+fn record(report: &LoadReport) -> LoadRecord {
+    let table = |t: &pgdyno_load::TableReport| LoadTable {
+        name: t.name.clone(),
+        rows: t.rows,
+        copy_bytes: t.copy_bytes,
+        copy_s: t.seconds,
+    };
+    LoadRecord {
+        loaders: report.loaders,
+        seconds: report.seconds,
+        phases: report.phases.iter().map(|p| (p.phase.to_string(), p.seconds)).collect(),
+        tables: report.tables.iter().map(table).collect(),
+    }
+}
