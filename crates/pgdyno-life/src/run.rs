@@ -1,6 +1,6 @@
-//! A run as rooms: [`prepared`] → [`loaded`] → [`measured`] → [`judged`] → the record.
+//! A run as rooms: `prepared` → `loaded` → `measured` → `judged` → the record.
 //!
-//! Each room is a module with one function, which consumes the value of the room before and borrows one [`RunContext`]. Whatever
+//! Each room is a module with one function, which consumes the value of the room before and borrows one `RunContext`. Whatever
 //! ends a run, dropping these values undoes what they did: the copy of a database is dropped, settings are restored, and a
 //! server that a hook has made is removed.
 

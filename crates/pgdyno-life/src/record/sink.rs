@@ -86,10 +86,10 @@ impl<'a> RecordSink<'a> {
 
 impl EventSink for RecordSink<'_> {
     fn event(&self, event: &Event<'_>) {
-        self.edit(|recording| match event {
-            Event::Interval { interval } => recording.interval(interval),
-            Event::Warning { text } => recording.record.warnings.push((*text).to_owned()),
+        match event {
+            Event::Interval { interval } => self.edit(|recording| recording.interval(interval)),
+            Event::Warning { text } => self.add_warning((*text).to_owned()),
             _ => {}
-        });
+        }
     }
 }
