@@ -295,7 +295,7 @@ pub(crate) fn drive(
     let task = team.map(|team| (team.team, team.task(plan, &driven)));
     let DrivenServer { caps, options, of_queries, sampler, is_watched, is_private, machines, server } = driven;
     let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
-    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, workload.drive.growth());
+    let executions = Executions::new(&workload.drive.stages, plan.clients, txns, workload.drive.growth);
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
@@ -383,8 +383,8 @@ pub(crate) fn drive(
                 by_agents::drive(team, task, &*workload.drive, control, on_event, on_executions)
             }
             None => run(
-                &*workload.drive,
-                workload.drive.statements(caps),
+                &workload.drive,
+                caps,
                 backend,
                 &RunSpec { probe: is_watched.then_some(IDENTITY), ..spec(plan, pin) },
                 control,

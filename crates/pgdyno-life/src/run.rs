@@ -465,7 +465,7 @@ impl Run<'_> {
         let elsewhere = self.request.analytics()?;
         let elsewhere = match (elsewhere, admin.as_mut()) {
             (Some((name, options)), Some(admin)) => {
-                let stages = workload.drive.stages();
+                let stages = &workload.drive.stages;
                 let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
                 let streams = groups.map(|group| group.clients.number(plan.clients)).max().unwrap_or_default();
                 let options = self.interrupt.options(&options);

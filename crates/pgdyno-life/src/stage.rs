@@ -247,7 +247,7 @@ impl Stage<'_> {
                 Ok(Some(session)) => session,
                 _ => &mut *admin,
             };
-            self.repartitioned = query_plans::admit(session, &self.workload.drive.explained())?;
+            self.repartitioned = query_plans::admit(session, &self.workload.drive.explained)?;
         }
         let sizes = self.table_sizes(admin, caps);
         if !self.plan.no_vacuum {
@@ -273,7 +273,7 @@ impl Stage<'_> {
         let admin = session.ready()?;
         self.warm(admin, caps)?;
         let counted_before = self.server_counts(admin);
-        self.rows_before = workload.drive.growth().and_then(|growth| data::number(admin, growth.rows_query));
+        self.rows_before = workload.drive.growth.and_then(|growth| data::number(admin, growth.rows_query));
         let mut left_out = Vec::new();
         let beside = session.mark(&mut |warning| left_out.push(warning))?;
         for warning in left_out {
@@ -364,7 +364,7 @@ impl Stage<'_> {
             [Work::Transactions, Work::Queries].iter().all(|work| stage.groups.iter().any(|group| group.work == *work))
         };
         // Shared connections serve both.
-        let has_own = self.plan.connections.is_none() && self.workload.drive.stages().iter().any(is_mixed);
+        let has_own = self.plan.connections.is_none() && self.workload.drive.stages.iter().any(is_mixed);
         options.application_name().filter(|_| has_own).and_then(name_of_streams)
     }
 
@@ -450,8 +450,8 @@ impl Stage<'_> {
             return;
         }
         let stop = self.interrupt.control.stop_flag();
-        let explained = self.workload.drive.explained();
-        match query_plans::explain(options, &explained, stop, self.events) {
+        let explained = &self.workload.drive.explained;
+        match query_plans::explain(options, explained, stop, self.events) {
             Ok(plans) => {
                 self.recording.record.query_plans = plans.shapes;
                 if let Err(error) = write_json(self.recording.path(), QUERY_PLANS, &plans.whole) {
@@ -469,11 +469,11 @@ impl Stage<'_> {
             return;
         };
         let counted = files.samples.of(pgdyno_samples::statements::SOURCE);
-        let explained = self.workload.drive.explained();
+        let explained = &self.workload.drive.explained;
         let is_counted = answers && !counted.is_empty() && self.elsewhere.is_none();
         // If the connection is lost, the checks after the run report why.
-        let ids = is_counted.then(|| QueryIds::ask(admin, &explained).ok()).flatten().unwrap_or_default();
-        self.recording.record.query_costs = query_costs::of(&explained, &ids, counted, &kept.executions);
+        let ids = is_counted.then(|| QueryIds::ask(admin, explained).ok()).flatten().unwrap_or_default();
+        self.recording.record.query_costs = query_costs::of(explained, &ids, counted, &kept.executions);
     }
 
     /// Returns the sizes of the tables; none if they cannot be read now.
@@ -607,7 +607,7 @@ impl Stage<'_> {
     /// Returns what the server's tables count, in this order: for each of the workload's metrics, then the others.
     fn server_counts(&self, admin: &mut Admin) -> Vec<Option<u64>> {
         let drive = &self.workload.drive;
-        let of_metrics = drive.counted().metrics.iter().map(|metric| metric.server_count.map(str::to_owned));
+        let of_metrics = drive.metrics.iter().map(|metric| metric.server_count.map(str::to_owned));
         // They may read whole tables.
         let others = if self.plan.checks { drive.server_counts() } else { Vec::new() };
         let queries: Vec<_> = of_metrics.chain(others.into_iter().map(|count| Some(count.query))).collect();
@@ -619,7 +619,7 @@ impl Stage<'_> {
         let outcome = &driven.outcome;
         let measured = &outcome.measured;
         self.recording.summarize(measured, outcome.process.cpu_ns());
-        self.recording.summarize_groups(outcome, &self.workload.drive.stages());
+        self.recording.summarize_groups(outcome, &self.workload.drive.stages);
         if let Some(kept) = &driven.kept {
             let rows = self.rows_before;
             let record = &mut self.recording.record;
@@ -633,7 +633,7 @@ impl Stage<'_> {
         // Each parallel worker of a query has a transaction, and each statement where the workload has no blocks.
         let has_blocks = self.plan.params.get("skip_trx").is_none_or(|value| value == "false")
             && !self.plan.workload.starts_with("ycsb");
-        let is_transactional = !self.workload.drive.is_analytic() && self.recording.record.analytics.is_none();
+        let is_transactional = !self.workload.drive.is_analytic && self.recording.record.analytics.is_none();
         let is_one_each = is_own && has_blocks && is_transactional;
         let tps = self.recording.tps_by_interval().to_vec();
         let stalls = self.recording.stalls(measured);
@@ -676,7 +676,7 @@ impl Stage<'_> {
 
     /// Compares what the server's tables counted during the run with the clients' counts.
     fn compare_counts(&mut self, before: &[Option<u64>], after: &[Option<u64>], driven: &Driven, end: &mut End) {
-        let metrics = self.workload.drive.counted().metrics;
+        let metrics = self.workload.drive.metrics;
         let counted = |nth: usize| Some(after.get(nth)?.as_ref()?.saturating_sub(*before.get(nth)?.as_ref()?));
         for (nth, metric) in metrics.iter().enumerate() {
             let Some(by_server) = counted(nth) else { continue };

@@ -339,7 +339,7 @@ fn drive(
     }
     allowed.admit_commands(&*workload.drive)?;
     let share = Share { driver: task.driver, drivers: task.drivers };
-    let stages = workload.drive.stages();
+    let stages = &workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
     let of_run = spec(&plan, Vec::new());
     let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();
@@ -356,7 +356,7 @@ fn drive(
     });
     workload.drive.prepare();
     let txns = workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
-    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, None);
+    let executions = Executions::new(&workload.drive.stages, plan.clients, txns, None);
     let client = figures::client();
     let mut began = None;
     let send = |batch: &Batch| drop(tell.send(Told::Batch(batch.to_bytes())));
@@ -391,7 +391,7 @@ fn drive(
         (Some(options), None) => Backend::Server(options),
         (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
     };
-    let outcome = run(&*workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
+    let outcome = run(&workload.drive, &task.caps, backend, &spec, control, audience);
     // Those that were still under way ended after the last interval.
     send_executions();
     let outcome = outcome.map_err(|error| match error {

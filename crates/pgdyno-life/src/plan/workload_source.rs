@@ -179,7 +179,7 @@ impl WorkloadSource {
                 let scale = params.integer(meta.scale_name).unsigned_abs();
                 let groups = directory.groups(setup.clients).or_fail(Code::Start)?;
                 let scripts = scripts(meta.id, sources.collect(), defines, scale, setup, groups)?;
-                directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
+                directory.build(&params, Arc::new(scripts.drive())).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
                 refuse_options_of_built_in(order)?;
@@ -191,7 +191,7 @@ impl WorkloadSource {
 
     /// Returns the stages of `workload` for `plan`; empty if there is only one group of clients.
     pub(crate) fn stages(&self, workload: &Workload, plan: &Plan) -> Vec<StagePlan> {
-        let mut stages = StagePlan::all(&workload.drive.stages(), plan);
+        let mut stages = StagePlan::all(&workload.drive.stages, plan);
         if let Self::Directory(directory) = self {
             for group in stages.iter_mut().flat_map(|stage| &mut stage.groups) {
                 if let Some(own) = directory.group(&group.name) {
