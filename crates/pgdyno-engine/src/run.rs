@@ -250,8 +250,8 @@ pub enum RunError {
     },
 }
 
-/// Runs the stages of `drive` one after the other, on a server with these capabilities: connects the clients of each, lets them run as `spec` says, and merges
-/// what they counted.
+/// Runs the stages of `drive` one after the other, on a server with these capabilities: connects the clients of each,
+/// lets them run as `spec` says, and merges what they counted.
 ///
 /// # Errors
 /// When the run could not begin. Later errors are part of the result.

@@ -83,13 +83,13 @@ impl Drive {
         }
     }
 
-    /// Returns the scripts of the run.
-    fn scripts_run(&self) -> impl Iterator<Item = &Scripts> {
-        self.scripts.iter().filter(|scripts| self.is_run(scripts, &self.stages))
+    /// Returns the scripts that groups run.
+    fn used_scripts(&self) -> impl Iterator<Item = &Scripts> {
+        self.scripts.iter().filter(|scripts| self.is_used(scripts, &self.stages))
     }
 
     /// Returns true if a group of these stages runs the scripts.
-    fn is_run(&self, scripts: &Scripts, stages: &[Stage]) -> bool {
+    fn is_used(&self, scripts: &Scripts, stages: &[Stage]) -> bool {
         let mut groups = stages.iter().flat_map(|stage| &stage.groups);
         self.scripts.len() == 1 || groups.any(|group| group.name == scripts.group)
     }
@@ -121,36 +121,36 @@ impl Drive {
     /// Returns true if the transactions of the run only read.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.scripts_run().all(|scripts| scripts.is_read_only)
+        self.used_scripts().all(|scripts| scripts.is_read_only)
     }
 
     /// Returns true if the run runs commands on the driver's machine.
     #[must_use]
     pub fn runs_commands(&self) -> bool {
-        self.scripts_run().any(|scripts| scripts.runs_commands)
+        self.used_scripts().any(|scripts| scripts.runs_commands)
     }
 
     /// Returns true if clients of the run share what they know while they run.
     #[must_use]
     pub fn has_shared_state(&self) -> bool {
-        self.scripts_run().any(|scripts| scripts.has_shared_state)
+        self.used_scripts().any(|scripts| scripts.has_shared_state)
     }
 
     /// Returns the counts of transactions that the server's tables have, beside those of metrics.
     #[must_use]
     pub fn server_counts(&self) -> Vec<ServerCount> {
-        self.scripts_run().flat_map(|scripts| &scripts.server_counts).cloned().collect()
+        self.used_scripts().flat_map(|scripts| &scripts.server_counts).cloned().collect()
     }
 
     /// Does what takes time once, before the run.
     pub fn prepare(&self) {
-        self.scripts_run().filter_map(|scripts| scripts.prepare.as_ref()).for_each(|prepare| prepare());
+        self.used_scripts().filter_map(|scripts| scripts.prepare.as_ref()).for_each(|prepare| prepare());
     }
 
     /// Returns warnings before a run with so many clients.
     #[must_use]
     pub fn advice(&self, clients: u32) -> Vec<String> {
-        let of_scripts = self.scripts_run().filter_map(|scripts| scripts.adviser.as_ref());
+        let of_scripts = self.used_scripts().filter_map(|scripts| scripts.adviser.as_ref());
         of_scripts.flat_map(|adviser| adviser(clients)).chain(self.advice.iter().cloned()).collect()
     }
 
@@ -174,7 +174,7 @@ impl Drive {
         let mut judged = Vec::new();
         for scripts in &self.scripts {
             numbers = numbers.next(scripts, 0);
-            if let (Some(judge), true) = (&scripts.judge, self.is_run(scripts, first_stage)) {
+            if let (Some(judge), true) = (&scripts.judge, self.is_used(scripts, first_stage)) {
                 let txns = figures.txns.get(numbers.txns.clone()).unwrap_or_default();
                 let tallies = figures.tallies.get(numbers.tallies.clone()).unwrap_or_default();
                 judged.extend(judge(&Figures { txns, tallies, ..*figures }));
