@@ -25,7 +25,7 @@ use crate::errors::ErrorLog;
 use crate::lines::Line;
 use crate::observer::{Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
-use crate::{Rules, Tick};
+use crate::{GroupNumbers, Rules, Tick};
 use failure::pass_on;
 
 /// Failures in a row, without a success and not by serialization or deadlock, after which a client is aborted: its
@@ -89,7 +89,8 @@ pub enum Wait {
 pub(crate) struct Common {
     /// Clients that are not finished.
     pub(crate) active: usize,
-    pub(crate) statements: Arc<[Statement]>,
+    /// Its transactions, statements and tallies among those of the run.
+    pub(crate) numbers: GroupNumbers,
     /// Whether clients share connections, and return them after each transaction.
     pub(crate) shared: bool,
     pub(crate) rules: Rules,
@@ -109,12 +110,17 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Returns the state without clients. Transactions and statements are numbered over all groups.
+    /// Returns the state without clients. The scripts have all transactions and statements of the run.
     pub(crate) fn new(statements: &Arc<[Statement]>, txns: usize, rules: Rules, pacer: Pacer) -> Self {
         let measured = if rules.statements { statements.len() } else { 0 };
         Self {
             active: 0,
-            statements: Arc::clone(statements),
+            numbers: GroupNumbers {
+                statements: Arc::clone(statements),
+                first_txn: 0,
+                first_statement: 0,
+                tallies: 0..0,
+            },
             shared: false,
             rules,
             unread: rules.results.unread(),
@@ -365,7 +371,7 @@ impl Client {
             self.state = State::Finished;
             return None;
         };
-        self.txn = usize::from(begin.txn.0);
+        self.txn = common.numbers.first_txn + usize::from(begin.txn.0);
         let ready = match begin.since {
             Since::End => now.after(begin.wait_ns),
             Since::Start => self.intended.after(begin.wait_ns),
@@ -445,8 +451,9 @@ impl Client {
     /// Sends the next step. Returns `Some` if the client must wait.
     #[inline]
     fn step(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Option<Wait> {
-        let batch = Batch::new(&mut line.session, &common.statements, &mut line.out, &mut common.notes);
-        let mut batch = batch.with_unread(common.unread);
+        let numbers = &common.numbers;
+        let batch = Batch::new(&mut line.session, &numbers.statements, &mut line.out, &mut common.notes);
+        let mut batch = batch.numbered_from(numbers.first_statement).with_unread(common.unread);
         let next = self.script.step(self.reply.reply(), &mut batch);
         batch.close();
         self.clear_reply();
@@ -502,7 +509,7 @@ impl Client {
     #[inline(never)]
     fn go_on(&mut self, now: Tick, common: &mut Common) {
         if let Some(stmt) = self.script.waiting() {
-            common.recorder.statement(stmt.0 as usize, now.since(self.mark));
+            common.recorder.statement(common.numbers.within_run(stmt), now.since(self.mark));
         }
         self.state = State::StartCommand;
     }
@@ -523,8 +530,8 @@ impl Client {
         self.failures_in_a_row = 0;
         self.finish = None;
         self.state = State::ChooseScript;
-        if !common.recorder.tallies().is_empty() {
-            self.script.tally(verdict, common.recorder.tallies());
+        if !common.numbers.tallies.is_empty() {
+            self.script.tally(verdict, &mut common.recorder.tallies()[common.numbers.tallies.clone()]);
         }
         self.connected = self.keeps_connection(common);
         self.observe(now, TxOutcome::Completed, common);

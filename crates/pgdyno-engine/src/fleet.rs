@@ -16,7 +16,7 @@ use crate::groups::Groups;
 use crate::lines::{Line, Pool};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
-use crate::{Rules, Tick};
+use crate::{GroupNumbers, Rules, Tick};
 
 /// A task that the caller does for a client, because it may block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,8 @@ pub struct Fleet {
 
 impl Fleet {
     /// Returns a fleet of one group with one client for each script. `first` is the number of the first client within
-    /// the stage. Transactions and statements are numbered over all groups.
+    /// the stage. `statements` and `txns` are those of the run; scripts number them as the run does, unless
+    /// [`Fleet::numbering`] says otherwise.
     #[must_use]
     pub fn new(
         first: u32,
@@ -146,10 +147,20 @@ impl Fleet {
         self
     }
 
-    /// Counts this many tallies beside transactions.
+    /// Counts this many tallies beside transactions. Scripts number them as the run does.
     #[must_use]
     pub fn tallying(mut self, tallies: usize) -> Self {
-        self.groups.iter_mut().for_each(|group| group.recorder.count_tallies(tallies));
+        for group in self.groups.iter_mut() {
+            group.recorder.count_tallies(tallies);
+            group.numbers.tallies = 0..tallies;
+        }
+        self
+    }
+
+    /// Sets the numbers within the run of what the scripts of each group number from 0.
+    #[must_use]
+    pub fn numbering(mut self, numbers: impl IntoIterator<Item = GroupNumbers>) -> Self {
+        self.groups.iter_mut().zip(numbers).for_each(|(group, numbers)| group.numbers = numbers);
         self
     }
 

@@ -8,15 +8,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use pgdyno_measure::{Interval, Merger, Phase, StagePlace, Totals};
 use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
-use pgdyno_wire::{SqlState, Statement};
-use pgdyno_workload::{ClientContext, ClientId, Drive, Note, Rng, Work};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, Note, Rng, Work};
 
 use crate::backlog::Backlog;
 use crate::connect::{ConnectFailed, Probe, connect_all};
 use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
-use crate::fleet::{Fleet, numbered};
+use crate::fleet::Fleet;
 use crate::observer::Observer;
+use crate::scripts::RunScripts;
 use crate::stage::{GroupSpec, StageSpec, WhenDone};
 use crate::usage::{ProcessUsage, process_usage};
 use crate::worker::{Channels, Errands, Report, Timing, Worker};
@@ -249,22 +250,22 @@ pub enum RunError {
     },
 }
 
-/// Runs the stages of `drive` one after the other: connects the clients of each, lets them run as `spec` says, and merges
-/// what they counted.
+/// Runs the stages of `drive` one after the other, on a server with these capabilities: connects the clients of each,
+/// lets them run as `spec` says, and merges what they counted.
 ///
 /// # Errors
 /// When the run could not begin. Later errors are part of the result.
 pub fn run(
-    drive: &dyn Drive,
-    statements: Vec<Statement>,
+    drive: &Drive,
+    caps: &Capabilities,
     backend: Backend<'_>,
     spec: &RunSpec,
     control: &Control,
     mut audience: Audience<'_>,
 ) -> Result<RunOutcome, RunError> {
-    let stages = drive.stages().iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
+    let stages = drive.stages.iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
     let stages = stages.map_err(RunError::Stages)?;
-    let staged = StagedRun { drive, statements: numbered(statements), backend, spec, control };
+    let staged = StagedRun { scripts: RunScripts::new(drive, caps), backend, spec, control };
     let wanted = spec.stage.map_or(0..stages.len(), |nth| nth..nth + 1);
     let mut start = Start { stage: wanted.start, ..Start::default() };
     let mut run: Option<RunOutcome> = None;
@@ -300,8 +301,7 @@ struct Start {
 
 /// Input that all stages of a run share.
 struct StagedRun<'a> {
-    drive: &'a dyn Drive,
-    statements: Arc<[Statement]>,
+    scripts: RunScripts,
     backend: Backend<'a>,
     spec: &'a RunSpec,
     control: &'a Control,
@@ -394,9 +394,8 @@ impl StagedRun<'_> {
                     RunError::Thread { index, source }
                 };
                 let mut fleet = self
-                    .fleet(stage, start.stage, thread, threads)
+                    .fleet(stage, start.stage, thread, threads)?
                     .speaking(spec.wire)
-                    .tallying(self.drive.counted().tallies.len())
                     .queueing_in(&backlog)
                     .observed_by(observer(thread, epoch_ns));
                 if stage.is_scheduled() {
@@ -456,9 +455,10 @@ impl StagedRun<'_> {
     }
 
     /// Returns the clients of one thread. Each stage and group has random streams of its own.
-    fn fleet(&self, stage: &StageSpec, number: usize, thread: usize, threads: usize) -> Fleet {
-        let parts = |g: usize| {
-            let group = &stage.groups[g];
+    fn fleet(&self, stage: &StageSpec, number: usize, thread: usize, threads: usize) -> Result<Fleet, RunError> {
+        let mut fleet: Option<Fleet> = None;
+        let mut numbers = Vec::new();
+        for (g, group) in stage.groups.iter().enumerate() {
             let share = stage.share(g, thread, threads);
             let rng = |purpose, n: u64| {
                 let numbers = [n, number as u64, g as u64];
@@ -466,8 +466,9 @@ impl StagedRun<'_> {
                 let used = if (number, g) == (0, 0) { 1 } else { 3 };
                 Rng::derive(self.spec.seed, purpose, &numbers[..used])
             };
+            let (of_group, client) = self.scripts.of(group.name)?;
             let script = |id: u32| {
-                self.drive.client(&ClientContext {
+                client(&ClientContext {
                     stage: stage.name,
                     group: group.name,
                     id: ClientId(id),
@@ -475,17 +476,20 @@ impl StagedRun<'_> {
                     rng: rng("client", id.into()),
                 })
             };
-            let scripts: Vec<_> = (share.first..share.first + share.count).map(script).collect();
+            let clients = (share.first..share.first + share.count).map(script).collect();
             let pacer = share.pacer(group.rate, rng("pacer", thread as u64));
-            (stage.clients_before(g) + share.first, scripts, group.mode, group.rules, pacer)
-        };
-        let (first, scripts, mode, rules, pacer) = parts(0);
-        let (statements, txns) = (Arc::clone(&self.statements), self.drive.txns().len());
-        let fleet = Fleet::new(first, scripts, mode, statements, txns, rules, pacer);
-        (1..stage.groups.len()).fold(fleet, |fleet, g| {
-            let (first, scripts, mode, rules, pacer) = parts(g);
-            fleet.with_group(first, scripts, mode, rules, pacer)
-        })
+            let first = stage.clients_before(g) + share.first;
+            fleet = Some(match fleet {
+                Some(fleet) => fleet.with_group(first, clients, group.mode, group.rules, pacer),
+                None => {
+                    let (statements, txns) = (Arc::clone(&self.scripts.statements), self.scripts.txns());
+                    Fleet::new(first, clients, group.mode, statements, txns, group.rules, pacer)
+                }
+            });
+            numbers.push(of_group.clone());
+        }
+        let fleet = fleet.ok_or_else(|| RunError::Stages(format!("stage '{}' has no group", stage.name)))?;
+        Ok(fleet.tallying(self.scripts.tallies()).numbering(numbers))
     }
 }
 

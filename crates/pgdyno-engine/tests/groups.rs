@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pgdyno_engine::fleet::{Fleet, numbered};
 use pgdyno_engine::pacer::Pacer;
 use pgdyno_engine::sim::{Answer, Request, Simulation};
-use pgdyno_engine::{Arrivals, Rate, Rules, Tick};
+use pgdyno_engine::{Arrivals, GroupNumbers, Rate, Rules, Tick};
 use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, TxnId, Verdict};
@@ -16,10 +17,9 @@ use proptest::prelude::*;
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 
-/// Transactions of one statement, which has the number of its group.
+/// Transactions of one statement. Scripts of each group number both from 0.
 #[derive(Clone)]
 struct Script {
-    group: u8,
     think_ns: u64,
     /// Transactions that are left, where they have an end.
     left: Option<u32>,
@@ -30,11 +30,11 @@ impl ClientScript for Script {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
-        Some(Begin { wait_ns: self.think_ns, ..Begin::now(TxnId(self.group)) })
+        Some(Begin { wait_ns: self.think_ns, ..Begin::now(TxnId(0)) })
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-        batch.execute(StmtId(self.group.into()), &[]);
+        batch.execute(StmtId(0), &[]);
         Next::Finish(Verdict::Committed)
     }
 
@@ -60,15 +60,15 @@ impl Group {
         Self { rate: Some(Rate { per_s, arrivals: Arrivals::Uniform }), ..Self::of(clients) }
     }
 
-    fn add_to(&self, number: usize, first: u32, fleet: Option<Fleet>, groups: usize) -> Fleet {
-        let script = Script { group: number as u8, think_ns: self.think_ns, left: self.left };
+    fn add_to(&self, number: usize, first: u32, fleet: Option<Fleet>, statements: &Arc<[Statement]>) -> Fleet {
+        let script = Script { think_ns: self.think_ns, left: self.left };
         let scripts = (0..self.clients).map(|_| Box::new(script.clone()) as Box<dyn ClientScript>).collect();
         let pacer = Pacer::new(self.rate, 0, 1, Rng::new(number as u64));
         match fleet {
             Some(fleet) => fleet.with_group(first, scripts, self.mode, self.rules, pacer),
             None => {
-                let statements = (0..groups).map(|n| Statement::new(format!("SELECT {n}"), &[])).collect();
-                Fleet::new(first, scripts, self.mode, numbered(statements), groups, self.rules, pacer)
+                let (of_run, txns) = (Arc::clone(statements), statements.len());
+                Fleet::new(first, scripts, self.mode, of_run, txns, self.rules, pacer)
             }
         }
     }
@@ -103,12 +103,19 @@ fn run(
     seconds: u64,
     mut behave: impl FnMut(&Request<'_>) -> Answer,
 ) -> Outcome {
+    let statements = numbered((0..groups.len()).map(|n| Statement::new(format!("SELECT {n}"), &[])).collect());
     let (mut fleet, mut first) = (None, 0);
     for (number, group) in groups.iter().enumerate() {
-        fleet = Some(group.add_to(number, first, fleet, groups.len()));
+        fleet = Some(group.add_to(number, first, fleet, &statements));
         first += group.clients as u32;
     }
-    let mut fleet = fleet.unwrap().scheduled();
+    let numbers = |nth: usize| GroupNumbers {
+        statements: statements[nth..=nth].into(),
+        first_txn: nth,
+        first_statement: nth as u32,
+        tallies: 0..0,
+    };
+    let mut fleet = fleet.unwrap().scheduled().numbering((0..groups.len()).map(numbers));
     if let Some(lines) = shared {
         fleet = fleet.sharing(lines);
     }

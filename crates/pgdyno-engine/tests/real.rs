@@ -40,10 +40,9 @@ fn writers_run_beside_readers_then_each_query_once() {
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    let statements = workload.drive.statements(&Capabilities::default());
+    let caps = Capabilities::default();
     let options = server.options();
-    let outcome =
-        run(&*workload.drive, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
     assert_eq!((&outcome.ended, outcome.errors.len(), outcome.cancelled_in_flight), (&Ended::Complete, 0, 0));
     let [writers, readers] = [0, 1].map(|group| sum(outcome.groups[group].phases()));
     let last = &outcome.later_stages[0];

@@ -125,7 +125,7 @@ impl Driver<'_> {
     fn executions(&self) -> Option<Executions> {
         let drive = &self.workload.drive;
         let txns = drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
-        Executions::new(&drive.stages(), self.plan.clients, txns, drive.growth())
+        Executions::new(&drive.stages, self.plan.clients, txns, drive.growth)
     }
 
     /// Returns what is watched, if the server is.
@@ -167,7 +167,7 @@ impl Driver<'_> {
         let drive = TeamDrive {
             team: team.team,
             task: &team.task(self.plan, &self.server),
-            drive: &*self.workload.drive,
+            drive: &self.workload.drive,
             control: &self.context.interrupt.control,
         };
         let on_executions = &mut |ended: Vec<Execution>| {
@@ -195,7 +195,7 @@ impl Driver<'_> {
             },
             start: &mut || Some(Instant::now()),
         };
-        let drive = &*self.workload.drive;
+        let drive = &self.workload.drive;
         let spec = RunSpec { probe: self.server.is_watched.then_some(IDENTITY), ..spec(self.plan, pin) };
         let control = &self.context.interrupt.control;
         let ran = run(drive, drive.statements(self.server.caps), self.backend(), &spec, control, audience);

@@ -141,7 +141,7 @@ impl Recorder {
         let plan = self.plan(options, ran);
         let warmup = jiff::SignedDuration::from_secs_f64(plan.ramp_s);
         let outcome = &ran.outcome;
-        let names = figures::names(&ran.workload, &Capabilities::default());
+        let names = figures::names(&ran.workload.drive(), &Capabilities::default());
         let txns: Vec<&str> = names.txns.iter().map(|kind| kind.name.as_str()).collect();
         // Counts what pgbench's report counts, so that the two agree: both include transactions that ended after the
         // time was up.

@@ -60,13 +60,13 @@ pub(crate) struct Series {
 
 impl Recording {
     /// Creates the run directory. If pgdyno is killed after this, the record says `interrupted`.
-    pub fn begin(plan: &Plan, source: &WorkloadSource, drive: &dyn Drive, results: &Path) -> Result<Self> {
+    pub fn begin(plan: &Plan, source: &WorkloadSource, drive: &Drive, results: &Path) -> Result<Self> {
         let (now, clock) = (Timestamp::now(), SystemTime::now());
         let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
         let names = names(drive, &Capabilities::default());
         let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
-        let directory = directory.with_stages(&drive.stages()).or_fail(Code::Start)?;
+        let directory = directory.with_stages(&drive.stages).or_fail(Code::Start)?;
         let directory = directory.with_inputs(&source.files_beside_plan()).or_fail(Code::Start)?;
         let mut record = RunRecord::begin(id, now, plan.clone(), plan.hash(), client());
         record.reason =
@@ -84,7 +84,7 @@ impl Recording {
     }
 
     /// Replaces the plan when more facts are known than at the start of the record.
-    pub(crate) fn settle(&mut self, plan: &Plan, drive: &dyn Drive) {
+    pub(crate) fn settle(&mut self, plan: &Plan, drive: &Drive) {
         self.record.plan = plan.clone();
         self.record.plan_hash = plan.hash();
         self.series.names = names(drive, &Capabilities::default());
@@ -99,7 +99,7 @@ impl Recording {
     }
 
     /// Sets the statements again, which may depend on what the server can do.
-    pub(crate) fn server_can(&mut self, drive: &dyn Drive, caps: &Capabilities) {
+    pub(crate) fn server_can(&mut self, drive: &Drive, caps: &Capabilities) {
         self.series.names = names(drive, caps);
     }
 

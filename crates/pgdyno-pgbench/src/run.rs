@@ -11,7 +11,7 @@ use pgdyno_engine::{
 };
 use pgdyno_measure::Phase;
 use pgdyno_net::{ConnectOptions, Halt};
-use pgdyno_workload::{Capabilities, Drive as _, Note};
+use pgdyno_workload::{Capabilities, Note};
 use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Source, Spec};
 
 use crate::connect::{self, Ask};
@@ -221,8 +221,8 @@ fn drive(
         observer: &mut |thread, epoch_ns| journal.map(|j| j.observer(thread, epoch_ns, workload)),
         start: &mut || Some(std::time::Instant::now()),
     };
-    let statements = workload.statements(&Capabilities::default());
-    pgdyno_engine::run(workload, statements, Backend::Server(target), &spec, control, audience).map_err(|error| {
+    let caps = Capabilities::default();
+    pgdyno_engine::run(&workload.drive(), &caps, Backend::Server(target), &spec, control, audience).map_err(|error| {
         match error {
             RunError::Connect(ConnectFailed::Refused { connected, source, .. }) => {
                 Failure::error(connect::refusal(&source))

@@ -1,64 +1,44 @@
 //! The work of a workload's clients.
 
+use std::sync::Arc;
+
 use pgdyno_wire::Statement;
 
-use crate::{Capabilities, ClientContext, ClientScript, Figures, Group, Judgement, Metric, Oracle, Stage};
+use crate::numbered::Numbers;
+use crate::{
+    Answers, Capabilities, Figures, Group, Judgement, Metric, NumberedDrive, Oracle, Scripts, ServerCount, Stage, Txn,
+};
 
-/// One kind of transaction.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Txn {
-    /// `new-order`, `select-only`.
-    pub name: &'static str,
-    /// Its share of the mix; shares are relative to their sum.
-    pub weight: f64,
-    /// SELECT, INSERT, UPDATE and DELETE statements in one transaction, for QPS.
-    pub queries: u32,
-}
-
-/// Use of a statement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatementUse {
-    /// The transaction that it is a part of, as a place in [`Drive::txns`], if it is part of only one.
-    pub txn: Option<usize>,
-    /// Whether QPS counts its executions, because not every transaction of its kind executes it. [`Txn::queries`]
-    /// does not include it then.
-    pub is_counted: bool,
-}
-
-/// Counts beside transactions and their latencies.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counted {
-    /// Metrics of the workload; its runs are known by the first one.
+/// The work of clients: what they run and when, and what its figures are.
+#[derive(Clone)]
+pub struct Drive {
+    /// Scripts of the groups, in the order in which records have their transactions and statements.
+    pub scripts: Vec<Scripts>,
+    /// The stages of a run, in order. The first one gives the run its figures.
+    pub stages: Vec<Stage>,
+    /// Metrics beside those of all workloads; runs are known by the first one.
     pub metrics: &'static [Metric],
-    /// Names of what the clients count, such as remote accesses; [`ClientScript::tally`] counts.
-    pub tallies: &'static [&'static str],
+    /// Numbers of clients and connections that suit it.
+    pub clients: ClientCounts,
+    /// The table that its transactions make longer under its queries.
+    pub growth: Option<Growth>,
+    /// What `--plans` explains.
+    pub explained: Explained,
+    /// What is known of the answers to its queries.
+    pub answers: Option<Arc<dyn Answers>>,
+    /// Whether its transactions are few queries that read much: a private server is sized for that.
+    pub is_analytic: bool,
+    /// Warnings about its parameters.
+    pub advice: Vec<String>,
 }
 
-/// Committed transactions that the server's tables count, too. If both counts differ, the run is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerCount {
-    /// Their name in the plural: `inserts`.
-    pub counted: &'static str,
-    /// The names of the transactions.
-    pub transactions: &'static [&'static str],
-    /// A query that returns one number, which each of the transactions increases by 1.
-    pub query: String,
-    /// What it means if the tables count another number, and what can be done.
-    pub if_different: &'static str,
-}
-
-impl ServerCount {
-    /// The reason if no other is known.
-    pub const OTHER_PROGRAM: &'static str = "does another program drive the same tables?";
-}
-
-/// Numbers of clients and connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Numbers of clients and connections that suit a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// Clients.
-    pub clients: u32,
-    /// Connections that the clients share; `None` if each has its own.
-    pub connections: Option<u32>,
+    /// Clients if the user gives no number; `None` for the usual number.
+    pub clients: Option<u32>,
+    /// Connections that all clients share; `None` if each has its own.
+    pub connections_max: Option<u32>,
 }
 
 /// A table that transactions make longer, and with which queries take longer.
@@ -68,12 +48,12 @@ pub struct Growth {
     pub table: &'static str,
     /// A query for about its rows.
     pub rows_query: &'static str,
-    /// The transaction that adds rows, as a place in [`Drive::txns`].
-    pub txn: usize,
+    /// The name of the transaction that adds rows.
+    pub txn: &'static str,
     /// Rows that it adds on average.
     pub rows_each: u64,
-    /// Transactions that read neither this table nor another one that grows with it, as places in [`Drive::txns`].
-    pub unaffected: &'static [usize],
+    /// The names of transactions that read neither this table nor another one that grows with it.
+    pub unaffected: &'static [&'static str],
 }
 
 /// Queries whose plans are kept.
@@ -85,85 +65,138 @@ pub struct Explained {
     pub queries: Vec<(&'static str, String)>,
 }
 
-/// The work of clients, their counts, and the meaning of the figures.
-pub trait Drive: Send + Sync {
-    /// Returns kinds of transactions, in the order of their [`TxnId`](crate::TxnId)s.
-    fn txns(&self) -> Vec<Txn>;
-    /// Returns statements, in the order of their ids.
-    fn statements(&self, caps: &Capabilities) -> Vec<Statement>;
-    /// Returns what `--plans` explains; no queries if it explains none.
-    fn explained(&self) -> Explained {
-        Explained::default()
+impl Drive {
+    /// Returns a drive of one stage, in which each of the scripts has a group of the user's number of clients.
+    #[must_use]
+    pub fn new(scripts: Vec<Scripts>) -> Self {
+        let groups = scripts.iter().map(|scripts| Group::new(scripts.group)).collect();
+        Self {
+            scripts,
+            stages: vec![Stage::new(Stage::ONLY, groups)],
+            metrics: &[],
+            clients: ClientCounts::default(),
+            growth: None,
+            explained: Explained::default(),
+            answers: None,
+            is_analytic: false,
+            advice: Vec::new(),
+        }
     }
-    /// Returns what another program needs to answer the queries over the same rows, if that is possible. `changes` is
-    /// what earlier runs have changed, in the words of the stamp.
-    fn oracle(&self, _changes: Option<&str>) -> Option<Oracle> {
-        None
+
+    /// Returns the scripts that groups run.
+    fn used_scripts(&self) -> impl Iterator<Item = &Scripts> {
+        self.scripts.iter().filter(|scripts| self.is_used(scripts, &self.stages))
     }
-    /// Returns a name for the rows that queries read: queries with the same text have the same answers wherever it is
-    /// the same. `None` if there is none, or they change meanwhile. `changes` is as for [`Drive::oracle`], `in_run`
-    /// whether the first stage of a run reads them, which may change them before.
-    fn rows_read(&self, _changes: Option<&str>, _in_run: bool) -> Option<String> {
-        None
+
+    /// Returns true if a group of these stages runs the scripts.
+    fn is_used(&self, scripts: &Scripts, stages: &[Stage]) -> bool {
+        let mut groups = stages.iter().flat_map(|stage| &stage.groups);
+        self.scripts.len() == 1 || groups.any(|group| group.name == scripts.group)
     }
-    /// Returns the use of the statement with this number.
-    fn statement_use(&self, _statement: usize) -> StatementUse {
-        StatementUse::default()
+
+    /// Numbers transactions, statements and tallies over all scripts, for a server with these capabilities.
+    #[must_use]
+    pub fn numbered(&self, caps: &Capabilities) -> NumberedDrive {
+        NumberedDrive::new(&self.scripts, caps)
     }
-    /// Returns the stages of a run, in order. Transactions, statements and tallies are numbered over all of them. The
-    /// first stage gives the run its figures.
-    fn stages(&self) -> Vec<Stage> {
-        vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])]
+
+    /// Returns the transactions of all scripts.
+    #[must_use]
+    pub fn txns(&self) -> Vec<Txn> {
+        self.scripts.iter().flat_map(|scripts| &scripts.txns).cloned().collect()
     }
-    /// Does what takes time once, before the run: what the scripts of its clients read.
-    fn prepare(&self) {}
-    /// Returns the script of one client.
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript>;
-    /// Returns the counts beside transactions.
-    fn counted(&self) -> Counted {
-        Counted::default()
+
+    /// Returns the statements of all scripts.
+    #[must_use]
+    pub fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
+        self.numbered(caps).statements.into_iter().map(|numbered| numbered.statement).collect()
     }
-    /// Returns counts of transactions that the server's tables have, beside those of its metrics. They may read whole
-    /// tables: a run that checks nothing does not ask for them.
-    fn server_counts(&self) -> Vec<ServerCount> {
-        Vec::new()
+
+    /// Returns the names of the tallies of all scripts.
+    #[must_use]
+    pub fn tallies(&self) -> Vec<&'static str> {
+        self.scripts.iter().flat_map(|scripts| scripts.tallies).copied().collect()
     }
-    /// Returns true if its transactions only read, as far as their statements show. A standby can run them then.
-    fn is_read_only(&self) -> bool {
-        false
+
+    /// Returns true if the transactions of the run only read.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.used_scripts().all(|scripts| scripts.is_read_only)
     }
-    /// Returns true if its scripts run commands on the driver's machine.
-    fn runs_commands(&self) -> bool {
-        false
+
+    /// Returns true if the run runs commands on the driver's machine.
+    #[must_use]
+    pub fn runs_commands(&self) -> bool {
+        self.used_scripts().any(|scripts| scripts.runs_commands)
     }
-    /// Returns true if its clients share what they know while they run: several drivers cannot run it together then.
-    fn has_shared_state(&self) -> bool {
-        false
+
+    /// Returns true if clients of the run share what they know while they run.
+    #[must_use]
+    pub fn has_shared_state(&self) -> bool {
+        self.used_scripts().any(|scripts| scripts.has_shared_state)
     }
-    /// Returns true if its transactions are few queries that read much: a private server is sized for that.
-    fn is_analytic(&self) -> bool {
-        false
+
+    /// Returns the counts of transactions that the server's tables have, beside those of metrics.
+    #[must_use]
+    pub fn server_counts(&self) -> Vec<ServerCount> {
+        self.used_scripts().flat_map(|scripts| &scripts.server_counts).cloned().collect()
     }
-    /// Returns the numbers of clients and connections: as many clients as the user `asked` for; without that, as many
-    /// as suit the workload, or the `usual` number.
-    fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {
-        ClientCounts { clients: asked.unwrap_or(usual), connections: None }
+
+    /// Does what takes time once, before the run.
+    pub fn prepare(&self) {
+        self.used_scripts().filter_map(|scripts| scripts.prepare.as_ref()).for_each(|prepare| prepare());
     }
-    /// Returns the table that its transactions make longer under its queries.
-    fn growth(&self) -> Option<Growth> {
-        None
+
+    /// Returns warnings before a run with so many clients.
+    #[must_use]
+    pub fn advice(&self, clients: u32) -> Vec<String> {
+        let of_scripts = self.used_scripts().filter_map(|scripts| scripts.adviser.as_ref());
+        of_scripts.flat_map(|adviser| adviser(clients)).chain(self.advice.iter().cloned()).collect()
     }
-    /// Returns why a transaction of this kind, as a place in [`Drive::txns`], may return no rows; reports say so where it
-    /// returned none.
-    fn why_no_rows(&self, _txn: usize) -> Option<&'static str> {
-        None
+
+    /// Returns what another program needs to answer the queries over the same rows ([`Answers::oracle`]).
+    #[must_use]
+    pub fn oracle(&self, changes: Option<&str>) -> Option<Oracle> {
+        self.answers.as_ref()?.oracle(changes)
     }
-    /// Judges the figures of a run by the workload's own rules.
-    fn judge(&self, _figures: &Figures<'_>) -> Vec<Judgement> {
-        Vec::new()
+
+    /// Returns a name for the rows that queries read ([`Answers::rows_read`]).
+    #[must_use]
+    pub fn rows_read(&self, changes: Option<&str>, in_run: bool) -> Option<String> {
+        self.answers.as_ref()?.rows_read(changes, in_run)
     }
-    /// Returns warnings before a run with so many clients, such as those that pgbench and HammerDB give.
-    fn advice(&self, _clients: u32) -> Vec<String> {
-        Vec::new()
+
+    /// Judges the figures of the first stage; its transactions and tallies are those of all scripts.
+    #[must_use]
+    pub fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {
+        let first_stage = self.stages.get(..1).unwrap_or_default();
+        let mut numbers = Numbers::default();
+        let mut judged = Vec::new();
+        for scripts in &self.scripts {
+            numbers = numbers.next(scripts, 0);
+            if let (Some(judge), true) = (&scripts.judge, self.is_used(scripts, first_stage)) {
+                let txns = figures.txns.get(numbers.txns.clone()).unwrap_or_default();
+                let tallies = figures.tallies.get(numbers.tallies.clone()).unwrap_or_default();
+                judged.extend(judge(&Figures { txns, tallies, ..*figures }));
+            }
+        }
+        judged
     }
 }
+
+impl ClientCounts {
+    /// Returns the number of clients if the user `asked` for one, or for none and `usual` is the usual number.
+    #[must_use]
+    pub fn clients(self, asked: Option<u32>, usual: u32) -> u32 {
+        asked.or(self.clients).unwrap_or(usual)
+    }
+
+    /// Returns the number of connections that so many clients share; `None` if each has its own.
+    #[must_use]
+    pub fn connections(self, clients: u32) -> Option<u32> {
+        self.connections_max.map(|most| clients.min(most))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,9 +7,9 @@ pub struct Figures<'a> {
     pub seconds: f64,
     /// Number of clients.
     pub clients: u32,
-    /// By kind of transaction, in the order of [`crate::Drive::txns`].
+    /// By kind of transaction, in the order of [`crate::Scripts::txns`].
     pub txns: &'a [TxnFigures],
-    /// The counts of [`crate::Drive::counted`].
+    /// The counts of [`crate::Scripts::tallies`].
     pub tallies: &'a [u64],
 }
 

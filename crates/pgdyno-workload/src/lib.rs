@@ -5,7 +5,8 @@
 //! - [`Table`] and [`RowSource`] say what is loaded: a chunk of rows is a pure function of its number; or
 //!   [`SqlData`] makes it by SQL;
 //! - [`Stage`] and [`Group`] say which clients run when;
-//! - [`ClientScript`] is what one client does: it draws a transaction and steps through it;
+//! - [`Scripts`] are what the clients of a group run: transactions, statements, and a [`ClientScript`] for each client,
+//!   which draws a transaction and steps through it;
 //! - [`Check`] is a question to the database that shows whether its data is still right;
 //! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
 //! - [`Metric`] is what a workload's runs are known by, beside TPS and latencies;
@@ -24,12 +25,14 @@ mod drive;
 mod hash_partition;
 mod judgement;
 mod metric;
+mod numbered;
 mod oracle;
 mod pace;
 mod params;
 mod rng;
 mod scenario;
 mod script;
+mod scripts;
 mod sql_data;
 mod stage;
 mod table;
@@ -41,11 +44,12 @@ pub use check::{Check, CheckCost, CheckSql, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
-pub use drive::{ClientCounts, Counted, Drive, Explained, Growth, ServerCount, StatementUse, Txn};
+pub use drive::{ClientCounts, Drive, Explained, Growth};
 pub use hash_partition::hash_partition;
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};
-pub use oracle::{Oracle, OracleQuery, OracleTable};
+pub use numbered::{NumberedDrive, NumberedScripts, NumberedStatement, Numbers};
+pub use oracle::{Answers, Oracle, OracleQuery, OracleTable};
 pub use pace::{Arrivals, Pace, Rate};
 pub use params::{MARKERS, Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
@@ -53,6 +57,9 @@ pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
 pub use script::{
     Batch, Begin, ClientContext, ClientId, ClientScript, Failure, Marks, Next, Note, OnFailure, REPLY_BYTES_MAX, Reply,
     ReplyBuffer, ResultSet, ShellOutcome, Since, TooMuch, TxnId, Verdict,
+};
+pub use scripts::{
+    Adviser, ClientMaker, Judge, Program, ProgramMaker, ScriptStatement, Scripts, ServerCount, Statements, Txn,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
 pub use stage::{Clients, Ends, Group, Results, Stage, Work, has_groups};

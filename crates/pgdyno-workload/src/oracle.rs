@@ -2,6 +2,17 @@
 
 use crate::{Check, RowSource};
 
+/// What is known of the answers to a drive's queries. `changes` is what earlier runs have changed, in the words of the
+/// stamp.
+pub trait Answers: Send + Sync {
+    /// Returns what another program needs to answer the queries over the same rows, if that is possible.
+    fn oracle(&self, changes: Option<&str>) -> Option<Oracle>;
+    /// Returns a name for the rows that queries read: queries with the same text have the same answers wherever it is
+    /// the same. `None` if there is none, or they change meanwhile. `in_run` is whether the first stage of a run reads
+    /// them, which may change them before.
+    fn rows_read(&self, changes: Option<&str>, in_run: bool) -> Option<String>;
+}
+
 /// Tables and queries for a program that is known to answer right, such as DuckDB.
 pub struct Oracle {
     /// The tables, with the rows that the server must have now.

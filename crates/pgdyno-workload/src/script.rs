@@ -11,7 +11,7 @@ use crate::Rng;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientId(pub u32);
 
-/// Index of a transaction kind in its workload's list.
+/// Number of a kind of transaction within [`crate::Scripts::txns`], from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TxnId(pub u8);
 
@@ -353,7 +353,10 @@ impl<'a> Reply<'a> {
 #[derive(Debug)]
 pub struct Batch<'a> {
     session: &'a mut Session,
+    /// Those of the scripts.
     statements: &'a [Statement],
+    /// Number of the first of them within the run, by which the session knows it.
+    first: u32,
     out: &'a mut Vec<u8>,
     notes: &'a mut Vec<Note>,
     held: bool,
@@ -370,7 +373,21 @@ impl<'a> Batch<'a> {
         out: &'a mut Vec<u8>,
         notes: &'a mut Vec<Note>,
     ) -> Self {
-        Self { session, statements, out, notes, held: false, unread: Capture::Nothing }
+        Self { session, statements, first: 0, out, notes, held: false, unread: Capture::Nothing }
+    }
+
+    /// Sets the number within the run of the first of the statements; scripts number them from 0.
+    #[inline]
+    #[must_use]
+    pub fn numbered_from(mut self, first: u32) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// Returns the statement's number within the run.
+    #[inline]
+    fn number(&self, id: StmtId) -> StmtId {
+        StmtId(self.first + id.0)
     }
 
     /// Sets the capture of rows that the script does not ask for.
@@ -389,20 +406,20 @@ impl<'a> Batch<'a> {
     /// Adds a statement whose rows the script does not read, unless its group keeps them ([`crate::Results::Rows`]).
     #[inline]
     pub fn execute(&mut self, id: StmtId, values: &[Value<'_>]) {
-        self.session.execute(id, &self.statements[id.0 as usize], values, self.unread, self.out);
+        self.session.execute(self.number(id), &self.statements[id.0 as usize], values, self.unread, self.out);
     }
 
     /// Adds a statement that fails if it returns or changes no row (SQLSTATE 02000). It is the last one of its batch, and the
     /// script does not read its rows.
     #[inline]
     pub fn find(&mut self, id: StmtId, values: &[Value<'_>]) {
-        self.session.find(id, &self.statements[id.0 as usize], values, self.out);
+        self.session.find(self.number(id), &self.statements[id.0 as usize], values, self.out);
     }
 
     /// Adds a statement whose rows the next step reads.
     #[inline]
     pub fn fetch(&mut self, id: StmtId, values: &[Value<'_>]) {
-        self.session.execute(id, &self.statements[id.0 as usize], values, Capture::Rows, self.out);
+        self.session.execute(self.number(id), &self.statements[id.0 as usize], values, Capture::Rows, self.out);
     }
 
     /// Returns the query mode.
@@ -413,34 +430,34 @@ impl<'a> Batch<'a> {
 
     /// Adds a text of one or more statements, as libpq's `PQsendQuery` sends it. It counts as statement `id`.
     pub fn query(&mut self, id: StmtId, sql: &[u8], capture: Capture) {
-        self.session.query(id, sql, self.capture(capture), self.out);
+        self.session.query(self.number(id), sql, self.capture(capture), self.out);
     }
 
     /// Adds a statement with parameters in text, as libpq's `PQsendQueryParams` sends it.
     pub fn query_params(&mut self, id: StmtId, sql: &[u8], params: TextParams<'_>, capture: Capture) {
-        self.session.query_params(id, sql, params, self.capture(capture), self.out);
+        self.session.query_params(self.number(id), sql, params, self.capture(capture), self.out);
     }
 
     /// Returns true if [`Batch::prepare`] prepared statement `id` on this connection.
     #[must_use]
     pub fn is_prepared(&self, id: StmtId) -> bool {
-        self.session.is_prepared(id)
+        self.session.is_prepared(self.number(id))
     }
 
     /// Treats statement `id` as prepared, whatever the server replied.
     pub fn assume_prepared(&mut self, id: StmtId) {
-        self.session.assume_prepared(id);
+        self.session.assume_prepared(self.number(id));
     }
 
     /// Prepares statement `id` under `name`, as libpq's `PQsendPrepare` does.
     pub fn prepare(&mut self, id: StmtId, name: &[u8], sql: &[u8]) {
-        self.session.prepare(id, name, sql, self.out);
+        self.session.prepare(self.number(id), name, sql, self.out);
     }
 
     /// Adds a prepared statement, as libpq's `PQsendQueryPrepared` sends it.
     #[inline]
     pub fn query_prepared(&mut self, id: StmtId, name: &[u8], params: TextParams<'_>, capture: Capture) {
-        self.session.query_prepared(id, name, params, self.capture(capture), self.out);
+        self.session.query_prepared(self.number(id), name, params, self.capture(capture), self.out);
     }
 
     /// Adds a Sync after the statements so far, even if there are none.
@@ -504,7 +521,7 @@ pub trait ClientScript: Send {
     fn waiting(&self) -> Option<StmtId> {
         None
     }
-    /// Adds the counts of the transaction that has just ended to those of [`crate::Drive::counted`].
+    /// Adds the counts of the transaction that has just ended to those of [`crate::Scripts::tallies`].
     fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
     /// Returns the markers of the transaction that has just ended.
     fn marks(&self) -> Marks<'_> {

@@ -58,7 +58,7 @@ pub struct Workload {
     /// on existing tables.
     pub data: Vec<Arc<dyn DataSet>>,
     /// The work of its clients.
-    pub drive: Arc<dyn Drive>,
+    pub drive: Arc<Drive>,
     /// Tests of the server's guarantees, if the workload has some.
     pub audit: Option<Arc<dyn Audit>>,
 }

@@ -16,17 +16,15 @@ use std::sync::Arc;
 
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, ClientContext, ClientCounts, ClientScript, Clients, Counted, Drive, Ends, Explained, Figures, Group,
-    Growth, Judgement, MARKERS, Meta, Pace, Param, ParamKind, Params, Results, Stage, StatementUse, Txn, When, Work,
-    Workload,
+    Capabilities, ClientContext, ClientScript, Clients, Drive, Explained, Group, Growth, MARKERS, Meta, Pace, Param,
+    ParamKind, Params, Program, Results, Scripts, Stage, Txn, When, Work, Workload,
 };
 
 use crate::query_set::selection::Selection;
-use crate::query_set::{NAMES, QUERIES, TIMEOUT_S, limit, limit_ms};
+use crate::query_set::{self, NAMES, QUERIES, TIMEOUT_S, limit, limit_ms};
 use crate::tproc_c;
-use markers::Marked;
 use queries::Form;
-use stream::Stream;
+use stream::{Ids, Stream};
 use suppliers::Suppliers;
 
 /// The stage in which both sides run.
@@ -46,9 +44,9 @@ const QUERIES_GROUP: &str = "olap";
 const GROWTH: Growth = Growth {
     table: "order_line",
     rows_query: "select 10 * (sum(d_next_o_id) - count(*)) from district",
-    txn: 0,
+    txn: "new-order",
     rows_each: 10,
-    unaffected: &[6, 15, 20],
+    unaffected: &["q2", "q11", "q16"],
 };
 
 /// Parameters beside those of `tproc-c`.
@@ -135,40 +133,33 @@ pub(crate) fn build(params: &Params) -> Workload {
     // The same parameters with the same kinds: each value was checked against them.
     let of_tproc_c = Params::new(tproc_c::META.id, &tproc_c::PARAMS, given).unwrap_or_default();
     let tproc_c = tproc_c::build(&of_tproc_c);
-    let mut data = tproc_c.data;
-    data.push(Arc::new(Suppliers::new(params.flag(MARKERS))));
-    let warehouses = tproc_c.scale;
-    let drive = ChBenchmark {
-        transactions: tproc_c.drive,
-        warehouses,
+    let ch_benchmark = ChBenchmark {
+        warehouses: tproc_c.scale,
         streams: params.integer("streams") as u32,
         selection: Selection::of(params.text("queries")),
         form: Form::of(params.text("query-form")),
         timeout_ms: limit_ms(params.thousandths("timeout")),
-        has_transactions: params.flag("transactions"),
+        transactions: params.flag("transactions"),
         alone: params.flag("alone"),
         has_markers: params.flag(MARKERS),
     };
-    Workload {
-        meta: &META,
-        params: params.clone(),
-        scale: warehouses,
-        data,
-        drive: Arc::new(drive),
-        audit: tproc_c.audit,
-    }
+    let mut data = tproc_c.data;
+    data.push(Arc::new(Suppliers::new(ch_benchmark.has_markers)));
+    let drive = Arc::new(ch_benchmark.drive(Arc::unwrap_or_clone(tproc_c.drive)));
+    Workload { meta: &META, params: params.clone(), data, drive, ..tproc_c }
 }
 
+/// Its own parameters.
+#[derive(Clone)]
 struct ChBenchmark {
-    /// The drive of `tproc-c`, whose transactions and statements come first.
-    transactions: Arc<dyn Drive>,
     warehouses: u64,
     streams: u32,
     selection: Selection,
     form: Form,
     /// Milliseconds that a query may take, if that is limited.
     timeout_ms: Option<i64>,
-    has_transactions: bool,
+    /// Whether transactions are asked for.
+    transactions: bool,
     alone: bool,
     has_markers: bool,
 }
@@ -181,43 +172,58 @@ impl ChBenchmark {
 
     /// Returns true if transactions run in the first stage. A run without both has transactions.
     fn has_transactions(&self) -> bool {
-        self.has_transactions || !self.has_streams()
+        self.transactions || !self.has_streams()
     }
 
-    fn transaction_group() -> Group {
-        Group::new(TRANSACTIONS_GROUP)
-    }
-
-    fn query_group(&self) -> Group {
-        Group {
-            clients: Clients::Number(self.streams),
-            pace: Some(Pace::ClosedLoop),
-            // A query that a standby cancelled counts as one: it is not hidden by another try.
-            max_tries: Some(1),
-            results: Results::Count,
-            work: Work::Queries,
-            ..Group::new(QUERIES_GROUP)
+    /// Returns the drive of `tproc-c` with the queries beside it.
+    fn drive(&self, tproc_c: Drive) -> Drive {
+        let transactions = tproc_c.scripts.iter().cloned();
+        let transactions = transactions.map(|scripts| Scripts { group: TRANSACTIONS_GROUP, ..scripts });
+        let transactions =
+            transactions.map(|scripts| if self.has_markers { markers::marked(scripts) } else { scripts });
+        Drive {
+            scripts: transactions.chain([self.queries()]).collect(),
+            stages: self.stages(),
+            metrics: match (self.has_transactions(), self.has_streams()) {
+                (true, true) if self.alone => metrics::BOTH_AND_ALONE,
+                (true, true) => metrics::BOTH,
+                (false, true) => metrics::QUERIES,
+                _ => metrics::TRANSACTIONS,
+            },
+            growth: Some(GROWTH),
+            explained: self.explained(),
+            advice: self.advice(),
+            ..tproc_c
         }
     }
 
-    /// Returns the number of statements before that of query 1, on a server with these abilities.
-    fn statements_before(&self, caps: &Capabilities) -> usize {
-        self.transactions.statements(caps).len()
+    /// Returns the scripts of the streams.
+    fn queries(&self) -> Scripts {
+        let txn = |(query, name)| Txn {
+            why_no_rows: advice::why_no_rows(query, self.warehouses),
+            // Planned shares are those of the transactions' mix.
+            ..Txn::new(name, 0.0, 1)
+        };
+        let this = self.clone();
+        let program = move |_: &Capabilities| {
+            let mut statements = query_set::statements(|query| queries::text(query, this.form));
+            let mut add = |text: &str| statements.add(Statement::new(text, &[]));
+            let ids = Ids { limit: add("set statement_timeout"), begin: add(markers::BEGIN), end: add(markers::END) };
+            let this = this.clone();
+            Program::new(statements, move |context| this.stream(ids, context))
+        };
+        let (warehouses, selection) = (self.warehouses, self.selection);
+        Scripts {
+            is_read_only: true,
+            adviser: Some(Arc::new(move |_| advice::of_size(warehouses, selection))),
+            ..Scripts::new(QUERIES_GROUP, (1..).zip(NAMES).map(txn).collect(), program)
+        }
     }
-}
 
-impl Drive for ChBenchmark {
-    fn txns(&self) -> Vec<Txn> {
-        // Planned shares are those of the transactions' mix.
-        let queries = NAMES.iter().map(|name| Txn { name, weight: 0.0, queries: 1 });
-        self.transactions.txns().into_iter().chain(queries).collect()
-    }
-
-    fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
-        let queries = (1..=QUERIES).map(|query| queries::text(query, self.form));
-        let others = ["set statement_timeout", markers::BEGIN, markers::END].map(str::to_owned);
-        let own = queries.chain(others).map(|text| Statement::new(text, &[]));
-        self.transactions.statements(caps).into_iter().chain(own).chain([markers::write()]).collect()
+    fn stream(&self, ids: Ids, context: &ClientContext) -> Box<dyn ClientScript> {
+        // Ordering 0 is that of a single stream in TPC-H's power test.
+        let stream = Stream::new(context.id.0 + 1, self.selection, self.form, ids, self.timeout_ms);
+        Box::new(if self.has_markers { stream.reading_markers() } else { stream })
     }
 
     fn explained(&self) -> Explained {
@@ -226,21 +232,22 @@ impl Drive for ChBenchmark {
         Explained { setup: self.timeout_ms.map(limit), queries: chosen.map(query).collect() }
     }
 
-    fn statement_use(&self, statement: usize) -> StatementUse {
-        let (before, txns) = (self.statements_before(&Capabilities::default()), self.transactions.txns().len());
-        match statement.checked_sub(before) {
-            None => self.transactions.statement_use(statement),
-            Some(query) => StatementUse { txn: Some(txns + query).filter(|_| query < QUERIES), is_counted: false },
-        }
-    }
-
     fn stages(&self) -> Vec<Stage> {
-        let stage = |name, groups| Stage { ends: Ends::After, ..Stage::new(name, groups) };
-        let transactions = || stage(TRANSACTIONS_ALONE, vec![Self::transaction_group()]);
-        let queries = || stage(QUERIES_ALONE, vec![self.query_group()]);
+        let of_transactions = || Group::new(TRANSACTIONS_GROUP);
+        let of_queries = || Group {
+            clients: Clients::Number(self.streams),
+            pace: Some(Pace::ClosedLoop),
+            // A query that a standby cancelled counts as one: it is not hidden by another try.
+            max_tries: Some(1),
+            results: Results::Count,
+            work: Work::Queries,
+            ..Group::new(QUERIES_GROUP)
+        };
+        let transactions = || Stage::new(TRANSACTIONS_ALONE, vec![of_transactions()]);
+        let queries = || Stage::new(QUERIES_ALONE, vec![of_queries()]);
         match (self.has_transactions(), self.has_streams()) {
             (true, true) => {
-                let mixed = stage(MIXED, vec![Self::transaction_group(), self.query_group()]);
+                let mixed = Stage::new(MIXED, vec![of_transactions(), of_queries()]);
                 // Queries come first of the two: they leave the data as it is.
                 let alone = self.alone.then(|| [queries(), transactions()]);
                 std::iter::once(mixed).chain(alone.into_iter().flatten()).collect()
@@ -250,72 +257,21 @@ impl Drive for ChBenchmark {
         }
     }
 
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        if context.group == TRANSACTIONS_GROUP {
-            let client = self.transactions.client(context);
-            let write = self.statements_before(&Capabilities::default()) + QUERIES + 3;
-            return match self.has_markers {
-                true => Box::new(Marked::new(client, context.id, write, &self.transactions.txns())),
-                false => client,
-            };
-        }
-        // Ordering 0 is that of a single stream in TPC-H's power test.
-        let ordering = context.id.0 + 1;
-        let first = (self.transactions.txns().len(), self.statements_before(&Capabilities::default()));
-        let stream = Stream::new(ordering, self.selection, self.form, first, self.timeout_ms);
-        Box::new(if self.has_markers { stream.reading_markers() } else { stream })
-    }
-
-    fn counted(&self) -> Counted {
-        let metrics = match (self.has_transactions(), self.has_streams()) {
-            (true, true) if self.alone => metrics::BOTH_AND_ALONE,
-            (true, true) => metrics::BOTH,
-            (false, true) => metrics::QUERIES,
-            _ => metrics::TRANSACTIONS,
-        };
-        Counted { metrics, tallies: self.transactions.counted().tallies }
-    }
-
-    fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {
-        self.transactions.client_counts(asked, usual)
-    }
-
-    fn is_read_only(&self) -> bool {
-        !self.has_transactions()
-    }
-
-    fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {
-        if !self.has_transactions() {
-            return Vec::new();
-        }
-        let txns = &figures.txns[..figures.txns.len().min(self.transactions.txns().len())];
-        self.transactions.judge(&Figures { txns, ..*figures })
-    }
-
-    fn advice(&self, clients: u32) -> Vec<String> {
-        let mut advice = if self.has_transactions() { self.transactions.advice(clients) } else { Vec::new() };
-        if self.has_streams() {
-            advice.extend(advice::of_size(self.warehouses, self.selection));
-        } else {
+    /// Returns warnings about parameters that have no effect.
+    fn advice(&self) -> Vec<String> {
+        let mut advice = Vec::new();
+        if !self.has_streams() {
             let given = [
                 (!self.selection.is_all(), "--queries"),
                 (self.form != Form::Full, "--query-form"),
                 (self.timeout_ms.is_some(), "--timeout"),
             ];
-            advice.extend(advice::of_no_streams(&given, !self.has_transactions));
+            advice.extend(advice::of_no_streams(&given, !self.transactions));
         }
         if self.alone && !(self.has_transactions() && self.has_streams()) {
             advice.push("--alone has no effect on a run of one side".to_owned());
         }
         advice
-    }
-
-    fn growth(&self) -> Option<Growth> {
-        Some(GROWTH)
-    }
-
-    fn why_no_rows(&self, txn: usize) -> Option<&'static str> {
-        advice::why_no_rows(txn.checked_sub(self.transactions.txns().len())? + 1, self.warehouses)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Batch, Begin, Capabilities, ClientContext, ClientScript, Drive, Meta, Next, Params, Reply, Txn, TxnId, Verdict,
-    Workload,
+    Batch, Begin, Capabilities, ClientScript, Drive, Group, Meta, Next, Params, Program, Reply, Scripts, Statements,
+    Txn, TxnId, Verdict, Workload,
 };
 
 pub(crate) static META: Meta = Meta {
@@ -20,23 +19,10 @@ pub(crate) static META: Meta = Meta {
 };
 
 pub(crate) fn build(params: &Params) -> Workload {
-    Workload { meta: &META, params: params.clone(), scale: 0, data: Vec::new(), drive: Arc::new(Noop), audit: None }
-}
-
-struct Noop;
-
-impl Drive for Noop {
-    fn txns(&self) -> Vec<Txn> {
-        vec![Txn { name: "noop", weight: 1.0, queries: 0 }]
-    }
-
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        Vec::new()
-    }
-
-    fn client(&self, _: &ClientContext) -> Box<dyn ClientScript> {
-        Box::new(Script)
-    }
+    let program = |_: &Capabilities| Program::new(Statements::new(), |_| Box::new(Script));
+    let scripts = Scripts::new(Group::ONLY, vec![Txn::new("noop", 1.0, 0)], program);
+    let drive = Arc::new(Drive::new(vec![scripts]));
+    Workload { meta: &META, params: params.clone(), scale: 0, data: Vec::new(), drive, audit: None }
 }
 
 struct Script;

@@ -10,11 +10,10 @@ mod steps;
 
 use std::sync::Arc;
 
-use pgdyno_wire::Statement;
 use pgdyno_workload::dist::sysbench::{Kind, Range, Shape};
 use pgdyno_workload::{
-    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Expect, Maker, Meta, Params, Routines,
-    ServerCount, SqlData, StatementUse, Table, Txn, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Expect, Group, Maker, Meta, Params,
+    Program, Routines, ScriptStatement, Scripts, ServerCount, SqlData, Table, Txn, TxnId, Workload,
 };
 
 use client::{Client, Setup};
@@ -35,8 +34,8 @@ pub(crate) fn build(meta: &'static Meta, params: &Params) -> Workload {
         meta,
         params: params.clone(),
         scale: oltp.layout.rows,
-        data: vec![Arc::clone(&oltp) as _],
-        drive: oltp,
+        drive: Arc::new(oltp.drive()),
+        data: vec![oltp],
         audit: None,
     }
 }
@@ -175,41 +174,38 @@ impl DataSet for Oltp {
     }
 }
 
-impl Drive for Oltp {
-    fn txns(&self) -> Vec<Txn> {
-        vec![Txn { name: self.meta.id, weight: 1.0, queries: self.setup.steps.queries() }]
-    }
-
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        self.setup.steps.statements(self.layout.tables)
-    }
-
-    fn statement_use(&self, _: usize) -> StatementUse {
-        StatementUse { txn: Some(0), is_counted: false }
-    }
-
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        Box::new(Client::new(Arc::clone(&self.setup), self.range(context), context.rng.clone()))
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.setup.steps.only_read()
-    }
-
-    fn server_counts(&self) -> Vec<ServerCount> {
+impl Oltp {
+    fn drive(self: &Arc<Self>) -> Drive {
+        let (of_program, of_advice) = (Arc::clone(self), Arc::clone(self));
+        let program = move |_: &Capabilities| {
+            let oltp = Arc::clone(&of_program);
+            let statements = oltp.setup.steps.statements(oltp.layout.tables).into_iter();
+            let statements = statements.map(|statement| ScriptStatement::of(TxnId(0), statement)).collect();
+            Program::new(statements, move |context| oltp.client(context))
+        };
         let inserts = (self.meta.id == INSERT.id).then(|| ServerCount {
             counted: "inserts",
             transactions: &["oltp-insert"],
             query: format!("select {}", self.of_tables(|name| format!("(select count(*) from {name})"), " + ")),
             if_different: ServerCount::OTHER_PROGRAM,
         });
-        inserts.into_iter().collect()
+        let txn = Txn::new(self.meta.id, 1.0, self.setup.steps.queries());
+        Drive::new(vec![Scripts {
+            is_read_only: self.setup.steps.only_read(),
+            server_counts: inserts.into_iter().collect(),
+            adviser: Some(Arc::new(move |clients| of_advice.advice(clients))),
+            ..Scripts::new(Group::ONLY, vec![txn], program)
+        }])
+    }
+
+    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
+        Box::new(Client::new(Arc::clone(&self.setup), self.range(context), context.rng.clone()))
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {
         let mut advice = Vec::new();
         let rows = self.layout.rows * u64::from(self.layout.tables);
-        if !self.is_read_only() && self.meta.id != INSERT.id && u64::from(clients) > rows {
+        if !self.setup.steps.only_read() && self.meta.id != INSERT.id && u64::from(clients) > rows {
             advice.push(format!(
                 "{clients} clients write to {rows} row{}: most of the time will be waiting for row locks; use a larger \
                  --scale",

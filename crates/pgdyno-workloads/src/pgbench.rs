@@ -11,10 +11,10 @@ mod script;
 
 use std::sync::Arc;
 
-use pgdyno_wire::{ParamType, Statement};
+use pgdyno_wire::ParamType;
 use pgdyno_workload::{
-    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Maker, Meta, Param, ParamKind, Params,
-    Routines, SqlData, Table, Txn, When, Workload,
+    Capabilities, Changed, Check, ClientContext, DataSet, Drive, Group, Maker, Meta, Param, ParamKind, Params, Program,
+    Routines, Scripts, SqlData, Table, Txn, When, Workload,
 };
 
 use partitions::{PartitionMethod, Partitioning};
@@ -125,13 +125,13 @@ pub(crate) fn select_only(params: &Params) -> Workload {
 }
 
 fn workload(meta: &'static Meta, builtin: Builtin, params: &Params) -> Workload {
-    let pgbench = Arc::new(Pgbench::new(meta, builtin, params));
+    let pgbench = Pgbench::new(meta, builtin, params);
     Workload {
         meta,
         params: params.clone(),
         scale: pgbench.layout.scale,
-        data: vec![Arc::clone(&pgbench) as _],
-        drive: pgbench,
+        drive: Arc::new(pgbench.drive()),
+        data: vec![Arc::new(pgbench)],
         audit: None,
     }
 }
@@ -223,34 +223,30 @@ impl DataSet for Pgbench {
     }
 }
 
-impl Drive for Pgbench {
-    fn txns(&self) -> Vec<Txn> {
-        vec![Txn { name: self.meta.id, weight: 1.0, queries: self.builtin.queries() }]
+impl Pgbench {
+    fn drive(&self) -> Drive {
+        let (builtin, scale, pipeline, aid) = (self.builtin, self.layout.scale, self.pipeline, self.aid_type());
+        let program = move |_: &Capabilities| {
+            let client = move |context: &ClientContext| builtin.client(scale, pipeline, context.rng.clone());
+            Program::new(builtin.statements(aid).into_iter().collect(), client)
+        };
+        let txn = Txn::new(self.meta.id, 1.0, builtin.queries());
+        Drive::new(vec![Scripts {
+            is_read_only: builtin == Builtin::SelectOnly,
+            adviser: Some(Arc::new(move |clients| advice(builtin, scale, clients))),
+            ..Scripts::new(Group::ONLY, vec![txn], program)
+        }])
     }
+}
 
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        self.builtin.statements(self.aid_type())
+/// Returns the manual's warning: with fewer branches than clients the run measures waits for locks.
+fn advice(builtin: Builtin, scale: u64, clients: u32) -> Vec<String> {
+    if builtin != Builtin::TpcbLike || u64::from(clients) <= scale {
+        return Vec::new();
     }
-
-    fn is_read_only(&self) -> bool {
-        self.builtin == Builtin::SelectOnly
-    }
-
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        self.builtin.client(self.layout.scale, self.pipeline, context.rng.clone())
-    }
-
-    /// The manual's warning: with fewer branches than clients the run measures waits for locks.
-    fn advice(&self, clients: u32) -> Vec<String> {
-        if self.builtin == Builtin::TpcbLike && u64::from(clients) > self.layout.scale {
-            vec![format!(
-                "{clients} clients update the {} row{} of pgbench_branches: most of the time will be \
-                 waiting for row locks; use a scale of at least the number of clients, or simple-update",
-                self.layout.scale,
-                if self.layout.scale == 1 { "" } else { "s" },
-            )]
-        } else {
-            Vec::new()
-        }
-    }
+    vec![format!(
+        "{clients} clients update the {scale} row{} of pgbench_branches: most of the time will be waiting for row locks; \
+         use a scale of at least the number of clients, or simple-update",
+        if scale == 1 { "" } else { "s" },
+    )]
 }

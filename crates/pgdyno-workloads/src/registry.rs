@@ -77,7 +77,7 @@ pub fn metrics() -> Vec<&'static Metric> {
         let flags = entry.meta.params.iter().filter(|param| param.kind == ParamKind::Flag && !param.is_fixed());
         let reversed = flags.map(|flag| vec![(flag.name, if flag.default == "true" { "false" } else { "true" })]);
         let built = std::iter::once(Vec::new()).chain(reversed).filter_map(|given| build(entry.meta.id, given).ok());
-        for metric in built.flat_map(|workload| workload.drive.counted().metrics) {
+        for metric in built.flat_map(|workload| workload.drive.metrics) {
             if known.iter().all(|other| other.name != metric.name) {
                 known.push(metric);
             }

@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex};
 use pgdyno_script::{Command, Defined, Kind, Names, Script, ScriptError, parse};
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
-    Capabilities, ClientContext, ClientScript, Drive, Group, Meta, Params, Rng, Stage, StatementUse, Txn, Workload,
+    Capabilities, ClientContext, ClientScript, Drive, Group, Meta, Params, Program, Rng, ScriptStatement, Scripts,
+    Statements, Txn, TxnId, Workload,
 };
 
 use interpreter::Interpreter;
 pub use mix::{GroupScripts, Groups};
-use program::Program;
 use seeds::Seeds;
 
 /// Scripts and how to run them.
@@ -91,10 +91,8 @@ pub struct Scripted {
     meta: &'static Meta,
     spec: Spec,
     txns: Vec<Txn>,
-    /// Scripts with `\if`.
-    branching: Vec<bool>,
-    program: &'static Program,
-    seeds: Seeds,
+    program: &'static program::Program,
+    seeds: Arc<Seeds>,
 }
 
 /// Parses the scripts.
@@ -109,8 +107,7 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         .map(|source| parse(&pgdyno_script::Source { name: &source.name, text: &source.text }, &mut names))
         .collect::<Result<Vec<Script>, _>>()?;
     let txns = scripts.iter().zip(&spec.scripts).map(|(script, source)| txn(script, source)).collect();
-    let branching = scripts.iter().map(has_branches).collect();
-    let seeds = Seeds::new(&spec);
+    let seeds = Arc::new(Seeds::new(&spec));
     let meta = leak(Meta {
         id: leak(spec.id.clone()),
         summary: leak(spec.summary.clone()),
@@ -122,7 +119,7 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         is_key_range: false,
         params: &[],
     });
-    Ok(Scripted { meta, txns, branching, program: leak(Program::new(scripts, names, &spec, &seeds)), seeds, spec })
+    Ok(Scripted { meta, txns, program: leak(program::Program::new(scripts, names, &spec, &seeds)), seeds, spec })
 }
 
 /// Returns a constant: clients of all threads read it at every step. The program has one workload of scripts.
@@ -144,15 +141,15 @@ fn has_branches(script: &Script) -> bool {
 fn txn(script: &Script, source: &Source) -> Txn {
     // If commands may be skipped, they are counted one by one.
     let queries = if has_branches(script) { 0 } else { script.commands.iter().filter(|c| is_query(c)).count() };
-    Txn { name: leak(source.name.clone()), weight: f64::from(source.weight), queries: queries as u32 }
+    Txn::new(leak(source.name.clone()), f64::from(source.weight), queries as u32)
 }
 
 impl Scripted {
     /// Returns the workload: these scripts on existing tables.
     #[must_use]
     pub fn into_workload(self) -> Workload {
-        let (meta, scale) = (self.meta, self.spec.scale);
-        Workload { meta, params: Params::default(), scale, data: Vec::new(), drive: Arc::new(self), audit: None }
+        let (meta, scale, drive) = (self.meta, self.spec.scale, Arc::new(self.drive()));
+        Workload { meta, params: Params::default(), scale, data: Vec::new(), drive, audit: None }
     }
 
     /// Returns the parsed scripts.
@@ -213,53 +210,63 @@ impl Scripted {
     }
 }
 
-impl Drive for Scripted {
-    fn txns(&self) -> Vec<Txn> {
-        self.txns.clone()
+impl Scripted {
+    /// Returns the work of its clients.
+    #[must_use]
+    pub fn drive(&self) -> Drive {
+        let (program, seeds, clients) = (self.program, Arc::clone(&self.seeds), self.spec.clients);
+        let groups = self.spec.groups.clone().map(Arc::new);
+        let statements = self.statements();
+        let make = move |_: &Capabilities| {
+            let (seeds, groups) = (Arc::clone(&seeds), groups.clone());
+            let client = move |context: &ClientContext| client(program, &seeds, groups.as_deref(), clients, context);
+            Program::new(statements.clone(), client)
+        };
+        let commands = || self.scripts().iter().flat_map(|script| &script.commands);
+        let scripts = Scripts {
+            is_read_only: commands().all(|command| !command.is_sql() || reads::only_reads(&command.label())),
+            runs_commands: commands().any(|command| matches!(command.kind, Kind::Shell(_) | Kind::SetShell(_))),
+            ..Scripts::new(Group::ONLY, self.txns.clone(), make)
+        };
+        let drive = Drive::new(vec![scripts]);
+        match &self.spec.groups {
+            None => drive,
+            Some(groups) => Drive { stages: groups.stages.clone(), ..drive },
+        }
     }
 
     /// Returns the commands of all scripts, in order: the statements in reports.
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        self.scripts().iter().flat_map(|s| &s.commands).map(|command| Statement::new(command.label(), &[])).collect()
-    }
-
-    fn statement_use(&self, statement: usize) -> StatementUse {
-        let txn = self.program.first.partition_point(|first| *first <= statement).checked_sub(1);
-        let is_counted = txn.is_some_and(|script| {
-            let command = &self.scripts()[script].commands[statement - self.first_statement(script)];
-            self.branching[script] && is_query(command)
-        });
-        StatementUse { txn, is_counted }
-    }
-
-    fn is_read_only(&self) -> bool {
-        let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
-        commands.all(|command| !command.is_sql() || reads::only_reads(&command.label()))
-    }
-
-    fn runs_commands(&self) -> bool {
-        let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
-        commands.any(|command| matches!(command.kind, Kind::Shell(_) | Kind::SetShell(_)))
-    }
-
-    fn stages(&self) -> Vec<Stage> {
-        let one = || vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])];
-        self.spec.groups.as_ref().map_or_else(one, |groups| groups.stages.clone())
-    }
-
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        let id = context.id.0;
-        let (client, rng, chooser) = match &self.spec.groups {
-            None => (id, self.seeds.client(id), self.seeds.chooser(id)),
-            // pgbench knows no groups: their clients have the run's own streams.
-            Some(groups) => {
-                let mut rng = context.rng.clone();
-                let chooser = Arc::new(Mutex::new(Rng::new(rng.next_u64())));
-                (groups.first_client(context, self.spec.clients) + id, rng, chooser)
-            }
+    fn statements(&self) -> Statements {
+        let of_script = |(script, at): (&Script, u8)| {
+            let statement = move |command: &Command| ScriptStatement {
+                is_counted: has_branches(script) && is_query(command),
+                ..ScriptStatement::of(TxnId(at), Statement::new(command.label(), &[]))
+            };
+            script.commands.iter().map(statement).collect::<Vec<_>>()
         };
-        Box::new(Interpreter::new(self.program, context.group, client, rng, chooser))
+        self.scripts().iter().zip(0..).flat_map(of_script).collect()
     }
+}
+
+/// Returns the script of one client.
+fn client(
+    program: &'static program::Program,
+    seeds: &Seeds,
+    groups: Option<&Groups>,
+    clients: u32,
+    context: &ClientContext,
+) -> Box<dyn ClientScript> {
+    let id = context.id.0;
+    let (client, rng, chooser) = match groups {
+        None => (id, seeds.client(id), seeds.chooser(id)),
+        // pgbench knows no groups: their clients have the run's own streams.
+        Some(groups) => {
+            let mut rng = context.rng.clone();
+            let chooser = Arc::new(Mutex::new(Rng::new(rng.next_u64())));
+            (groups.first_client(context, clients) + id, rng, chooser)
+        }
+    };
+    Box::new(Interpreter::new(program, context.group, client, rng, chooser))
 }
 
 #[cfg(test)]
@@ -288,10 +295,12 @@ mod tests {
         let straight = "begin;\nselect 1;\n update t set a = 1;\nend;\n";
         let branching = "select 1;\n\\if false\ndelete from t;\n\\endif\nvacuum t;\n";
         let workload = scripted(&[straight, branching]);
-        assert_eq!(workload.txns().iter().map(|txn| txn.queries).collect::<Vec<_>>(), [2, 0]);
-        let of_script: Vec<_> = (0..9).map(|n| workload.statement_use(n).txn).collect();
+        let drive = workload.drive();
+        assert_eq!(drive.txns().iter().map(|txn| txn.queries).collect::<Vec<_>>(), [2, 0]);
+        let statements = drive.numbered(&Capabilities::default()).statements;
+        let of_script: Vec<_> = statements.iter().map(|statement| statement.txn).collect();
         assert_eq!(of_script, [[Some(0); 4].as_slice(), &[Some(1); 5]].concat());
-        let counted: Vec<_> = (0..9).filter(|n| workload.statement_use(*n).is_counted).collect();
+        let counted: Vec<_> = (0..9).filter(|n| statements[*n].is_counted).collect();
         assert_eq!(counted, [4, 6], "select and delete");
     }
 }

@@ -23,11 +23,9 @@ mod waits;
 
 use std::sync::Arc;
 
-use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Counted, DataSet, Drive, Figures,
-    Judgement, Maker, Measured, Meta, Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn,
-    When, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, DataSet, Drive, Group, Maker, Measured,
+    Meta, Metric, Param, ParamKind, Params, Program, Routines, Scripts, SqlData, Table, When, Workload,
 };
 
 use call::Call;
@@ -173,8 +171,8 @@ pub(crate) fn build(params: &Params) -> Workload {
         meta: &META,
         params: params.clone(),
         scale: tproc_c.scale(),
-        data: vec![Arc::clone(&tproc_c) as _],
-        drive: tproc_c,
+        drive: Arc::new(tproc_c.drive()),
+        data: vec![tproc_c],
         audit: Some(Arc::new(isolation::Acid)),
     }
 }
@@ -267,20 +265,27 @@ impl DataSet for TprocC {
     }
 }
 
-impl Drive for TprocC {
-    fn txns(&self) -> Vec<Txn> {
-        self.profile.txns(self.call)
-    }
-
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        self.call.statements(self.routine_schema())
-    }
-
-    fn statement_use(&self, statement: usize) -> StatementUse {
-        StatementUse {
-            txn: self.call.kind_of(statement).map(|kind| usize::from(kind.id().0)),
-            is_counted: self.call.is_counted(statement),
-        }
+impl TprocC {
+    fn drive(self: &Arc<Self>) -> Drive {
+        let (of_program, of_advice) = (Arc::clone(self), Arc::clone(self));
+        let program = move |_: &Capabilities| {
+            let tproc_c = Arc::clone(&of_program);
+            let statements = tproc_c.call.statements(tproc_c.routine_schema());
+            Program::new(statements, move |context| tproc_c.client(context))
+        };
+        let rules = self.rules();
+        let scripts = Scripts {
+            tallies: tally::NAMES,
+            adviser: Some(Arc::new(move |clients| of_advice.advice(clients))),
+            judge: Some(Arc::new(move |figures| judge::judge(rules, figures))),
+            ..Scripts::new(Group::ONLY, self.profile.txns(self.call), program)
+        };
+        let terminals = self.warehouses.saturating_mul(judge::TERMINALS);
+        let clients = ClientCounts {
+            clients: (rules.profile == Profile::Spec && rules.waits).then_some(terminals),
+            connections_max: rules.waits.then_some(WAITING_CONNECTIONS),
+        };
+        Drive { metrics: &[NOPM], clients, ..Drive::new(vec![scripts]) }
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
@@ -299,21 +304,6 @@ impl Drive for TprocC {
             waits: self.waits(),
         };
         Box::new(Terminal::new(setup, rng))
-    }
-
-    fn counted(&self) -> Counted {
-        Counted { metrics: &[NOPM], tallies: tally::NAMES }
-    }
-
-    fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {
-        let Rules { profile, waits, .. } = self.rules();
-        let terminals = || self.warehouses.saturating_mul(judge::TERMINALS);
-        let clients = asked.or_else(|| (profile == Profile::Spec && waits).then(terminals)).unwrap_or(usual);
-        ClientCounts { clients, connections: waits.then_some(clients.min(WAITING_CONNECTIONS)) }
-    }
-
-    fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {
-        judge::judge(self.rules(), figures)
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {

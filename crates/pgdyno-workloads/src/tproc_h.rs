@@ -18,27 +18,19 @@ mod stream;
 
 use std::sync::Arc;
 
-use pgdyno_wire::{QueryMode, Statement, StmtId};
+use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
-    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends,
-    Explained, Group, Maker, Measured, Meta, Metric, Oracle, Pace, Param, ParamKind, Params, Results, Routines,
-    SqlData, Stage, StatementUse, Table, Txn, When, Work, Workload,
+    Answers, Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, DataSet, Drive, Ends,
+    Explained, Group, Maker, Measured, Meta, Metric, Oracle, Pace, Param, ParamKind, Params, Program, Results,
+    Routines, ScriptStatement, Scripts, SqlData, Stage, Statements, Table, Txn, When, Work, Workload,
 };
 
 use crate::query_set::selection::Selection;
-use crate::query_set::{NAMES, QUERIES, TIMEOUT_S, limit, limit_ms, orderings};
+use crate::query_set::{self, NAMES, QUERIES, TIMEOUT_S, limit, limit_ms, orderings};
 use refresh::{Progress, State};
 use scale::ScaleFactor;
 use schema::Profile;
-use stream::{Query, Stream, Task};
-
-/// The statements after the queries: those of the refresh functions, whose transactions have the same numbers, ...
-const RF1: StmtId = StmtId(QUERIES as u32);
-const RF2: StmtId = StmtId(QUERIES as u32 + 1);
-/// ... the one that reads the stamp, ...
-const STATE: StmtId = StmtId(QUERIES as u32 + 2);
-/// ... and the one that limits the time of queries.
-const LIMIT: StmtId = StmtId(QUERIES as u32 + 3);
+use stream::{Function, Ids, Query, Stream, Task};
 
 /// Stage and group with one stream.
 const POWER: &str = "power";
@@ -207,8 +199,8 @@ pub(crate) fn build(params: &Params) -> Workload {
         meta: &META,
         params: params.clone(),
         scale: tproc_h.scale(),
-        data: vec![Arc::clone(&tproc_h) as _],
-        drive: tproc_h,
+        drive: Arc::new(tproc_h.drive()),
+        data: vec![tproc_h],
         audit: None,
     }
 }
@@ -275,9 +267,9 @@ impl TprocH {
 
     /// Returns what the power stage does once.
     fn set(&self) -> Vec<Task> {
-        let refresh = |task| self.has_refresh().then_some(task);
+        let refresh = |function| self.has_refresh().then_some(Task::Refresh(function));
         let queries = self.queries(0).into_iter().map(Task::Query);
-        refresh(Task::Insert).into_iter().chain(queries).chain(refresh(Task::Delete)).collect()
+        refresh(Function::Insert).into_iter().chain(queries).chain(refresh(Function::Delete)).collect()
     }
 
     fn queries(&self, stream: u32) -> Vec<Query> {
@@ -343,52 +335,56 @@ impl DataSet for TprocH {
     }
 }
 
-impl Drive for TprocH {
+impl TprocH {
+    fn drive(self: &Arc<Self>) -> Drive {
+        let (of_program, of_advice) = (Arc::clone(self), Arc::clone(self));
+        let program = move |_: &Capabilities| {
+            let tproc_h = Arc::clone(&of_program);
+            let (statements, ids) = tproc_h.statements();
+            Program::new(statements, move |context| tproc_h.client(ids, context))
+        };
+        let scale = self.scale;
+        let scripts = Scripts {
+            is_read_only: !self.has_refresh(),
+            prepare: self.has_refresh().then(|| Arc::new(move || refresh::prepare(scale)) as _),
+            adviser: Some(Arc::new(move |clients| of_advice.advice(clients))),
+            ..Scripts::new(Group::ONLY, self.txns(), program)
+        };
+        Drive {
+            stages: self.stages(),
+            metrics: if self.has_refresh() { &METRICS_REFRESHED } else { &METRICS },
+            clients: ClientCounts { clients: Some(self.streams.max(1)), connections_max: None },
+            explained: self.explained(),
+            answers: Some(Arc::clone(self) as _),
+            is_analytic: true,
+            ..Drive::new(vec![scripts])
+        }
+    }
+
+    /// Returns the queries, then the refresh functions.
     fn txns(&self) -> Vec<Txn> {
         let is_run = |number| if number > QUERIES { self.has_refresh() } else { self.selection.has(number) };
         let weight = |number| if is_run(number) { 1.0 } else { 0.0 };
-        let txn = |(nth, name): (usize, &&'static str)| Txn { name, weight: weight(nth + 1), queries: 1 };
-        queries::TASKS.iter().enumerate().map(txn).collect()
+        (1..).zip(queries::TASKS).map(|(number, name)| Txn::new(name, weight(number), 1)).collect()
     }
 
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        let queries = (1..=QUERIES).map(|query| queries::text(query, &self.values(query, 0)));
-        let others = [
-            "insert an order with its lines".to_owned(),
-            "delete an order with its lines".to_owned(),
-            refresh::read_sql(),
-            "set statement_timeout".to_owned(),
-        ];
-        queries.chain(others).map(|text| Statement::new(text, &[])).collect()
+    /// Returns the statements, and the ids of those that are no queries.
+    fn statements(&self) -> (Statements, Ids) {
+        let mut statements = query_set::statements(|query| queries::text(query, &self.values(query, 0)));
+        let mut refresh = |function: Function, text: &str| {
+            statements.add(ScriptStatement::of(function.txn(), Statement::new(text, &[])))
+        };
+        let insert = refresh(Function::Insert, "insert an order with its lines");
+        let delete = refresh(Function::Delete, "delete an order with its lines");
+        let state = statements.add(Statement::new(refresh::read_sql(), &[]));
+        let limit = statements.add(Statement::new("set statement_timeout", &[]));
+        (statements, Ids { insert, delete, state, limit })
     }
 
     fn explained(&self) -> Explained {
         let chosen = (1..=QUERIES).filter(|number| self.selection.has(*number));
         let query = |number| (NAMES[number - 1], queries::text(number, &self.values(number, 0)));
         Explained { setup: self.timeout_ms().map(limit), queries: chosen.map(query).collect() }
-    }
-
-    fn oracle(&self, changes: Option<&str>) -> Option<Oracle> {
-        let pairs = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?.pairs;
-        let (slow, wanted): (Vec<_>, Vec<_>) = (1..=QUERIES)
-            .filter(|query| self.selection.has(*query))
-            .partition(|query| self.slow_queries().contains(query));
-        let queries = wanted.into_iter().map(|query| (query, self.values(query, 0)));
-        Some(oracle::of(self.scale, pairs, queries, &slow))
-    }
-
-    fn rows_read(&self, changes: Option<&str>, in_run: bool) -> Option<String> {
-        let state = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?;
-        let (scale, pairs) = (self.params.text("scale"), state.pairs);
-        match in_run && self.has_refresh() {
-            false => Some(format!("scale {scale}, {state}")),
-            true if self.repeat == 1 => Some(format!("scale {scale}, {state}, rf1 of {}", pairs + 1)),
-            true => None,
-        }
-    }
-
-    fn statement_use(&self, statement: usize) -> StatementUse {
-        StatementUse { txn: Some(statement).filter(|nth| *nth < queries::TASKS.len()), is_counted: false }
     }
 
     fn stages(&self) -> Vec<Stage> {
@@ -410,37 +406,16 @@ impl Drive for TprocH {
         std::iter::once(power).chain(throughput).collect()
     }
 
-    fn prepare(&self) {
-        if self.has_refresh() {
-            refresh::prepare(self.scale);
-        }
-    }
-
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
+    fn client(&self, ids: Ids, context: &ClientContext) -> Box<dyn ClientScript> {
         // Stream 0 is the power stage.
         let stream = if context.stage == POWER { 0 } else { context.id.0 + 1 };
+        let refresh = || [Function::Insert, Function::Delete].map(Task::Refresh);
         let tasks = match (context.stage, context.group) {
-            (_, REFRESH) => (0..self.streams).flat_map(|_| [Task::Insert, Task::Delete]).collect(),
+            (_, REFRESH) => (0..self.streams).flat_map(|_| refresh()).collect(),
             (POWER, _) => (0..self.repeat).flat_map(|_| self.set()).collect(),
             _ => self.queries(stream).into_iter().map(Task::Query).collect(),
         };
-        Box::new(Stream::new(tasks, self.scale, self.timeout_ms()))
-    }
-
-    fn is_read_only(&self) -> bool {
-        !self.has_refresh()
-    }
-
-    fn is_analytic(&self) -> bool {
-        true
-    }
-
-    fn counted(&self) -> Counted {
-        Counted { metrics: if self.has_refresh() { &METRICS_REFRESHED } else { &METRICS }, tallies: &[] }
-    }
-
-    fn client_counts(&self, asked: Option<u32>, _: u32) -> ClientCounts {
-        ClientCounts { clients: asked.unwrap_or(self.streams.max(1)), connections: None }
+        Box::new(Stream::new(tasks, ids, self.scale, self.timeout_ms()))
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {
@@ -477,6 +452,27 @@ impl Drive for TprocH {
     }
 }
 
+impl Answers for TprocH {
+    fn oracle(&self, changes: Option<&str>) -> Option<Oracle> {
+        let pairs = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?.pairs;
+        let (slow, wanted): (Vec<_>, Vec<_>) = (1..=QUERIES)
+            .filter(|query| self.selection.has(*query))
+            .partition(|query| self.slow_queries().contains(query));
+        let queries = wanted.into_iter().map(|query| (query, self.values(query, 0)));
+        Some(oracle::of(self.scale, pairs, queries, &slow))
+    }
+
+    fn rows_read(&self, changes: Option<&str>, in_run: bool) -> Option<String> {
+        let state = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?;
+        let (scale, pairs) = (self.params.text("scale"), state.pairs);
+        match in_run && self.has_refresh() {
+            false => Some(format!("scale {scale}, {state}")),
+            true if self.repeat == 1 => Some(format!("scale {scale}, {state}, rf1 of {}", pairs + 1)),
+            true => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -486,10 +482,15 @@ mod tests {
         build(&params)
     }
 
+    fn client(workload: &Workload, context: &ClientContext) -> Box<dyn ClientScript> {
+        let numbered = workload.drive.numbered(&Capabilities::default());
+        (numbered.scripts_of(context.group).unwrap().client)(context)
+    }
+
     #[test]
     fn a_stream_has_each_chosen_query_once_in_its_own_order() {
         let workload = built(&[("scale", "0.01"), ("streams", "2"), ("queries", "1,14,18")]);
-        let stages = workload.drive.stages();
+        let stages = &workload.drive.stages;
         assert_eq!(
             stages.iter().map(|stage| (stage.name, stage.clients(9))).collect::<Vec<_>>(),
             [("power", 1), ("throughput", 2)]
@@ -498,13 +499,13 @@ mod tests {
             let rng = pgdyno_workload::Rng::new(1);
             let id = pgdyno_workload::ClientId(id);
             let context = ClientContext { stage, group: stage, id, clients: 2, rng };
-            let mut client = workload.drive.client(&context);
+            let mut client = client(&workload, &context);
             std::iter::from_fn(|| client.begin()).map(|begin| begin.txn.0 + 1).collect::<Vec<_>>()
         };
         assert_eq!(order(POWER, 0), [14, 18, 1], "a part of the queries has no refresh functions");
         assert_eq!([order(THROUGHPUT, 0), order(THROUGHPUT, 1)], [[18, 14, 1], [14, 18, 1]]);
         let all = built(&[("scale", "0.01")]);
-        assert_eq!((all.drive.stages().len(), all.drive.client_counts(None, 8).clients), (1, 1));
+        assert_eq!((all.drive.stages.len(), all.drive.clients.clients(None, 8)), (1, 1));
     }
 
     #[test]
@@ -513,7 +514,7 @@ mod tests {
             let stage = if group == POWER { POWER } else { THROUGHPUT };
             let rng = pgdyno_workload::Rng::new(1);
             let context = ClientContext { stage, group, id: pgdyno_workload::ClientId(0), clients: 1, rng };
-            let mut client = built(given).drive.client(&context);
+            let mut client = client(&built(given), &context);
             std::iter::from_fn(|| client.begin()).map(|begin| queries::TASKS[begin.txn.0 as usize]).collect::<Vec<_>>()
         };
         let two = [("scale", "0.01"), ("streams", "2")];
@@ -521,9 +522,9 @@ mod tests {
         assert_eq!(names(&two, POWER)[..2], ["rf1", "q14"]);
         assert_eq!((names(&two, POWER).len(), names(&two, THROUGHPUT).len()), (23, 22));
         assert_eq!(names(&two, REFRESH), ["rf1", "rf1"]);
-        let groups = |given: &[(&str, &str)]| built(given).drive.stages().iter().map(|s| s.groups.len()).sum::<usize>();
+        let groups = |given: &[(&str, &str)]| built(given).drive.stages.iter().map(|s| s.groups.len()).sum::<usize>();
         assert_eq!([groups(&two), groups(&[two[0], two[1], ("refresh", "false")])], [3, 2]);
-        let metric = |given: &[(&str, &str)]| built(given).drive.counted().metrics[0].name;
+        let metric = |given: &[(&str, &str)]| built(given).drive.metrics[0].name;
         assert_eq!(
             [metric(&two), metric(&[("refresh", "false")]), metric(&[("queries", "1")])],
             ["geometric-mean-with-refresh", "geometric-mean", "geometric-mean"]

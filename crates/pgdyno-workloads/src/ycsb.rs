@@ -12,10 +12,9 @@ mod schema;
 
 use std::sync::Arc;
 
-use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Maker, Meta, Params, Routines,
-    ServerCount, SqlData, StatementUse, Table, Txn, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Group, Maker, Meta, Params, Program,
+    Routines, ScriptStatement, Scripts, SqlData, Statements, Table, TxnId, Workload,
 };
 
 use client::{Client, Op, ReadModifyWrite};
@@ -31,8 +30,8 @@ pub(crate) fn build(meta: &'static Meta, params: &Params) -> Workload {
         meta,
         params: params.clone(),
         scale: ycsb.layout.records,
-        data: vec![Arc::clone(&ycsb) as _],
-        drive: ycsb,
+        drive: Arc::new(ycsb.drive()),
+        data: vec![ycsb],
         audit: None,
     }
 }
@@ -130,18 +129,32 @@ impl DataSet for Ycsb {
     }
 }
 
-impl Drive for Ycsb {
-    fn txns(&self) -> Vec<Txn> {
-        self.mix.iter().map(|(op, weight)| Txn { name: op.name(), weight: *weight, queries: op.queries() }).collect()
+impl Ycsb {
+    fn drive(self: &Arc<Self>) -> Drive {
+        let (of_program, of_advice) = (Arc::clone(self), Arc::clone(self));
+        let program = move |_: &Capabilities| {
+            let ycsb = Arc::clone(&of_program);
+            Program::new(ycsb.statements(), move |context| ycsb.client(context))
+        };
+        let txns = self.mix.iter().map(|(op, share)| op.txn(*share)).collect();
+        let inserts = self.has(Op::Insert).then(checks::inserts);
+        let modified = self.read_modify_write.counts.then(|| checks::read_modify_writes(&self.layout));
+        Drive::new(vec![Scripts {
+            is_read_only: self.mix.iter().all(|(op, _)| matches!(op, Op::Read | Op::Scan)),
+            has_shared_state: self.has(Op::Insert),
+            server_counts: inserts.into_iter().chain(modified).collect(),
+            adviser: Some(Arc::new(move |clients| of_advice.advice(clients))),
+            ..Scripts::new(Group::ONLY, txns, program)
+        }])
     }
 
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        self.layout.statements()
-    }
-
-    fn statement_use(&self, statement: usize) -> StatementUse {
-        let txn = self.mix.iter().position(|(op, _)| op.is_only_user_of(statement));
-        StatementUse { txn, is_counted: false }
+    /// Returns the statements, each of which belongs to the operation that alone executes it.
+    fn statements(&self) -> Statements {
+        let of_op = |(nth, statement)| {
+            let txn = self.mix.iter().position(|(op, _)| op.is_only_user_of(nth));
+            ScriptStatement { txn: txn.map(|op| TxnId(op as u8)), ..ScriptStatement::from(statement) }
+        };
+        self.layout.statements().into_iter().enumerate().map(of_op).collect()
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
@@ -153,20 +166,6 @@ impl Drive for Ycsb {
             self.read_modify_write,
             context.rng.clone(),
         ))
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.mix.iter().all(|(op, _)| matches!(op, Op::Read | Op::Scan))
-    }
-
-    fn has_shared_state(&self) -> bool {
-        self.has(Op::Insert)
-    }
-
-    fn server_counts(&self) -> Vec<ServerCount> {
-        let inserts = self.has(Op::Insert).then(checks::inserts);
-        let modified = self.read_modify_write.counts.then(|| checks::read_modify_writes(&self.layout));
-        inserts.into_iter().chain(modified).collect()
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {

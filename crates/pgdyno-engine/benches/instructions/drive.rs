@@ -17,8 +17,8 @@ pub(crate) fn drive(dsn: &str, clients: u32, transactions: u64) {
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    let statements = workload.drive.statements(&Capabilities::default());
-    let outcome = run(&*workload.drive, statements, Backend::Server(&options), &spec, &Control::new(), audience);
+    let caps = Capabilities::default();
+    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Control::new(), audience);
     let outcome = outcome.expect("a server that lets all clients in");
     assert_eq!(outcome.ended, Ended::Complete);
     assert_eq!(outcome.measured.part.all().committed, u64::from(clients) * transactions);

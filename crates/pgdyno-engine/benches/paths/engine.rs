@@ -25,12 +25,14 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn new(drive: &dyn Drive, clients: u32) -> Self {
+    fn new(drive: &Drive, clients: u32) -> Self {
+        let caps = Capabilities::default();
+        let scripts = drive.numbered(&caps).scripts.remove(0);
         let client = |id| {
             let rng = Rng::derive(1, "client", &[u64::from(id)]);
-            drive.client(&ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(id), clients, rng })
+            (scripts.client)(&ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(id), clients, rng })
         };
-        let statements = numbered(drive.statements(&Capabilities::default()));
+        let statements = numbered(drive.statements(&caps));
         let fleet = Fleet::new(
             0,
             (0..clients).map(client).collect(),
@@ -62,7 +64,7 @@ impl Exchange {
 }
 
 /// A workload whose replies are the same each time.
-fn transactions(name: &'static str, drive: &dyn Drive, clients: u32) -> Path {
+fn transactions(name: &'static str, drive: &Drive, clients: u32) -> Path {
     let mut exchange = Exchange::new(drive, clients);
     let line = exchange.line;
     let reply = answer(exchange.fleet.output(line));
@@ -70,7 +72,7 @@ fn transactions(name: &'static str, drive: &dyn Drive, clients: u32) -> Path {
     Path { name, units: UNITS, run: Box::new(run) }
 }
 
-fn built_in(id: &str, params: &[(&str, &str)]) -> Arc<dyn Drive> {
+fn built_in(id: &str, params: &[(&str, &str)]) -> Arc<Drive> {
     registry::build(id, params.iter().copied()).expect("a built-in workload").drive
 }
 
@@ -109,7 +111,7 @@ pub(super) fn paths() -> Vec<Path> {
         record(),
         transactions("select-only-16-clients", &*built_in("select-only", &[]), 16),
         transactions("select-only-1000-clients", &*built_in("select-only", &[]), 1_000),
-        transactions("select-only-script", &script(), 16),
+        transactions("select-only-script", &script().drive(), 16),
         transactions("tpcb-like-pipeline", &*built_in("tpcb-like", &[("pipeline", "true")]), 16),
         transactions("tpcb-like-statement", &*built_in("tpcb-like", &[]), 16),
     ]

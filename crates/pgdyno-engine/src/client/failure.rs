@@ -5,9 +5,9 @@ use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
 use pgdyno_workload::{Failure, Note, OnFailure, TooMuch};
 
 use super::{Client, Common, Failed, State};
-use crate::Tick;
 use crate::lines::Line;
 use crate::observer::TxOutcome;
+use crate::{GroupNumbers, Tick};
 
 /// The ROLLBACK after an error, which is not a statement of the script.
 const ROLLBACK: StmtId = StmtId(u32::MAX);
@@ -34,7 +34,7 @@ impl Client {
         self.statement_failed(stmt, common);
         common.errors.note(code, || {
             let message = ServerMessage::parse(raw);
-            (message.to_string(), self.script.location(stmt, message.position))
+            (message.to_string(), self.script.location(common.numbers.within_scripts(stmt), message.position))
         });
         self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
     }
@@ -48,7 +48,7 @@ impl Client {
         let stmt = Self::current(line);
         // The SQLSTATE of a result that is too large for the server, too: program_limit_exceeded.
         let code = SqlState::from_bytes(b"54000");
-        common.errors.note(code, || (error.to_string(), self.script.location(stmt, None)));
+        common.errors.note(code, || (error.to_string(), self.location(stmt, &common.numbers)));
         self.statement_failed(stmt, common);
         let message = ServerMessage { message: error.to_string(), ..ServerMessage::default() };
         self.note_error(code, ErrorClass::Script, stmt, message);
@@ -59,7 +59,7 @@ impl Client {
     #[cold]
     pub(crate) fn found_nothing(&mut self, stmt: StmtId, common: &mut Common) {
         let code = SqlState::NO_DATA;
-        common.errors.note(code, || (NO_ROW.to_owned(), self.script.location(Some(stmt), None)));
+        common.errors.note(code, || (NO_ROW.to_owned(), self.location(Some(stmt), &common.numbers)));
         self.statement_failed(Some(stmt), common);
         let message = ServerMessage { code, message: NO_ROW.to_owned(), ..ServerMessage::default() };
         self.note_error(code, code.class(), Some(stmt), message);
@@ -70,7 +70,7 @@ impl Client {
     pub(super) fn refuse_copy(&mut self, wanted: bool, line: &mut Line, common: &mut Common) {
         let stmt = Self::current(line);
         let code = SqlState::from_bytes(b"0A000");
-        common.errors.note(code, || (NO_COPY.to_owned(), self.script.location(stmt, None)));
+        common.errors.note(code, || (NO_COPY.to_owned(), self.location(stmt, &common.numbers)));
         self.statement_failed(stmt, common);
         let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
         self.note_error(code, ErrorClass::Script, stmt, message);
@@ -168,6 +168,11 @@ impl Client {
         false
     }
 
+    /// Returns file and line of a statement where the user wrote it.
+    fn location(&self, stmt: Option<StmtId>, numbers: &GroupNumbers) -> Option<String> {
+        self.script.location(numbers.within_scripts(stmt), None)
+    }
+
     /// Returns the script's statement that the server is working on, as far as its replies tell.
     fn current(line: &Line) -> Option<StmtId> {
         line.session.current().filter(|stmt| *stmt != ROLLBACK)
@@ -176,7 +181,8 @@ impl Client {
     /// Passes the error to the script, and aborts the client if the script wants that.
     fn tell_error(&mut self, common: &mut Common) -> OnFailure {
         let Some(error) = self.error.take() else { return OnFailure::Count };
-        let failure = Failure::Server { stmt: error.stmt, results: error.results, message: &error.message };
+        let stmt = common.numbers.within_scripts(error.stmt);
+        let failure = Failure::Server { stmt, results: error.results, message: &error.message };
         let verdict = self.script.on_failure(&failure, &mut common.notes);
         if verdict == OnFailure::Abort {
             self.abort(error.class, common);
@@ -232,12 +238,14 @@ impl Client {
         let verdict = match refused_copy {
             _ if !was_under_way => OnFailure::Count,
             Some(Failed { stmt, results, message, .. }) => {
-                let failure = Failure::Server { stmt: *stmt, results: *results, message };
+                let stmt = common.numbers.within_scripts(*stmt);
+                let failure = Failure::Server { stmt, results: *results, message };
                 self.script.on_failure(&failure, &mut common.notes)
             }
             None => {
                 let said = error.as_ref().map(|e| libpq::error(&e.message, ""));
                 let stmt = error.as_ref().and_then(|e| e.stmt).or(Self::current(line));
+                let stmt = common.numbers.within_scripts(stmt);
                 let failure = Failure::Lost { stmt, results: self.results, said: said.as_deref(), why };
                 self.script.on_failure(&failure, &mut common.notes)
             }

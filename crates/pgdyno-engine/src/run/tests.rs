@@ -22,16 +22,16 @@ struct Thread {
 
 /// Runs the clients of these threads, of all threads of the run. The server takes `service_ns` at a time.
 fn threads(
-    drive: &dyn Drive,
+    drive: &Drive,
     spec: &RunSpec,
     own: Range<usize>,
     service_ns: fn(u64) -> u64,
     is_logged: bool,
 ) -> Vec<Thread> {
     let control = Control::new();
-    let statements = numbered(drive.statements(&Capabilities::default()));
-    let run = StagedRun { drive, statements, backend: Backend::None, spec, control: &control };
-    let stage = StageSpec::new(&drive.stages()[0], spec).unwrap();
+    let scripts = RunScripts::new(drive, &Capabilities::default());
+    let run = StagedRun { scripts, backend: Backend::None, spec, control: &control };
+    let stage = StageSpec::new(&drive.stages[0], spec).unwrap();
     own.map(|thread| {
         let sent = RefCell::new(Vec::new());
         let parts = RefCell::new(Vec::new());
@@ -47,7 +47,7 @@ fn threads(
                 usage: vec![pgdyno_measure::WorkerUsage { user_ns: 7, ..Default::default() }],
             });
         };
-        let fleet = run.fleet(&stage, 0, thread, spec.threads);
+        let fleet = run.fleet(&stage, 0, thread, spec.threads).unwrap();
         let mut simulation = Simulation::new(fleet, |request| {
             if is_logged {
                 sent.borrow_mut().push((request.client, request.at.0, request.sql.to_owned()));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pgdyno_engine::{Audience, Backend, Control, Observer, RunOutcome, RunSpec, TxEnd, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{QueryMode, backend, frontend};
-use pgdyno_workload::{Capabilities, Drive};
+use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Source, Spec};
 
 /// One request of a client, and its reply, by the server's own clock.
@@ -105,9 +105,10 @@ impl Server {
             observer: &mut |_, _| Some(Box::new(Log { ends: Arc::clone(&ends), hold: Arc::clone(&hold) })),
             start: &mut || Some(std::time::Instant::now()),
         };
-        let statements = workload.statements(&Capabilities::default());
+        let caps = Capabilities::default();
         let spec = RunSpec { mode: QueryMode::Simple, measure_ns: None, ..spec };
-        let outcome = run(&workload, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+        let outcome =
+            run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
         let ends = std::mem::take(&mut *ends.lock().unwrap());
         (outcome, ends)
     }

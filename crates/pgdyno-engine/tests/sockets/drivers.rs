@@ -50,8 +50,7 @@ fn drive(directory: &Path, spec: &RunSpec, start: &mut dyn FnMut() -> Option<Ins
     let drive = pgdyno_workloads::registry::build("tpcb-like", []).unwrap().drive;
     let options = ConnectOptions::for_socket(directory, 5432, "test", "test");
     let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None, start };
-    let statements = drive.statements(&Capabilities::default());
-    run(&*drive, statements, Backend::Server(&options), spec, &Control::new(), audience)
+    run(&drive, &Capabilities::default(), Backend::Server(&options), spec, &Control::new(), audience)
 }
 
 #[test]

@@ -13,8 +13,8 @@ use pgdyno_engine::{
     raise_file_limit, run,
 };
 use pgdyno_net::{ConnectOptions, Env};
-use pgdyno_wire::{QueryMode, Statement, Wire};
-use pgdyno_workload::{Batch, Begin, Capabilities, ClientContext, ClientScript, Drive, Next, Reply, Txn};
+use pgdyno_wire::{QueryMode, Wire};
+use pgdyno_workload::{Batch, Begin, Capabilities, ClientScript, Drive, Next, Program, Reply, Scripts};
 
 use crate::{answer, committed, welcome};
 
@@ -30,7 +30,7 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 
 /// A run, ended by `control`, that nobody listens to.
 fn drive(
-    workload: &dyn Drive,
+    workload: &Drive,
     options: &ConnectOptions,
     spec: &RunSpec,
     control: &Control,
@@ -41,12 +41,8 @@ fn drive(
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    let statements = workload.statements(&Capabilities::default());
-    run(workload, statements, Backend::Server(options), spec, control, audience)
+    run(workload, &Capabilities::default(), Backend::Server(options), spec, control, audience)
 }
-
-/// A workload whose client 1 panics in its tenth transaction.
-struct Panicking(Arc<dyn Drive>);
 
 struct Script {
     inner: Box<dyn ClientScript>,
@@ -71,19 +67,21 @@ impl ClientScript for Script {
     }
 }
 
-impl Drive for Panicking {
-    fn txns(&self) -> Vec<Txn> {
-        self.0.txns()
-    }
-
-    fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
-        self.0.statements(caps)
-    }
-
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        let left = (context.id.0 == 1).then_some(10);
-        Box::new(Script { inner: self.0.client(context), left })
-    }
+/// Returns select-only, whose client 1 panics in its tenth transaction.
+fn panicking() -> Drive {
+    let select_only = Arc::unwrap_or_clone(select_only());
+    let panicking = |scripts: &Scripts| {
+        let of_select_only = Arc::clone(&scripts.program);
+        let program = move |caps: &Capabilities| {
+            let Program { statements, client } = of_select_only(caps);
+            Program::new(statements, move |context| {
+                let left = (context.id.0 == 1).then_some(10);
+                Box::new(Script { inner: client(context), left })
+            })
+        };
+        Scripts { program: Arc::new(program), ..scripts.clone() }
+    };
+    Drive { scripts: select_only.scripts.iter().map(panicking).collect(), ..select_only }
 }
 
 #[test]
@@ -95,7 +93,7 @@ fn a_thread_that_dies_fails_the_run_and_what_was_measured_stays() {
             crate::Reply::Complete
         });
         let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
-        let workload = Panicking(pgdyno_workloads::registry::build("select-only", []).unwrap().drive);
+        let workload = panicking();
         let spec = RunSpec {
             clients: 2,
             threads: 2,
@@ -204,7 +202,7 @@ fn silent_after(
     waiting
 }
 
-fn select_only() -> Arc<dyn Drive> {
+fn select_only() -> Arc<Drive> {
     pgdyno_workloads::registry::build("select-only", []).unwrap().drive
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Observer, Rules, RunOutcome, RunSpec, TxEnd, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{ErrorClass, QueryMode};
-use pgdyno_workload::{Capabilities, Drive, Note};
+use pgdyno_workload::{Capabilities, Note};
 use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Source, Spec};
 
 /// What lets a client in.
@@ -54,14 +54,13 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
         ..RunSpec::default()
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
-    let statements = drive.statements(&Capabilities::default());
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |_| {},
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    run(&*drive, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
+    run(&drive, &Capabilities::default(), Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
 }
 
 /// Nothing but the coordinator tells the workers that time passes while no reply comes.
@@ -197,9 +196,9 @@ fn run_script_as(
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    let statements = workload.statements(&Capabilities::default());
+    let caps = Capabilities::default();
     let spec = RunSpec { clients, mode: QueryMode::Simple, ..spec };
-    let outcome = run(&workload, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
     refused.sort_unstable();
     (outcome, refused)
 }

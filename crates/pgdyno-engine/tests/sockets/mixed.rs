@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pgdyno_wire::{ParamType, Statement, StmtId, Value};
 use pgdyno_workload::{
-    Arrivals, Batch, Begin, Capabilities, ClientContext, ClientScript, Clients, Drive, Ends, Group, Meta, Next, Pace,
-    Rate, Reply, Rng, Stage, Txn, TxnId, Verdict, Workload,
+    Arrivals, Batch, Begin, Capabilities, ClientScript, Clients, Drive, Ends, Group, Meta, Next, Pace, Program, Rate,
+    Reply, Rng, ScriptStatement, Scripts, Stage, Statements, Txn, TxnId, Verdict, Workload,
 };
 
 static META: Meta = Meta {
@@ -28,64 +28,42 @@ const QUERIES: [(&str, &str); 2] = [
 /// Returns the workload: on the data of `tpcb-like`, whose transaction its writers run.
 pub(crate) fn workload(tpcb_like: Workload) -> Workload {
     let accounts = 100_000 * tpcb_like.scale as i64;
-    Workload { meta: &META, drive: Arc::new(Mixed { writers: tpcb_like.drive, accounts }), ..tpcb_like }
+    let tpcb_like_scripts = tpcb_like.drive.scripts[0].clone();
+    let writers = Scripts { group: "writers", ..tpcb_like_scripts };
+    let drive = Drive { stages: stages(), ..Drive::new(vec![writers, readers(accounts), queries()]) };
+    Workload { meta: &META, drive: Arc::new(drive), ..tpcb_like }
 }
 
-/// What its clients do.
-struct Mixed {
-    /// The drive of `tpcb-like`.
-    writers: Arc<dyn Drive>,
-    accounts: i64,
+/// Which groups run when.
+fn stages() -> Vec<Stage> {
+    // As many writers as the user says, as fast as they can.
+    let writers = Group::new("writers");
+    // Two readers, 100 transactions a second together, whatever the writers do.
+    let rate = Rate { per_s: 100.0, arrivals: Arrivals::Poisson };
+    let readers = Group { clients: Clients::Number(2), pace: Some(Pace::Rate(rate)), ..Group::new("readers") };
+    // One client, which ends by itself, and with it the stage.
+    let queries = Group { clients: Clients::Number(1), pace: Some(Pace::ClosedLoop), ..Group::new("queries") };
+    vec![
+        Stage::new("mix", vec![writers, readers]),
+        Stage { ends: Ends::WhenDone("queries"), ..Stage::new("each-once", vec![queries]) },
+    ]
 }
 
-impl Drive for Mixed {
-    fn stages(&self) -> Vec<Stage> {
-        // As many writers as the user says, as fast as they can.
-        let writers = Group::new("writers");
-        // Two readers, 100 transactions a second together, whatever the writers do.
-        let rate = Rate { per_s: 100.0, arrivals: Arrivals::Poisson };
-        let readers = Group { clients: Clients::Number(2), pace: Some(Pace::Rate(rate)), ..Group::new("readers") };
-        // One client, which ends by itself, and with it the stage.
-        let queries = Group { clients: Clients::Number(1), pace: Some(Pace::ClosedLoop), ..Group::new("queries") };
-        vec![
-            Stage::new("mix", vec![writers, readers]),
-            Stage { ends: Ends::WhenDone("queries"), ..Stage::new("each-once", vec![queries]) },
-        ]
-    }
-
-    // Transactions and statements are numbered over all groups: first the writers', then the readers', then the queries'.
-    fn txns(&self) -> Vec<Txn> {
-        let others = ["read-balance"].into_iter().chain(QUERIES.map(|(name, _)| name));
-        let others = others.map(|name| Txn { name, weight: 1.0, queries: 1 });
-        self.writers.txns().into_iter().chain(others).collect()
-    }
-
-    fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
-        let mut statements = self.writers.statements(caps);
-        let read = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
-        statements.push(Statement::new(read, &[ParamType::Int4]));
-        statements.extend(QUERIES.map(|(_, sql)| Statement::new(sql, &[])));
-        statements
-    }
-
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        let txns = self.writers.txns().len() as u8;
-        let statements = self.writers.statements(&Capabilities::default()).len() as u32;
-        match context.group {
-            "writers" => self.writers.client(context),
-            "readers" => {
-                let (txn, stmt, rng) = (TxnId(txns), StmtId(statements), context.rng.clone());
-                Box::new(Reader { txn, stmt, accounts: self.accounts, aid: 1, rng })
-            }
-            _ => Box::new(EachOnce { first_txn: txns + 1, first_stmt: statements + 1, begun: 0 }),
-        }
-    }
+/// What the readers run: one transaction of one statement.
+fn readers(accounts: i64) -> Scripts {
+    let program = move |_: &Capabilities| {
+        let mut statements = Statements::new();
+        let sql = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
+        let read = statements.add(Statement::new(sql, &[ParamType::Int4]));
+        Program::new(statements, move |context| Box::new(Reader { read, accounts, aid: 1, rng: context.rng.clone() }))
+    };
+    let transactions = vec![Txn::new("read-balance", 1.0, 1)];
+    Scripts { is_read_only: true, ..Scripts::new("readers", transactions, program) }
 }
 
 /// Reads the balance of one account after the other.
 struct Reader {
-    txn: TxnId,
-    stmt: StmtId,
+    read: StmtId,
     accounts: i64,
     aid: i32,
     rng: Rng,
@@ -94,35 +72,47 @@ struct Reader {
 impl ClientScript for Reader {
     fn begin(&mut self) -> Option<Begin> {
         self.aid = self.rng.uniform(1, self.accounts) as i32;
-        Some(Begin::now(self.txn))
+        Some(Begin::now(TxnId(0)))
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-        batch.execute(self.stmt, &[Value::Int4(self.aid)]);
+        batch.execute(self.read, &[Value::Int4(self.aid)]);
         Next::Finish(Verdict::Committed)
     }
 
     fn restart(&mut self) {}
 }
 
+/// What the last stage runs: each query is a transaction of one statement.
+fn queries() -> Scripts {
+    let program = |_: &Capabilities| {
+        let mut statements = Statements::new();
+        let tasks: Vec<(TxnId, StmtId)> = (0..)
+            .map(TxnId)
+            .zip(QUERIES)
+            .map(|(txn, (_, sql))| (txn, statements.add(ScriptStatement::of(txn, Statement::new(sql, &[])))))
+            .collect();
+        Program::new(statements, move |_| Box::new(EachOnce { left: tasks.clone().into_iter(), query: StmtId(0) }))
+    };
+    let transactions = QUERIES.map(|(name, _)| Txn::new(name, 1.0, 1));
+    Scripts { is_read_only: true, ..Scripts::new("queries", transactions.to_vec(), program) }
+}
+
 /// Runs each query once, and is done.
 struct EachOnce {
-    first_txn: u8,
-    first_stmt: u32,
-    begun: usize,
+    left: std::vec::IntoIter<(TxnId, StmtId)>,
+    query: StmtId,
 }
 
 impl ClientScript for EachOnce {
     fn begin(&mut self) -> Option<Begin> {
-        if self.begun == QUERIES.len() {
-            return None;
-        }
-        self.begun += 1;
-        Some(Begin::now(TxnId(self.first_txn + self.begun as u8 - 1)))
+        let (txn, query) = self.left.next()?;
+        self.query = query;
+        Some(Begin::now(txn))
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-        batch.execute(StmtId(self.first_stmt + self.begun as u32 - 1), &[]);
+        batch.execute(self.query, &[]);
         Next::Finish(Verdict::Committed)
     }
 

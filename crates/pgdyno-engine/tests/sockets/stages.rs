@@ -32,9 +32,8 @@ fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    let statements = workload.drive.statements(&Capabilities::default());
-    let outcome =
-        run(&*workload.drive, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let caps = Capabilities::default();
+    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
     (outcome, intervals, seen.queries.load(Ordering::SeqCst))
 }
 

@@ -136,7 +136,7 @@ impl Allowed {
     ///
     /// # Errors
     /// When it is not allowed.
-    pub(super) fn admit_commands(&self, drive: &dyn Drive) -> std::result::Result<(), String> {
+    pub(super) fn admit_commands(&self, drive: &Drive) -> std::result::Result<(), String> {
         if self.commands || !drive.runs_commands() {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl Allowed {
 }
 
 /// Returns the options of `pgdyno agent` that allow what a run needs, for agents that the run starts itself.
-pub(super) fn allowing(target: &Target, drive: &dyn Drive) -> Vec<String> {
+pub(super) fn allowing(target: &Target, drive: &Drive) -> Vec<String> {
     let named = match target.given() {
         Some(options) => {
             let methods = options.require_auth().map_or_else(String::new, |methods| format!(" require_auth={methods}"));

@@ -45,7 +45,7 @@ impl TeamDrive<'_> {
         on_event: &mut dyn FnMut(Event<'_>),
         on_executions: OnExecutions<'_>,
     ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
-        let stages = self.drive.stages();
+        let stages = self.drive.stages;
         let (mut origin, mut next_interval) = (None, 0);
         let mut run: Option<(RunOutcome, Vec<DriverRecord>)> = None;
         for (number, stage) in stages.iter().enumerate() {
@@ -121,7 +121,7 @@ fn append(driver: &mut DriverRecord, stage: &str, later: DriverRecord) {
 struct StageOfTeam<'a> {
     team: &'a Team,
     task: &'a DriveTask,
-    drive: &'a dyn Drive,
+    drive: &'a Drive,
     stage: &'a Stage,
     number: usize,
     /// Engine threads of each agent. The last ones may have none in a stage with few clients.
@@ -317,7 +317,7 @@ impl Intake {
             groups: stage.stage.groups.len(),
             txns: stage.drive.txns().len(),
             stmts: stage.drive.statements(&stage.task.caps).len(),
-            tallies: stage.drive.counted().tallies.len(),
+            tallies: stage.drive.tallies().len(),
             threads: 0,
             clients: stage.stage.clients(stage.task.plan.clients) as usize,
         };

@@ -68,7 +68,7 @@ impl LoadTeam {
     pub fn gather(
         order: &MeetingOrder,
         target: &TargetOrder,
-        (what, drive): (&str, &dyn Drive),
+        (what, drive): (&str, &Drive),
         interrupt: &Interrupt,
         events: &dyn EventSink,
     ) -> Result<Option<Self>> {

@@ -106,13 +106,13 @@ pub(super) fn drive(
     let failed = |failure: Failure| failed(&failure);
     let target = task_target(task, allowed)?;
     let (plan, workload) = planned(task)?;
-    allowed.admit_commands(&*workload.drive)?;
+    allowed.admit_commands(&workload.drive)?;
     let spec = share(task, &plan, &workload)?;
     let server = reach(task, target).map_err(failed)?;
     let (options, of_queries) = sessions(task, &server);
     workload.drive.prepare();
     let txns = workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
-    let executions = Executions::new(&workload.drive.stages(), plan.clients, txns, None);
+    let executions = Executions::new(&workload.drive.stages, plan.clients, txns, None);
     let teller = Teller { tell, executions: executions.as_ref() };
     let client = ClientRecord { pinned: spec.pin.clone(), ..figures::client() };
     let mut began = None;
@@ -131,7 +131,7 @@ pub(super) fn drive(
         (Some(options), None) => Backend::Server(options),
         (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
     };
-    let outcome = run(&*workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
+    let outcome = run(&workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
     // Those that were still under way ended after the last interval.
     teller.executions();
     let outcome = outcome.map_err(|error| match error {
@@ -207,7 +207,7 @@ fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
 /// Returns the engine's specification of this agent's share.
 fn share(task: &DriveTask, plan: &Plan, workload: &Workload) -> std::result::Result<RunSpec, String> {
     let share = Share { driver: task.driver, drivers: task.drivers };
-    let stages = workload.drive.stages();
+    let stages = workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
     let of_run = spec(plan, Vec::new());
     let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();

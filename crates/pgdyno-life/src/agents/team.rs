@@ -74,7 +74,7 @@ impl Team {
     /// When there is no meeting, or too few agents come.
     pub(crate) fn gather(
         order: &MeetingOrder,
-        (target, drive): (&Target, &dyn Drive),
+        (target, drive): (&Target, &Drive),
         what: &str,
         interrupt: &Interrupt,
         events: &dyn EventSink,

@@ -117,7 +117,8 @@ impl Executions {
     /// Adds what an interval committed.
     pub(super) fn interval(&mut self, interval: &Interval) {
         let Some(growth) = self.growth else { return };
-        let committed = interval.part.txns.get(growth.txn).map_or(0, |txn| txn.committed);
+        let mut kinds = self.txns.iter().zip(&interval.part.txns);
+        let committed = kinds.find(|(name, _)| *name == growth.txn).map_or(0, |(_, txn)| txn.committed);
         let before = self.grown.last().map_or(0, |(_, all)| *all);
         self.grown.push((interval.end_ns as f64 / 1e9, before + committed));
     }

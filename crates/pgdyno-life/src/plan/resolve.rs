@@ -237,11 +237,13 @@ fn client_setup(
     let setup = ClientSetup { clients, connections: None, threads: threads_at_most, has_two_servers, ..setup };
     let build = |setup: &ClientSetup| source.build(&order.workload, Some(size), facts.loaded.as_ref(), setup);
     let workload = build(&setup)?;
-    let counts = workload.drive.client_counts(drive.clients, usual);
+    let suited = workload.drive.clients;
+    let clients = suited.clients(drive.clients, usual);
     // Streams that connect in their own way share no connections with others.
-    let connections = drive.connections.or(counts.connections.filter(|_| order.analytics == AnalyticsOrder::default()));
-    let stages = workload.drive.stages();
-    let most_clients = stages.iter().map(|stage| stage.clients(counts.clients)).max().unwrap_or(counts.clients);
+    let suited = suited.connections(clients).filter(|_| order.analytics == AnalyticsOrder::default());
+    let connections = drive.connections.or(suited);
+    let stages = &workload.drive.stages;
+    let most_clients = stages.iter().map(|stage| stage.clients(clients)).max().unwrap_or(clients);
     if let Some(shared) = connections.filter(|shared| *shared > most_clients) {
         let error =
             format!("--connections {shared} is more than the {most_clients} clients, and a client uses at most one");
@@ -250,7 +252,7 @@ fn client_setup(
         );
     }
     let links = connections.unwrap_or(most_clients);
-    let settled = ClientSetup { clients: counts.clients, connections, threads: threads.min(links as usize), ..setup };
+    let settled = ClientSetup { clients, connections, threads: threads.min(links as usize), ..setup };
     let is_as_built = (settled.clients, settled.threads) == (setup.clients, setup.threads);
     let workload = if is_as_built { workload } else { build(&settled)? };
     Ok((settled, workload))
@@ -264,7 +266,7 @@ fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> R
         (None, None) => return Ok(()),
     };
     let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
-    let stages = workload.drive.stages();
+    let stages = &workload.drive.stages;
     if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
         let error =
             format!("{asked} is for queries beside transactions, and this run of {} has none", workload.meta.id);
@@ -319,7 +321,7 @@ fn admit_order(order: &Order, source: &WorkloadSource, workload: &Workload, setu
     if let Some(agents) = order.meeting.agents {
         admit_agents(order, workload, setup, agents)?;
     }
-    if order.watch.plans && workload.drive.explained().queries.is_empty() {
+    if order.watch.plans && workload.drive.explained.queries.is_empty() {
         let error =
             format!("--plans explains the queries of tproc-h and ch-benchmark, and {} has none of them", source.name());
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
@@ -440,7 +442,7 @@ pub fn without_effect(plan: &Plan) -> Vec<String> {
 /// Refuses what several drivers cannot do together.
 fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents: u32) -> Result<()> {
     let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
-    let stages = workload.drive.stages();
+    let stages = &workload.drive.stages;
     let ends_with_group = |stage: &&Stage| matches!(stage.ends, Ends::WhenDone(_)) && stage.groups.len() > 1;
     if let Some(stage) = stages.iter().find(ends_with_group) {
         let error = format!(
@@ -478,7 +480,7 @@ fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents:
 fn admit(resolved: &Resolved, facts: &Facts) -> Result<()> {
     let Some(caps) = &facts.server else { return Ok(()) };
     let Resolved { plan, workload, .. } = resolved;
-    reach::admit_run(caps, &*workload.drive, plan)?;
+    reach::admit_run(caps, &workload.drive, plan)?;
     reach::admit_pooled(caps, plan)?;
     cluster::admit(caps, workload, plan)
 }

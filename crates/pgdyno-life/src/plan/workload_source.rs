@@ -180,7 +180,7 @@ impl WorkloadSource {
                 let groups = directory.groups(setup.clients).or_fail(Code::Start)?;
                 let spec = spec(meta.id, sources.collect(), defines, scale, setup);
                 let scripts = scripts(Spec { groups, ..spec }, setup.mode)?;
-                directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
+                directory.build(&params, Arc::new(scripts.drive())).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
                 refuse_options_of_built_in(order)?;
@@ -193,7 +193,7 @@ impl WorkloadSource {
 
     /// Returns the stages of `workload` for `plan`; empty if there is only one group of clients.
     pub(crate) fn stages(&self, workload: &Workload, plan: &Plan) -> Vec<StagePlan> {
-        let mut stages = StagePlan::all(&workload.drive.stages(), plan);
+        let mut stages = StagePlan::all(&workload.drive.stages, plan);
         if let Self::Directory(directory) = self {
             for group in stages.iter_mut().flat_map(|stage| &mut stage.groups) {
                 if let Some(own) = directory.group(&group.name) {

@@ -14,7 +14,7 @@ use crate::drive::executions::Kept;
 /// Returns the figures of all stages with streams that go on for a time; `None` if there are none. `rows_before` is about
 /// the number of rows of the growing table when the clients began.
 pub(crate) fn analytics(
-    drive: &dyn Drive,
+    drive: &Drive,
     record: &RunRecord,
     outcome: &RunOutcome,
     kept: &Kept,
@@ -22,14 +22,15 @@ pub(crate) fn analytics(
 ) -> Option<AnalyticsRecord> {
     let windows: Vec<&Totals> =
         std::iter::once(&outcome.measured).chain(outcome.later_stages.iter().map(|stage| &stage.measured)).collect();
-    let growth = drive.growth().zip(rows_before).map(|(growth, rows_before)| GrowingTableRecord {
+    let growth = drive.growth.zip(rows_before).map(|(growth, rows_before)| GrowingTableRecord {
         table: growth.table.to_owned(),
         rows_before,
         rows_after: rows_before + kept.added.last().map_or(0, |(_, rows)| *rows),
     });
-    let txns: Vec<&str> = drive.txns().iter().map(|txn| txn.name).collect();
-    let unaffected = drive.growth().map_or(&[][..], |growth| growth.unaffected);
-    let stages = drive.stages();
+    let kinds = drive.txns();
+    let txns: Vec<&str> = kinds.iter().map(|txn| txn.name).collect();
+    let unaffected = drive.growth.map_or(&[][..], |growth| growth.unaffected);
+    let stages = &drive.stages;
     let of_stage = |(nth, stage): (usize, &Stage)| {
         let group = stage.groups.iter().find(|group| group.work == Work::Queries && stage.ends == Ends::After)?;
         let window = windows.get(nth)?;
@@ -42,11 +43,11 @@ pub(crate) fn analytics(
         };
         let figures = record.stages.get(nth)?.groups.iter().find(|record| record.name == group.name);
         let query = |name: &&str| {
-            let place = txns.iter().position(|txn| txn == name).unwrap_or(usize::MAX);
-            let query = streams.query(name, !unaffected.contains(&place));
+            let query = streams.query(name, !unaffected.contains(name));
             let rows_mean = figures.and_then(|figures| rows(figures, name));
             let is_empty = rows_mean.is_some_and(|rows| rows == 0.0);
-            let why_no_rows = drive.why_no_rows(place).filter(|_| is_empty).map(str::to_owned);
+            let kind = kinds.iter().find(|kind| kind.name == *name).filter(|_| is_empty);
+            let why_no_rows = kind.and_then(|kind| kind.why_no_rows).map(str::to_owned);
             QueryRecord { rows_mean, why_no_rows, ..query }
         };
         let seen = || txns.iter().filter(|name| streams.executions.iter().any(|e| e.transaction == **name));

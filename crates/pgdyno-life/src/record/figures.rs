@@ -10,25 +10,17 @@ use pgdyno_results::{
 };
 use pgdyno_server::Machine;
 use pgdyno_wire::{ErrorClass, SqlState};
-use pgdyno_workload::{Capabilities, Drive, Figures, Judgement, TxnFigures};
+use pgdyno_workload::{Capabilities, Drive, Figures, Judgement, NumberedDrive, TxnFigures};
 
 /// The names of a workload's counters.
-pub(crate) fn names(drive: &dyn Drive, caps: &Capabilities) -> Names {
-    let statements = drive.statements(caps);
+pub(crate) fn names(drive: &Drive, caps: &Capabilities) -> Names {
+    let NumberedDrive { txns, statements, .. } = drive.numbered(caps);
     Names {
-        counted_queries: (0..statements.len()).filter(|nth| drive.statement_use(*nth).is_counted).collect(),
-        txns: drive
-            .txns()
-            .iter()
-            .map(|t| TxnName { name: t.name.to_owned(), weight: t.weight, queries: t.queries })
-            .collect(),
-        statements: statements
-            .iter()
-            .enumerate()
-            .map(|(nth, s)| (s.sql().to_owned(), drive.statement_use(nth).txn))
-            .collect(),
+        counted_queries: (0..statements.len()).filter(|nth| statements[*nth].is_counted).collect(),
+        txns: txns.iter().map(|t| TxnName { name: t.name.to_owned(), weight: t.weight, queries: t.queries }).collect(),
+        statements: statements.iter().map(|numbered| (numbered.statement.sql().to_owned(), numbered.txn)).collect(),
         classes: ErrorClass::ALL.iter().map(|class| class.name()).collect(),
-        metrics: drive.counted().metrics,
+        metrics: drive.metrics,
     }
 }
 
@@ -104,10 +96,10 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
 }
 
 /// Fills in what the workload counts in addition to transactions, and the results of its own rules.
-pub(crate) fn judge(record: &mut RunRecord, drive: &dyn Drive, window: &Totals) {
+pub(crate) fn judge(record: &mut RunRecord, drive: &Drive, window: &Totals) {
     let tallies = &window.part.tallies;
-    let tally = |(name, count): (&&str, &u64)| TallyRecord { name: (*name).to_owned(), count: *count };
-    record.tallies = drive.counted().tallies.iter().zip(tallies).map(tally).collect();
+    let tally = |(name, count): (&'static str, &u64)| TallyRecord { name: name.to_owned(), count: *count };
+    record.tallies = drive.tallies().into_iter().zip(tallies).map(tally).collect();
     let txn = |txn: &TxnPart| TxnFigures {
         committed: txn.committed,
         rolled_back: txn.rolled_back,

@@ -34,7 +34,7 @@ impl<'a> RecordSink<'a> {
         if recording.is_none() {
             let order = &self.request.order;
             let Resolved { plan, workload, .. } = self.draft;
-            let mut begun = Recording::begin(plan, &self.request.source, &*workload.drive, order.results())?;
+            let mut begun = Recording::begin(plan, &self.request.source, &workload.drive, order.results())?;
             begun.record.target.clone_from(&self.target);
             begun.record.labels = order.labels.iter().cloned().collect();
             *recording = Some(begun);

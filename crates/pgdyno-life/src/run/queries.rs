@@ -35,6 +35,6 @@ fn session_name(plan: &Plan, workload: &Workload, options: &ConnectOptions) -> O
         [Work::Transactions, Work::Queries].iter().all(|work| stage.groups.iter().any(|group| group.work == *work))
     };
     // Shared connections serve both.
-    let has_own = plan.connections.is_none() && workload.drive.stages().iter().any(is_mixed);
+    let has_own = plan.connections.is_none() && workload.drive.stages.iter().any(is_mixed);
     options.application_name().filter(|_| has_own).and_then(name_of_streams)
 }

@@ -21,7 +21,7 @@ pub fn is_null(admin: &Admin) -> bool {
 ///
 /// # Errors
 /// When it writes, and the server is a standby or its transactions are read-only.
-pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> Result<()> {
+pub(crate) fn admit_run(caps: &Capabilities, drive: &Drive, plan: &Plan) -> Result<()> {
     let writes = [
         (plan.load == LoadChoice::Always, "--replace loads anew"),
         (plan.from_template.is_some(), "--from-template copies a database"),
@@ -52,7 +52,7 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> 
 }
 
 /// Returns true if the workload writes in transactions that do not say that they are read-write.
-fn writes_by_default(caps: &Capabilities, drive: &dyn Drive) -> bool {
+fn writes_by_default(caps: &Capabilities, drive: &Drive) -> bool {
     let says_so = |sql: &str| ["read write", "read_only"].iter().any(|words| sql.to_ascii_lowercase().contains(words));
     !drive.is_read_only() && !drive.statements(caps).iter().any(|statement| says_so(statement.sql()))
 }

@@ -48,7 +48,7 @@ impl Demand {
     #[must_use]
     pub fn of(plan: &Plan, workload: &Workload, order: &TargetOrder) -> Self {
         let data = cached::wanted(plan, &workload.data, order.cache_bytes);
-        Self { clients: plan.links(), is_analytic: workload.drive.is_analytic(), data }
+        Self { clients: plan.links(), is_analytic: workload.drive.is_analytic, data }
     }
 
     fn purpose(&self) -> Purpose {

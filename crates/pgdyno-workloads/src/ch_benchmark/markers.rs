@@ -4,10 +4,12 @@
 //! transaction. A query reads all rows first, in a transaction with one snapshot (after HATtrick, SIGMOD 2022, which joins
 //! the rows to the query; so a query without rows told nothing).
 
+use std::sync::Arc;
+
 use pgdyno_wire::{ParamType, Statement, StmtId, Value};
 use pgdyno_workload::{
-    Batch, Begin, ClientId, ClientScript, Failure, Marks, Next, Note, OnFailure, Partitions, Reply, RowCount,
-    ShellOutcome, Table, Txn, Verdict,
+    Batch, Begin, Capabilities, ClientId, ClientScript, Failure, Marks, Next, Note, OnFailure, Partitions, Program,
+    Reply, RowCount, Scripts, ShellOutcome, Table, Txn, Verdict,
 };
 
 /// Begins the transaction of a query, takes its snapshot and reads the markers. A standby refuses SERIALIZABLE.
@@ -43,8 +45,26 @@ pub(super) fn table() -> Table {
     }
 }
 
+/// Returns the same scripts, whose transactions write markers.
+pub(super) fn marked(scripts: Scripts) -> Scripts {
+    let (program, txns) = (scripts.program, writers(&scripts.txns));
+    let marked = move |caps: &Capabilities| {
+        let Program { mut statements, client } = program(caps);
+        let (write, writers) = (statements.add(write()), txns.clone());
+        Program::new(statements, move |context| {
+            Box::new(Marked::new(client(context), context.id, write, writers.clone()))
+        })
+    };
+    Scripts { program: Arc::new(marked), ..scripts }
+}
+
+/// Returns for each of the transactions whether it writes.
+fn writers(txns: &[Txn]) -> Arc<[bool]> {
+    txns.iter().map(|txn| WRITERS.contains(&txn.name)).collect()
+}
+
 /// Returns the statement that writes a marker.
-pub(super) fn write() -> Statement {
+fn write() -> Statement {
     Statement::new(
         "insert into ch_markers (client, number) values ($1, $2) on conflict (client) do update set number = excluded.number",
         &[ParamType::Int4, ParamType::Int8],
@@ -71,7 +91,7 @@ pub(super) struct Marked {
     id: ClientId,
     write: StmtId,
     /// Whether transactions of each kind write.
-    writers: Vec<bool>,
+    writers: Arc<[bool]>,
     /// The number of the last transaction that writes.
     number: u64,
     state: State,
@@ -90,9 +110,8 @@ enum State {
 }
 
 impl Marked {
-    pub(super) fn new(client: Box<dyn ClientScript>, id: ClientId, write: usize, txns: &[Txn]) -> Self {
-        let writers = txns.iter().map(|txn| WRITERS.contains(&txn.name)).collect();
-        Self { client, id, write: StmtId(write as u32), writers, number: 0, state: State::Reads }
+    fn new(client: Box<dyn ClientScript>, id: ClientId, write: StmtId, writers: Arc<[bool]>) -> Self {
+        Self { client, id, write, writers, number: 0, state: State::Reads }
     }
 }
 
@@ -182,9 +201,8 @@ mod tests {
     }
 
     fn marked(kinds: Vec<u8>, verdict: Verdict) -> Marked {
-        let txn = |name| Txn { name, weight: 1.0, queries: 1 };
-        let txns = ["new-order", "payment", "order-status"].map(txn);
-        Marked::new(Box::new(Kinds(kinds.into_iter(), verdict)), ClientId(3), 1, &txns)
+        let txns = ["new-order", "payment", "order-status"].map(|name| Txn::new(name, 1.0, 1));
+        Marked::new(Box::new(Kinds(kinds.into_iter(), verdict)), ClientId(3), StmtId(1), writers(&txns))
     }
 
     /// Returns true if a step sent a marker.

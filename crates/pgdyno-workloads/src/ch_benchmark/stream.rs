@@ -1,13 +1,24 @@
 //! A stream: one client that runs the chosen queries again and again, in its own order.
 
 use pgdyno_wire::{Capture, StmtId};
-use pgdyno_workload::{Batch, Begin, ClientScript, Marks, Next, Reply, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Marks, Next, Reply, Verdict};
 
 use super::markers;
 use super::queries::{self, Form};
 use crate::query_set::orderings::ordering;
 use crate::query_set::selection::Selection;
-use crate::query_set::{QUERIES, limit};
+use crate::query_set::{self, limit};
+
+/// The statements that are no queries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ids {
+    /// Limits the time of queries.
+    pub(super) limit: StmtId,
+    /// Begins the transaction of a query, and reads the markers.
+    pub(super) begin: StmtId,
+    /// Ends it.
+    pub(super) end: StmtId,
+}
 
 /// A stream.
 pub(super) struct Stream {
@@ -15,8 +26,7 @@ pub(super) struct Stream {
     queries: Vec<(usize, String)>,
     /// Queries begun.
     begun: usize,
-    /// Places of query 1 among transactions and statements.
-    first: (usize, usize),
+    ids: Ids,
     /// SQL that limits the time of each query of the session, until it is sent.
     limit: Option<String>,
     /// The markers that the query in progress has read, if it reads them.
@@ -34,27 +44,16 @@ struct Markers {
 
 impl Stream {
     /// Returns a stream with the order of this number.
-    pub(super) fn new(
-        order: u32,
-        selection: Selection,
-        form: Form,
-        first: (usize, usize),
-        timeout_ms: Option<i64>,
-    ) -> Self {
+    pub(super) fn new(order: u32, selection: Selection, form: Form, ids: Ids, timeout_ms: Option<i64>) -> Self {
         let numbers = ordering(order).iter().map(|number| usize::from(*number));
         let chosen = numbers.filter(|number| selection.has(*number));
         let queries = chosen.map(|number| (number, queries::text(number, form))).collect();
-        Self { queries, begun: 0, first, limit: timeout_ms.map(limit), markers: None }
+        Self { queries, begun: 0, ids, limit: timeout_ms.map(limit), markers: None }
     }
 
     /// Returns the same stream, whose queries read the markers of the transactions with their snapshot.
     pub(super) fn reading_markers(self) -> Self {
         Self { markers: Some(Markers::default()), ..self }
-    }
-
-    /// Returns the statement after those of the queries with this number.
-    fn after(&self, nth: usize) -> StmtId {
-        StmtId((self.first.1 + QUERIES + nth) as u32)
     }
 
     /// Returns the number and the text of the query in progress.
@@ -70,12 +69,12 @@ impl ClientScript for Stream {
         }
         self.begun += 1;
         self.restart();
-        Some(Begin::now(TxnId((self.first.0 + self.current().0 - 1) as u8)))
+        Some(Begin::now(query_set::txn(self.current().0)))
     }
 
     fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
         if let Some(limit) = self.limit.take() {
-            batch.query(self.after(0), limit.as_bytes(), Capture::Nothing);
+            batch.query(self.ids.limit, limit.as_bytes(), Capture::Nothing);
             return Next::Await;
         }
         if let Some(markers) = self.markers.as_mut().filter(|markers| markers.is_sent) {
@@ -83,15 +82,15 @@ impl ClientScript for Stream {
             return Next::Finish(Verdict::Committed);
         }
         let (number, text) = self.current();
-        let query = StmtId((self.first.1 + number - 1) as u32);
+        let query = query_set::statement(*number);
         if self.markers.is_none() {
             batch.query(query, text.as_bytes(), Capture::Nothing);
             return Next::Finish(Verdict::Committed);
         }
         // All at once: a standby ends sessions that are idle in a transaction when their snapshot is in its way.
-        batch.query(self.after(1), markers::BEGIN.as_bytes(), Capture::Rows);
+        batch.query(self.ids.begin, markers::BEGIN.as_bytes(), Capture::Rows);
         batch.query(query, text.as_bytes(), Capture::Nothing);
-        batch.query(self.after(2), markers::END.as_bytes(), Capture::Nothing);
+        batch.query(self.ids.end, markers::END.as_bytes(), Capture::Nothing);
         self.markers.iter_mut().for_each(|markers| markers.is_sent = true);
         Next::Await
     }

@@ -8,7 +8,7 @@ fn built(given: &[(&str, &str)]) -> Workload {
 
 fn client(workload: &Workload, group: &'static str, id: u32) -> Box<dyn ClientScript> {
     let context = ClientContext { stage: MIXED, group, id: ClientId(id), clients: 2, rng: Rng::new(1) };
-    workload.drive.client(&context)
+    (workload.drive.numbered(&Capabilities::default()).scripts_of(group).unwrap().client)(&context)
 }
 
 #[test]
@@ -18,7 +18,9 @@ fn transactions_are_those_of_tproc_c_and_streams_have_their_own_order_without_en
     assert_eq!((txns.len(), txns[0].name, txns[5].name, txns[26].name), (27, "new-order", "q1", "q22"));
     let order = |id| {
         let mut stream = client(&workload, QUERIES_GROUP, id);
-        let names = std::iter::from_fn(|| stream.begin()).map(|begin| txns[usize::from(begin.txn.0)].name);
+        let queries = workload.drive.scripts[1].txns.iter();
+        let queries: Vec<_> = queries.map(|txn| txn.name).collect();
+        let names = std::iter::from_fn(|| stream.begin()).map(|begin| queries[usize::from(begin.txn.0)]);
         names.take(4).collect::<Vec<_>>()
     };
     assert_eq!([order(0), order(1)], [["q18", "q14", "q1", "q18"], ["q14", "q18", "q1", "q14"]]);
@@ -26,20 +28,33 @@ fn transactions_are_those_of_tproc_c_and_streams_have_their_own_order_without_en
     assert!((0..50).all(|_| terminal.begin().unwrap().txn.0 < 5));
     assert_eq!((workload.scale, workload.data.len(), workload.data[0].meta().id), (3, 2, "tproc-c"));
     assert_eq!(workload.data[0].params().text("warehouses"), "3");
-    let statements = workload.drive.statements(&Capabilities::default());
-    let of_q22 = workload.drive.statement_use(statements.len() - 5);
-    assert_eq!(of_q22.txn, Some(26));
-    assert_eq!(workload.drive.statement_use(0).txn, Some(0));
-    let growth = workload.drive.growth().unwrap();
-    assert_eq!(txns[growth.txn].name, "new-order");
-    assert_eq!(growth.unaffected.iter().map(|nth| txns[*nth].name).collect::<Vec<_>>(), ["q2", "q11", "q16"]);
+    let statements = workload.drive.numbered(&Capabilities::default()).statements;
+    let of_q22 = statements.iter().rposition(|statement| statement.txn.is_some()).unwrap();
+    assert_eq!((statements[of_q22].txn, statements.len() - of_q22), (Some(26), 4));
+    assert_eq!(statements[0].txn, Some(0));
+    let growth = workload.drive.growth.unwrap();
+    let named = std::iter::once(&growth.txn).chain(growth.unaffected);
+    assert!(named.into_iter().all(|name| txns.iter().any(|txn| txn.name == *name)), "{growth:?}");
+}
+
+#[test]
+fn markers_are_written_by_one_statement_after_those_of_tproc_c() {
+    let statements = |given: &[(&str, &str)]| {
+        let numbered = built(given).drive.numbered(&Capabilities::default());
+        let numbers = &numbered.scripts_of(TRANSACTIONS_GROUP).unwrap().numbers;
+        let texts = numbered.statements[numbers.statements.clone()].iter();
+        texts.map(|statement| statement.statement.sql().to_owned()).collect::<Vec<_>>()
+    };
+    let (plain, marked) = (statements(&[]), statements(&[(MARKERS, "true")]));
+    assert_eq!((plain.len(), marked.len(), &plain[..]), (5, 6, &marked[..5]));
+    assert!(marked[5].starts_with("insert into ch_markers"), "{}", marked[5]);
 }
 
 #[test]
 fn stages_are_of_both_sides_then_of_each_alone() {
     let stages = |given: &[(&str, &str)]| {
-        let stages = built(given).drive.stages();
-        stages.iter().map(|stage| (stage.name, stage.clients(16))).collect::<Vec<_>>()
+        let drive = built(given).drive;
+        drive.stages.iter().map(|stage| (stage.name, stage.clients(16))).collect::<Vec<_>>()
     };
     assert_eq!(stages(&[]), [("mixed", 17)]);
     let alone = [("mixed", 18), ("olap-alone", 2), ("oltp-alone", 16)];
@@ -53,7 +68,7 @@ fn stages_are_of_both_sides_then_of_each_alone() {
 fn a_run_has_metrics_of_its_sides_only() {
     let names = |given: &[(&str, &str)]| {
         let drive = built(given).drive;
-        drive.counted().metrics.iter().map(|metric| metric.name).collect::<Vec<_>>()
+        drive.metrics.iter().map(|metric| metric.name).collect::<Vec<_>>()
     };
     assert_eq!(names(&[]), ["nopm", "analytics-per-hour", "analytics-time"]);
     assert_eq!(names(&[("streams", "0")]), ["nopm"]);
@@ -75,7 +90,7 @@ fn what_a_query_cannot_show_is_told() {
         assert!(advice(&[one_side, ("alone", "true")]).contains("--alone has no effect on a run of one side"));
         assert!(!advice(&[one_side]).contains("--alone"));
     }
-    let drive = built(&[]).drive;
-    assert!(drive.why_no_rows(26).is_some_and(|why| why.contains("always empty")));
-    assert_eq!([drive.why_no_rows(0), drive.why_no_rows(5)], [None, None]);
+    let why_no_rows: Vec<_> = built(&[]).drive.txns().iter().map(|txn| txn.why_no_rows).collect();
+    assert!(why_no_rows[26].is_some_and(|why| why.contains("always empty")));
+    assert_eq!([why_no_rows[0], why_no_rows[5]], [None, None]);
 }

@@ -127,7 +127,7 @@ impl Directory {
     ///
     /// # Errors
     /// When an SQL file cannot be parsed with these values, or the built-in workload rejects them.
-    pub fn build(&self, params: &Params, drive: Arc<dyn Drive>) -> Result<Workload, OwnError> {
+    pub fn build(&self, params: &Params, drive: Arc<Drive>) -> Result<Workload, OwnError> {
         let values = params.iter().collect();
         let mut checks = self.checks(&values)?;
         let (meta, params) = (self.meta, params.clone());

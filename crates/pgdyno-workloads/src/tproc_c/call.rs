@@ -8,7 +8,7 @@ mod client;
 mod routines;
 
 use pgdyno_wire::{Statement, Value};
-use pgdyno_workload::{Batch, Capabilities, Next, ReadOnlyCall, Reply, Routine};
+use pgdyno_workload::{Batch, Capabilities, Next, ReadOnlyCall, Reply, Routine, ScriptStatement, Statements};
 
 use super::txns::{Customer, Inputs, Kind};
 
@@ -46,50 +46,26 @@ impl Call {
             Self::Client => return Vec::new(),
         };
         let mut routines = routines::routines(caps);
-        let statement = self.statements(schema).swap_remove(stock_level);
+        let statement = self.statements(schema).list()[stock_level].statement.clone();
         // A warehouse, a district and the threshold.
         routines[called].read_only_call = Some(ReadOnlyCall { statement, parameters: vec![1, 15] });
         routines
     }
 
-    /// Returns the statements in the order of their ids. `schema` is that of the routines, if it must be named.
-    pub(super) fn statements(self, schema: Option<&str>) -> Vec<Statement> {
+    /// Returns the statements. `schema` is that of the routines, if it must be named.
+    pub(super) fn statements(self, schema: Option<&str>) -> Statements {
         match self {
-            Self::Procedure => routines::calls(schema),
-            Self::Function => routines::selects(schema),
+            Self::Procedure => of_kinds(routines::calls(schema)),
+            Self::Function => of_kinds(routines::selects(schema)),
             Self::Client => client::statements(),
         }
     }
 
-    /// Returns the transaction of a statement; `None` if several kinds have it, or it is none.
-    pub(super) fn kind_of(self, statement: usize) -> Option<Kind> {
-        match self {
-            Self::Procedure | Self::Function => Kind::ALL.get(statement).copied(),
-            Self::Client => client::kind_of(statement),
-        }
-    }
-
-    /// Returns true if its executions are counted, because not every transaction of its kind executes it.
-    pub(super) fn is_counted(self, statement: usize) -> bool {
-        self == Self::Client && client::is_counted(statement)
-    }
-
-    /// Returns the number of SELECT, INSERT, UPDATE and DELETE in one transaction, each counted once however many
-    /// rows it touches. A routine needs one more for a customer by name (0.6 on average, so 1); the client's are
-    /// counted one by one.
+    /// Returns the number of SELECT, INSERT, UPDATE and DELETE in one transaction. A routine needs one more for a
+    /// customer by last name (0.6 on average, so 1); the client's are counted one by one.
     pub(super) fn queries(self, kind: Kind) -> u32 {
-        let by_name = u32::from(self != Self::Client);
-        match kind {
-            // district, customer with warehouse, item, orders, new_order, stock, order_line
-            Kind::NewOrder => 7,
-            // customer, district, history, warehouse
-            Kind::Payment => 4 + by_name,
-            // customer with its last order and lines
-            Kind::OrderStatus => 1 + by_name,
-            // new_order twice, orders, order_line, customer
-            Kind::Delivery => 5,
-            Kind::StockLevel => 1,
-        }
+        let row = kind.row();
+        row.queries + u32::from(self != Self::Client && row.has_last_name)
     }
 
     /// Adds the statements of the next step to `batch`. `step` counts from 0.
@@ -100,6 +76,11 @@ impl Call {
             Self::Client => client::step(inputs, step, reply, batch),
         }
     }
+}
+
+/// Returns statements of which each is the one of its kind of transaction.
+fn of_kinds(statements: Vec<Statement>) -> Statements {
+    Kind::ALL.into_iter().zip(statements).map(|(kind, statement)| ScriptStatement::of(kind.id(), statement)).collect()
 }
 
 /// Number and last name of a customer; the unknown one is NULL.
@@ -149,13 +130,13 @@ mod tests {
 
     #[test]
     fn a_statement_belongs_to_its_transaction() {
-        let kinds = |call: Call| (0..call.statements(None).len()).map(|n| call.kind_of(n)).collect::<Vec<_>>();
-        assert_eq!(kinds(Call::Procedure), Kind::ALL.map(Some));
-        assert_eq!(kinds(Call::Function), Kind::ALL.map(Some));
-        for (n, kind) in kinds(Call::Client).into_iter().enumerate() {
-            let sql = Call::Client.statements(None)[n].sql().to_owned();
-            let is_block = ["BEGIN", "COMMIT", "ROLLBACK"].contains(&sql.as_str());
-            assert!(kind.is_some() != is_block || sql == "ROLLBACK", "{sql}: {kind:?}");
+        let kinds = |call: Call| call.statements(None).list().iter().map(|sql| sql.txn).collect::<Vec<_>>();
+        assert_eq!(kinds(Call::Procedure), Kind::ALL.map(|kind| Some(kind.id())));
+        assert_eq!(kinds(Call::Function), Kind::ALL.map(|kind| Some(kind.id())));
+        for sql in Call::Client.statements(None).list() {
+            let text = sql.statement.sql();
+            let is_block = ["BEGIN", "COMMIT", "ROLLBACK"].contains(&text);
+            assert!(sql.txn.is_some() != is_block || text == "ROLLBACK", "{text}: {:?}", sql.txn);
         }
     }
 
@@ -164,11 +145,10 @@ mod tests {
     fn the_clients_queries_are_as_many_as_its_statements_say() {
         for kind in Kind::ALL {
             let statements = Call::Client.statements(None);
-            let of_kind = (0..statements.len()).filter(|n| Call::Client.kind_of(*n) == Some(kind));
+            let of_kind = statements.list().iter().filter(|sql| sql.txn == Some(kind.id()) && !sql.is_counted);
             let words: usize = of_kind
-                .filter(|n| !Call::Client.is_counted(*n))
-                .map(|n| {
-                    let sql = statements[n].sql().replace("FOR UPDATE", "");
+                .map(|sql| {
+                    let sql = sql.statement.sql().replace("FOR UPDATE", "");
                     let writes = ["INSERT INTO", "UPDATE ", "DELETE FROM"].map(|word| sql.matches(word).count());
                     match writes.iter().sum::<usize>() {
                         0 => usize::from(sql.starts_with("SELECT") || sql.starts_with("WITH")),

@@ -78,9 +78,8 @@ fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
         .into_iter()
         .map(|kind| {
             let (clause, seconds, what) = match kind {
-                Kind::StockLevel => ("5.2.5.3", 20, ""),
                 Kind::Delivery if rules.waits => ("2.7.2", 80, ", executed deferred,"),
-                _ => ("5.2.5.3", 5, ""),
+                _ => ("5.2.5.3", kind.row().response_s_p90, ""),
             };
             let (of_kind, name) = (of(figures, kind), kind.name());
             let there_are = of_kind.completed() > 0;

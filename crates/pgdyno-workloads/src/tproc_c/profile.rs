@@ -24,15 +24,11 @@ impl Profile {
         if word == "spec" { Self::Spec } else { Self::HammerDb }
     }
 
-    /// Returns the share of a kind: cards of a deck of a hundred (clause 5.2.4.2: the minima of clause 5.2.3, and the
-    /// rest for New-Order), or numbers out of twenty-three.
+    /// Returns the share of a kind: cards of a deck of a hundred, or numbers out of twenty-three.
     pub(super) fn share(self, kind: Kind) -> u8 {
-        match (self, kind) {
-            (Self::Spec, Kind::NewOrder) => 45,
-            (Self::Spec, Kind::Payment) => 43,
-            (Self::Spec, _) => 4,
-            (Self::HammerDb, Kind::NewOrder | Kind::Payment) => 10,
-            (Self::HammerDb, _) => 1,
+        match self {
+            Self::Spec => kind.row().cards,
+            Self::HammerDb => kind.row().hammerdb_share,
         }
     }
 
@@ -40,7 +36,7 @@ impl Profile {
     pub(super) fn txns(self, call: Call) -> Vec<Txn> {
         Kind::ALL
             .into_iter()
-            .map(|kind| Txn { name: kind.name(), weight: f64::from(self.share(kind)), queries: call.queries(kind) })
+            .map(|kind| Txn::new(kind.name(), f64::from(self.share(kind)), call.queries(kind)))
             .collect()
     }
 

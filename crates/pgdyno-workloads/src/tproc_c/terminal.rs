@@ -105,6 +105,7 @@ mod tests {
         let mut terminal = terminal(Profile::Spec, Waits::Off);
         while terminal.begin().unwrap().txn != Kind::NewOrder.id() {}
         let statements = Call::Procedure.statements(None);
+        let statements: Vec<_> = statements.list().iter().map(|listed| listed.statement.clone()).collect();
         let send = |terminal: &mut Terminal| {
             let mut session = pgdyno_wire::Session::new(pgdyno_wire::QueryMode::Simple, statements.len());
             let mut out = Vec::new();

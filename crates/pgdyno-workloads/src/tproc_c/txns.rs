@@ -37,14 +37,88 @@ impl Kind {
     }
 
     pub(super) fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns what the standard and HammerDB say of it.
+    pub(super) fn row(self) -> &'static Row {
         match self {
-            Self::NewOrder => "new-order",
-            Self::Payment => "payment",
-            Self::OrderStatus => "order-status",
-            Self::Delivery => "delivery",
-            Self::StockLevel => "stock-level",
+            // district, customer with warehouse, item, orders, new_order, stock, order_line
+            Self::NewOrder => &Row {
+                name: "new-order",
+                cards: 45,
+                hammerdb_share: 10,
+                keying_s: 18,
+                think_s_mean: 12,
+                response_s_p90: 5,
+                queries: 7,
+                has_last_name: false,
+            },
+            // customer, district, history, warehouse
+            Self::Payment => &Row {
+                name: "payment",
+                cards: 43,
+                hammerdb_share: 10,
+                keying_s: 3,
+                think_s_mean: 12,
+                response_s_p90: 5,
+                queries: 4,
+                has_last_name: true,
+            },
+            // customer with its last order and lines
+            Self::OrderStatus => &Row {
+                name: "order-status",
+                cards: 4,
+                hammerdb_share: 1,
+                keying_s: 2,
+                think_s_mean: 10,
+                response_s_p90: 5,
+                queries: 1,
+                has_last_name: true,
+            },
+            // new_order twice, orders, order_line, customer
+            Self::Delivery => &Row {
+                name: "delivery",
+                cards: 4,
+                hammerdb_share: 1,
+                keying_s: 2,
+                think_s_mean: 5,
+                response_s_p90: 5,
+                queries: 5,
+                has_last_name: false,
+            },
+            Self::StockLevel => &Row {
+                name: "stock-level",
+                cards: 4,
+                hammerdb_share: 1,
+                keying_s: 2,
+                think_s_mean: 5,
+                response_s_p90: 20,
+                queries: 1,
+                has_last_name: false,
+            },
         }
     }
+}
+
+/// A kind of transaction: its shares, its times and its size.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    /// Cards in a deck of a hundred (clause 5.2.4.2: the minima of clause 5.2.3, and the rest for New-Order).
+    pub(super) cards: u8,
+    /// HammerDB's share, of 23.
+    pub(super) hammerdb_share: u8,
+    /// Minimum of the keying time before it (clause 5.2.5.7).
+    pub(super) keying_s: u64,
+    /// Mean of the think time after it (clause 5.2.5.7).
+    pub(super) think_s_mean: u64,
+    /// Most for the 90th percentile of its response times (clause 5.2.5.3).
+    pub(super) response_s_p90: u64,
+    /// SELECT, INSERT, UPDATE and DELETE, each counted once however many rows it touches, without the one that finds a
+    /// customer by last name.
+    pub(super) queries: u32,
+    /// Whether six of ten name their customer by last name (clauses 2.5.1.2 and 2.6.1.2).
+    pub(super) has_last_name: bool,
 }
 
 /// The inputs of a transaction.

@@ -33,33 +33,13 @@ impl Waits {
             return (rng.up_to(CYCLE_NS), Since::End);
         };
         let since = if deferred && last == Kind::Delivery { Since::Start } else { Since::End };
-        (think_ns(last, rng) + keying_ns(next), since)
+        (think_ns(last, rng) + SECOND * next.row().keying_s, since)
     }
-}
-
-/// Returns the minimum of clause 5.2.5.7.
-fn keying_ns(kind: Kind) -> u64 {
-    SECOND
-        * match kind {
-            Kind::NewOrder => 18,
-            Kind::Payment => 3,
-            Kind::OrderStatus | Kind::Delivery | Kind::StockLevel => 2,
-        }
-}
-
-/// Returns the mean of clause 5.2.5.7.
-fn mean_think_ns(kind: Kind) -> u64 {
-    SECOND
-        * match kind {
-            Kind::NewOrder | Kind::Payment => 12,
-            Kind::OrderStatus => 10,
-            Kind::Delivery | Kind::StockLevel => 5,
-        }
 }
 
 /// Draws from a negative exponential distribution, truncated at ten times its mean (clause 5.2.5.4).
 fn think_ns(kind: Kind, rng: &mut Rng) -> u64 {
-    let mean = mean_think_ns(kind) as f64;
+    let mean = (SECOND * kind.row().think_s_mean) as f64;
     // Between 0 and 120 s, which 64 bits hold.
     rng.exponential(mean).min(10.0 * mean) as u64
 }

@@ -3,11 +3,37 @@
 use pgdyno_wire::{Capture, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Note, Reply, TxnId, Verdict};
 
-use crate::query_set::limit;
+use crate::query_set::{self, QUERIES, limit};
 
 use super::refresh::{self, Progress, SETS, Set, State};
 use super::scale::ScaleFactor;
-use super::{LIMIT, RF1, RF2, STATE};
+
+/// A refresh function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    /// RF1 inserts the orders of the next set, one transaction after another.
+    Insert,
+    /// RF2 deletes as many.
+    Delete,
+}
+
+impl Function {
+    /// Returns its transaction in reports, which follows those of the queries.
+    pub(super) fn txn(self) -> TxnId {
+        TxnId(QUERIES as u8 + self as u8)
+    }
+}
+
+/// The statements that are no queries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ids {
+    pub(super) insert: StmtId,
+    pub(super) delete: StmtId,
+    /// Reads the stamp.
+    pub(super) state: StmtId,
+    /// Limits the time of queries.
+    pub(super) limit: StmtId,
+}
 
 /// One query of a stream.
 pub(super) struct Query {
@@ -19,15 +45,13 @@ pub(super) struct Query {
 /// A part of a stream, which is one transaction in reports.
 pub(super) enum Task {
     Query(Query),
-    /// RF1 inserts the orders of the next set, one transaction after another.
-    Insert,
-    /// RF2 deletes as many.
-    Delete,
+    Refresh(Function),
 }
 
 /// A stream.
 pub(super) struct Stream {
     tasks: Vec<Task>,
+    ids: Ids,
     scale: ScaleFactor,
     /// SQL that limits the time of each query of the session, until it is sent.
     limit: Option<String>,
@@ -55,9 +79,10 @@ enum Refresh {
 
 impl Stream {
     /// Returns a stream of these tasks; each query may take so many milliseconds, or any time.
-    pub(super) fn new(tasks: Vec<Task>, scale: ScaleFactor, timeout_ms: Option<i64>) -> Self {
+    pub(super) fn new(tasks: Vec<Task>, ids: Ids, scale: ScaleFactor, timeout_ms: Option<i64>) -> Self {
         Self {
             tasks,
+            ids,
             scale,
             limit: timeout_ms.map(limit),
             begun: 0,
@@ -82,12 +107,12 @@ impl Stream {
     }
 
     /// Sends the next transaction of a refresh function.
-    fn refresh(&mut self, function: StmtId, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
+    fn refresh(&mut self, function: Function, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
         if matches!(self.refresh, Refresh::New) {
-            self.refresh = match self.inserted.take().filter(|_| function == RF2) {
+            self.refresh = match self.inserted.take().filter(|_| function == Function::Delete) {
                 Some(set) => Refresh::Working(set, Box::new(set.deletes()), String::new()),
                 None => {
-                    batch.query(STATE, refresh::read_sql().as_bytes(), Capture::Rows);
+                    batch.query(self.ids.state, refresh::read_sql().as_bytes(), Capture::Rows);
                     self.refresh = Refresh::Reading;
                     return Next::Await;
                 }
@@ -104,12 +129,16 @@ impl Stream {
         let Refresh::Working(set, transactions, last) = &mut self.refresh else { return Next::Abort };
         if !std::mem::take(&mut self.again) {
             let Some(sql) = transactions.next() else {
-                self.inserted = Some(*set).filter(|_| function == RF1);
+                self.inserted = Some(*set).filter(|_| function == Function::Insert);
                 return Next::Finish(Verdict::Committed);
             };
             *last = sql;
         }
-        batch.query(function, last.as_bytes(), Capture::Nothing);
+        let statement = match function {
+            Function::Insert => self.ids.insert,
+            Function::Delete => self.ids.delete,
+        };
+        batch.query(statement, last.as_bytes(), Capture::Nothing);
         Next::Await
     }
 }
@@ -121,27 +150,25 @@ impl ClientScript for Stream {
             let task = self.tasks.get(self.begun)?;
             self.begun += 1;
             match task {
-                Task::Query(query) => return Some(Begin::now(TxnId(query.number as u8 - 1))),
-                Task::Insert => return Some(Begin::now(TxnId(RF1.0 as u8))),
+                Task::Query(query) => return Some(Begin::now(query_set::txn(query.number))),
                 // Nothing is deleted unless as much was inserted.
-                Task::Delete if self.inserted.is_none() => {}
-                Task::Delete => return Some(Begin::now(TxnId(RF2.0 as u8))),
+                Task::Refresh(Function::Delete) if self.inserted.is_none() => {}
+                Task::Refresh(function) => return Some(Begin::now(function.txn())),
             }
         }
     }
 
     fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
         if let Some(limit) = self.limit.take() {
-            batch.query(LIMIT, limit.as_bytes(), Capture::Nothing);
+            batch.query(self.ids.limit, limit.as_bytes(), Capture::Nothing);
             return Next::Await;
         }
         match &self.tasks[self.begun - 1] {
             Task::Query(query) => {
-                batch.query(StmtId(query.number as u32 - 1), query.text.as_bytes(), Capture::Nothing);
+                batch.query(query_set::statement(query.number), query.text.as_bytes(), Capture::Nothing);
                 Next::Finish(Verdict::Committed)
             }
-            Task::Insert => self.refresh(RF1, reply, batch),
-            Task::Delete => self.refresh(RF2, reply, batch),
+            Task::Refresh(function) => self.refresh(*function, reply, batch),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use pgdyno_wire::backend::DataRow;
 use pgdyno_wire::{SqlState, Value};
-use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Txn, TxnId, Verdict};
 
 use super::keys::{Chooser, Search};
 use super::rows::{count_of, push_document, push_object, push_value, write_key};
@@ -19,18 +19,15 @@ pub(super) enum Op {
 }
 
 impl Op {
-    pub(super) fn name(self) -> &'static str {
+    /// Returns it as a transaction with this share of the mix.
+    pub(super) fn txn(self, share: f64) -> Txn {
         match self {
-            Self::Read => "read",
-            Self::Update => "update",
-            Self::Insert => "insert",
-            Self::Scan => "scan",
-            Self::ReadModifyWrite => "read-modify-write",
+            Self::Read => Txn::new("read", share, 1),
+            Self::Update => Txn::new("update", share, 1),
+            Self::Insert => Txn::new("insert", share, 1),
+            Self::Scan => Txn::new("scan", share, 1),
+            Self::ReadModifyWrite => Txn::new("read-modify-write", share, 2),
         }
-    }
-
-    pub(super) fn queries(self) -> u32 {
-        if self == Self::ReadModifyWrite { 2 } else { 1 }
     }
 
     /// Returns true if no other operation of its workload executes the statement.

@@ -21,7 +21,7 @@ const CHANGES: [&str; 6] = [
 /// Returns the texts of the queries in one form.
 fn texts(form: &str) -> Vec<String> {
     let workload = built(form);
-    workload.drive.explained().queries.into_iter().map(|(_, text)| text).collect()
+    workload.drive.explained.queries.iter().map(|(_, text)| text.clone()).collect()
 }
 
 fn built(form: &str) -> Workload {

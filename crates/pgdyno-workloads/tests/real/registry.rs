@@ -50,52 +50,57 @@ fn every_workload_has_a_page_that_names_its_parameters_and_checks() {
 fn scripts_are_finite_and_repeatable() {
     let caps = Capabilities::default();
     for entry in registry::all() {
-        let workload = registry::build(entry.meta.id, []).unwrap();
-        let (statements, txns) = (workload.drive.statements(&caps), workload.drive.txns());
-        assert!(!txns.is_empty(), "{}", entry.meta.id);
-        let sent = |seed| {
-            // Clients of one drive may share which keys exist.
-            let workload = registry::build(entry.meta.id, []).unwrap();
-            let mut script = workload.drive.client(&ClientContext {
-                stage: Stage::ONLY,
-                group: Group::ONLY,
-                id: ClientId(3),
-                clients: 7,
-                rng: Rng::new(seed),
-            });
-            let (mut out, mut ended) = (Vec::new(), false);
-            for _ in 0..300 {
-                let Some(begin) = script.begin() else {
-                    ended = true;
-                    break;
-                };
-                assert!(usize::from(begin.txn.0) < txns.len(), "{}", entry.meta.id);
-                let mut steps = 0;
-                loop {
-                    let mut session = Session::new(QueryMode::Simple, statements.len());
-                    let mut notes = Vec::new();
-                    let mut batch = Batch::new(&mut session, &statements, &mut out, &mut notes);
-                    let next = script.step(Reply::default(), &mut batch);
-                    batch.close();
-                    steps += 1;
-                    assert!(steps < 100, "{} does not end", entry.meta.id);
-                    match next {
-                        Next::Finish(_) => break,
-                        Next::Await => assert!(session.is_busy()),
-                        Next::Sleep(_) => assert!(!session.is_busy()),
-                        other => panic!("no built-in workload does {other:?}"),
+        let drive = registry::build(entry.meta.id, []).unwrap().drive;
+        let of_run = drive.numbered(&caps);
+        assert!(!of_run.txns.is_empty(), "{}", entry.meta.id);
+        for (nth, scripts) in drive.scripts.iter().enumerate() {
+            let of_scripts = of_run.statements[of_run.scripts[nth].numbers.statements.clone()].iter();
+            let statements: Vec<_> = of_scripts.map(|numbered| numbered.statement.clone()).collect();
+            let sent = |seed| {
+                // Clients of one drive may share which keys exist.
+                let again = registry::build(entry.meta.id, []).unwrap().drive.numbered(&caps).scripts.swap_remove(nth);
+                let mut script = (again.client)(&ClientContext {
+                    stage: Stage::ONLY,
+                    group: Group::ONLY,
+                    id: ClientId(3),
+                    clients: 7,
+                    rng: Rng::new(seed),
+                });
+                let (mut out, mut ended) = (Vec::new(), false);
+                for _ in 0..300 {
+                    let Some(begin) = script.begin() else {
+                        ended = true;
+                        break;
+                    };
+                    assert!(usize::from(begin.txn.0) < scripts.txns.len(), "{}", entry.meta.id);
+                    let mut steps = 0;
+                    loop {
+                        let mut session = Session::new(QueryMode::Simple, statements.len());
+                        let mut notes = Vec::new();
+                        let mut batch = Batch::new(&mut session, &statements, &mut out, &mut notes);
+                        let next = script.step(Reply::default(), &mut batch);
+                        batch.close();
+                        steps += 1;
+                        assert!(steps < 100, "{} does not end", entry.meta.id);
+                        match next {
+                            Next::Finish(_) => break,
+                            Next::Await => assert!(session.is_busy()),
+                            Next::Sleep(_) => assert!(!session.is_busy()),
+                            other => panic!("no built-in workload does {other:?}"),
+                        }
                     }
                 }
+                (out, ended)
+            };
+            let first = sent(1);
+            assert_eq!(first, sent(1), "{}", entry.meta.id);
+            let mut groups = drive.stages.iter().flat_map(|stage| &stage.groups);
+            let is_of_queries = groups
+                .any(|group| group.work == Work::Queries && (drive.scripts.len() == 1 || group.name == scripts.group));
+            // A script that ends has a fixed order of its transactions, and so have streams of queries.
+            if entry.meta.needs_server() && !first.1 && !is_of_queries {
+                assert_ne!(sent(1), sent(2), "{}", entry.meta.id);
             }
-            (out, ended)
-        };
-        let first = sent(1);
-        assert_eq!(first, sent(1), "{}", entry.meta.id);
-        let groups = workload.drive.stages().into_iter().flat_map(|stage| stage.groups);
-        let has_queries = groups.into_iter().any(|group| group.work == Work::Queries);
-        // A script that ends has a fixed order of its transactions, and so have streams of queries.
-        if entry.meta.needs_server() && !first.1 && !has_queries {
-            assert_ne!(sent(1), sent(2), "{}", entry.meta.id);
         }
     }
 }

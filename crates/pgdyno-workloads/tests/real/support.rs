@@ -16,8 +16,8 @@ use pgdyno_testing::directory::Directory;
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Group, Next, OnFailure, ReplyBuffer, Rng,
-    Stage, TxnId, Verdict, Workload,
+    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Group, Next, NumberedDrive, OnFailure,
+    ReplyBuffer, Rng, Stage, TxnId, Verdict, Workload,
 };
 
 use crate::postgres;
@@ -303,12 +303,15 @@ impl Client {
         clients: u32,
         rng: Rng,
     ) -> Self {
-        let statements = workload.drive.statements(&Capabilities::default());
+        let NumberedDrive { statements, mut scripts, .. } = workload.drive.numbered(&Capabilities::default());
+        let of_run = scripts.swap_remove(0);
+        let of_scripts = statements[of_run.numbers.statements.clone()].iter();
+        let statements: Vec<_> = of_scripts.map(|numbered| numbered.statement.clone()).collect();
         Self {
             connection,
             session: Session::new(mode, statements.len()),
             statements,
-            script: workload.drive.client(&ClientContext {
+            script: (of_run.client)(&ClientContext {
                 stage: Stage::ONLY,
                 group: Group::ONLY,
                 id: ClientId(id),

@@ -16,7 +16,7 @@ fn every_transaction_in_every_query_mode() {
     let mut sql = server.load("w1", &workload);
     assert_conditions_hold(&mut sql, &workload);
     assert_plain_conditions_hold(&mut sql);
-    let count_query = workload.drive.counted().metrics[0].server_count.unwrap();
+    let count_query = workload.drive.metrics[0].server_count.unwrap();
     let orders_before: u64 = sql.value(count_query).parse().unwrap();
     let (mut committed, mut rolled_back) = (0, 0);
     for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {

@@ -154,7 +154,7 @@ fn resumed(args: AbArgs, name: &str) -> Result<Begin> {
 fn admit_one_side(order: &Order) -> Result<()> {
     let request = Request::read(order.clone())?;
     let workload = request.draft()?.resolved.workload;
-    let stages = workload.drive.stages();
+    let stages = &workload.drive.stages;
     let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
     let works: Vec<Work> = main.map(|group| group.work).collect();
     if !(works.contains(&Work::Transactions) && works.contains(&Work::Queries)) {

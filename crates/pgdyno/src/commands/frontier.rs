@@ -90,7 +90,7 @@ fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order, Option<Lock>)> {
     // Each run is checked by its counts; checking all data each time would take longer than many points.
     let request = Request::read(order.clone())?;
     let draft = request.draft()?;
-    let stages = draft.resolved.workload.drive.stages();
+    let stages = &draft.resolved.workload.drive.stages;
     if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
         let error = format!("{} has no queries beside transactions, so there is no frontier", request.source.name());
         return Err(Failure::new(Code::Start, error).hint("pgdyno frontier ch-benchmark"));

@@ -101,7 +101,7 @@ impl<'a> Targets<'a> {
             let same: Vec<_> = same.map(|(_, draft)| draft).collect();
             let demand = Demand {
                 clients: same.iter().map(|draft| draft.plan.links()).max().unwrap_or_default(),
-                is_analytic: same.iter().all(|draft| draft.workload.drive.is_analytic()),
+                is_analytic: same.iter().all(|draft| draft.workload.drive.is_analytic),
                 ..Demand::of(&draft.plan, &draft.workload, &draft.target_order)
             };
             return self.privates.ready(target, draft, demand, self.progress, self.interrupt);

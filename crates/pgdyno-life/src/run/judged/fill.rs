@@ -24,7 +24,7 @@ pub(super) fn fill(record: &mut RunRecord, evidence: &Evidence<'_>) -> Ending {
     let measured = &outcome.measured;
     let beside_ns = measured.workers.iter().map(|worker| worker.beside_ns).sum();
     summarize(record, measured, names, outcome.process.cpu_ns().saturating_sub(beside_ns));
-    by_group(record, driven, names, &drive.stages());
+    by_group(record, driven, names, &drive.stages);
     add_streams(record, evidence);
     let usual_ns = measured.part.all().service.quantile_ns(0.99).unwrap_or_default();
     let txns: Vec<&str> = names.txns.iter().map(|kind| kind.name.as_str()).collect();
@@ -86,7 +86,7 @@ fn by_server(record: &mut RunRecord, evidence: &Evidence<'_>, ending: &Ending) {
     // Each parallel worker of a query has a transaction, and each statement where the workload has no blocks.
     let has_blocks =
         plan.params.get("skip_trx").is_none_or(|value| value == "false") && !plan.workload.starts_with("ycsb");
-    let is_transactional = !drive.is_analytic() && record.analytics.is_none();
+    let is_transactional = !drive.is_analytic && record.analytics.is_none();
     let is_one_each = is_own && has_blocks && is_transactional;
     let Some(summary) = &mut record.summary else { return };
     summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
@@ -112,7 +112,7 @@ fn compare_counts(record: &mut RunRecord, evidence: &Evidence<'_>) -> Option<Str
     let counted =
         |nth: usize| Some(after.counts.get(nth)?.as_ref()?.saturating_sub(*before.counts.get(nth)?.as_ref()?));
     let mut different = None;
-    let metrics = drive.counted().metrics;
+    let metrics = drive.metrics;
     for (nth, metric) in metrics.iter().enumerate() {
         let Some(by_server) = counted(nth) else { continue };
         let by_client = committed(evidence, metric.transactions);
@@ -166,6 +166,6 @@ pub(super) fn add_after(record: &mut RunRecord, evidence: &Evidence<'_>) {
         let counted = files.samples.of(statements::SOURCE);
         let nothing = query_costs::QueryIds::default();
         let ids = after.query_ids.as_ref().unwrap_or(&nothing);
-        record.query_costs = query_costs::of(&drive.explained(), ids, counted, &kept.executions);
+        record.query_costs = query_costs::of(&drive.explained, ids, counted, &kept.executions);
     }
 }

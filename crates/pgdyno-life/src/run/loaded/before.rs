@@ -54,7 +54,7 @@ impl Looking<'_> {
         let admin = session.ready()?;
         self.warm(admin, caps)?;
         before.counts = server_counts(admin, self.plan, self.workload);
-        let growth = self.workload.drive.growth();
+        let growth = self.workload.drive.growth;
         before.rows = growth.and_then(|growth| data::number(admin, growth.rows_query));
         let mut left_out = Vec::new();
         before.other_run = session.mark(&mut |warning| left_out.push(warning))?;
@@ -111,7 +111,7 @@ impl Looking<'_> {
             Ok(Some(session)) => session,
             _ => database.session.ready()?,
         };
-        query_plans::admit(session, &self.workload.drive.explained())
+        query_plans::admit(session, &self.workload.drive.explained)
     }
 
     /// Executes the statements that a run starts with, unless the plan leaves them out.

@@ -93,7 +93,7 @@ pub(crate) fn note_checks(context: &RunContext<'_>, set: &CheckSet) {
 /// Returns what the server's tables count, in this order: for each of the workload's metrics, then the others.
 pub(crate) fn server_counts(admin: &mut Admin, plan: &Plan, workload: &Workload) -> Vec<Option<u64>> {
     let drive = &workload.drive;
-    let of_metrics = drive.counted().metrics.iter().map(|metric| metric.server_count.map(str::to_owned));
+    let of_metrics = drive.metrics.iter().map(|metric| metric.server_count.map(str::to_owned));
     // They may read whole tables.
     let others = if plan.checks { drive.server_counts() } else { Vec::new() };
     let queries: Vec<_> = of_metrics.chain(others.into_iter().map(|count| Some(count.query))).collect();

@@ -50,7 +50,7 @@ impl<'c> Loading<'_, 'c> {
             return Err(Failure::new(Code::Start, "the server has no address"));
         };
         let caps = pgdyno_server::capabilities_through(&mut admin, prepared.pooling()).or_fail(Code::Start)?;
-        self.context.record.edit(|recording| recording.server_can(&*self.workload.drive, &caps));
+        self.context.record.edit(|recording| recording.server_can(&self.workload.drive, &caps));
         let session = KeptSession::new(admin, &options, &caps)?;
         match template {
             None => self.in_own_database(prepared, session, options, caps),

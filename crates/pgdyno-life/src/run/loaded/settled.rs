@@ -99,7 +99,7 @@ fn analytics_server(
     admin: Option<&mut Admin>,
 ) -> Result<Option<AnalyticsServer>> {
     let (Some((name, options)), Some(admin)) = (context.request.analytics()?, admin) else { return Ok(None) };
-    let stages = workload.drive.stages();
+    let stages = workload.drive.stages;
     let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
     let streams = groups.map(|group| group.clients.number(plan.clients)).max().unwrap_or_default();
     let options = context.interrupt.options(&options);
@@ -110,7 +110,7 @@ fn analytics_server(
 fn record(context: &RunContext<'_>, server: &RunServer<'_>, plan: &Plan, workload: &Workload) -> Result<()> {
     context.record.begin()?;
     context.record.edit(|recording| {
-        recording.settle(plan, &*workload.drive);
+        recording.settle(plan, &workload.drive);
         recording.record.cached_data = server.server().cached().map(cached::record);
     });
     let notes = server.notes().iter().cloned();

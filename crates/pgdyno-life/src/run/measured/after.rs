@@ -122,7 +122,7 @@ impl Observer<'_> {
     /// connection is lost, the checks after the run report why.
     fn query_ids(&self, admin: &mut Admin, files: &RunFiles) -> Option<QueryIds> {
         let is_counted = !files.samples.of(statements::SOURCE).is_empty() && self.analytics_server.is_none();
-        is_counted.then(|| QueryIds::ask(admin, &self.workload.drive.explained()).ok()).flatten()
+        is_counted.then(|| QueryIds::ask(admin, &self.workload.drive.explained).ok()).flatten()
     }
 
     /// Keeps the plans of the workload's queries, if the plan asks for that. A failure is a warning: the figures stand
@@ -133,7 +133,7 @@ impl Observer<'_> {
             return;
         }
         let stop = context.interrupt.control.stop_flag();
-        match query_plans::explain(options, &self.workload.drive.explained(), stop, context.view) {
+        match query_plans::explain(options, &self.workload.drive.explained, stop, context.view) {
             Ok(plans) => {
                 context.record.edit(|recording| recording.record.query_plans = plans.shapes);
                 if let Err(error) = write_json(&context.record.path(), QUERY_PLANS, &plans.whole) {

@@ -18,7 +18,7 @@ use crate::tproc_c::{
 };
 use sql::Sql;
 
-pub(super) use sql::{is_counted, kind_of, statements};
+pub(super) use sql::statements;
 
 /// Adds the next pipeline of a transaction.
 #[inline]

@@ -1,6 +1,7 @@
 //! All statements of the client.
 
 use pgdyno_wire::{ParamType, Statement, StmtId};
+use pgdyno_workload::{ScriptStatement, Statements};
 
 use crate::tproc_c::txns::Kind;
 
@@ -58,18 +59,9 @@ const ALL: [Sql; 20] = [
     Sql::StockLevel,
 ];
 
-/// Returns the statements in the order of their ids.
-pub(in crate::tproc_c::call) fn statements() -> Vec<Statement> {
-    ALL.into_iter().map(|sql| Statement::new(sql.text(), sql.params())).collect()
-}
-
-pub(in crate::tproc_c::call) fn kind_of(statement: usize) -> Option<Kind> {
-    ALL.get(statement).and_then(|sql| sql.kind())
-}
-
-/// Six of ten transactions name the customer.
-pub(in crate::tproc_c::call) fn is_counted(statement: usize) -> bool {
-    matches!(ALL.get(statement), Some(Sql::PaymentByName | Sql::OrderStatusByName))
+/// Returns the statements.
+pub(in crate::tproc_c::call) fn statements() -> Statements {
+    ALL.into_iter().map(Sql::statement).collect()
 }
 
 const BY_NAME: &str = "SELECT c_id FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 \
@@ -81,104 +73,118 @@ impl Sql {
         StmtId(self as u32)
     }
 
-    fn kind(self) -> Option<Kind> {
-        match self {
-            Self::Begin | Self::Commit => None,
-            Self::Rollback
-            | Self::NewOrderDistrict
-            | Self::NewOrderCustomer
-            | Self::NewOrderItems
-            | Self::NewOrderOrders
-            | Self::NewOrderNewOrder
-            | Self::NewOrderLines => Some(Kind::NewOrder),
-            Self::PaymentByName
-            | Self::PaymentCustomer
-            | Self::PaymentDistrict
-            | Self::PaymentHistory
-            | Self::PaymentWarehouse => Some(Kind::Payment),
-            Self::OrderStatusByName | Self::OrderStatus => Some(Kind::OrderStatus),
-            Self::DeliveryOldest | Self::DeliveryDelete | Self::DeliveryDeliver => Some(Kind::Delivery),
-            Self::StockLevel => Some(Kind::StockLevel),
+    fn statement(self) -> ScriptStatement {
+        let Row { kind, params, text } = self.row();
+        ScriptStatement {
+            statement: Statement::new(text, params),
+            txn: kind.map(Kind::id),
+            // Six of ten transactions name the customer.
+            is_counted: matches!(self, Self::PaymentByName | Self::OrderStatusByName),
         }
     }
 
-    fn params(self) -> &'static [ParamType] {
+    fn row(self) -> Row {
+        use Kind::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
         use ParamType::{Int4, Int4Array, Numeric, Text};
         match self {
-            Self::Begin | Self::Commit | Self::Rollback => &[],
-            Self::DeliveryOldest => &[Int4],
-            Self::NewOrderDistrict => &[Int4, Int4],
-            Self::NewOrderCustomer | Self::NewOrderNewOrder | Self::OrderStatus | Self::StockLevel => {
-                &[Int4, Int4, Int4]
-            }
-            Self::NewOrderItems => &[Int4Array],
-            Self::NewOrderOrders => &[Int4, Int4, Int4, Int4, Int4, Int4],
-            Self::NewOrderLines => &[Int4, Int4, Int4, Int4, Int4Array, Int4Array, Int4Array, Int4Array],
-            Self::PaymentByName | Self::OrderStatusByName => &[Int4, Int4, Text],
-            Self::PaymentCustomer | Self::PaymentHistory => &[Int4, Int4, Int4, Numeric, Int4, Int4],
-            Self::PaymentDistrict => &[Int4, Int4, Numeric],
-            Self::PaymentWarehouse => &[Int4, Numeric],
-            Self::DeliveryDelete => &[Int4, Int4Array, Int4Array],
-            Self::DeliveryDeliver => &[Int4, Int4Array, Int4Array, Int4],
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Begin => "BEGIN",
-            Self::Commit => "COMMIT",
-            Self::Rollback => "ROLLBACK",
-            Self::NewOrderDistrict => {
+            Self::Begin => Row { kind: None, params: &[], text: "BEGIN" },
+            Self::Commit => Row { kind: None, params: &[], text: "COMMIT" },
+            Self::Rollback => Row::of(NewOrder, &[], "ROLLBACK"),
+            Self::NewOrderDistrict => Row::of(
+                NewOrder,
+                &[Int4, Int4],
                 "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2 \
-                 RETURNING d_next_o_id - 1, d_tax"
-            }
-            Self::NewOrderCustomer => {
+                 RETURNING d_next_o_id - 1, d_tax",
+            ),
+            Self::NewOrderCustomer => Row::of(
+                NewOrder,
+                &[Int4, Int4, Int4],
                 "SELECT c_last, c_credit, c_discount, w_tax FROM customer, warehouse \
-                 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 AND w_id = $1"
+                 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 AND w_id = $1",
+            ),
+            Self::NewOrderItems => {
+                Row::of(NewOrder, &[Int4Array], "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id = ANY ($1)")
             }
-            Self::NewOrderItems => "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id = ANY ($1)",
-            Self::NewOrderOrders => {
+            Self::NewOrderOrders => Row::of(
+                NewOrder,
+                &[Int4, Int4, Int4, Int4, Int4, Int4],
                 "INSERT INTO orders (o_entry_d, o_id, o_w_id, o_c_id, o_d_id, o_carrier_id, o_ol_cnt, o_all_local) \
-                 VALUES (current_timestamp, $4, $1, $3, $2, NULL, $5, $6)"
-            }
-            Self::NewOrderNewOrder => "INSERT INTO new_order (no_w_id, no_o_id, no_d_id) VALUES ($1, $3, $2)",
-            Self::NewOrderLines => include_str!("lines.sql"),
-            Self::PaymentByName | Self::OrderStatusByName => BY_NAME,
-            Self::PaymentCustomer => {
+                 VALUES (current_timestamp, $4, $1, $3, $2, NULL, $5, $6)",
+            ),
+            Self::NewOrderNewOrder => Row::of(
+                NewOrder,
+                &[Int4, Int4, Int4],
+                "INSERT INTO new_order (no_w_id, no_o_id, no_d_id) VALUES ($1, $3, $2)",
+            ),
+            Self::NewOrderLines => Row::of(
+                NewOrder,
+                &[Int4, Int4, Int4, Int4, Int4Array, Int4Array, Int4Array, Int4Array],
+                include_str!("lines.sql"),
+            ),
+            Self::PaymentByName => Row::of(Payment, &[Int4, Int4, Text], BY_NAME),
+            Self::PaymentCustomer => Row::of(
+                Payment,
+                &[Int4, Int4, Int4, Numeric, Int4, Int4],
                 "UPDATE customer SET c_balance = c_balance - $4, c_ytd_payment = c_ytd_payment + $4, \
                  c_payment_cnt = (c_payment_cnt + 1) & 32767, c_data = CASE WHEN c_credit = 'BC' THEN \
                  left(c_id::text || ' ' || c_d_id::text || ' ' || c_w_id::text || ' ' || $6::text || ' ' || $5::text || ' ' || \
                  $4::text || '|' || c_data, 500) ELSE c_data END \
                  WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 \
                  RETURNING c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, \
-                 c_credit, c_credit_lim, c_discount, c_balance, CASE WHEN c_credit = 'BC' THEN left(c_data, 200) END"
-            }
-            Self::PaymentDistrict => {
+                 c_credit, c_credit_lim, c_discount, c_balance, CASE WHEN c_credit = 'BC' THEN left(c_data, 200) END",
+            ),
+            Self::PaymentDistrict => Row::of(
+                Payment,
+                &[Int4, Int4, Numeric],
                 "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2 \
-                 RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip"
-            }
-            Self::PaymentHistory => {
+                 RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip",
+            ),
+            Self::PaymentHistory => Row::of(
+                Payment,
+                &[Int4, Int4, Int4, Numeric, Int4, Int4],
                 "INSERT INTO history (h_date, h_c_id, h_c_w_id, h_w_id, h_c_d_id, h_d_id, h_amount, h_data) \
                  SELECT current_timestamp, $3, $1, $5, $2, $6, $4, w_name || '    ' || d_name \
-                 FROM warehouse, district WHERE w_id = $5 AND d_w_id = $5 AND d_id = $6"
-            }
-            Self::PaymentWarehouse => {
+                 FROM warehouse, district WHERE w_id = $5 AND d_w_id = $5 AND d_id = $6",
+            ),
+            Self::PaymentWarehouse => Row::of(
+                Payment,
+                &[Int4, Numeric],
                 "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1 \
-                 RETURNING w_name, w_street_1, w_street_2, w_city, w_state, w_zip"
-            }
-            Self::OrderStatus => include_str!("order_status.sql"),
-            Self::DeliveryOldest => {
+                 RETURNING w_name, w_street_1, w_street_2, w_city, w_state, w_zip",
+            ),
+            Self::OrderStatusByName => Row::of(OrderStatus, &[Int4, Int4, Text], BY_NAME),
+            Self::OrderStatus => Row::of(OrderStatus, &[Int4, Int4, Int4], include_str!("order_status.sql")),
+            Self::DeliveryOldest => Row::of(
+                Delivery,
+                &[Int4],
                 "SELECT d.d_id, n.no_o_id FROM generate_series(1, 10) AS d (d_id) CROSS JOIN LATERAL \
                  (SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = d.d_id \
-                 ORDER BY no_o_id LIMIT 1 FOR UPDATE) AS n"
-            }
-            Self::DeliveryDelete => {
+                 ORDER BY no_o_id LIMIT 1 FOR UPDATE) AS n",
+            ),
+            Self::DeliveryDelete => Row::of(
+                Delivery,
+                &[Int4, Int4Array, Int4Array],
                 "DELETE FROM new_order USING unnest($2, $3) AS picked (d_id, o_id) \
-                 WHERE no_w_id = $1 AND no_d_id = d_id AND no_o_id = o_id"
+                 WHERE no_w_id = $1 AND no_d_id = d_id AND no_o_id = o_id",
+            ),
+            Self::DeliveryDeliver => {
+                Row::of(Delivery, &[Int4, Int4Array, Int4Array, Int4], include_str!("deliver.sql"))
             }
-            Self::DeliveryDeliver => include_str!("deliver.sql"),
-            Self::StockLevel => include_str!("stock_level.sql"),
+            Self::StockLevel => Row::of(StockLevel, &[Int4, Int4, Int4], include_str!("stock_level.sql")),
         }
+    }
+}
+
+/// A statement: the transaction that alone executes it, its parameters and its text.
+struct Row {
+    kind: Option<Kind>,
+    params: &'static [ParamType],
+    text: &'static str,
+}
+
+impl Row {
+    fn of(kind: Kind, params: &'static [ParamType], text: &'static str) -> Self {
+        Self { kind: Some(kind), params, text }
     }
 }
 
@@ -190,9 +196,10 @@ mod tests {
     fn ids_are_places_and_parameters_are_numbered_without_a_gap() {
         for (place, sql) in ALL.into_iter().enumerate() {
             assert_eq!(sql as usize, place);
-            let numbers = |n: usize| sql.text().contains(&format!("${n}"));
-            assert!((1..=sql.params().len()).all(numbers), "{sql:?}");
-            assert!(!numbers(sql.params().len() + 1), "{sql:?}");
+            let Row { params, text, .. } = sql.row();
+            let numbers = |n: usize| text.contains(&format!("${n}"));
+            assert!((1..=params.len()).all(numbers), "{sql:?}");
+            assert!(!numbers(params.len() + 1), "{sql:?}");
         }
     }
 }

@@ -25,7 +25,7 @@ fn reply(rows: &[&[&str]]) -> ReplyBuffer {
 
 /// Returns the statements of one step, its action, and its messages.
 fn sent(inputs: &Inputs, number: u8, rows: &[&[&str]]) -> (Vec<String>, Next, String) {
-    let statements = statements();
+    let statements: Vec<_> = statements().list().iter().map(|listed| listed.statement.clone()).collect();
     let mut session = Session::new(QueryMode::Simple, statements.len());
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     let buffer = reply(rows);
