@@ -14,12 +14,12 @@ use pgdyno_untrusted::Lock;
 
 use pgdyno_workload::Work;
 
-use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
-use crate::held::announce_given;
 use crate::interrupt;
-use crate::resumable::{rendered, renderer, show_files};
-use crate::study_lock;
+use pgdyno_study::ab::{AbRun, Side, differ};
+use pgdyno_study::held::announce_given;
+use pgdyno_study::lock as study_lock;
+use pgdyno_study::resumable::{rendered, renderer, show_files};
 
 use super::confirm::{confirm, confirm_resumed};
 use super::store;

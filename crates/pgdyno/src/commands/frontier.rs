@@ -16,11 +16,11 @@ use super::confirm::{confirm, confirm_resumed};
 use super::search::of_workload;
 use super::store;
 use crate::cli::FrontierArgs;
-use crate::frontier::{FrontierRun, points};
-use crate::held::{announce_given, private_server};
 use crate::interrupt;
-use crate::resumable::{rendered, renderer, show_files};
-use crate::study_lock;
+use pgdyno_study::frontier::{FrontierRun, points};
+use pgdyno_study::held::{announce_given, private_server};
+use pgdyno_study::lock as study_lock;
+use pgdyno_study::resumable::{rendered, renderer, show_files};
 
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 30.0;

@@ -10,11 +10,11 @@ use pgdyno_results::{Objective, SearchRecord, StudyKind, admit, run_id};
 use pgdyno_workload::Txn;
 
 use crate::cli::SearchArgs;
-use crate::held::{announce_given, private_server};
 use crate::interrupt;
-use crate::search::{MAX_CLIENTS, SearchRun, Task};
-use crate::study_lock;
 use pgdyno_live::Progress;
+use pgdyno_study::held::{announce_given, private_server};
+use pgdyno_study::lock as study_lock;
+use pgdyno_study::search::{MAX_CLIENTS, SearchRun, Task};
 
 use super::confirm::confirm;
 use super::store;

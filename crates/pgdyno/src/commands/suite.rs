@@ -2,21 +2,24 @@
 
 use std::path::Path;
 
+use clap::Parser as _;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Suite as Plan, Turn};
 use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
 use pgdyno_report::{suite as report, units};
 
-use crate::cli::{BeginArgs, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
+use crate::cli::{BeginArgs, Cli, Command, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
-use crate::suite::check::{self, Draft};
-use crate::suite::execution::{self, Execution, Lock, Origin};
-use crate::suite::runner::{self, Runner};
-use crate::suite::view::View;
-use crate::suite::{detach, standing, view};
+use crate::signals;
 use pgdyno_live::Progress;
+use pgdyno_study::suite::check::{self, Draft};
+use pgdyno_study::suite::execution::{self, Execution, Lock, Origin};
+use pgdyno_study::suite::runner::{self, Runner};
+use pgdyno_study::suite::view::View;
+use pgdyno_study::suite::{detach, standing, view};
 use pgdyno_untrusted::ShellWord;
 
 use super::confirm::confirm;
@@ -99,8 +102,23 @@ fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
         Failure::new(Code::Start, format!("failed to read the suite {}: {error}", args.file.display()))
     })?;
     let suite = check::read(&args.file, &text)?;
-    let drafts = check::drafts(&suite, &args.file, &args.config)?;
+    let drafts = check::drafts(&suite, &args.file, &args.config, &order_of)?;
     Ok((text, suite, drafts))
+}
+
+/// Reads the order of a run from its arguments, as `pgdyno run` does, with those that the suite adds.
+fn order_of(args: Vec<String>) -> Result<Order> {
+    let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
+    match Cli::try_parse_from(own.into_iter().chain(args)).map(|cli| cli.command) {
+        Ok(Command::Run(command)) => Ok(command.run.order()),
+        Ok(_) => Err(Failure::new(Code::Start, "these are not arguments of a run")),
+        Err(error) => {
+            let text = error.render().to_string();
+            let message = text.split("\n\nUsage:").next().unwrap_or_default();
+            let message = message.split("\n\nFor more information").next().unwrap_or_default();
+            Err(Failure::new(Code::Start, message.trim().trim_start_matches("error: ").to_owned()))
+        }
+    }
 }
 
 /// Creates a new execution of a file.
@@ -181,7 +199,7 @@ fn start(execution: &Execution, store: &PushArgs, format: &FormatArgs) -> Result
 
 fn resume(args: &ResumeArgs) -> Result<Code> {
     if args.detached {
-        detach::leave_terminal()?;
+        signals::leave_terminal()?;
     }
     admit_store(&args.store)?;
     let mut execution = resumed(args)?;
@@ -191,7 +209,7 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
     })?;
     let text = std::fs::read_to_string(execution.dir.join("suite.toml")).or_fail(Code::Start)?;
     let suite = check::read(&execution.state.file, &text)?;
-    let drafts = check::drafts(&suite, &execution.state.file, &execution.state.config)?;
+    let drafts = check::drafts(&suite, &execution.state.file, &execution.state.config, &order_of)?;
     confirm_all(&drafts, "suite resume", args.consent.yes || args.detached)?;
     let lock = execution.lock()?;
     if args.retry_failed {
@@ -269,7 +287,7 @@ fn execute(
 fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     let is_json = format.is_json();
     // Programs get the table of the suite only; `suite status` names its log.
-    detach::attach(execution, &|text| if is_json { Ok(()) } else { super::print_lines(text) })?;
+    detach::attach(execution, &Progress::new(false), &|text| if is_json { Ok(()) } else { super::print_lines(text) })?;
     let execution = Execution::open(&execution.dir)?;
     if execution.state.end.is_none() {
         let name = execution.state.name();

@@ -3,35 +3,35 @@
 use std::collections::BTreeMap;
 
 use pgdyno_life::data::keep::load_before_runs;
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::prepare::cycle;
 use pgdyno_life::target::{Demand, Kind, Server};
-use pgdyno_live::Progress;
+
 use pgdyno_plan::{Cycle, Order};
 use pgdyno_workloads::registry;
 
 use crate::held::direct;
 
 /// A side.
-pub(crate) struct Side {
+pub struct Side {
     /// `A` or `B`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What each of its runs does, but for its length.
-    pub(crate) order: Order,
+    pub order: Order,
     /// Its private server, and the settings that this was started with.
     own: Option<(Server, BTreeMap<String, String>)>,
 }
 
 impl Side {
     /// Reads the side's order, and starts its server where that is a private one.
-    pub(crate) fn bring_up(
+    pub fn bring_up(
         name: &'static str,
         mut order: Order,
-        progress: &Progress,
+        progress: &dyn EventSink,
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let request = Request::read(order.clone())?;
@@ -53,12 +53,12 @@ impl Side {
     }
 
     /// Returns true if its server is this program's own and can be restarted.
-    pub(crate) fn is_own(&self) -> bool {
+    pub fn is_own(&self) -> bool {
         self.own.is_some()
     }
 
     /// Gives B the data that A has loaded, if both have private servers of one build, and the same data. Returns true if it has them.
-    pub(crate) fn share_data([a, b]: &mut [Self; 2], progress: &Progress) -> Result<bool> {
+    pub fn share_data([a, b]: &mut [Self; 2], progress: &dyn EventSink) -> Result<bool> {
         let is_same = a.order.workload == b.order.workload && a.order.recipe == b.order.recipe;
         let (Some((one, _)), Some((other, _)), true) = (&mut a.own, &mut b.own, is_same) else { return Ok(false) };
         progress.note("copying the data of A to B");
@@ -66,7 +66,7 @@ impl Side {
     }
 
     /// Restarts its server on its data.
-    pub(crate) fn restart(&mut self, progress: &Progress) -> Result<()> {
+    pub fn restart(&mut self, progress: &dyn EventSink) -> Result<()> {
         let Some((server, settings)) = &mut self.own else { return Ok(()) };
         cycle::between(server, Cycle { restart: true, ..Cycle::default() }, settings, progress)?;
         Ok(())
@@ -78,7 +78,7 @@ impl Side {
 ///
 /// # Errors
 /// When it is none of these.
-pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
+pub fn differ(order: &mut Order, difference: &str) -> Result<()> {
     if difference.starts_with("embedded") || difference.contains("://") {
         order.target.target = Some(difference.to_owned());
         return Ok(());

@@ -19,7 +19,7 @@ use pgdyno_results::write_json;
 use pgdyno_untrusted::append_to_file;
 use sha2::Digest as _;
 
-pub(crate) use state::{End, Planned, State};
+pub use state::{End, Planned, State};
 
 use super::check::Draft;
 
@@ -30,24 +30,24 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// An execution on disk.
 #[derive(Debug)]
-pub(crate) struct Execution {
-    pub(crate) dir: PathBuf,
-    pub(crate) state: State,
+pub struct Execution {
+    pub dir: PathBuf,
+    pub state: State,
 }
 
 /// Held while a process works on an execution.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     _file: File,
 }
 
 /// The origin of a new execution.
-pub(crate) struct Origin<'a> {
-    pub(crate) file: &'a Path,
-    pub(crate) text: &'a str,
-    pub(crate) config: &'a Path,
-    pub(crate) results: &'a Path,
-    pub(crate) labels: &'a [(String, String)],
+pub struct Origin<'a> {
+    pub file: &'a Path,
+    pub text: &'a str,
+    pub config: &'a Path,
+    pub results: &'a Path,
+    pub labels: &'a [(String, String)],
 }
 
 /// Returns the directory of executions.
@@ -56,13 +56,13 @@ fn home(results: &Path) -> PathBuf {
 }
 
 /// Returns the hash of a suite's file.
-pub(crate) fn hash(text: &str) -> String {
+pub fn hash(text: &str) -> String {
     sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Execution {
     /// Creates the directory of a new execution.
-    pub(crate) fn create(suite: &Suite, drafts: &[Draft], origin: &Origin<'_>) -> Result<Self> {
+    pub fn create(suite: &Suite, drafts: &[Draft], origin: &Origin<'_>) -> Result<Self> {
         let Origin { file, text, config, results, labels } = *origin;
         let results = std::path::absolute(results).or_fail(Code::Start)?;
         let now = Timestamp::now();
@@ -114,7 +114,7 @@ impl Execution {
     }
 
     /// Reads the execution in `dir`.
-    pub(crate) fn open(dir: &Path) -> Result<Self> {
+    pub fn open(dir: &Path) -> Result<Self> {
         let path = dir.join("state.json");
         let tried = |error: &dyn std::fmt::Display| {
             Failure::new(Code::Start, format!("failed to read the state of a suite, {}: {error}", path.display()))
@@ -138,7 +138,7 @@ impl Execution {
 
     /// Returns all executions in `results`, the oldest first, and why others cannot be read. A directory without a state was
     /// never started.
-    pub(crate) fn all(results: &Path) -> Result<(Vec<Self>, Vec<Failure>)> {
+    pub fn all(results: &Path) -> Result<(Vec<Self>, Vec<Failure>)> {
         let entries = match fs::read_dir(home(results)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
             entries => entries.or_fail(Code::Start)?,
@@ -158,7 +158,7 @@ impl Execution {
     }
 
     /// Returns the newest execution of all, or of a suite's name, or the one of this name or directory.
-    pub(crate) fn find(results: &Path, name: Option<&str>) -> Result<Self> {
+    pub fn find(results: &Path, name: Option<&str>) -> Result<Self> {
         if let Some(dir) = name.map(Path::new).filter(|dir| dir.join("state.json").is_file()) {
             return Self::open(dir);
         }
@@ -183,7 +183,7 @@ impl Execution {
     }
 
     /// Writes the state atomically. It is on disk when this returns.
-    pub(crate) fn write(&self) -> Result<()> {
+    pub fn write(&self) -> Result<()> {
         let path = self.dir.join("state.json");
         let written = write_json(&self.dir, "state.json", &self.state);
         let written = written.map_err(|error| error.to_string());
@@ -200,7 +200,7 @@ impl Execution {
 
     /// Locks the execution: two processes must not work on it. Reads the state again, because the previous holder may
     /// have changed it.
-    pub(crate) fn lock(&mut self) -> Result<Lock> {
+    pub fn lock(&mut self) -> Result<Lock> {
         let path = self.dir.join("suite.lock");
         let tried = |error: &dyn std::fmt::Display| {
             Failure::new(Code::Start, format!("failed to lock {}: {error}", path.display()))
@@ -228,7 +228,7 @@ impl Execution {
     }
 
     /// Returns the process that works on it, if there is one.
-    pub(crate) fn holder(&self) -> Option<i32> {
+    pub fn holder(&self) -> Option<i32> {
         let path = self.dir.join("suite.lock");
         let file = File::open(&path).ok()?;
         match file.try_lock_shared() {
@@ -238,13 +238,13 @@ impl Execution {
     }
 
     /// Returns true if a process works on it.
-    pub(crate) fn lives(&self) -> bool {
+    pub fn lives(&self) -> bool {
         File::open(self.dir.join("suite.lock"))
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Returns the file for the output of all attempts of a run.
-    pub(crate) fn run_log(&self, nth: usize) -> PathBuf {
+    pub fn run_log(&self, nth: usize) -> PathBuf {
         let Planned { run, repetition, .. } = &self.state.runs[nth];
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._=+@-".contains(c) { c } else { '-' };
         // The length of a file name is limited, and the number already identifies the run.
@@ -253,7 +253,7 @@ impl Execution {
     }
 
     /// Returns the file for the output of the suite.
-    pub(crate) fn log(&self) -> PathBuf {
+    pub fn log(&self) -> PathBuf {
         self.dir.join("suite.log")
     }
 }

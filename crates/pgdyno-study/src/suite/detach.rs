@@ -5,17 +5,16 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::target::own_program;
-use rustix::process::{Pid, Signal, kill_process, setsid};
-use signal_hook::consts::SIGHUP;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::execution::Execution;
 use super::view::View;
-use crate::cli::STORE_VARIABLE;
-use pgdyno_live::Progress;
+use crate::child::STORE_VARIABLE;
+
 use pgdyno_untrusted::append_to_file;
 
 /// How often the log is checked.
@@ -23,7 +22,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// Starts a process that resumes an execution, and returns its process id once it holds the lock. Its runs are pushed to
 /// `store`, if there is one.
-pub(crate) fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
+pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
     let log = append_to_file(&execution.log()).or_fail(Code::Start)?;
     let said_before = log.metadata().map_or(0, |log| log.len());
     let mut child = Command::new(own_program()?)
@@ -62,18 +61,9 @@ fn said_since(execution: &Execution, offset: u64) -> String {
     read.map_or_else(|error| error.to_string(), |_| String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Leaves the terminal: creates a session, and ignores SIGHUP.
-pub(crate) fn leave_terminal() -> Result<()> {
-    // Fails only for the leader of a process group, such as a user who types the hidden option.
-    let _ = setsid();
-    signal_hook::flag::register(SIGHUP, std::sync::Arc::default()).or_fail(Code::Start)?;
-    Ok(())
-}
-
 /// Prints the log of the suite from its start until it ends. `print` writes to standard output.
-pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
-    let progress = Progress::new(false);
-    let view = View::new(&progress, execution, true);
+pub fn attach(execution: &Execution, progress: &dyn EventSink, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
+    let view = View::new(progress, execution, true);
     let mut offset = 0;
     loop {
         // Text that is written between the two calls is read in the next round, or was written before the suite ended.
@@ -98,7 +88,7 @@ pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&str) -> Result<()>) 
 }
 
 /// Asks the suite to end, `now` or cleanly, and waits until it has.
-pub(crate) fn stop(execution: &Execution, now: bool) -> Result<()> {
+pub fn stop(execution: &Execution, now: bool) -> Result<()> {
     let name = execution.state.name();
     let Some(pid) = execution.holder().and_then(Pid::from_raw) else {
         return Err(Failure::new(Code::Start, format!("suite {name} is not running")));

@@ -4,7 +4,7 @@ mod turn;
 
 use std::time::{Duration, Instant};
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -17,7 +17,6 @@ use super::standing::{self, Done};
 use super::targets::Targets;
 use super::view::{self, View};
 use crate::child;
-use pgdyno_live::Progress;
 
 /// How often signals are checked.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -25,27 +24,27 @@ const GLANCE: Duration = Duration::from_millis(20);
 const ENDING: Duration = Duration::from_secs(180);
 
 /// A suite in progress.
-pub(crate) struct Runner<'a> {
-    pub(crate) execution: Execution,
-    pub(crate) suite: &'a Suite,
-    pub(crate) drafts: &'a [Draft],
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: &'a Progress,
-    pub(crate) view: View<'a>,
+pub struct Runner<'a> {
+    pub execution: Execution,
+    pub suite: &'a Suite,
+    pub drafts: &'a [Draft],
+    pub interrupt: &'a Interrupt,
+    pub progress: &'a dyn EventSink,
+    pub view: View<'a>,
     /// The store to which each run is pushed when it has ended.
-    pub(crate) store: Option<&'a str>,
+    pub store: Option<&'a str>,
     /// The cell of each run.
-    pub(crate) cells: Vec<usize>,
+    pub cells: Vec<usize>,
 }
 
 /// The result of a suite.
-pub(crate) struct Outcome {
-    pub(crate) execution: Execution,
-    pub(crate) standings: Vec<Option<Done>>,
+pub struct Outcome {
+    pub execution: Execution,
+    pub standings: Vec<Option<Done>>,
 }
 
 /// Returns the exit code: all complete, ended by the user, or neither.
-pub(crate) fn verdict(execution: &Execution, standings: &[Option<Done>]) -> Code {
+pub fn verdict(execution: &Execution, standings: &[Option<Done>]) -> Code {
     let complete = standings.iter().all(|done| done.as_ref().is_some_and(|done| done.failure.is_none()));
     match execution.state.end {
         _ if complete => Code::Success,
@@ -56,7 +55,7 @@ pub(crate) fn verdict(execution: &Execution, standings: &[Option<Done>]) -> Code
 
 impl Runner<'_> {
     /// Runs until all runs are done, or the user, the budget or a failure ends the suite.
-    pub(crate) fn execute(mut self) -> Result<Outcome> {
+    pub fn execute(mut self) -> Result<Outcome> {
         self.await_stragglers()?;
         standing::list_all(&self.execution.state, self.progress)?;
         let mut standings = standing::standings(&self.execution.state)?;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_live::Progress;
+
 use pgdyno_results::{Resumable, write_inside};
 
 use crate::child::Stopped;
@@ -15,7 +15,7 @@ use crate::child::Stopped;
 type Render<R> = fn(&R, &mut dyn Write) -> io::Result<()>;
 
 /// Saves why a measurement ended beside what it measured, and returns how the program ends. `measured` has both, or what stopped it.
-pub(crate) fn conclude<R: Resumable>(
+pub fn conclude<R: Resumable>(
     record: &mut R,
     results: &Path,
     measured: std::result::Result<(&str, Code), Stopped>,
@@ -31,19 +31,19 @@ pub(crate) fn conclude<R: Resumable>(
 }
 
 /// Returns what renders this format.
-pub(crate) fn renderer<R>(format: &str, render: Option<Render<R>>) -> Result<Render<R>> {
+pub fn renderer<R>(format: &str, render: Option<Render<R>>) -> Result<Render<R>> {
     render.ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))
 }
 
 /// Renders a record.
-pub(crate) fn rendered<R>(record: &R, render: Render<R>) -> Result<Vec<u8>> {
+pub fn rendered<R>(record: &R, render: Render<R>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     render(record, &mut bytes).or_fail(Code::Start)?;
     Ok(bytes)
 }
 
 /// Writes the page of a record beside it, and says where both are.
-pub(crate) fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<R>, progress: &Progress) {
+pub fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<R>, progress: &dyn EventSink) {
     progress.note(&format!("record: {}", record.path(results).display()));
     match write_page(record, results, page) {
         Ok(path) => progress.note(&format!("page: {}", path.display())),
@@ -52,7 +52,7 @@ pub(crate) fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<
 }
 
 /// Writes the page of a record beside it, and returns where it is.
-pub(crate) fn write_page<R: Resumable>(record: &R, results: &Path, page: Render<R>) -> Result<PathBuf> {
+pub fn write_page<R: Resumable>(record: &R, results: &Path, page: Render<R>) -> Result<PathBuf> {
     let (directory, name) = (R::directory(results), format!("{}.html", record.id()));
     write_inside(&directory, &name, &rendered(record, page)?).or_fail(Code::Start)?;
     Ok(directory.join(name))

@@ -6,11 +6,11 @@ mod side;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_live::Progress;
+
 use pgdyno_measure::ab::{Experiment, Shown, so_far};
 use pgdyno_plan::{Order, StagePlan, SuitePlan};
 use pgdyno_report::compare::task_times;
@@ -18,7 +18,7 @@ use pgdyno_results::{
     AbRecord, AbRuns, AbTask, AbTaskRatio, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status,
 };
 
-pub(crate) use side::{Side, differ};
+pub use side::{Side, differ};
 
 use crate::child::{self, Stopped};
 use crate::resumable::conclude;
@@ -27,12 +27,12 @@ use crate::resumable::conclude;
 const RAMP_S: f64 = 0.3;
 
 /// An experiment under way.
-pub(crate) struct AbRun<'a> {
-    pub(crate) record: AbRecord,
-    pub(crate) sides: [Side; 2],
-    pub(crate) results: &'a Path,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: &'a Progress,
+pub struct AbRun<'a> {
+    pub record: AbRecord,
+    pub sides: [Side; 2],
+    pub results: &'a Path,
+    pub interrupt: &'a Interrupt,
+    pub progress: &'a dyn EventSink,
     experiment: Experiment,
     /// Whether less of the figure is better.
     is_time: bool,
@@ -46,12 +46,12 @@ struct Ready {
 }
 
 impl<'a> AbRun<'a> {
-    pub(crate) fn new(
+    pub fn new(
         record: AbRecord,
         sides: [Side; 2],
         results: &'a Path,
         interrupt: &'a Interrupt,
-        progress: &'a Progress,
+        progress: &'a dyn EventSink,
     ) -> Self {
         let experiment = Experiment { margin: record.margin, confidence: record.confidence, looks: record.looks };
         Self { record, sides, results, interrupt, progress, experiment, is_time: false }
@@ -63,7 +63,7 @@ impl<'a> AbRun<'a> {
 
     /// Loads both sides, and measures until it is decided, the budget has ended, or somebody ends it. What was measured is
     /// in the record, whatever happens.
-    pub(crate) fn go(&mut self) -> Result<Code> {
+    pub fn go(&mut self) -> Result<Code> {
         self.record.ended = None;
         self.save()?;
         let measured = self.load().and_then(|()| self.measure());

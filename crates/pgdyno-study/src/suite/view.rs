@@ -4,34 +4,34 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuiteRunForm, SuiteStatusForm};
 use pgdyno_report::units;
 use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
-use pgdyno_live::Progress;
+
 use pgdyno_untrusted::append_to_file;
 
 /// How much of the end of a log is searched for its last line.
 const TAIL_BYTES: u64 = 4096;
 
 /// Where the lines of a suite go.
-pub(crate) struct View<'a> {
-    progress: &'a Progress,
+pub struct View<'a> {
+    progress: &'a dyn EventSink,
     /// The suite's log, if it is not standard error.
     log: Option<PathBuf>,
 }
 
 impl<'a> View<'a> {
     /// Returns a view on standard error and the execution's log; they are the same if it is `detached`.
-    pub(crate) fn new(progress: &'a Progress, execution: &Execution, detached: bool) -> Self {
+    pub fn new(progress: &'a dyn EventSink, execution: &Execution, detached: bool) -> Self {
         Self { progress, log: (!detached).then(|| execution.log()) }
     }
 
     /// Prints a line that stays.
-    pub(crate) fn say(&self, text: &str) {
+    pub fn say(&self, text: &str) {
         self.progress.note(text);
         if let Some(path) = &self.log {
             // The log repeats what is known elsewhere: other steps report a full disk.
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
     }
 
     /// Sets the changing line, for the current run. `spent_s` and `left_s` are those of the whole suite.
-    pub(crate) fn show(&self, state: &State, nth: usize, log: &Path, spent_s: f64, left_s: Option<f64>) {
+    pub fn show(&self, state: &State, nth: usize, log: &Path, spent_s: f64, left_s: Option<f64>) {
         let left = left_s.filter(|left| *left >= 1.0);
         let left = left.map_or_else(String::new, |left| format!(", about {} left", units::duration(left)));
         let spent = units::duration(spent_s);
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
 }
 
 /// Returns `run 3 of 12: tpcb-like.clients=4@embedded #1`.
-pub(crate) fn title(state: &State, nth: usize) -> String {
+pub fn title(state: &State, nth: usize) -> String {
     let planned = &state.runs[nth];
     let repetition = if state.runs.iter().any(|run| run.repetition > 1) {
         format!(" #{}", planned.repetition)
@@ -61,7 +61,7 @@ pub(crate) fn title(state: &State, nth: usize) -> String {
 }
 
 /// Returns `complete, 1,234 TPS, 35 s`.
-pub(crate) fn ending(done: &Done) -> String {
+pub fn ending(done: &Done) -> String {
     let record = &done.record;
     let status = if done.failure.is_some() && record.status == pgdyno_results::Status::Interrupted {
         "failed"
@@ -78,7 +78,7 @@ pub(crate) fn ending(done: &Done) -> String {
 }
 
 /// Returns how long a run takes with its load: as the cell's finished repetitions did, otherwise as planned.
-pub(crate) fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) -> Option<f64> {
+pub fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) -> Option<f64> {
     let same = state.runs.iter().zip(standings).filter(|(run, _)| run.run == state.runs[nth].run);
     let took: Vec<f64> =
         same.filter_map(|(_, done)| done.as_ref().filter(|done| done.failure.is_none())?.seconds()).collect();
@@ -86,13 +86,13 @@ pub(crate) fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) 
 }
 
 /// Returns how long the remaining runs from `nth` on take, including the rests between them.
-pub(crate) fn left_s(state: &State, standings: &[Option<Done>], cool_down_s: f64) -> Option<f64> {
+pub fn left_s(state: &State, standings: &[Option<Done>], cool_down_s: f64) -> Option<f64> {
     let open = (0..state.runs.len()).filter(|nth| standings[*nth].is_none());
     open.map(|nth| expected_s(state, standings, nth).map(|seconds| seconds + cool_down_s)).sum()
 }
 
 /// Returns the last line of a log, without the sequences that move a terminal's cursor.
-pub(crate) fn last_line(log: &Path) -> Option<String> {
+pub fn last_line(log: &Path) -> Option<String> {
     let mut file = File::open(log).ok()?;
     let size = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(size.saturating_sub(TAIL_BYTES))).ok()?;
@@ -104,7 +104,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
 }
 
 /// Returns the counts of an execution for programs.
-pub(crate) fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteForm {
+pub fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteForm {
     let complete = standings.iter().flatten().filter(|done| done.failure.is_none()).count();
     let state = match execution.state.end {
         _ if execution.lives() => "running",
@@ -121,7 +121,7 @@ pub(crate) fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteFo
 }
 
 /// Returns the state of an execution and of each of its runs, for programs.
-pub(crate) fn status_form(execution: &Execution, standings: &[Option<Done>]) -> SuiteStatusForm {
+pub fn status_form(execution: &Execution, standings: &[Option<Done>]) -> SuiteStatusForm {
     let state = &execution.state;
     let lives = execution.lives();
     let run = |(nth, done): (usize, &Option<Done>)| SuiteRunForm {
@@ -150,7 +150,7 @@ pub(crate) fn status_form(execution: &Execution, standings: &[Option<Done>]) -> 
 }
 
 /// Returns the state of an execution and of each of its runs, for people.
-pub(crate) fn status(execution: &Execution, standings: &[Option<Done>]) -> String {
+pub fn status(execution: &Execution, standings: &[Option<Done>]) -> String {
     let state = &execution.state;
     let holder = execution.lives().then(|| execution.holder());
     let how = match (&holder, state.end) {

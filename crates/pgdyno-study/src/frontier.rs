@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_live::Progress;
+
 use pgdyno_measure::frontier::{Point, area, area_reach, bounds, hull};
 use pgdyno_measure::mean::{mean, reach};
 use pgdyno_measure::search::Seen;
@@ -24,19 +24,19 @@ use crate::search::point::judge;
 const SHARES: [f64; 5] = [1.0, 0.8, 0.5, 0.2, 0.0];
 
 /// A frontier in progress.
-pub(crate) struct FrontierRun<'a> {
-    pub(crate) record: FrontierRecord,
-    pub(crate) objectives: &'a [Objective],
+pub struct FrontierRun<'a> {
+    pub record: FrontierRecord,
+    pub objectives: &'a [Objective],
     /// The order of every run, without rate and streams, and with its passwords.
-    pub(crate) order: Order,
-    pub(crate) results: &'a Path,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: &'a Progress,
+    pub order: Order,
+    pub results: &'a Path,
+    pub interrupt: &'a Interrupt,
+    pub progress: &'a dyn EventSink,
 }
 
 /// Returns the points for up to so many streams: the ends of the axes and the corner first, so that a frontier that ends
 /// early has them.
-pub(crate) fn points(streams_max: u32) -> Vec<FrontierPoint> {
+pub fn points(streams_max: u32) -> Vec<FrontierPoint> {
     let point = |share: f64, streams| FrontierPoint { share, streams, ..FrontierPoint::default() };
     let mut points = vec![point(0.0, streams_max), point(1.0, 0), point(1.0, streams_max)];
     let all = SHARES.iter().flat_map(|share| (0..=streams_max).rev().map(|streams| point(*share, streams)));
@@ -59,7 +59,7 @@ impl FrontierRun<'_> {
 
     /// Measures all points, until they are done, the budget has ended, or somebody ends it. What was measured is in the
     /// record, whatever happens.
-    pub(crate) fn go(&mut self) -> Result<Code> {
+    pub fn go(&mut self) -> Result<Code> {
         self.record.ended = None;
         self.save()?;
         let measured = self.measure();

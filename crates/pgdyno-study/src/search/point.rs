@@ -13,13 +13,13 @@ const LEAST_INTERVALS: usize = 6;
 
 /// The part of a run that a search needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
-    pub(crate) id: String,
-    pub(crate) seen: Seen,
+pub struct Measured {
+    pub id: String,
+    pub seen: Seen,
     /// Why the load was too high, if no figure shows by how much.
-    pub(crate) overload: Option<String>,
+    pub overload: Option<String>,
     achieved_per_s: f64,
-    pub(crate) tps: f64,
+    pub tps: f64,
     failed_share: f64,
     mean_ns: Option<f64>,
     p50_ns: Option<f64>,
@@ -31,7 +31,7 @@ pub(crate) struct Measured {
 ///
 /// # Errors
 /// When the run has no figures, or not those of an objective; says why.
-pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Result<Measured, String> {
+pub fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Result<Measured, String> {
     let summary = record.summary.as_ref().ok_or_else(|| record.reason.clone().unwrap_or_default())?;
     let overload =
         doubt(record, objectives).or_else(|| behind(record, summary)).or_else(|| growing(directory, summary));
@@ -145,7 +145,7 @@ fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Returns a load and its runs, as the record of the search stores them.
-pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
+pub fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
     let of = |figure: fn(&Measured) -> Option<f64>| median_of(runs.iter().filter_map(figure));
     let of_kind = |(nth, kind): (usize, &KindFigure)| {
         let of = |figure: fn(&KindFigure) -> Option<f64>| {

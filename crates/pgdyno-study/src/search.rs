@@ -1,13 +1,13 @@
 //! Searches for the highest load that meets its objectives. Every measurement is a run in a separate process, with its
 //! own record. `pgdyno_measure::search` decides which load is measured next.
 
-pub(crate) mod point;
+pub mod point;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -18,36 +18,35 @@ use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, w
 
 use self::point::{Measured, judge, summed_up};
 use crate::child::{self, Stopped};
-use pgdyno_live::Progress;
 
 /// The specification of a search.
-pub(crate) struct Task<'a> {
-    pub(crate) objectives: &'a [Objective],
+pub struct Task<'a> {
+    pub objectives: &'a [Objective],
     /// Share of the rarest transactions that an objective is about in all of the mix.
-    pub(crate) share: f64,
-    pub(crate) by: &'a str,
-    pub(crate) min: Option<f64>,
-    pub(crate) max: Option<f64>,
+    pub share: f64,
+    pub by: &'a str,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
     /// Maximum number of runs.
-    pub(crate) steps: usize,
-    pub(crate) precision: f64,
-    pub(crate) curve: usize,
+    pub steps: usize,
+    pub precision: f64,
+    pub curve: usize,
     /// Length of a run's measured window, if it has one.
-    pub(crate) time_s: Option<f64>,
+    pub time_s: Option<f64>,
     /// The order of every run, without its load. The first run loads the data; the others find it there.
-    pub(crate) order: Order,
-    pub(crate) results: &'a Path,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: &'a Progress,
+    pub order: Order,
+    pub results: &'a Path,
+    pub interrupt: &'a Interrupt,
+    pub progress: &'a dyn EventSink,
 }
 
 /// Default of the highest number of clients.
-pub(crate) const MAX_CLIENTS: f64 = 256.0;
+pub const MAX_CLIENTS: f64 = 256.0;
 
 /// A search in progress.
-pub(crate) struct SearchRun<'a> {
+pub struct SearchRun<'a> {
     task: Task<'a>,
-    pub(crate) record: SearchRecord,
+    pub record: SearchRecord,
     /// The suite name in the records of its runs.
     suite: String,
     /// The runs of each load. The bits of a positive load have the same order as the load.
@@ -58,7 +57,7 @@ pub(crate) struct SearchRun<'a> {
 
 impl<'a> SearchRun<'a> {
     /// Creates its record. Its runs are stored under `suite`.
-    pub(crate) fn begin(task: Task<'a>, mut record: SearchRecord, suite: String) -> Result<Self> {
+    pub fn begin(task: Task<'a>, mut record: SearchRecord, suite: String) -> Result<Self> {
         record.objectives = task.objectives.iter().map(ToString::to_string).collect();
         record.precision = task.precision;
         record.error_probability = ERROR;
@@ -70,7 +69,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Returns the path of its record.
-    pub(crate) fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.directory.join(format!("{}.json", self.record.id))
     }
 
@@ -83,7 +82,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Runs the search to its end, and completes the record.
-    pub(crate) fn go(&mut self) -> Result<Code> {
+    pub fn go(&mut self) -> Result<Code> {
         let ended = self.bounds().and_then(|bounds| self.search(bounds));
         let (status, reason, result) = match ended {
             Ok(limit) => self.verdict(limit),

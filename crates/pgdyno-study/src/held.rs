@@ -1,12 +1,13 @@
 //! The private server of a study: one for all of its runs, which load nothing again.
 
 use pgdyno_life::data::keep::load_before_runs;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::{Demand, Kind, Server, Target};
-use pgdyno_live::Progress;
+
 use pgdyno_plan::{Order, TargetOrder};
 
 /// Starts the private server that a request asks for, sized by `demand` of what one of its runs demands, with the data in it; directs the
@@ -14,11 +15,11 @@ use pgdyno_plan::{Order, TargetOrder};
 ///
 /// # Errors
 /// When the server does not start, or the data cannot be loaded.
-pub(crate) fn private_server(
+pub fn private_server(
     request: &Request,
     order: &mut Order,
     demand: impl FnOnce(Demand) -> Demand,
-    progress: &Progress,
+    progress: &dyn EventSink,
     interrupt: &Interrupt,
 ) -> Result<Option<Server>> {
     let (target, wanted) = (request.target()?, &request.order.target);
@@ -40,10 +41,10 @@ pub(crate) fn private_server(
 ///
 /// # Errors
 /// When the server does not answer.
-pub(crate) fn announce_given(
+pub fn announce_given(
     target: Target,
     order: &TargetOrder,
-    progress: &Progress,
+    progress: &dyn EventSink,
     interrupt: &Interrupt,
 ) -> Result<()> {
     if target.given().is_none() {
@@ -58,7 +59,7 @@ pub(crate) fn announce_given(
 ///
 /// # Errors
 /// When the server has no address.
-pub(crate) fn direct(order: &mut Order, server: &Server, shown_as: String, has_settings: bool) -> Result<()> {
+pub fn direct(order: &mut Order, server: &Server, shown_as: String, has_settings: bool) -> Result<()> {
     let options =
         server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
     (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(shown_as));

@@ -20,7 +20,8 @@ use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::cli::STORE_VARIABLE;
+/// The environment variable that names the store to which a run pushes itself.
+pub const STORE_VARIABLE: &str = "PGDYNO_STORE";
 
 /// How often the child is checked.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -29,17 +30,17 @@ const AT_ONCE: Duration = Duration::from_secs(20);
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// Its exit code; none if a signal ended it.
-    pub(crate) code: Option<i32>,
+    pub code: Option<i32>,
     /// The signal that ended it.
-    pub(crate) signal: Option<i32>,
+    pub signal: Option<i32>,
     /// The path of its record, and the record; none if the run did not start one.
-    pub(crate) record: Option<(PathBuf, RunRecord)>,
+    pub record: Option<(PathBuf, RunRecord)>,
 }
 
 /// Why a series of runs ended before its end.
-pub(crate) enum Stopped {
+pub enum Stopped {
     Interrupted,
     Failed(Failure),
 }
@@ -51,7 +52,7 @@ impl From<Failure> for Stopped {
 }
 
 /// Returns the failure of a run that cannot be used, by its record, or what it said last; `what` begins the sentence.
-pub(crate) fn failure(what: &str, record: Option<&RunRecord>, code: Option<i32>, log: &Path) -> Failure {
+pub fn failure(what: &str, record: Option<&RunRecord>, code: Option<i32>, log: &Path) -> Failure {
     let code = match code {
         Some(1) => Code::Start,
         Some(10) => Code::Server,
@@ -68,7 +69,7 @@ pub(crate) fn failure(what: &str, record: Option<&RunRecord>, code: Option<i32>,
 /// Runs an order and waits for its end. Appends its output to `log`. `place` is stored in its record, and identifies
 /// it. When `interrupt` asks for the end, the run is asked to end in the same way. It pushes itself to `store`, if there is
 /// one.
-pub(crate) fn run(
+pub fn run(
     order: &Order,
     place: &SuitePlan,
     results: &Path,
@@ -114,7 +115,7 @@ fn locked(path: &Path, interrupt: &Interrupt) -> Result<File> {
 }
 
 /// Returns true if a process of the run with this log still lives.
-pub(crate) fn lives(log: &Path) -> bool {
+pub fn lives(log: &Path) -> bool {
     File::open(log).is_ok_and(|log| matches!(log.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
@@ -155,12 +156,12 @@ fn wait(
 }
 
 /// Returns the newest record of this place in `results`, and its path.
-pub(crate) fn find(results: &Path, place: &SuitePlan) -> Result<Option<(PathBuf, RunRecord)>> {
+pub fn find(results: &Path, place: &SuitePlan) -> Result<Option<(PathBuf, RunRecord)>> {
     Ok(records(results)?.find(|(_, record)| record.plan.suite.as_ref() == Some(place)))
 }
 
 /// Returns the records in `results` and their paths, the newest first. Skips records that cannot be read.
-pub(crate) fn records(results: &Path) -> Result<impl Iterator<Item = (PathBuf, RunRecord)>> {
+pub fn records(results: &Path) -> Result<impl Iterator<Item = (PathBuf, RunRecord)>> {
     let runs = list_runs(results).or_fail(Code::Start)?;
     Ok(runs.into_iter().rev().filter_map(|path| read_record(&path.join(RECORD)).ok().map(|record| (path, record))))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_life::data::keep::load_before_runs;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -13,7 +14,6 @@ use pgdyno_plan::{Cycle, Order};
 use pgdyno_results::CycleRecord;
 
 use super::check::Draft;
-use pgdyno_live::Progress;
 
 /// A server and its settings at the start.
 struct RunningServer {
@@ -37,7 +37,7 @@ impl Privates {
         target: &str,
         draft: &Draft,
         demand: Demand,
-        progress: &Progress,
+        progress: &dyn EventSink,
         interrupt: &Interrupt,
     ) -> Result<Order> {
         let mut evidence = Vec::new();

@@ -11,7 +11,7 @@ use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
 ///
 /// # Errors
 /// When another process holds it, the name is none, as in a record of a stranger, or the system refuses.
-pub(crate) fn take(results: &Path, kind: StudyKind, id: &str) -> Result<Lock> {
+pub fn take(results: &Path, kind: StudyKind, id: &str) -> Result<Lock> {
     let name = FileName::parse(&format!("{id}.lock")).map_err(|error| {
         Failure::new(Code::Start, format!("the record does not have the name of a study: {error}"))
             .hint("name a record that pgdyno wrote")

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use clap::Parser as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::{self, Request, Resolved};
@@ -15,37 +14,38 @@ use pgdyno_plan::{Cycle, Order, Plan, TargetOrder, targets};
 use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
-use crate::cli::{Cli, Command, RunArgs};
+/// Reads the order of a run from its arguments on the command line.
+pub type ReadOrder<'a> = &'a dyn Fn(Vec<String>) -> Result<Order>;
 
 /// The run of a cell, resolved.
-pub(crate) struct Draft {
-    pub(crate) plan: Plan,
-    pub(crate) source: WorkloadSource,
-    pub(crate) workload: Workload,
+pub struct Draft {
+    pub plan: Plan,
+    pub source: WorkloadSource,
+    pub workload: Workload,
     target: Target,
     /// The order of its run.
-    pub(crate) order: Order,
+    pub order: Order,
     /// The target and its settings, including those of a recipe.
-    pub(crate) target_order: TargetOrder,
+    pub target_order: TargetOrder,
     /// Settings of the server that it needs.
-    pub(crate) settings: BTreeMap<String, String>,
-    pub(crate) cycle: Cycle,
+    pub settings: BTreeMap<String, String>,
+    pub cycle: Cycle,
 }
 
 impl Draft {
     /// Returns true if it runs on a private server, which the suite starts and holds.
-    pub(crate) fn is_private(&self) -> bool {
+    pub fn is_private(&self) -> bool {
         matches!(self.target.kind, Kind::Embedded(_))
     }
 
     /// Returns how to connect to its server, if that is a given one.
-    pub(crate) fn given(&self) -> Option<&ConnectOptions> {
+    pub fn given(&self) -> Option<&ConnectOptions> {
         self.target.given()
     }
 
     /// Returns the order of its run on a target with the address `dsn`, under its name, after these steps were done for
     /// it.
-    pub(crate) fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
+    pub fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
         let mut order = self.order.clone();
         (order.target.target, order.target.shown_as) = (Some(dsn.to_owned()), Some(name.to_owned()));
         order.cycle.done = done;
@@ -53,13 +53,13 @@ impl Draft {
     }
 
     /// Returns its warm-up and measured window, if they are times.
-    pub(crate) fn seconds(&self) -> Option<f64> {
+    pub fn seconds(&self) -> Option<f64> {
         self.plan.time_s.map(|time| self.plan.ramp_s + time)
     }
 }
 
 /// Reads and checks a suite's file.
-pub(crate) fn read(file: &Path, text: &str) -> Result<Suite> {
+pub fn read(file: &Path, text: &str) -> Result<Suite> {
     let absolute = std::path::absolute(file).or_fail(Code::Start)?;
     let base = absolute.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
     Suite::read(&file.display().to_string(), text, &base, &is_recipe).or_fail(Code::Start)
@@ -73,7 +73,7 @@ fn is_recipe(name: &str) -> bool {
 }
 
 /// Checks all cells: arguments, names, files, targets. Connects to no server.
-pub(crate) fn drafts(suite: &Suite, file: &Path, config: &Path) -> Result<Vec<Draft>> {
+pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) -> Result<Vec<Draft>> {
     let wrong = |cell: &Cell, failure: Failure| {
         let what = format!("{}: run {} ({}): {}", file.display(), cell.entry, cell.key, failure.text());
         match failure.remedy() {
@@ -81,7 +81,7 @@ pub(crate) fn drafts(suite: &Suite, file: &Path, config: &Path) -> Result<Vec<Dr
             None => Failure::new(Code::Start, what),
         }
     };
-    suite.cells.iter().map(|cell| draft(cell, config).map_err(|failure| wrong(cell, failure))).collect()
+    suite.cells.iter().map(|cell| draft(cell, config, read).map_err(|failure| wrong(cell, failure))).collect()
 }
 
 /// Returns the arguments that name a cell's target.
@@ -92,12 +92,12 @@ fn target_args(target: &str, config: &Path) -> Vec<String> {
     }
 }
 
-fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
+fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<Draft> {
     if targets::holds_password(&cell.target) {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
-    let order = parse(cell, config)?.order();
+    let order = read(target_args(&cell.target, config).into_iter().chain(cell.args.clone()).collect())?;
     let request = Request::read(order.clone())?;
     resolve::admit_json(&request.order)?;
     let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
@@ -115,22 +115,6 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
         order,
         target_order,
     })
-}
-
-/// Parses the arguments as `pgdyno run` does, including those that the suite adds.
-fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
-    let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
-    let args = own.into_iter().chain(target_args(&cell.target, config)).chain(cell.args.clone());
-    match Cli::try_parse_from(args).map(|cli| cli.command) {
-        Ok(Command::Run(command)) => Ok(command.run),
-        Ok(_) => Err(Failure::new(Code::Start, "these are not arguments of a run")),
-        Err(error) => {
-            let text = error.render().to_string();
-            let message = text.split("\n\nUsage:").next().unwrap_or_default();
-            let message = message.split("\n\nFor more information").next().unwrap_or_default();
-            Err(Failure::new(Code::Start, message.trim().trim_start_matches("error: ").to_owned()))
-        }
-    }
 }
 
 #[cfg(test)]

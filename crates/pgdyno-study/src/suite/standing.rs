@@ -14,15 +14,15 @@ use crate::child;
 
 /// A run that will not be repeated automatically.
 #[derive(Clone, Debug)]
-pub(crate) struct Done {
-    pub(crate) record: RunRecord,
+pub struct Done {
+    pub record: RunRecord,
     /// Why it counts as failed.
-    pub(crate) failure: Option<String>,
+    pub failure: Option<String>,
 }
 
 impl Done {
     /// Returns how long it took, including its load.
-    pub(crate) fn seconds(&self) -> Option<f64> {
+    pub fn seconds(&self) -> Option<f64> {
         let at = |text: &str| text.parse::<Timestamp>().ok();
         let began = at(&self.record.started_at)?;
         Some(at(self.record.ended_at.as_deref()?)?.duration_since(began).as_secs_f64())
@@ -30,7 +30,7 @@ impl Done {
 }
 
 /// Returns how each planned run ended; none if it is not done yet.
-pub(crate) fn standings(state: &State) -> Result<Vec<Option<Done>>> {
+pub fn standings(state: &State) -> Result<Vec<Option<Done>>> {
     let own: Vec<_> = child::records(&state.results)?
         .filter(|(_, record)| {
             let suite = record.plan.suite.as_ref();
@@ -41,7 +41,7 @@ pub(crate) fn standings(state: &State) -> Result<Vec<Option<Done>>> {
 }
 
 /// Returns the runs of an execution for its table.
-pub(crate) fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<SuiteRun<'a>> {
+pub fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<SuiteRun<'a>> {
     let run = |(planned, done): (&'a Planned, &'a Option<Done>)| SuiteRun {
         cell: &planned.run,
         record: done.as_ref().map(|done| &done.record),
@@ -51,7 +51,7 @@ pub(crate) fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<S
 }
 
 /// Returns how the run `nth` ended, from the records of the execution, the newest first.
-pub(crate) fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord)]) -> Option<Done> {
+pub fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord)]) -> Option<Done> {
     let place = Some(state.place(nth));
     let counts =
         |(_, record): &&(PathBuf, RunRecord)| record.plan.suite == place && !state.superseded.contains(&record.id);
@@ -69,7 +69,7 @@ pub(crate) fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord
 }
 
 /// Adds the run's line to `results.csv` if it is missing. The runs count without it.
-pub(crate) fn list(results: &Path, record: &RunRecord, events: &dyn EventSink) {
+pub fn list(results: &Path, record: &RunRecord, events: &dyn EventSink) {
     let listed =
         is_listed(results, &record.id).and_then(|is_there| if is_there { Ok(()) } else { list_run(results, record) });
     if let Err(error) = listed {
@@ -78,7 +78,7 @@ pub(crate) fn list(results: &Path, record: &RunRecord, events: &dyn EventSink) {
 }
 
 /// Adds lines to `results.csv` for runs that were killed before they could write theirs.
-pub(crate) fn list_all(state: &State, events: &dyn EventSink) -> Result<()> {
+pub fn list_all(state: &State, events: &dyn EventSink) -> Result<()> {
     for (_, record) in child::records(&state.results)? {
         let suite = record.plan.suite.as_ref();
         if suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id) {
@@ -89,7 +89,7 @@ pub(crate) fn list_all(state: &State, events: &dyn EventSink) -> Result<()> {
 }
 
 /// Marks a run as failed in its record, if no other process will write that.
-pub(crate) fn amend(path: &Path, record: &mut RunRecord, reason: &str, code: Code) -> Result<()> {
+pub fn amend(path: &Path, record: &mut RunRecord, reason: &str, code: Code) -> Result<()> {
     record.status = Status::Failed;
     record.reason = Some(reason.to_owned());
     record.exit_code = code as u8;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
-use pgdyno_life::events::EventSink as _;
+use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -19,14 +19,13 @@ use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
 use super::check::Draft;
 use super::execution::{Execution, State};
 use super::private::Privates;
-use pgdyno_live::Progress;
 
 /// The targets of a suite in progress.
 pub(super) struct Targets<'a> {
     suite: &'a Suite,
     drafts: &'a [Draft],
     interrupt: &'a Interrupt,
-    progress: &'a Progress,
+    progress: &'a dyn EventSink,
     /// The entries of `pgdyno.toml`, if their hooks are used.
     file: File,
     privates: Privates,
@@ -44,7 +43,7 @@ impl<'a> Targets<'a> {
         drafts: &'a [Draft],
         state: &State,
         interrupt: &'a Interrupt,
-        progress: &'a Progress,
+        progress: &'a dyn EventSink,
     ) -> Result<Self> {
         let file = match suite.provision {
             Provision::Never => File::default(),
