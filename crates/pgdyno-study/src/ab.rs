@@ -1,41 +1,38 @@
-//! An A/B experiment: two sides measured in turns by short runs, each in a process of its own with a record of its own, until
-//! the difference is decided. When that is, `pgdyno_measure::ab` says.
+//! An A/B experiment: two sides measured in turns by short runs, until the difference is decided.
 
+mod begin;
+mod decider;
+mod difference;
 mod side;
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::interrupt::Interrupt;
-
-use pgdyno_measure::ab::{Experiment, Shown, so_far};
+use pgdyno_measure::ab::so_far;
 use pgdyno_plan::{Order, StagePlan, SuitePlan};
 use pgdyno_report::compare::task_times;
-use pgdyno_results::{
-    AbRecord, AbRuns, AbTask, AbTaskRatio, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status,
-};
+use pgdyno_report::units;
+use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status};
 
-pub use side::{Side, differ};
+pub use begin::{Begin, Wanted, begin, resume};
+pub use side::Side;
 
-use crate::child::{self, Stopped};
-use crate::resumable::conclude;
+use crate::runner::{Run, Runner};
+use crate::study::{self, Budget, Clock, End, Step, Study};
+use decider::{Decider, percent, task_ratios};
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
 
-/// An experiment under way.
+/// An experiment in progress.
 pub struct AbRun<'a> {
-    pub record: AbRecord,
-    pub sides: [Side; 2],
-    pub results: &'a Path,
-    pub interrupt: &'a Interrupt,
-    pub progress: &'a dyn EventSink,
-    experiment: Experiment,
-    /// Whether less of the figure is better.
-    is_time: bool,
+    record: AbRecord,
+    sides: [Side; 2],
+    runner: Runner<'a>,
+    events: &'a dyn EventSink,
+    decider: Decider,
 }
 
 /// A run that is ready to start.
@@ -46,103 +43,50 @@ struct Ready {
 }
 
 impl<'a> AbRun<'a> {
-    pub fn new(
-        record: AbRecord,
-        sides: [Side; 2],
-        results: &'a Path,
-        interrupt: &'a Interrupt,
-        progress: &'a dyn EventSink,
-    ) -> Self {
-        let experiment = Experiment { margin: record.margin, confidence: record.confidence, looks: record.looks };
-        Self { record, sides, results, interrupt, progress, experiment, is_time: false }
+    /// Returns an experiment that begins, or goes on, on these sides.
+    pub fn new(mut record: AbRecord, sides: [Side; 2], runner: Runner<'a>, events: &'a dyn EventSink) -> Self {
+        record.restarts = sides.iter().all(Side::is_own);
+        let decider = Decider::of(&record);
+        Self { record, sides, runner, events, decider }
     }
 
-    fn save(&self) -> Result<()> {
-        self.record.save(self.results).or_fail(Code::Start)
+    /// Returns its record.
+    pub fn record(&self) -> &AbRecord {
+        &self.record
     }
 
     /// Loads both sides, and measures until it is decided, the budget has ended, or somebody ends it. What was measured is
     /// in the record, whatever happens.
-    pub fn go(&mut self) -> Result<Code> {
+    ///
+    /// # Errors
+    /// When a run fails, or the record cannot be written.
+    pub fn carry_out(&mut self) -> Result<Code> {
         self.record.ended = None;
         self.save()?;
-        let measured = self.load().and_then(|()| self.measure());
-        let code = self.code();
-        conclude(&mut self.record, self.results, measured.map(|why| (why, code)))
+        let budget = |study: &Self| Budget { spent_s: study.record.spent_s, limit_s: Some(study.record.budget_s) };
+        let interrupt = self.runner.interrupt;
+        study::carry_out(self, budget, interrupt)
     }
 
-    /// The exit code of the verdict.
-    fn code(&self) -> Code {
-        match self.record.verdict {
-            AbVerdict::Slower => Code::Slower,
-            AbVerdict::CannotTell => Code::Unsure,
-            AbVerdict::Faster | AbVerdict::NoDifference => Code::Success,
-        }
-    }
-
-    /// One run of each side that loads what is missing and warms the caches. It counts for nothing. Where it can be, B has a copy
-    /// of A's data.
-    fn load(&mut self) -> std::result::Result<(), Stopped> {
-        for at in [0, 1] {
-            if at == 1 {
-                Side::share_data(&mut self.sides, self.progress)?;
-            }
-            self.progress.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
-            let ready = self.ready(at, "load", |_| {});
-            let record = self.carry_out(&ready)?;
-            if self.record.metric.is_empty() {
-                self.record.metric = Metric::headline(std::iter::once(&record)).name().to_owned();
-            }
-            let metric = Metric::named(&self.record.metric, std::iter::once(&record));
-            self.is_time = metric.is_some_and(|metric| metric.is_latency());
-            self.record.whole_runs = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
-        }
-        Ok(())
-    }
-
-    fn measure(&mut self) -> std::result::Result<&'static str, Stopped> {
-        let began = Instant::now();
-        let spent_before_s = self.record.spent_s;
-        let budget = Duration::from_secs_f64((self.record.budget_s - spent_before_s).max(0.0));
-        let mut longest = Duration::ZERO;
-        loop {
-            let unit_began = Instant::now();
-            let unit = self.unit()?;
-            self.record.units.push(unit);
-            self.record.spent_s = spent_before_s + began.elapsed().as_secs_f64();
-            longest = longest.max(unit_began.elapsed());
-            let is_last = began.elapsed() + longest > budget;
-            if self.record.units.len() >= self.experiment.next_look() || is_last {
-                self.look();
-            }
-            self.save()?;
-            self.tell();
-            if self.record.verdict != AbVerdict::CannotTell {
-                return Ok("decided");
-            }
-            if is_last {
-                return Ok("budget");
-            }
-        }
+    fn save(&self) -> Result<()> {
+        self.record.save(self.runner.results).or_fail(Code::Start)
     }
 
     /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns.
-    fn unit(&mut self) -> std::result::Result<AbUnit, Stopped> {
+    fn unit(&mut self, block: [usize; 4]) -> Step<AbUnit> {
         if self.record.restarts {
             for side in &mut self.sides {
-                side.restart(self.progress)?;
+                side.restart(self.events)?;
             }
             let warm_ups = [0, 1].map(|at| self.ready(at, "warm-up", no_load));
             self.at_once(&warm_ups)?;
         }
-        // Every other block is the other way round.
-        let order = if self.record.units.len().is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
         let mut logs = [0.0; 2];
         let mut tasks = [Vec::new(), Vec::new()];
         let mut runs = [Vec::new(), Vec::new()];
-        for at in order {
+        for at in block {
             let ready = self.ready(at, "slice", no_load);
-            let record = self.carry_out(&ready)?;
+            let record = self.run(&ready)?;
             self.admit_plan(at, &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;
             tasks[at].extend(task_times(&record));
@@ -168,71 +112,26 @@ impl<'a> AbRun<'a> {
         Err(Failure::new(Code::Start, error).hint("start another experiment"))
     }
 
-    /// The metric of a slice.
-    fn figure(&self, record: &RunRecord) -> std::result::Result<f64, Stopped> {
+    /// Returns the metric of a slice.
+    fn figure(&self, record: &RunRecord) -> Result<f64> {
         let metric = Metric::named(&self.record.metric, std::iter::once(record));
         let value = metric.and_then(|metric| metric.value(record)).filter(|value| *value > 0.0);
         value.ok_or_else(|| {
             let error = format!("slice {} has no {}", record.id, self.record.metric);
-            Stopped::Failed(Failure::new(Code::Run, error).hint("give a longer --slice"))
+            Failure::new(Code::Run, error).hint("give a longer --slice")
         })
     }
 
-    fn log_ratios(&self) -> Vec<f64> {
-        self.record.units.iter().map(|unit| unit.log_ratio).collect()
-    }
-
-    /// Looks at what was measured so far.
-    fn look(&mut self) {
-        let Some(look) = self.experiment.look(&self.log_ratios()) else { return };
-        let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-        let record = &mut self.record;
-        record.looks = self.experiment.looks;
-        record.change_percent = Some(percent(look.change.ratio));
-        record.interval_percent = Some([percent(look.change.low), percent(look.change.high)]);
-        record.noise_percent = Some(look.change.variance_of_one.sqrt() * 100.0);
-        record.units_for_power = look.units_for_power;
-        record.verdict = verdict(look.shown, self.is_time);
-        self.record.tasks = self.look_at_tasks();
-    }
-
-    /// Looks at the tasks that every unit has, after the look at the figure. They share the error that is allowed equally
-    /// (Bonferroni), so that all of their intervals hold together.
-    fn look_at_tasks(&self) -> Vec<AbTask> {
-        let ratio =
-            |unit: &AbUnit, name: &str| unit.tasks.iter().find(|task| task.name == name).map(|task| task.log_ratio);
-        let names =
-            self.record.units.first().into_iter().flat_map(|unit| unit.tasks.iter().map(|task| task.name.as_str()));
-        let ratios = |name| {
-            let ratios = self.record.units.iter().map(|unit| ratio(unit, name)).collect::<Option<Vec<f64>>>()?;
-            Some((name, ratios))
-        };
-        let tasks: Vec<(&str, Vec<f64>)> = names.filter_map(ratios).collect();
-        let confidence = 1.0 - (1.0 - self.experiment.confidence) / tasks.len().max(1) as f64;
-        let looks = self.experiment.looks.saturating_sub(1);
-        let look = |(name, ratios): &(&str, Vec<f64>)| {
-            let look = Experiment { confidence, looks, ..self.experiment }.look(ratios)?;
-            let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-            Some(AbTask {
-                name: (*name).to_owned(),
-                change_percent: percent(look.change.ratio),
-                interval_percent: [percent(look.change.low), percent(look.change.high)],
-                verdict: verdict(look.shown, true),
-            })
-        };
-        tasks.iter().filter_map(look).collect()
-    }
-
-    fn tell(&self) {
-        let units = self.log_ratios();
-        let so_far = so_far(&units);
-        self.progress.note(&format!(
+    /// Says what the units show so far.
+    fn note(&self) {
+        let ratios: Vec<f64> = self.record.units.iter().map(|unit| unit.log_ratio).collect();
+        self.events.note(&format!(
             "unit {}: {} {:+.1} % so far, {} of {}",
-            units.len(),
+            ratios.len(),
             self.record.metric.to_uppercase(),
-            (so_far - 1.0) * 100.0,
-            pgdyno_report::units::duration(self.record.spent_s),
-            pgdyno_report::units::duration(self.record.budget_s)
+            percent(so_far(&ratios)),
+            units::duration(self.record.spent_s),
+            units::duration(self.record.budget_s)
         ));
     }
 
@@ -255,86 +154,76 @@ impl<'a> AbRun<'a> {
         };
         // Warm-ups run at once, and need a log each.
         let log = format!("{}.{}.log", self.record.id, side.name.to_lowercase());
-        Ready { order, place, log: AbRecord::directory(self.results).join(log) }
+        Ready { order, place, log: AbRecord::directory(self.runner.results).join(log) }
     }
 
     /// Carries out two runs at once.
-    fn at_once(&self, [first, second]: &[Ready; 2]) -> std::result::Result<[RunRecord; 2], Stopped> {
+    fn at_once(&self, [first, second]: &[Ready; 2]) -> Step<[RunRecord; 2]> {
         std::thread::scope(|scope| {
-            let first = scope.spawn(|| self.carry_out(first));
-            let second = self.carry_out(second);
+            let first = scope.spawn(|| self.run(first));
+            let second = self.run(second);
             let first = first.join().map_err(|_| Failure::new(Code::Run, "a thread of the experiment ended early"))?;
             Ok([first?, second?])
         })
     }
 
     /// Carries out a run and returns its record.
-    fn carry_out(&self, Ready { order, place, log }: &Ready) -> std::result::Result<RunRecord, Stopped> {
-        let ended = child::run(order, place, self.results, log, None, self.interrupt)?;
-        if self.interrupt.control.is_stopping() {
-            return Err(Stopped::Interrupted);
-        }
-        let record = ended.record.map(|(_, record)| record);
-        match record {
-            Some(record) if record.status == Status::Complete => Ok(record),
-            record => {
-                let what = format!("the run {} failed", place.run);
-                Err(child::failure(&what, record.as_ref(), ended.code, log).into())
+    fn run(&self, Ready { order, place, log }: &Ready) -> Step<RunRecord> {
+        let run = Run { order, place, log, time_limit: None };
+        let failed = format!("the run {} failed", place.run);
+        Ok(self.runner.record(&run, |record| record.status == Status::Complete, &failed)?.1)
+    }
+}
+
+impl Study for AbRun<'_> {
+    type Step = [usize; 4];
+
+    /// Carries out one run of each side that loads what is missing and warms the caches. It counts for nothing. Where it can be,
+    /// B has a copy of A's data.
+    fn prepare(&mut self) -> Step<()> {
+        for at in [0, 1] {
+            if at == 1 {
+                Side::share_data(&mut self.sides, self.events)?;
             }
+            self.events.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
+            let ready = self.ready(at, "load", |_| {});
+            let record = self.run(&ready)?;
+            if self.record.metric.is_empty() {
+                self.record.metric = Metric::headline(std::iter::once(&record)).name().to_owned();
+            }
+            let metric = Metric::named(&self.record.metric, std::iter::once(&record));
+            self.decider.is_time = metric.is_some_and(|metric| metric.is_latency());
+            self.record.whole_runs = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
         }
+        Ok(())
     }
-}
 
-/// What is shown of B, whose figure is a time or a throughput.
-fn verdict(shown: Shown, is_time: bool) -> AbVerdict {
-    match (shown, is_time) {
-        (Shown::Up, false) | (Shown::Down, true) => AbVerdict::Faster,
-        (Shown::Down, false) | (Shown::Up, true) => AbVerdict::Slower,
-        (Shown::Same, _) => AbVerdict::NoDifference,
-        (Shown::Nothing, _) => AbVerdict::CannotTell,
+    fn next(&self) -> Option<[usize; 4]> {
+        Decider::next(&self.record)
     }
-}
 
-/// Returns the ratio of the geometric means of each task's times that all four slices have: two of each side.
-fn task_ratios([a, b]: &[Vec<(String, f64)>; 2]) -> Vec<AbTaskRatio> {
-    let logs = |side: &[(String, f64)], name: &str| {
-        let times: Vec<f64> = side.iter().filter(|(task, _)| task == name).map(|(_, ns)| ns.ln()).collect();
-        (times.len() == 2).then(|| times.iter().sum::<f64>() / 2.0)
-    };
-    let mut ratios: Vec<AbTaskRatio> = Vec::new();
-    for (name, _) in a {
-        if ratios.iter().all(|task| task.name != *name)
-            && let Some((of_a, of_b)) = logs(a, name).zip(logs(b, name))
-        {
-            ratios.push(AbTaskRatio { name: name.clone(), log_ratio: of_b - of_a });
+    fn measure(&mut self, block: [usize; 4], clock: &Clock) -> Step<()> {
+        let unit = self.unit(block)?;
+        self.decider.add(&mut self.record, unit);
+        self.record.spent_s = clock.spent_s();
+        self.save()?;
+        self.note();
+        Ok(())
+    }
+
+    fn conclude(&mut self, end: &End) -> Result<Code> {
+        if let End::Budget = end {
+            self.decider.look_last(&mut self.record);
         }
+        let is_decided = self.record.verdict != AbVerdict::CannotTell;
+        let end = if is_decided && matches!(end, End::Budget) { &End::Enough } else { end };
+        self.record.ended = Some(end.text("decided"));
+        self.save()?;
+        Ok(decider::code(self.record.verdict))
     }
-    ratios
 }
 
 /// A slice finds its data there and leaves the checks to the first run.
 fn no_load(order: &mut Order) {
     (order.no_load, order.replace, order.no_check, order.no_vacuum) = (true, false, true, true);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn less_of_a_time_is_faster() {
-        let verdicts = |is_time| [Shown::Up, Shown::Down, Shown::Same].map(|shown| verdict(shown, is_time));
-        assert_eq!(verdicts(false), [AbVerdict::Faster, AbVerdict::Slower, AbVerdict::NoDifference]);
-        assert_eq!(verdicts(true), [AbVerdict::Slower, AbVerdict::Faster, AbVerdict::NoDifference]);
-    }
-
-    #[test]
-    fn a_task_has_a_ratio_if_all_four_slices_did_it() {
-        let task = |name: &str, ns| (name.to_owned(), ns);
-        let a = vec![task("q1", 10.0), task("q2", 5.0), task("q1", 40.0)];
-        let b = vec![task("q1", 40.0), task("q2", 5.0), task("q1", 40.0), task("q2", 5.0)];
-        let ratios = task_ratios(&[a, b]);
-        assert_eq!(ratios.len(), 1, "q2 failed once: {ratios:?}");
-        assert!(ratios[0].name == "q1" && (ratios[0].log_ratio - 2_f64.ln()).abs() < 1e-12, "{ratios:?}");
-    }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
-use pgdyno_results::StudyKind;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_results::{Resumable, StudyKind};
 use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
 
 /// Takes the lock of a study, the file `ID.lock` beside its record.
@@ -27,4 +27,15 @@ pub fn take(results: &Path, kind: StudyKind, id: &str) -> Result<Lock> {
         Failure::new(Code::Start, format!("{} {id} is already being measured{who}", kind.name()))
             .hint("wait until it ends, or end that process; then resume it")
     })
+}
+
+/// Returns the record of the study that a user names, and its lock, so that it can go on.
+///
+/// # Errors
+/// When there is none, or another process measures it.
+pub(crate) fn take_up<R: Resumable>(results: &Path, kind: StudyKind, name: &str) -> Result<(R, Lock)> {
+    let path = R::find(results, name).or_fail(Code::Start)?;
+    let lock = take(results, kind, R::read(&path).or_fail(Code::Start)?.id())?;
+    // The process that held the lock before may have changed it.
+    Ok((R::read(&path).or_fail(Code::Start)?, lock))
 }

@@ -1,228 +1,150 @@
-//! Searches for the highest load that meets its objectives. Every measurement is a run in a separate process, with its
-//! own record. `pgdyno_measure::search` decides which load is measured next.
+//! A search for the highest load that meets its objectives. Each measurement is a run with this load.
 
-pub mod point;
+mod decider;
+pub(crate) mod judge;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::interrupt::Interrupt;
-use pgdyno_measure::search::{Bounds, ERROR, Limit, REPEATS, Search, Verdict, knee};
+use pgdyno_measure::search::{ERROR, REPEATS};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::search::load as words;
-use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, write_json};
+use pgdyno_report::units;
+use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, run_id, write_json};
 
-use self::point::{Measured, judge, summed_up};
-use crate::child::{self, Stopped};
+use crate::runner::{Run, Runner};
+use crate::stored;
+use crate::study::{self, Budget, Clock, End, Step, Study};
+use decider::{Decider, Outcome};
+use judge::judge;
 
-/// The specification of a search.
-pub struct Task<'a> {
-    pub objectives: &'a [Objective],
+pub use decider::MAX_CLIENTS;
+
+/// What the user asks for.
+pub struct Wanted {
+    /// The objectives that a load must meet.
+    pub objectives: Vec<Objective>,
     /// Share of the rarest transactions that an objective is about in all of the mix.
     pub share: f64,
-    pub by: &'a str,
+    /// What is varied: `rate` or `clients`.
+    pub by: String,
+    /// The lowest load.
     pub min: Option<f64>,
+    /// The highest load.
     pub max: Option<f64>,
     /// Maximum number of runs.
     pub steps: usize,
+    /// Wanted width of the interval around the limit, as a share of its lower end.
     pub precision: f64,
+    /// Number of loads below the limit to measure for the curve.
     pub curve: usize,
-    /// Length of a run's measured window, if it has one.
+    /// Length of a run's measured window in seconds, if it has one.
     pub time_s: Option<f64>,
-    /// The order of every run, without its load. The first run loads the data; the others find it there.
-    pub order: Order,
-    pub results: &'a Path,
-    pub interrupt: &'a Interrupt,
-    pub progress: &'a dyn EventSink,
 }
-
-/// Default of the highest number of clients.
-pub const MAX_CLIENTS: f64 = 256.0;
 
 /// A search in progress.
 pub struct SearchRun<'a> {
-    task: Task<'a>,
-    pub record: SearchRecord,
+    wanted: Wanted,
+    /// The order of every run, without its load. The first run loads the data; the others find it there.
+    order: Order,
+    record: SearchRecord,
+    runner: Runner<'a>,
+    events: &'a dyn EventSink,
+    decider: Decider,
     /// The suite name in the records of its runs.
     suite: String,
-    /// The runs of each load. The bits of a positive load have the same order as the load.
-    seen: BTreeMap<u64, Vec<Measured>>,
-    places: BTreeMap<String, u32>,
-    directory: PathBuf,
+    /// How often each load was measured, by the name of the run.
+    repetitions: BTreeMap<String, u32>,
+}
+
+/// Returns the record of a search that starts now, for a workload on a target.
+#[must_use]
+pub fn begin(started: Timestamp, wanted: &Wanted, workload: String, target: String) -> SearchRecord {
+    let id = stored::name(started, &suite(started, &workload));
+    let mut record = SearchRecord::begin(id, started, workload, target, &wanted.by);
+    record.objectives = wanted.objectives.iter().map(ToString::to_string).collect();
+    record.precision = wanted.precision;
+    record.error_probability = ERROR;
+    record
+}
+
+/// Returns the suite name of the runs of a search for a workload.
+fn suite(started: Timestamp, workload: &str) -> String {
+    // A run's name consists of time, workload and salt; removing the others leaves the workload as names have it.
+    let name = run_id(started, workload, 0);
+    let workload = name.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map_or("", |(name, _)| name);
+    format!("search-{workload}")
 }
 
 impl<'a> SearchRun<'a> {
-    /// Creates its record. Its runs are stored under `suite`.
-    pub fn begin(task: Task<'a>, mut record: SearchRecord, suite: String) -> Result<Self> {
-        record.objectives = task.objectives.iter().map(ToString::to_string).collect();
-        record.precision = task.precision;
-        record.error_probability = ERROR;
-        let directory = task.results.join(SearchRecord::DIRECTORY);
-        let (seen, places) = (BTreeMap::new(), BTreeMap::new());
-        let search = Self { task, record, suite, seen, places, directory };
-        search.save()?;
-        Ok(search)
+    /// Returns a search that carries out `order` with several loads.
+    pub fn new(
+        record: SearchRecord,
+        wanted: Wanted,
+        order: Order,
+        runner: Runner<'a>,
+        events: &'a dyn EventSink,
+    ) -> Self {
+        let suite = suite(Timestamp::UNIX_EPOCH, &record.workload);
+        Self { wanted, order, record, runner, events, decider: Decider::default(), suite, repetitions: BTreeMap::new() }
+    }
+
+    /// Returns its record.
+    pub fn record(&self) -> &SearchRecord {
+        &self.record
     }
 
     /// Returns the path of its record.
     pub fn path(&self) -> PathBuf {
-        self.directory.join(format!("{}.json", self.record.id))
+        self.directory().join(format!("{}.json", self.record.id))
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.runner.results.join(SearchRecord::DIRECTORY)
     }
 
     fn log(&self) -> PathBuf {
-        self.directory.join(format!("{}.log", self.record.id))
+        self.path().with_extension("log")
     }
 
     fn save(&self) -> Result<()> {
-        write_json(&self.directory, &format!("{}.json", self.record.id), &self.record).or_fail(Code::Start)
+        write_json(&self.directory(), &format!("{}.json", self.record.id), &self.record).or_fail(Code::Start)
     }
 
-    /// Runs the search to its end, and completes the record.
-    pub fn go(&mut self) -> Result<Code> {
-        let ended = self.bounds().and_then(|bounds| self.search(bounds));
-        let (status, reason, result) = match ended {
-            Ok(limit) => self.verdict(limit),
-            Err(Stopped::Interrupted) => {
-                let reason = "ended by the user; what was measured until then stands".to_owned();
-                (SearchStatus::Interrupted, Some(reason), Ok(Code::Interrupted))
-            }
-            Err(Stopped::Failed(failure)) => (SearchStatus::Failed, Some(failure.text()), Err(failure)),
-        };
-        (self.record.status, self.record.reason) = (status, reason);
-        self.record.ended_at = Some(Timestamp::now().to_string());
+    /// Searches until the limit is found, the runs are used up, or somebody ends it. What was measured is in the record,
+    /// whatever happens.
+    ///
+    /// # Errors
+    /// When a run has no figures, or the record cannot be written.
+    pub fn carry_out(&mut self) -> Result<Code> {
         self.save()?;
-        result
+        let interrupt = self.runner.interrupt;
+        // It is limited by the number of runs, not by time.
+        study::carry_out(self, |_| Budget::default(), interrupt)
     }
 
-    /// Returns the bounds of the search; those of a rate follow from the throughput of a closed loop.
-    fn bounds(&mut self) -> std::result::Result<Bounds, Stopped> {
-        let budget = self.task.steps;
-        let (min, max, start, growth, whole, budget) = if self.task.by == "rate" {
-            let capacity = self.run("capacity", None)?;
-            let tps = capacity.1.summary.map_or(0.0, |summary| summary.tps);
-            if tps <= 0.0 {
-                let error = "nothing was committed in a closed loop, so there is no rate to begin with";
-                return Err(Failure::new(Code::Run, error)
-                    .hint(format!("its output is in {}", self.log().display()))
-                    .into());
-            }
-            self.record.capacity_tps = Some(tps);
-            self.task.progress.note(&format!("closed loop: {} TPS", pgdyno_report::units::rate(tps)));
-            // At least ten arrivals of a kind are needed for a judgement.
-            let arrivals = 10.0 / self.task.share;
-            let least = (tps / 1000.0).max(self.task.time_s.map_or(0.0, |time| arrivals / time)).min(tps);
-            let min = self.task.min.unwrap_or(least.min(self.task.max.unwrap_or(f64::INFINITY)));
-            let max = self.task.max.unwrap_or((2.0 * tps).max(min));
-            (min, max, 0.7 * tps, std::f64::consts::SQRT_2, false, budget - 1)
-        } else {
-            let min = self.task.min.unwrap_or(1.0);
-            (min, self.task.max.unwrap_or(MAX_CLIENTS.max(min)), min, 2.0, true, budget)
-        };
-        (self.record.min, self.record.max) = (Some(min), Some(max));
-        let (precision, fill) = (self.task.precision, self.task.curve);
-        Ok(Bounds { min, max, start: start.clamp(min, max), growth, whole, precision, budget, fill })
-    }
-
-    fn search(&mut self, bounds: Bounds) -> std::result::Result<Limit, Stopped> {
-        let mut search = Search::new(bounds);
-        while let Some(load) = search.next() {
-            let measured = self.measure(load)?;
-            search.saw(load, measured.seen);
-            self.seen.entry(load.to_bits()).or_default().push(measured);
-            self.sum_up(&search);
-            self.save()?;
-            if let Some(point) = self.record.points.iter().find(|point| point.load == load) {
-                self.task.progress.note(&format!(
-                    "{}: {} after {} of at most {} ({})",
-                    words(self.task.by, load),
-                    pgdyno_report::search::verdict(point),
-                    point.repeats,
-                    REPEATS,
-                    pgdyno_report::search::figures(point)
-                ));
-            }
+    /// Measures the throughput of a closed loop.
+    fn capacity(&mut self) -> Step<f64> {
+        let (_, record) = self.run("capacity", None)?;
+        let tps = record.summary.map_or(0.0, |summary| summary.tps);
+        if tps <= 0.0 {
+            let error = "nothing was committed in a closed loop, so there is no rate to begin with";
+            return Err(Failure::new(Code::Run, error)
+                .hint(format!("its output is in {}", self.log().display()))
+                .into());
         }
-        Ok(search.limit())
-    }
-
-    /// Updates the curve in the record.
-    fn sum_up(&mut self, search: &Search) {
-        let point = |(bits, runs): (&u64, &Vec<Measured>)| {
-            let load = f64::from_bits(*bits);
-            let verdict = match search.verdict(load) {
-                Verdict::Kept => "kept",
-                Verdict::Broken => "broken",
-                Verdict::Open if runs.len() < REPEATS => "not decided",
-                Verdict::Open => "cannot tell",
-            };
-            summed_up(load, verdict, runs)
-        };
-        self.record.points = self.seen.iter().map(point).collect();
-        let curve =
-            self.record.points.iter().map(|p| (p.achieved_per_s, p.response_latency_ns_mean.unwrap_or_default()));
-        self.record.knee = knee(&curve.collect::<Vec<_>>()).map(|at| self.record.points[at].load);
-        let limit = search.limit();
-        (self.record.kept, self.record.broken) = (limit.kept, limit.broken);
-        // A margin is the logarithm of bound over figure.
-        self.record.drift_percent = limit.drift.map(|drift| ((-drift).exp() - 1.0) * 100.0);
-    }
-
-    /// Returns the outcome of a search.
-    fn verdict(&self, limit: Limit) -> (SearchStatus, Option<String>, Result<Code>) {
-        let Some(kept) = limit.kept else {
-            let least = self.record.points.first().map(|point| words(self.task.by, point.load)).unwrap_or_default();
-            let reason = match limit {
-                Limit { exhausted: true, .. } => {
-                    format!(
-                        "ended by its {} runs before that was decided: give more --steps, or measure for longer (-T)",
-                        self.task.steps
-                    )
-                }
-                Limit { broken: Some(_), .. } => format!("even {least} does not meet it"),
-                Limit { .. } => format!("noise hides whether {least} meets it"),
-            };
-            return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
-        };
-        let runs = self.seen.get(&kept.to_bits()).map_or(&[][..], Vec::as_slice);
-        let tps = runs.iter().map(|run| run.tps).sum::<f64>() / runs.len().max(1) as f64;
-        if let Some(objective) = self.task.objectives.iter().find(|o| o.least_tps().is_some_and(|least| tps <= least)) {
-            let (load, rate) = (words(self.task.by, kept), pgdyno_report::units::rate(tps));
-            let reason = format!(
-                "{load} is the highest load that meets the other objectives, and achieves {rate} TPS: {objective} is \
-                 not met"
-            );
-            return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
-        }
-        let within = |load: f64| load > kept && limit.broken.is_none_or(|broken| load < broken);
-        let untold = self.record.points.iter().filter(|point| within(point.load)).count();
-        let reason = match limit.exhausted {
-            true => Some(format!(
-                "ended by its {} runs before the interval was as narrow as asked for: give more --steps",
-                self.task.steps
-            )),
-            false => (untold > 0)
-                .then(|| format!("noise hides the verdict on {untold} loads in the interval: measure for longer (-T)")),
-        };
-        (SearchStatus::Found, reason, Ok(Code::Success))
-    }
-
-    /// Measures a load once.
-    fn measure(&mut self, load: f64) -> std::result::Result<Measured, Stopped> {
-        let name = format!("{}={load}", self.task.by);
-        let (directory, record) = self.run(&name, Some(load))?;
-        judge(&record, &directory, self.task.objectives).map_err(|why| {
-            let error = format!("the run of {name} cannot be judged: {why}");
-            Failure::new(Code::Run, error).hint("measure for longer (-T), or raise --min").into()
-        })
+        self.record.capacity_tps = Some(tps);
+        self.events.note(&format!("closed loop: {} TPS", units::rate(tps)));
+        Ok(tps)
     }
 
     /// Runs once; without a load, in a closed loop of all clients. The first run loads the data.
-    fn run(&mut self, name: &str, load: Option<f64>) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
-        let repetition = self.places.entry(name.to_owned()).or_default();
+    fn run(&mut self, name: &str, load: Option<f64>) -> Step<(PathBuf, RunRecord)> {
+        let repetition = self.repetitions.entry(name.to_owned()).or_default();
         *repetition += 1;
         let place = SuitePlan {
             suite: self.suite.clone(),
@@ -230,31 +152,75 @@ impl<'a> SearchRun<'a> {
             run: name.to_owned(),
             repetition: *repetition,
         };
-        let mut order = self.task.order.clone();
-        match self.task.by {
+        let mut order = self.order.clone();
+        match self.wanted.by.as_str() {
             "rate" => order.drive.rate = load,
             _ => order.drive.clients = load.map(|clients| clients as u32),
         }
         if !self.record.runs.is_empty() {
             (order.no_load, order.replace) = (true, false);
         }
-        let ended = child::run(&order, &place, self.task.results, &self.log(), None, self.task.interrupt)?;
-        let id = ended.record.as_ref().map(|(_, record)| record.id.clone());
-        self.record.runs.extend(id);
-        if self.task.interrupt.control.is_stopping() {
-            return Err(Stopped::Interrupted);
-        }
-        match ended.record {
-            Some((directory, record)) if record.summary.is_some() && record.status != Status::Interrupted => {
-                Ok((directory, record))
-            }
-            Some((_, record)) => Err(self.nothing(name, Some(&record), ended.code)),
-            None => Err(self.nothing(name, None, ended.code)),
-        }
+        let run = Run { order: &order, place: &place, log: &self.log(), time_limit: None };
+        let is_usable = |record: &RunRecord| record.summary.is_some() && record.status != Status::Interrupted;
+        let ended = self.runner.run(&run, &|_| ())?;
+        self.record.runs.extend(ended.record.as_ref().map(|(_, record)| record.id.clone()));
+        self.runner.usable(&run, ended, is_usable, &format!("the run of {name} has no figures"))
+    }
+}
+
+impl Study for SearchRun<'_> {
+    type Step = f64;
+
+    /// Finds the bounds; those of a rate follow from the throughput of a closed loop.
+    fn prepare(&mut self) -> Step<()> {
+        let capacity_tps = if self.wanted.by == "rate" { Some(self.capacity()?) } else { None };
+        let bounds = decider::bounds(&self.wanted, capacity_tps);
+        (self.record.min, self.record.max) = (Some(bounds.min), Some(bounds.max));
+        self.decider.begin(bounds);
+        Ok(())
     }
 
-    /// Returns why a run has no figures.
-    fn nothing(&self, name: &str, record: Option<&RunRecord>, code: Option<i32>) -> Stopped {
-        child::failure(&format!("the run of {name} has no figures"), record, code, &self.log()).into()
+    fn next(&self) -> Option<f64> {
+        self.decider.next()
+    }
+
+    fn measure(&mut self, load: f64, _: &Clock) -> Step<()> {
+        let name = format!("{}={load}", self.wanted.by);
+        let (directory, record) = self.run(&name, Some(load))?;
+        let measured = judge(&record, &directory, &self.wanted.objectives).map_err(|why| {
+            let error = format!("the run of {name} cannot be judged: {why}");
+            Failure::new(Code::Run, error).hint("measure for longer (-T), or raise --min")
+        })?;
+        self.decider.add(load, measured, &mut self.record);
+        self.save()?;
+        if let Some(point) = self.record.points.iter().find(|point| point.load == load) {
+            self.events.note(&format!(
+                "{}: {} after {} of at most {} ({})",
+                words(&self.wanted.by, load),
+                pgdyno_report::search::verdict(point),
+                point.repeats,
+                REPEATS,
+                pgdyno_report::search::figures(point)
+            ));
+        }
+        Ok(())
+    }
+
+    fn conclude(&mut self, end: &End) -> Result<Code> {
+        let Outcome { status, reason, code } = match end {
+            End::Enough | End::Budget => self.decider.outcome(&self.wanted, &self.record),
+            End::Interrupted => Outcome {
+                status: SearchStatus::Interrupted,
+                reason: Some("ended by the user; what was measured until then stands".to_owned()),
+                code: Code::Interrupted,
+            },
+            End::Failed(failure) => {
+                Outcome { status: SearchStatus::Failed, reason: Some(failure.text()), code: failure.code() }
+            }
+        };
+        (self.record.status, self.record.reason) = (status, reason);
+        self.record.ended_at = Some(Timestamp::now().to_string());
+        self.save()?;
+        Ok(code)
     }
 }

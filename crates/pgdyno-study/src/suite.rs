@@ -3,11 +3,14 @@
 //! The records of the runs decide what is complete. The directory of an execution has only what was planned, in which
 //! order, and what records cannot contain. So a suite that was killed can resume.
 
+pub mod background;
 pub mod check;
-pub mod detach;
+pub mod decider;
 pub mod execution;
 mod private;
-pub mod runner;
+pub mod run;
 pub mod standing;
+pub mod status;
 mod targets;
+mod turn;
 pub mod view;

@@ -19,33 +19,33 @@ pub type ReadOrder<'a> = &'a dyn Fn(Vec<String>) -> Result<Order>;
 
 /// The run of a cell, resolved.
 pub struct Draft {
-    pub plan: Plan,
-    pub source: WorkloadSource,
-    pub workload: Workload,
+    pub(crate) plan: Plan,
+    pub(crate) source: WorkloadSource,
+    pub(crate) workload: Workload,
     target: Target,
     /// The order of its run.
-    pub order: Order,
+    pub(crate) order: Order,
     /// The target and its settings, including those of a recipe.
     pub target_order: TargetOrder,
     /// Settings of the server that it needs.
-    pub settings: BTreeMap<String, String>,
-    pub cycle: Cycle,
+    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) cycle: Cycle,
 }
 
 impl Draft {
     /// Returns true if it runs on a private server, which the suite starts and holds.
-    pub fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         matches!(self.target.kind, Kind::Embedded(_))
     }
 
     /// Returns how to connect to its server, if that is a given one.
-    pub fn given(&self) -> Option<&ConnectOptions> {
+    pub(crate) fn given(&self) -> Option<&ConnectOptions> {
         self.target.given()
     }
 
     /// Returns the order of its run on a target with the address `dsn`, under its name, after these steps were done for
     /// it.
-    pub fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
+    pub(crate) fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
         let mut order = self.order.clone();
         (order.target.target, order.target.shown_as) = (Some(dsn.to_owned()), Some(name.to_owned()));
         order.cycle.done = done;

@@ -31,7 +31,9 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// An execution on disk.
 #[derive(Debug)]
 pub struct Execution {
+    /// Its directory.
     pub dir: PathBuf,
+    /// Its state.
     pub state: State,
 }
 
@@ -43,10 +45,15 @@ pub struct Lock {
 
 /// The origin of a new execution.
 pub struct Origin<'a> {
+    /// The suite's file.
     pub file: &'a Path,
+    /// Its text.
     pub text: &'a str,
+    /// The file with the named targets.
     pub config: &'a Path,
+    /// The results directory.
     pub results: &'a Path,
+    /// Labels of all runs.
     pub labels: &'a [(String, String)],
 }
 

@@ -10,11 +10,12 @@ use pgdyno_report::suite::SuiteRun;
 use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_json};
 
 use super::execution::{Planned, State};
-use crate::child;
+use crate::runner;
 
 /// A run that will not be repeated automatically.
 #[derive(Clone, Debug)]
 pub struct Done {
+    /// Its record.
     pub record: RunRecord,
     /// Why it counts as failed.
     pub failure: Option<String>,
@@ -31,7 +32,7 @@ impl Done {
 
 /// Returns how each planned run ended; none if it is not done yet.
 pub fn standings(state: &State) -> Result<Vec<Option<Done>>> {
-    let own: Vec<_> = child::records(&state.results)?
+    let own: Vec<_> = runner::records(&state.results)?
         .filter(|(_, record)| {
             let suite = record.plan.suite.as_ref();
             suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id)
@@ -79,7 +80,7 @@ pub fn list(results: &Path, record: &RunRecord, events: &dyn EventSink) {
 
 /// Adds lines to `results.csv` for runs that were killed before they could write theirs.
 pub fn list_all(state: &State, events: &dyn EventSink) -> Result<()> {
-    for (_, record) in child::records(&state.results)? {
+    for (_, record) in runner::records(&state.results)? {
         let suite = record.plan.suite.as_ref();
         if suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id) {
             list(&state.results, &record, events);

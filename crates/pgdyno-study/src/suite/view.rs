@@ -5,7 +5,6 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink;
-use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuiteRunForm, SuiteStatusForm};
 use pgdyno_report::units;
 use pgdyno_results::Metric;
 
@@ -77,20 +76,6 @@ pub fn ending(done: &Done) -> String {
     format!("{status}{figure}{took}{why}")
 }
 
-/// Returns how long a run takes with its load: as the cell's finished repetitions did, otherwise as planned.
-pub fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) -> Option<f64> {
-    let same = state.runs.iter().zip(standings).filter(|(run, _)| run.run == state.runs[nth].run);
-    let took: Vec<f64> =
-        same.filter_map(|(_, done)| done.as_ref().filter(|done| done.failure.is_none())?.seconds()).collect();
-    if took.is_empty() { state.runs[nth].expected_s } else { Some(took.iter().sum::<f64>() / took.len() as f64) }
-}
-
-/// Returns how long the remaining runs from `nth` on take, including the rests between them.
-pub fn left_s(state: &State, standings: &[Option<Done>], cool_down_s: f64) -> Option<f64> {
-    let open = (0..state.runs.len()).filter(|nth| standings[*nth].is_none());
-    open.map(|nth| expected_s(state, standings, nth).map(|seconds| seconds + cool_down_s)).sum()
-}
-
 /// Returns the last line of a log, without the sequences that move a terminal's cursor.
 pub fn last_line(log: &Path) -> Option<String> {
     let mut file = File::open(log).ok()?;
@@ -101,87 +86,4 @@ pub fn last_line(log: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&tail).into_owned();
     let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
     Some(line.chars().filter(|c| !c.is_control()).take(100).collect())
-}
-
-/// Returns the counts of an execution for programs.
-pub fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteForm {
-    let complete = standings.iter().flatten().filter(|done| done.failure.is_none()).count();
-    let state = match execution.state.end {
-        _ if execution.lives() => "running",
-        Some(end) => end.words(),
-        None => "broken off",
-    };
-    SuiteForm {
-        name: execution.state.name(),
-        state: state.to_owned(),
-        planned: standings.len(),
-        complete,
-        failed: standings.iter().flatten().count() - complete,
-    }
-}
-
-/// Returns the state of an execution and of each of its runs, for programs.
-pub fn status_form(execution: &Execution, standings: &[Option<Done>]) -> SuiteStatusForm {
-    let state = &execution.state;
-    let lives = execution.lives();
-    let run = |(nth, done): (usize, &Option<Done>)| SuiteRunForm {
-        cell: state.runs[nth].run.clone(),
-        repetition: state.runs[nth].repetition,
-        state: match done {
-            Some(done) if done.failure.is_some() => "failed",
-            Some(_) => "complete",
-            None if lives && state.current == Some(nth) => "running",
-            None => "to do",
-        }
-        .to_owned(),
-        run: done.as_ref().map(|done| done.record.id.clone()),
-        why: done.as_ref().and_then(|done| done.failure.clone()),
-    };
-    SuiteStatusForm {
-        format_version: FORMAT_VERSION,
-        suite: form(execution, standings),
-        pid: lives.then(|| execution.holder()).flatten(),
-        spent_s: state.worked_s,
-        left_s: left_s(state, standings, 0.0),
-        file: state.file.display().to_string(),
-        log: execution.log().display().to_string(),
-        runs: standings.iter().enumerate().map(run).collect(),
-    }
-}
-
-/// Returns the state of an execution and of each of its runs, for people.
-pub fn status(execution: &Execution, standings: &[Option<Done>]) -> String {
-    let state = &execution.state;
-    let holder = execution.lives().then(|| execution.holder());
-    let how = match (&holder, state.end) {
-        (Some(pid), _) => format!("running{}", pid.map_or_else(String::new, |pid| format!(" (process {pid})"))),
-        (None, Some(end)) => end.words().to_owned(),
-        (None, None) => format!("broken off; `pgdyno suite resume {}` goes on with it", state.name()),
-    };
-    let ended = standings.iter().flatten().count();
-    let failed = standings.iter().flatten().filter(|done| done.failure.is_some()).count();
-    let mut text = format!(
-        "suite {}: {how}\n{ended} of {} runs ended, {failed} failed, {} spent{}\nfile {}, log {}\n",
-        state.name(),
-        state.runs.len(),
-        units::duration(state.worked_s),
-        left_s(state, standings, 0.0)
-            .filter(|left| *left > 0.0)
-            .map_or_else(String::new, |left| format!(", about {} left", units::duration(left))),
-        state.file.display(),
-        execution.log().display(),
-    );
-    for (nth, done) in standings.iter().enumerate() {
-        let now = holder.is_some() && state.current == Some(nth);
-        let ending = match done {
-            Some(done) => ending(done),
-            None if now => {
-                last_line(&execution.run_log(nth)).map_or("running".to_owned(), |l| format!("running · {l}"))
-            }
-            None if state.end == Some(super::execution::End::Budget) => "not run: budget".to_owned(),
-            None => "to do".to_owned(),
-        };
-        text += &format!("{}: {ending}\n", title(state, nth));
-    }
-    text
 }

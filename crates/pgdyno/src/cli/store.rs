@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use pgdyno_plan::RESULTS;
-use pgdyno_study::child::STORE_VARIABLE;
+use pgdyno_study::process::STORE_VARIABLE;
 
 use super::{FormatArgs, OutArgs, examples};
 

@@ -17,9 +17,8 @@ use crate::signals;
 use pgdyno_live::Progress;
 use pgdyno_study::suite::check::{self, Draft};
 use pgdyno_study::suite::execution::{self, Execution, Lock, Origin};
-use pgdyno_study::suite::runner::{self, Runner};
-use pgdyno_study::suite::view::View;
-use pgdyno_study::suite::{detach, standing, view};
+use pgdyno_study::suite::run::{Outcome, Work, carry_out};
+use pgdyno_study::suite::{background, decider, standing, status};
 use pgdyno_untrusted::ShellWord;
 
 use super::confirm::confirm;
@@ -43,19 +42,19 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             let execution = find(which)?;
             let standings = standing::standings(&execution.state)?;
             match format.is_json() {
-                true => super::print_form(&view::status_form(&execution, &standings))?,
-                false => super::print_lines(&view::status(&execution, &standings))?,
+                true => super::print_form(&status::form(&execution, &standings))?,
+                false => super::print_lines(&status::text(&execution, &standings))?,
             }
             Ok(Code::Success)
         }
         Suite::Attach { which, format } => attach(&find(which)?, format),
         Suite::Stop { which, now, format } => {
             let execution = find(which)?;
-            detach::stop(&execution, *now)?;
+            background::stop(&execution, *now)?;
             if format.is_json() {
                 let execution = Execution::open(&execution.dir)?;
                 let standings = standing::standings(&execution.state)?;
-                super::print_form(&view::status_form(&execution, &standings))?;
+                super::print_form(&status::form(&execution, &standings))?;
                 return Ok(Code::Success);
             }
             let name = execution.state.name();
@@ -181,7 +180,7 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
 }
 
 fn start(execution: &Execution, store: &PushArgs, format: &FormatArgs) -> Result<Code> {
-    let pid = detach::start(execution, store.dsn().as_deref())?;
+    let pid = background::start(execution, store.dsn().as_deref())?;
     let name = execution.state.name();
     if format.is_json() {
         let log = execution.log().display().to_string();
@@ -265,29 +264,24 @@ fn execute(
 ) -> Result<Code> {
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(false);
-    let cell = |planned: &execution::Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
-    let cells: Option<Vec<usize>> = execution.state.runs.iter().map(cell).collect();
-    let cells = cells.ok_or_else(|| {
-        Failure::new(Code::Start, "the suite was begun by another version of pgdyno, which made other runs of its file")
-            .hint("resume it with that version, or start the suite anew")
-    })?;
-    let view = View::new(&progress, &execution, detached);
-    let (store, interrupt, progress) = (store.dsn(), &interrupt, &progress);
-    let runner = Runner { execution, suite, drafts, interrupt, progress, view, store: store.as_deref(), cells };
-    let runner::Outcome { execution, standings } = interrupt.blamed(runner.execute())?;
+    let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
+    let work = Work { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
+    let Outcome { execution, standings, code } = interrupt.blamed(carry_out(work))?;
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
         true => super::print_form(&report::form(&execution.state.name(), &runs))?,
         false => super::print_lines(&format!("\n{}", report::text(&runs)))?,
     }
-    Ok(runner::verdict(&execution, &standings))
+    Ok(code)
 }
 
 /// Follows a suite to its end, and returns its exit code.
 fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     let is_json = format.is_json();
     // Programs get the table of the suite only; `suite status` names its log.
-    detach::attach(execution, &Progress::new(false), &|text| if is_json { Ok(()) } else { super::print_lines(text) })?;
+    background::attach(execution, &Progress::new(false), &|text| {
+        if is_json { Ok(()) } else { super::print_lines(text) }
+    })?;
     let execution = Execution::open(&execution.dir)?;
     if execution.state.end.is_none() {
         let name = execution.state.name();
@@ -298,13 +292,13 @@ fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     if is_json {
         super::print_form(&report::form(&execution.state.name(), &standing::runs(&execution.state, &standings)))?;
     }
-    Ok(runner::verdict(&execution, &standings))
+    Ok(decider::code(execution.state.end, &standings))
 }
 
 fn list(results: &Path, is_json: bool) -> Result<Code> {
     let suite = |execution: Execution| {
         let standings = standing::standings(&execution.state)?;
-        Ok(view::form(&execution, &standings))
+        Ok(status::counts(&execution, &standings))
     };
     let (all, unreadable) = Execution::all(results)?;
     let progress = Progress::new(false);

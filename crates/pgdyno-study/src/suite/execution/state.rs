@@ -48,6 +48,7 @@ pub struct Planned {
 /// The state of an execution in addition to the records of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
+    /// Version of the format.
     pub format_version: u32,
     /// The suite's name.
     pub suite: String,
@@ -68,7 +69,9 @@ pub struct State {
     pub labels: Vec<(String, String)>,
     /// When it started.
     pub begun_at: String,
+    /// How the runs are ordered.
     pub order: Sequence,
+    /// The seed of a random order.
     pub seed: u64,
     /// All runs in their order.
     pub runs: Vec<Planned>,

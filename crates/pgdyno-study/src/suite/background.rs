@@ -13,12 +13,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::execution::Execution;
 use super::view::View;
-use crate::child::STORE_VARIABLE;
+use crate::process::STORE_VARIABLE;
 
 use pgdyno_untrusted::append_to_file;
 
 /// How often the log is checked.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Starts a process that resumes an execution, and returns its process id once it holds the lock. Its runs are pushed to
 /// `store`, if there is one.
@@ -42,13 +42,13 @@ pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
         if let Some(status) = child.try_wait().or_fail(Code::Start)? {
             // It may have ended already; then its messages are in its log.
             let output = said_since(execution, said_before);
-            let code = status.code();
+            let code = status.code().and_then(Code::of_number);
             return match code {
-                Some(0 | 2) => Ok(pid),
+                Some(Code::Success | Code::Run) => Ok(pid),
                 _ => Err(Failure::new(Code::Start, format!("the suite did not start:\n{}", output.trim_end()))),
             };
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -62,8 +62,8 @@ fn said_since(execution: &Execution, offset: u64) -> String {
 }
 
 /// Prints the log of the suite from its start until it ends. `print` writes to standard output.
-pub fn attach(execution: &Execution, progress: &dyn EventSink, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
-    let view = View::new(progress, execution, true);
+pub fn attach(execution: &Execution, events: &dyn EventSink, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
+    let view = View::new(events, execution, true);
     let mut offset = 0;
     loop {
         // Text that is written between the two calls is read in the next round, or was written before the suite ended.
@@ -71,11 +71,11 @@ pub fn attach(execution: &Execution, progress: &dyn EventSink, print: &dyn Fn(&s
         let text = said_since(execution, offset);
         offset += text.len() as u64;
         if !text.is_empty() {
-            progress.ended();
+            events.ended();
             print(&text)?;
         }
         if !lives {
-            progress.ended();
+            events.ended();
             return Ok(());
         }
         if let Ok(now) = Execution::open(&execution.dir)
@@ -83,7 +83,7 @@ pub fn attach(execution: &Execution, progress: &dyn EventSink, print: &dyn Fn(&s
         {
             view.show(&now.state, nth, &now.run_log(nth), now.state.worked_s, None);
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -99,7 +99,7 @@ pub fn stop(execution: &Execution, now: bool) -> Result<()> {
         kill_process(pid, *signal).or_fail(Code::Start)?;
     }
     while execution.lives() {
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }

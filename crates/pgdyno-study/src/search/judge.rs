@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use pgdyno_measure::Phase;
 use pgdyno_measure::search::Seen;
 use pgdyno_report::units;
-use pgdyno_results::{INTERVALS, KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary};
+use pgdyno_results::{KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary, read_intervals};
 
 /// An open loop with a greater share of late or skipped arrivals than this is overloaded.
 const MISSED: f64 = 0.01;
@@ -13,13 +14,13 @@ const LEAST_INTERVALS: usize = 6;
 
 /// The part of a run that a search needs.
 #[derive(Clone, Debug)]
-pub struct Measured {
-    pub id: String,
-    pub seen: Seen,
+pub(crate) struct Measured {
+    pub(crate) id: String,
+    pub(crate) seen: Seen,
     /// Why the load was too high, if no figure shows by how much.
-    pub overload: Option<String>,
+    pub(crate) overload: Option<String>,
     achieved_per_s: f64,
-    pub tps: f64,
+    pub(crate) tps: f64,
     failed_share: f64,
     mean_ns: Option<f64>,
     p50_ns: Option<f64>,
@@ -27,11 +28,30 @@ pub struct Measured {
     of_kinds: Vec<KindFigure>,
 }
 
+#[cfg(test)]
+impl Measured {
+    /// Returns a run with this margin and throughput, and nothing else.
+    pub(crate) fn of(margin: f64, tps: f64) -> Self {
+        Self {
+            id: String::new(),
+            seen: Seen::Margin(margin),
+            overload: None,
+            achieved_per_s: tps,
+            tps,
+            failed_share: 0.0,
+            mean_ns: None,
+            p50_ns: None,
+            p99_ns: None,
+            of_kinds: Vec::new(),
+        }
+    }
+}
+
 /// Judges the run with this record, in `directory`.
 ///
 /// # Errors
 /// When the run has no figures, or not those of an objective; says why.
-pub fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Result<Measured, String> {
+pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Result<Measured, String> {
     let summary = record.summary.as_ref().ok_or_else(|| record.reason.clone().unwrap_or_default())?;
     let overload =
         doubt(record, objectives).or_else(|| behind(record, summary)).or_else(|| growing(directory, summary));
@@ -98,7 +118,9 @@ fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
 /// Returns the trend of response times if they grew throughout: the queue is never worked off.
 fn growing(directory: &Path, summary: &Summary) -> Option<String> {
     // Without the series there is no trend.
-    let series = medians_ns(&std::fs::read_to_string(directory.join(INTERVALS)).ok()?);
+    let intervals = read_intervals(directory).ok()?;
+    let measured = intervals.iter().filter(|interval| interval.phase == Phase::Measure.name());
+    let series: Vec<f64> = measured.filter_map(|interval| Some(interval.response_ns?[0] as f64)).collect();
     let third = series.len() / 3;
     if series.len() < LEAST_INTERVALS {
         return None;
@@ -114,17 +136,6 @@ fn growing(directory: &Path, summary: &Summary) -> Option<String> {
             units::ms(last as u64)
         )
     })
-}
-
-/// Returns the median response time of each interval of the measured window.
-fn medians_ns(intervals: &str) -> Vec<f64> {
-    let mut lines = intervals.lines();
-    let header: Vec<_> = lines.next().unwrap_or_default().split(',').collect();
-    let column = |name: &str| header.iter().position(|known| *known == name);
-    let (Some(phase), Some(p50)) = (column("phase"), column("response_latency_ns_p50")) else { return Vec::new() };
-    let rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
-    let measured = rows.filter(|row| row.get(phase) == Some(&"measure"));
-    measured.filter_map(|row| row.get(p50)?.parse().ok()).collect()
 }
 
 /// Returns the median; 0 without values.
@@ -145,7 +156,7 @@ fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Returns a load and its runs, as the record of the search stores them.
-pub fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
+pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
     let of = |figure: fn(&Measured) -> Option<f64>| median_of(runs.iter().filter_map(figure));
     let of_kind = |(nth, kind): (usize, &KindFigure)| {
         let of = |figure: fn(&KindFigure) -> Option<f64>| {
@@ -195,8 +206,8 @@ mod tests {
     }
 
     fn series(medians: &[u64]) -> String {
-        let rows = medians.iter().map(|p50| format!("measure,{p50}\n"));
-        format!("phase,response_latency_ns_p50\nramp,9\n{}", rows.collect::<String>())
+        let rows = medians.iter().map(|p50| format!("measure,{p50},{p50}\n"));
+        format!("phase,response_latency_ns_p50,response_latency_ns_max\nramp,9,9\n{}", rows.collect::<String>())
     }
 
     #[test]
