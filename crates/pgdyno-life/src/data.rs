@@ -7,6 +7,7 @@ pub(crate) mod foreign;
 pub mod keep;
 pub mod loaded;
 pub mod loading;
+pub mod reached;
 pub(crate) mod rights;
 pub(crate) mod spared;
 

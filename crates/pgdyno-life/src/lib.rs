@@ -9,12 +9,14 @@
 //! - [`run`](mod@run): executes a run on its target; [`prepare`]: prepares the server and restores it;
 //! - [`stage`]: runs on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives the
 //!   server and watches it;
+//! - [`check`](mod@check): checks of loaded data;
 //! - [`record`]: the record while the run goes on, its status, and its page;
 //! - [`agents`]: several machines as one driver;
 //! - [`pgbench`]: the drop-in, which has its own life cycle and shares the record;
 //! - [`events`], [`failure`], [`exit_code`] and [`interrupt`]: how a run reports and how it ends.
 
 pub mod agents;
+pub mod check;
 pub mod data;
 mod drive;
 pub mod events;

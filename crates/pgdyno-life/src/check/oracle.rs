@@ -3,14 +3,14 @@
 
 mod duckdb;
 
-use pgdyno_life::data;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use crate::data;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
 use pgdyno_load::Moment;
 use pgdyno_net::Admin;
 use pgdyno_workload::{Check, Workload};
 
-use super::CheckOutput;
+use super::{CheckSink, report_set, skip};
 use duckdb::DuckDb;
 
 /// Refuses workloads that have no queries to compare.
@@ -25,12 +25,12 @@ pub(super) fn admit(workload: &Workload) -> Result<()> {
     }
 }
 
-/// Compares all answers, and prints the result of each.
+/// Compares all answers, and passes on the result of each.
 pub(super) fn compare(
     access: &data::DataAccess<'_>,
     admin: &mut Admin,
     workload: &Workload,
-    output: &mut CheckOutput,
+    output: &mut dyn CheckSink,
 ) -> Result<Code> {
     let duckdb = DuckDb::find(access.stop)?;
     let mut codes = Vec::new();
@@ -55,10 +55,10 @@ pub(super) fn compare(
         output.heading(&format!("answers with the parameters of a run, against {}:", duckdb.version))?;
         let (set, _) =
             data::check(access, data.as_ref(), Moment::Only(&checks), &format!("against {}", duckdb.version))?;
-        codes.push(output.set(&set)?);
+        codes.push(report_set(&set, output)?);
         for name in oracle.left_out {
             let why = "without indexes the server takes hours";
-            output.skipped(&set.when, name, why, &[])?;
+            skip(output, &set.when, [name, why], &[])?;
         }
     }
     Ok(Code::first_bad(codes))

@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::time::Instant;
 
-use pgdyno_life::data::DataAccess;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use crate::data::DataAccess;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
 use pgdyno_measure::Digest;
 use pgdyno_net::{Admin, Rows};
 use pgdyno_results::{Answer, CheckRecord, CheckSet, RunRecord, Status, answers, list_runs, read_record};
 use pgdyno_workload::Workload;
 
-use super::CheckOutput;
+use super::{CheckSink, report_set};
 
-/// Compares the answers with those of the last run in `results`, and prints the result of each. Returns success if
+/// Compares the answers with those of the last run in `results`, and passes on the result of each. Returns success if
 /// there is no such run.
 pub(super) fn compare(
     access: &DataAccess<'_>,
     admin: &mut Admin,
     workload: &Workload,
     results: &Path,
-    output: &mut CheckOutput,
+    output: &mut dyn CheckSink,
 ) -> Result<Code> {
     let Some(data) = workload.data.first() else { return Ok(Code::Success) };
     let stamp = pgdyno_load::complete_stamp(admin, data.as_ref()).or_fail(Code::Load)?;
@@ -56,7 +56,7 @@ pub(super) fn compare(
     access.events.ended();
     admin.execute("rollback").or_fail(Code::Check)?;
     output.heading(&format!("answers beside those of run {}, which read the same rows:", run.id))?;
-    output.set(&CheckSet { when: "beside an earlier run".to_owned(), checks })
+    report_set(&CheckSet { when: "beside an earlier run".to_owned(), checks }, output)
 }
 
 fn failed(access: &DataAccess<'_>, query: &str, error: &dyn std::fmt::Display) -> Failure {

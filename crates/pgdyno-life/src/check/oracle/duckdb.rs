@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
 use pgdyno_workload::{CopyBuf, OracleQuery, OracleTable};
 use tempfile::TempDir;
 

@@ -1,20 +1,18 @@
 //! `pgdyno check --isolation`: tests whether concurrent transactions are isolated, and whether committed ones survive a
 //! crash.
 
-use std::sync::atomic::AtomicBool;
-
-use pgdyno_life::data;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::prepare::durability;
-use pgdyno_life::target::{Kind, Target, places};
+use crate::data;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::prepare::durability;
+use crate::target::{Kind, Target, places};
 use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
 use pgdyno_net::Admin;
 use pgdyno_report::forms::{Outcome, OutcomeForm};
 use pgdyno_server::kept;
 use pgdyno_workload::{IsolationLevel, Workload};
 
-use super::CheckOutput;
+use super::{CheckSink, skip};
 
 /// What these tests are called beside other checks.
 const WHEN: &str = "isolation";
@@ -24,13 +22,13 @@ const BY_HAND: &str = "pgdyno does not crash a server that it did not start; do 
                        during `pgdyno run`, start it again, and hold the run's New-Orders against the order numbers; or \
                        `pgdyno server start` one that is like it, and check that";
 
-/// Runs the isolation tests, and prints the result of each.
+/// Runs the isolation tests, and passes on the result of each.
 pub(super) fn scenarios(
     access: &data::DataAccess<'_>,
     admin: &mut Admin,
     workload: &Workload,
     level: Option<IsolationLevel>,
-    output: &mut CheckOutput,
+    output: &mut dyn CheckSink,
 ) -> Result<Code> {
     let id = workload.meta.id;
     let actual = level.map_or_else(|| default_level(admin), Ok).or_fail(Code::Start)?;
@@ -41,7 +39,7 @@ pub(super) fn scenarios(
     }
     if access.caps.distributed_tables {
         let why = "the tables may lie on several nodes, and who waits for whom is known to each of them alone";
-        output.skipped(WHEN, "isolation", why, &[])?;
+        skip(output, WHEN, ["isolation", why], &[])?;
         return Ok(Code::Success);
     }
     for data in &workload.data {
@@ -72,17 +70,16 @@ pub(super) fn scenarios(
     Ok(code)
 }
 
-/// Runs the durability test on a private server of the same version, and prints its result.
+/// Runs the durability test on a private server of the same version, and passes on its result.
 pub(super) fn durability(
     access: &data::DataAccess<'_>,
     target: &Target,
     workload: &Workload,
-    stop: &AtomicBool,
-    output: &mut CheckOutput,
+    output: &mut dyn CheckSink,
 ) -> Result<Code> {
     let Some(test) = workload.audit.as_ref().map(|audit| audit.durability()) else { return Ok(Code::Success) };
     let Kind::Embedded(_) = target.kind else {
-        output.skipped(WHEN, test.clause, test.title, &[BY_HAND])?;
+        skip(output, WHEN, [test.clause, test.title], &[BY_HAND])?;
         return Ok(Code::Success);
     };
     let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
@@ -90,7 +87,7 @@ pub(super) fn durability(
             Failure::new(Code::Server, "the private server is gone").hint("start it again with `pgdyno server start`")
         );
     };
-    let result = durability::test(&like, workload, &test, access.events, stop)?;
+    let result = durability::test(&like, workload, &test, access.events, access.stop)?;
     let holds = result.found.is_empty();
     let outcome = if holds { Outcome::Holds } else { Outcome::Broken };
     let notes = result.found.into_iter().chain([result.remark]).collect();
