@@ -101,7 +101,7 @@ impl Runner<'_> {
     }
 }
 
-/// Returns the failure of a run that cannot be used, by the reason in its record or what it said last; `what` begins the
+/// Returns the failure of a run that cannot be used, by the reason in its record or the last error in its log; `what` begins the
 /// sentence.
 fn failure(what: &str, reason: Option<String>, code: Option<i32>, log: &Path) -> Failure {
     let output = fs::read_to_string(log).unwrap_or_default();

@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// `store`, if there is one.
 pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
     let log = append_to_file(&execution.log()).or_fail(Code::Start)?;
-    let said_before = log.metadata().map_or(0, |log| log.len());
+    let log_bytes_before = log.metadata().map_or(0, |log| log.len());
     let mut child = Command::new(own_program()?)
         .args(["suite", "resume", "--detached"])
         .arg(&execution.dir)
@@ -41,7 +41,7 @@ pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
         }
         if let Some(status) = child.try_wait().or_fail(Code::Start)? {
             // It may have ended already; then its messages are in its log.
-            let output = said_since(execution, said_before);
+            let output = log_since(execution, log_bytes_before);
             let code = status.code().and_then(Code::of_number);
             return match code {
                 Some(Code::Success | Code::Run) => Ok(pid),
@@ -52,7 +52,7 @@ pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
     }
 }
 
-fn said_since(execution: &Execution, offset: u64) -> String {
+fn log_since(execution: &Execution, offset: u64) -> String {
     let mut text = Vec::new();
     let read = File::open(execution.log()).and_then(|mut log| {
         log.seek(SeekFrom::Start(offset))?;
@@ -68,7 +68,7 @@ pub fn attach(execution: &Execution, events: &dyn EventSink, print: &dyn Fn(&str
     loop {
         // Text that is written between the two calls is read in the next round, or was written before the suite ended.
         let lives = execution.lives();
-        let text = said_since(execution, offset);
+        let text = log_since(execution, offset);
         offset += text.len() as u64;
         if !text.is_empty() {
             events.ended();

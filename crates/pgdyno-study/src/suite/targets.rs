@@ -145,11 +145,11 @@ impl<'a> Targets<'a> {
         self.privates.release(target);
         let Some(dsn) = execution.state.provisioned.get(target) else { return Ok(()) };
         // A connection that holds a lock could prevent a server from stopping.
-        let place = match dsn {
+        let address = match dsn {
             Some(dsn) => Some(ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Run)?.to_string()),
             None => self.given(target).map(ToString::to_string),
         };
-        place.and_then(|place| self.locks.remove(&place));
+        address.and_then(|address| self.locks.remove(&address));
         if self.tear_down(target, execution) {
             execution.state.provisioned.remove(target);
             execution.write()?;
@@ -162,7 +162,7 @@ impl<'a> Targets<'a> {
         let Some(hook) = self.hook(target, |hooks| &hooks.teardown) else { return true };
         let stop = self.interrupt.control.stop_flag();
         let ended = self
-            .place("teardown", target, execution)
+            .hook_context("teardown", target, execution)
             .and_then(|(dir, env)| hooks::run("teardown", hook, &dir, &env, stop).map_err(|failed| failed.1));
         if let Err(failure) = &ended {
             self.progress.warn(&format!("{target} may still be running and cost money: {}", failure.text()));
@@ -182,7 +182,7 @@ impl<'a> Targets<'a> {
 
     /// Makes the server, and returns its connection string if the hook prints one.
     fn provision(&self, hook: &Hook, target: &str, execution: &Execution) -> Result<Option<String>> {
-        let (dir, env) = self.place("provision", target, execution)?;
+        let (dir, env) = self.hook_context("provision", target, execution)?;
         let made = hooks::provision(hook, &dir, &env, self.interrupt.control.stop_flag());
         let (_, dsn) = made.map_err(|failed| failed.1)?;
         match dsn {
@@ -195,7 +195,12 @@ impl<'a> Targets<'a> {
     }
 
     /// Returns the directory for the output of a hook, and its environment.
-    fn place(&self, name: &str, target: &str, execution: &Execution) -> Result<(PathBuf, [(&'static str, String); 2])> {
+    fn hook_context(
+        &self,
+        name: &str,
+        target: &str,
+        execution: &Execution,
+    ) -> Result<(PathBuf, [(&'static str, String); 2])> {
         let dir = execution.dir.join("targets").join(target);
         std::fs::create_dir_all(&dir).or_fail(Code::Run)?;
         self.progress.note(&format!("hook {name} of {target}"));

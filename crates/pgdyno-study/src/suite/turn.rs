@@ -45,7 +45,7 @@ impl SuiteRun<'_> {
     fn drive(&mut self, nth: usize, order: &Order) -> Result<Option<Done>> {
         let state = &self.execution.state;
         let (place, log) = (state.place(nth), self.execution.run_log(nth));
-        let said_before = std::fs::metadata(&log).map_or(0, |log| log.len());
+        let log_bytes_before = std::fs::metadata(&log).map_or(0, |log| log.len());
         let time_limit = self.suite.run_timeout_s.map(Duration::from_secs_f64);
         let runner = Runner { results: &state.results, store: self.store, interrupt: self.interrupt };
         let left = left_s(&state.runs, &self.standings, self.suite.cool_down_s);
@@ -60,19 +60,19 @@ impl SuiteRun<'_> {
         let ended = runner.run(&Run { order, place: &place, log: &log, time_limit }, &show);
         self.events.ended();
         let ended = ended?;
-        let why = self.why(&ended, &log, said_before);
+        let why = self.why(&ended, &log, log_bytes_before);
         self.settle(nth, ended, &why)
     }
 
     /// Returns why a run failed that leaves no reason in its record.
-    fn why(&self, ended: &Ended, log: &Path, said_before: u64) -> String {
+    fn why(&self, ended: &Ended, log: &Path, log_bytes_before: u64) -> String {
         match (ended.code, ended.signal) {
             _ if ended.is_late => {
                 let timeout = units::duration(self.suite.run_timeout_s.unwrap_or_default());
                 format!("it took longer than run_timeout, {timeout}, and was ended")
             }
             (_, Some(signal)) => format!("its process was ended by signal {signal}"),
-            (code, _) => error_in(log, said_before).unwrap_or_else(|| {
+            (code, _) => error_in(log, log_bytes_before).unwrap_or_else(|| {
                 format!("its process ended with code {} and without a message", code.unwrap_or_default())
             }),
         }
@@ -130,10 +130,10 @@ impl SuiteRun<'_> {
     }
 }
 
-/// Returns the error in a run's output after position `said_before`.
-fn error_in(log: &Path, said_before: u64) -> Option<String> {
+/// Returns the error in a run's output after position `log_bytes_before`.
+fn error_in(log: &Path, log_bytes_before: u64) -> Option<String> {
     let bytes = std::fs::read(log).ok()?;
-    let said = bytes.get(usize::try_from(said_before).ok()?..)?;
-    let text = String::from_utf8_lossy(said).into_owned();
+    let output = bytes.get(usize::try_from(log_bytes_before).ok()?..)?;
+    let text = String::from_utf8_lossy(output).into_owned();
     text.lines().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned)
 }

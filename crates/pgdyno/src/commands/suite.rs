@@ -8,8 +8,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Suite as Plan, Turn};
-use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
-use pgdyno_report::{suite as report, units};
+use pgdyno_report::forms::{FORMAT_VERSION, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
+use pgdyno_report::suite as report;
 
 use crate::cli::{BeginArgs, Cli, Command, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
@@ -19,7 +19,6 @@ use pgdyno_study::suite::check::{self, Draft};
 use pgdyno_study::suite::execution::{self, Execution, Lock, Origin};
 use pgdyno_study::suite::run::{Outcome, Work, carry_out};
 use pgdyno_study::suite::{background, decider, standing, status};
-use pgdyno_untrusted::ShellWord;
 
 use super::confirm::confirm;
 use super::store;
@@ -142,40 +141,23 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
     let turns = suite.turns();
     let known: Option<f64> = turns.iter().map(|turn| drafts[turn.cell].seconds()).sum();
     let rests = suite.cool_down_s * turns.len().saturating_sub(1) as f64;
-    if is_json {
-        let turn = |turn: &Turn| TurnForm {
-            cell: suite.cells[turn.cell].key.clone(),
-            repetition: turn.repetition,
-            seconds: drafts[turn.cell].seconds(),
-            args: suite.cells[turn.cell].args.clone(),
-        };
-        let form = SuitePlanForm {
-            format_version: FORMAT_VERSION,
-            suite: suite.name.clone(),
-            runs: turns.iter().map(turn).collect(),
-            seconds: known.map(|seconds| seconds + rests),
-            budget_s: suite.budget_s,
-        };
-        super::print_form(&form)?;
-        return Ok(Code::Success);
+    let turn = |turn: &Turn| TurnForm {
+        cell: suite.cells[turn.cell].key.clone(),
+        repetition: turn.repetition,
+        seconds: drafts[turn.cell].seconds(),
+        args: suite.cells[turn.cell].args.clone(),
+    };
+    let form = SuitePlanForm {
+        format_version: FORMAT_VERSION,
+        suite: suite.name.clone(),
+        runs: turns.iter().map(turn).collect(),
+        seconds: known.map(|seconds| seconds + rests),
+        budget_s: suite.budget_s,
+    };
+    match is_json {
+        true => super::print_form(&form)?,
+        false => super::print_lines(&report::plan(&form))?,
     }
-    let mut text = String::new();
-    for (nth, turn) in turns.iter().enumerate() {
-        let cell = &suite.cells[turn.cell];
-        let takes = drafts[turn.cell].seconds().map_or_else(String::new, |s| format!("  {}", units::duration(s)));
-        text += &format!("{:>3}. {} #{}{takes}\n", nth + 1, cell.key, turn.repetition);
-        if turn.repetition == 1 {
-            let words: Vec<_> = cell.args.iter().map(|word| ShellWord(word).to_string()).collect();
-            text += &format!("     pgdyno run {}\n", words.join(" "));
-        }
-    }
-    let whole = known.map_or_else(
-        || "not known, as some count transactions".to_owned(),
-        |seconds| format!("{} without loads", units::duration(seconds + rests)),
-    );
-    text += &format!("{} runs; time: {whole}", turns.len());
-    text += &suite.budget_s.map_or_else(String::new, |budget| format!("; budget: {}", units::duration(budget)));
-    super::print_lines(&format!("{text}\n"))?;
     Ok(Code::Success)
 }
 
@@ -310,10 +292,7 @@ fn list(results: &Path, is_json: bool) -> Result<Code> {
         super::print_form(&SuitesForm { format_version: FORMAT_VERSION, suites })?;
         return Ok(Code::Success);
     }
-    let mut text = String::new();
-    for SuiteForm { name, state, planned, complete, failed } in suites {
-        text += &format!("{name:<44} {state:<28} {complete} of {planned} complete, {failed} failed\n");
-    }
+    let mut text = report::list(&suites);
     if text.is_empty() {
         let readable = if unreadable.is_empty() { "" } else { " readable" };
         text = format!("no{readable} suites in {}\n", results.display());
