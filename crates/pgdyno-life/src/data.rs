@@ -11,6 +11,7 @@ mod load;
 pub mod loaded;
 pub mod loading;
 mod provide;
+pub mod reached;
 mod repair;
 pub(crate) mod rights;
 mod size;

@@ -9,12 +9,14 @@
 //! - [`run`](mod@run): a run as rooms, from the server that is prepared to the record that is judged;
 //! - [`prepare`]: the steps that prepare a server and restore it; [`data`]: the data is loaded, found or copied, and checked; `drive`:
 //!   the clients drive the server, which is watched meanwhile;
+//! - [`check`](mod@check): checks of loaded data;
 //! - [`record`]: the record while the run goes on, its status, and its page;
 //! - [`agents`]: several machines as one driver;
 //! - [`pgbench`]: the drop-in, which has its own life cycle and shares the record;
 //! - [`events`], [`failure`], [`exit_code`] and [`interrupt`]: how a run reports and how it ends.
 
 pub mod agents;
+pub mod check;
 pub mod data;
 mod drive;
 pub mod events;

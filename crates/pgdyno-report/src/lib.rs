@@ -25,13 +25,16 @@ mod machine;
 mod markdown;
 mod metric;
 pub mod paint;
+pub mod plan;
 mod query_costs;
 mod recipe;
 mod rules;
+pub mod runs;
 pub mod scaling;
 pub mod schemas;
 pub mod search;
 mod steady;
+pub mod stored;
 pub mod suite;
 mod sysbench;
 mod tasks;
@@ -46,7 +49,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
 
-pub use recipe::recipe;
+pub use recipe::{recipe, recipes};
 pub use wrap::folded;
 
 /// The look of text.

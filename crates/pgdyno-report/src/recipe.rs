@@ -6,6 +6,17 @@ use pgdyno_plan::recipe::{Recipe, Size, Steps, Value};
 
 use crate::guide::{figures, share, time};
 
+/// Returns the list of recipes.
+#[must_use]
+pub fn recipes(recipes: &[Recipe]) -> String {
+    let mut text = String::new();
+    for recipe in recipes {
+        let sizes: Vec<_> = recipe.sizes.iter().map(|size| size.name.as_str()).collect();
+        text += &format!("{:<26} {}\n{:<26} sizes: {}\n", recipe.name, recipe.title, "", sizes.join(", "));
+    }
+    text
+}
+
 /// Returns the whole recipe.
 #[must_use]
 pub fn recipe(recipe: &Recipe) -> String {

@@ -2,8 +2,10 @@
 //! cell is that of its records.
 
 mod junit;
+mod plan;
 
 pub use junit::junit;
+pub use plan::{list, plan};
 
 use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;

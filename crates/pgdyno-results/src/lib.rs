@@ -83,5 +83,5 @@ pub use store::{
 };
 pub use study::{Study, StudyKind};
 pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
-pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_timeline};
+pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_intervals, read_timeline};
 pub use trust::{Trust, TrustRecord};

@@ -8,10 +8,10 @@ use pgdyno_measure::Phase;
 use crate::error::{StoreError, io_error, malformed};
 use crate::hlog;
 use crate::interval::IntervalRecord;
-use crate::layout::{INTERVALS, LATENCY, directory};
+use crate::layout::{LATENCY, directory};
 use crate::record::RunRecord;
-use crate::store::{read_beside, read_text_beside};
-use crate::timeline::{self, TimelineInterval};
+use crate::store::read_beside;
+use crate::timeline::{TimelineInterval, read_intervals};
 
 /// The measured window of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,9 +49,7 @@ impl SeriesInterval {
 /// When a file cannot be read or parsed.
 pub fn read_series(path: &Path, record: &RunRecord, results: &Path) -> Result<Series, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(of_record(record)) };
-    let file = directory.join(INTERVALS);
-    let text = read_text_beside(&directory, INTERVALS).map_err(io_error("read", &file))?;
-    let intervals = intervals(&text).map_err(|why| malformed(&file, why))?;
+    let intervals = measured(read_intervals(&directory)?);
     let file = directory.join(LATENCY);
     let latencies = match read_beside(&directory, LATENCY) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
@@ -81,15 +79,15 @@ fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
 }
 
-/// Returns the measured intervals in the text of `intervals.csv`.
-fn intervals(text: &str) -> Result<Vec<Measured>, String> {
-    let measured = timeline::parse(text)?.into_iter().filter(|interval| interval.phase == Phase::Measure.name());
+/// Returns the measured ones of all intervals.
+fn measured(intervals: Vec<TimelineInterval>) -> Vec<Measured> {
+    let measured = intervals.into_iter().filter(|interval| interval.phase == Phase::Measure.name());
     let interval = |i: TimelineInterval| Measured {
         start_ms: milliseconds(i.start_s),
         seconds: i.end_s - i.start_s,
         committed: i.committed,
     };
-    Ok(measured.map(interval).collect())
+    measured.map(interval).collect()
 }
 
 /// Data of one interval in `latency.hlog`.

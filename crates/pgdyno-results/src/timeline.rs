@@ -85,9 +85,7 @@ pub struct LatencyLine {
 /// When a file cannot be read or parsed.
 pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<Timeline, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(Timeline::of_record(record)) };
-    let file = directory.join(INTERVALS);
-    let text = read_text_beside(&directory, INTERVALS).map_err(io_error("read", &file))?;
-    let intervals = parse(&text).map_err(|why| malformed(&file, why))?;
+    let intervals = read_intervals(&directory)?;
     let file = directory.join(GROUP_INTERVALS);
     let groups = match read_text_beside(&directory, GROUP_INTERVALS) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -96,6 +94,16 @@ pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<
     let executions = executions::read(&directory)?;
     let profile = profile::read(&directory)?;
     Ok(Timeline { directory: Some(directory), intervals, groups, executions, profile })
+}
+
+/// Reads the intervals of the run in this directory.
+///
+/// # Errors
+/// When `intervals.csv` cannot be read or parsed.
+pub fn read_intervals(directory: &Path) -> Result<Vec<TimelineInterval>, StoreError> {
+    let file = directory.join(INTERVALS);
+    let text = read_text_beside(directory, INTERVALS).map_err(io_error("read", &file))?;
+    parse(&text).map_err(|why| malformed(&file, why))
 }
 
 pub(crate) fn latency_line(line: hlog::Line) -> LatencyLine {

@@ -13,6 +13,7 @@ mod copies;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod local;
 mod mirror;
 mod names;
 mod rows;
@@ -23,6 +24,7 @@ mod studies;
 
 pub use copies::{News, Reporter};
 pub use error::CentralError;
+pub use local::{Local, Sent};
 pub use mirror::Mirror;
 pub use names::RunName;
 pub use run_files::{LeftOut, RunFiles};

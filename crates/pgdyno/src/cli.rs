@@ -33,7 +33,7 @@ pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
 pub(crate) use serve::ServeArgs;
-pub(crate) use store::{PushArgs, ResultsArgs, StoreArgs, StoreCommand, VARIABLE as STORE_VARIABLE};
+pub(crate) use store::{PushArgs, ResultsArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 pub(crate) use target::{ConsentArgs, TargetArgs};
 pub(crate) use watch::WatchArgs;

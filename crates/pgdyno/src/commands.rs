@@ -25,6 +25,7 @@ mod serve;
 mod server;
 mod show;
 mod store;
+mod study;
 mod suite;
 pub(crate) mod version;
 

@@ -1,18 +1,10 @@
 //! The command line of pgdyno. Only this crate prints and exits.
 
-mod ab;
 mod arguments;
-mod child;
 mod cli;
 mod commands;
-mod frontier;
-mod held;
 mod interrupt;
-mod resumable;
-mod search;
 mod signals;
-mod study_lock;
-mod suite;
 
 use std::process::ExitCode;
 

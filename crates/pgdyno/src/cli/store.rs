@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use pgdyno_plan::RESULTS;
+use pgdyno_study::process::STORE_VARIABLE;
 
 use super::{FormatArgs, OutArgs, examples};
-
-/// The variable that names the store where no option does.
-pub(crate) const VARIABLE: &str = "PGDYNO_STORE";
 
 /// The store that a command writes to.
 #[derive(Clone, Debug, Args)]
@@ -69,7 +67,7 @@ fn store(option: Option<String>) -> Option<String> {
 }
 
 fn of_environment() -> Option<String> {
-    std::env::var(VARIABLE).ok().filter(|dsn| !dsn.is_empty())
+    std::env::var(STORE_VARIABLE).ok().filter(|dsn| !dsn.is_empty())
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,5 +1,8 @@
 //! `pgdyno drop`: drops data that pgdyno loaded.
 
+use std::sync::Arc;
+
+use pgdyno_life::data::reached::Reached;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -10,8 +13,8 @@ use pgdyno_report::forms::{DropForm, FORMAT_VERSION};
 
 use crate::cli::DropArgs;
 use crate::interrupt;
+use pgdyno_live::Progress;
 
-use super::check::Place;
 use super::confirm::confirm;
 
 pub(crate) fn run(args: &DropArgs) -> Result<Code> {
@@ -30,14 +33,15 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
 fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.workload.order();
     let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
-    let place = Place::reach(&args.data, &workload, interrupt)?;
-    reach::admit_change(place.caps(), "drop")?;
-    let mut admin = place.admin()?;
+    let progress = Arc::new(Progress::new(args.data.quiet));
+    let database = Reached::reach(&args.data.target.order(), &workload, interrupt, progress)?;
+    reach::admit_change(database.caps(), "drop")?;
+    let mut admin = database.admin()?;
     let (mut names, mut stamped) = (Vec::new(), false);
     // Data that was loaded last may depend on data that was loaded first.
     for data in workload.data.iter().rev() {
         let dropped = drop_data(&mut admin, data.as_ref(), args.force).map_err(|error| {
-            let error = error.asked(place.plain());
+            let error = error.asked(database.plain());
             if names.is_empty() {
                 return Failure::new(Code::Load, error);
             }

@@ -7,8 +7,8 @@ use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_report::forms::{
     FORMAT_VERSION, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm, UnreadableForm, WorkloadsForm,
 };
-use pgdyno_report::units;
-use pgdyno_results::{Metric, RECORD, RunRecord, StoreError, list_runs, read_record};
+use pgdyno_report::runs::line;
+use pgdyno_results::{RECORD, RunRecord, StoreError, list_runs, read_record};
 use pgdyno_workload::{Meta, Param};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
@@ -21,7 +21,7 @@ pub(crate) fn run(what: &List) -> Result<Code> {
         List::Workloads(format) if format.is_json() => super::print_form(&workloads_form()?)?,
         List::Workloads(_) => super::print_text(&workloads()?)?,
         List::Recipes(format) if format.is_json() => super::print_form(&recipes_form())?,
-        List::Recipes(_) => super::print_text(&recipes())?,
+        List::Recipes(_) => super::print_text(&pgdyno_report::recipes(pgdyno_plan::recipe::all()))?,
         List::Runs { select, format } if format.is_json() => super::print_form(&runs_form(select)?)?,
         List::Runs { select, .. } => super::print_text(&runs(select)?)?,
     }
@@ -80,15 +80,6 @@ fn runs_form(select: &SelectArgs) -> Result<RunsForm> {
     Ok(form)
 }
 
-fn recipes() -> String {
-    let mut text = String::new();
-    for recipe in pgdyno_plan::recipe::all() {
-        let sizes: Vec<_> = recipe.sizes.iter().map(|size| size.name.as_str()).collect();
-        text += &format!("{:<26} {}\n{:<26} sizes: {}\n", recipe.name, recipe.title, "", sizes.join(", "));
-    }
-    text
-}
-
 /// A run of a list: the name of its directory, and its record, if it can be read.
 pub(super) struct Listed {
     name: String,
@@ -126,35 +117,4 @@ fn runs(select: &SelectArgs) -> Result<String> {
         text = format!("no{such} runs in {}\n", results.place());
     }
     Ok(text)
-}
-
-/// Returns the line of a run with its result.
-fn line(record: &RunRecord) -> String {
-    let plan = &record.plan;
-    let mut words = Vec::new();
-    if let Some(recipe) = &plan.recipe {
-        let size = [&recipe.name, &recipe.size, &recipe.variant].map(String::as_str);
-        words.push(size.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
-    }
-    words.extend(record.labels.iter().map(|(name, value)| format!("{name}={value}")));
-    if let Some(suite) = &plan.suite {
-        words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
-    }
-    if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, units::size(plan)));
-    }
-    let clients = plan.stage_clients();
-    let plural = if clients == 1 { "" } else { "s" };
-    words.push(format!("{} client{plural}", units::count(u64::from(clients))));
-    words.push(record.summary.as_ref().map_or_else(
-        || "nothing measured".to_owned(),
-        |summary| {
-            let own = Metric::of_workload(record).into_iter();
-            let own = own.filter_map(|metric| {
-                Some(format!("{} {}, ", units::listed(&metric, metric.value(record)?), metric.title()))
-            });
-            format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
-        },
-    ));
-    format!("{:<11} {}", record.status.name(), words.join(" · "))
 }

@@ -1,9 +1,13 @@
 //! `pgdyno load`: creates and loads a workload's data, and checks the rows.
 
+use std::sync::Arc;
+
 use pgdyno_life::agents::load::{LoadFacts, LoadTeam, SharedLoad};
+use pgdyno_life::check::report_set;
 use pgdyno_life::data;
 use pgdyno_life::data::loaded::stamped;
 use pgdyno_life::data::loading::LoadSettings;
+use pgdyno_life::data::reached::Reached;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
@@ -15,7 +19,7 @@ use pgdyno_load::Moment;
 use crate::cli::LoadArgs;
 use crate::interrupt;
 
-use super::check::{CheckOutput, Place};
+use super::check::CheckOutput;
 use super::confirm::confirm;
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
@@ -30,19 +34,20 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let meeting = args.meeting.clone().order();
     let gathering = Progress::new(args.data.quiet);
-    let what = (order.id(), &*workload.drive);
+    let what = (order.id(), &workload.drive);
     let team = LoadTeam::gather(&meeting, &args.data.target.order(), what, interrupt, &gathering)?;
-    let place = Place::reach(&args.data, &workload, interrupt)?;
+    let progress = Arc::new(Progress::new(args.data.quiet));
+    let database = Reached::reach(&args.data.target.order(), &workload, interrupt, progress)?;
     if let Some(team) = &team
-        && let Some(warning) = team.look(place.plain(), &mut place.admin()?, interrupt)?
+        && let Some(warning) = team.look(database.plain(), &mut database.admin()?, interrupt)?
     {
         gathering.warn(&warning);
     }
     // Loaded or partly loaded data decides what the arguments leave open.
-    let there = stamped(&mut place.admin()?, &workload)?;
+    let there = stamped(&mut database.admin()?, &workload)?;
     let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
-    let access = place.access(interrupt.control.stop_flag());
-    if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
+    let access = database.access(interrupt.control.stop_flag());
+    if let Some(note) = pgdyno_server::unused_cluster(&mut database.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
     }
     let loading = args.loading.order();
@@ -53,7 +58,8 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
         let shared = match &team {
             Some(team) => {
                 let (loaded, loaders) = (there.as_ref(), loading.loaders);
-                let facts = LoadFacts { target: place.plain(), workload: &order, loaded, caps: access.caps, loaders };
+                let facts =
+                    LoadFacts { target: database.plain(), workload: &order, loaded, caps: access.caps, loaders };
                 Some(team.share(&facts, data)?)
             }
             None => None,
@@ -67,7 +73,7 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let mut codes = Vec::new();
     for data in &workload.data {
         let (set, _) = data::check(&access, data.as_ref(), Moment::AfterLoad, "after the load")?;
-        codes.push(output.set(&set)?);
+        codes.push(report_set(&set, &mut output)?);
     }
     output.end()?;
     Ok(Code::first_bad(codes))

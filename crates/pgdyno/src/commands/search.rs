@@ -6,23 +6,19 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::Demand;
-use pgdyno_results::{Objective, SearchRecord, StudyKind, admit, run_id};
-use pgdyno_workload::Txn;
-
-use crate::cli::SearchArgs;
-use crate::held::{announce_given, private_server};
-use crate::interrupt;
-use crate::search::{MAX_CLIENTS, SearchRun, Task};
-use crate::study_lock;
-use pgdyno_live::Progress;
+use pgdyno_results::{StudyKind, admit};
+use pgdyno_study::objectives::{of_workload, rarest_share};
+use pgdyno_study::private_server::{announce_given, private_server};
+use pgdyno_study::search::{MAX_CLIENTS, SearchRun, Wanted, begin};
 
 use super::confirm::confirm;
-use super::store;
+use super::study::{self, Session};
+use crate::cli::SearchArgs;
 
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 10.0;
 
-pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
+pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let dsn = args.run.store.dsn();
@@ -31,11 +27,10 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
     let (run, source) = (&request.order, &request.source);
     let draft = request.draft()?.resolved;
     let kinds = draft.workload.drive.txns();
-    args.slo = of_workload(args.slo, &kinds)?;
+    let objectives = of_workload(args.slo, &kinds)?;
     confirm(&run.target, "search", yes)?;
-    let interrupt = interrupt::listen()?;
-    let progress = Progress::new(quiet);
-    let store = dsn.map(|dsn| store::admit(&dsn, "search", &progress)).transpose()?;
+    let session = Session::begin(StudyKind::Search, quiet, dsn)?;
+    let (interrupt, progress) = (&session.interrupt, &session.progress);
     let target = request.target()?;
     admit(run.results()).or_fail(Code::Start)?;
     let (name, started) = (target.name(), Timestamp::now());
@@ -48,62 +43,30 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
         "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
         _ => planned,
     };
-    let _server = private_server(&request, &mut order, sized, &progress, &interrupt)?;
-    announce_given(target, &run.target, &progress, &interrupt)?;
+    let _server = private_server(&request, &mut order, sized, progress, interrupt)?;
+    announce_given(target, &run.target, progress, interrupt)?;
 
-    let suite = run_id(started, &source.name(), 0);
-    // A run's name consists of time, workload and salt; removing the others leaves the workload.
-    let workload = suite.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map_or("", |(name, _)| name);
-    let suite = format!("search-{workload}");
-    let id = run_id(started, &suite, started.as_nanosecond() as u64 ^ u64::from(std::process::id()));
-    let task = Task {
-        objectives: &args.slo,
-        share: share(&args.slo, &kinds),
-        by: &args.by,
+    let wanted = Wanted {
+        share: rarest_share(&objectives, &kinds),
+        objectives,
+        by: args.by,
         min: args.min,
         max: args.max,
         steps: args.steps.into(),
         precision: args.precision / 100.0,
         curve: args.curve.into(),
         time_s: run.drive.time.or_else(|| run.drive.transactions.is_none().then_some(DEFAULT_TIME_S)),
-        order,
-        results: run.results(),
-        interrupt: &interrupt,
-        progress: &progress,
     };
-    let record = SearchRecord::begin(id, started, source.name(), name, &args.by);
-    let _lock = study_lock::take(run.results(), StudyKind::Search, &record.id)?;
-    let mut search = SearchRun::begin(task, record, suite)?;
-    let ended = search.go();
-    let render = pgdyno_report::search::format(&args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let record = begin(started, &wanted, source.name(), name);
+    let _lock = session.lock(run.results(), &record.id, None)?;
+    let mut search = SearchRun::new(record, wanted, order, session.runner(run.results()), progress);
+    let ended = search.carry_out();
     if ended.is_ok() {
-        let mut bytes = Vec::new();
-        render(&search.record, &mut bytes).or_fail(Code::Start)?;
-        super::print_rendered(&args.format, &bytes)?;
+        study::print(search.record(), &args.format, pgdyno_report::search::format(&args.format))?;
     }
     progress.note(&format!("record: {}", search.path().display()));
-    if let Some(store) = &store {
-        store::push_study(store, StudyKind::Search, &search.path(), run.results(), &progress);
-    }
+    session.push(&search.path(), run.results());
     ended
-}
-
-/// Returns the objectives with the names of this workload's kinds of transactions.
-///
-/// # Errors
-/// When the workload does not run one of them.
-pub(super) fn of_workload(objectives: Vec<Objective>, kinds: &[Txn]) -> Result<Vec<Objective>> {
-    let known: Vec<_> = kinds.iter().filter(|kind| kind.weight > 0.0).map(|kind| kind.name).collect();
-    let named = objectives.into_iter().map(|objective| objective.of_workload(&known));
-    named.collect::<std::result::Result<_, _>>().map_err(|error| Failure::new(Code::Start, format!("--slo {error}")))
-}
-
-/// Returns the share of the rarest kind that an objective names in all transactions; 1 if none names one.
-fn share(objectives: &[Objective], kinds: &[Txn]) -> f64 {
-    let all: f64 = kinds.iter().map(|kind| kind.weight).sum();
-    let named = |kind: &&Txn| objectives.iter().any(|objective| objective.transaction() == Some(kind.name));
-    kinds.iter().filter(named).map(|kind| kind.weight / all).fold(1.0, f64::min)
 }
 
 fn admit_arguments(args: &SearchArgs) -> Result<()> {

@@ -12,10 +12,11 @@ use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
+use pgdyno_report::stored::{counted, table};
 use pgdyno_report::units;
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
 use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
-use pgdyno_untrusted::{TerminalText, require_own};
+use pgdyno_untrusted::require_own;
 
 pub(super) use push::{admit, push_ended, push_study};
 
@@ -158,7 +159,7 @@ fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> R
         if !is_json {
             super::print_text(&format!("pulled {name} to {path}\n"))?;
         }
-        kinds.push(kind);
+        kinds.push(kind.name());
         form.pulled.push(PulledForm { kind: kind.name().to_owned(), name, path });
     }
     if is_json {
@@ -207,7 +208,7 @@ fn list(central: &Central, is_json: bool) -> Result<Code> {
     }
     let text = match stored.is_empty() {
         true => format!("no runs in the store {}\n", central.options),
-        false => table(&stored, super::columns()),
+        false => table(&stored.into_iter().map(form).collect::<Vec<_>>(), super::columns()),
     };
     super::print_lines(&text)?;
     Ok(Code::Success)
@@ -224,8 +225,9 @@ fn prune(central: &Central, seconds: f64, is_dry: bool, is_json: bool) -> Result
         })?;
         return Ok(Code::Success);
     }
-    let kinds: Vec<_> = old.iter().map(|stored| stored.kind).collect();
+    let kinds: Vec<_> = old.iter().map(|stored| stored.kind.name()).collect();
     let all = units::bytes(old.iter().map(|stored| stored.bytes).sum());
+    let old: Vec<_> = old.into_iter().map(form).collect();
     let did = if is_dry { "would be deleted" } else { "deleted" };
     let text = match old.is_empty() {
         true => "no run is that old\n".to_owned(),
@@ -239,97 +241,4 @@ fn form(stored: Stored) -> StoredForm {
     let Stored { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by } = stored;
     let kind = kind.name().to_owned();
     StoredForm { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by }
-}
-
-/// Returns the list of what is stored. Where lines would be wider than `columns`, names have lines of their own.
-fn table(stored: &[Stored], columns: Option<usize>) -> String {
-    let mut rows = vec![["name", "status", "size", "pushed (UTC)", "by"].map(str::to_owned)];
-    rows.extend(stored.iter().map(|one| {
-        let Stored { name, status, pushed_at, pushed_by, .. } = one.clone();
-        [name, status, units::bytes(one.bytes), to_the_minute(&pushed_at), pushed_by].map(|cell| shown(&cell))
-    }));
-    let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
-    let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
-    let cells = |row: &[String; 5], from: usize| {
-        let cells = row.iter().zip(&widths).skip(from).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let is_wide = columns.is_some_and(|columns| rows.iter().any(|row| cells(row, 0).chars().count() > columns));
-    let line = |row: &[String; 5]| match is_wide {
-        true => format!("{}\n  {}\n", row[0], cells(row, 1)),
-        false => format!("{}\n", cells(row, 0)),
-    };
-    rows.iter().map(line).collect()
-}
-
-/// Returns text of a store for one cell of a list on a terminal.
-fn shown(cell: &str) -> String {
-    TerminalText(&cell.replace(['\n', '\t'], " ")).to_string()
-}
-
-/// Returns `2026-11-24 18:05` of `2026-11-24T18:05:59Z`.
-fn to_the_minute(time: &str) -> String {
-    time.replacen('T', " ", 1).chars().take("2026-11-24 18:05".len()).collect()
-}
-
-/// Returns `1 run`, `2 runs and 1 search`.
-fn counted(kinds: &[Kind]) -> String {
-    let all = std::iter::once(Kind::Run).chain(StudyKind::ALL.map(Kind::Study));
-    let words = all.filter_map(|kind| {
-        let number = kinds.iter().filter(|other| **other == kind).count();
-        let plural = match kind {
-            _ if number == 1 => "",
-            Kind::Study(StudyKind::Search) => "es",
-            _ => "s",
-        };
-        (number > 0).then(|| format!("{number} {}{plural}", kind.name()))
-    });
-    let words: Vec<_> = words.collect();
-    match words.as_slice() {
-        [] => "0 runs".to_owned(),
-        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
-        words => words.concat(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_have_lines_of_their_own_on_a_terminal() {
-        let run = |name: &str| Stored {
-            kind: Kind::Run,
-            name: name.to_owned(),
-            digest: String::new(),
-            started_at: "2026-11-24T18:00:00Z".to_owned(),
-            status: "interrupted".to_owned(),
-            workload: "noop".to_owned(),
-            bytes: 1 << 20,
-            pushed_at: "2026-11-24T18:05:59.123Z".to_owned(),
-            pushed_by: "a-team".to_owned(),
-        };
-        let short = [run("20261124T180000Z-noop-1a2b3c")];
-        let narrow = "name                          status       size     pushed (UTC)      by\n\
-                      20261124T180000Z-noop-1a2b3c  interrupted  1.0 MiB  2026-11-24 18:05  a-team\n";
-        assert_eq!(table(&short, Some(80)), narrow);
-        let long = [run("20261124T180000Z-frontier-ch-benchmark-1a2b3c4d"), short[0].clone()];
-        assert_eq!(table(&long, None).lines().count(), 3);
-        let wide = table(&long, Some(80));
-        assert_eq!(wide.lines().count(), 6, "{wide}");
-        assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
-        let hostile = [Stored { pushed_by: "\u{1b}[2J\nroot".to_owned(), ..short[0].clone() }];
-        assert!(table(&hostile, None).ends_with("\\u{1b}[2J root\n"));
-        assert!(wide.ends_with("\n  interrupted  1.0 MiB  2026-11-24 18:05  a-team\n"), "{wide}");
-    }
-
-    #[test]
-    fn what_was_pushed_is_counted_by_its_kind() {
-        let search = Kind::Study(StudyKind::Search);
-        assert_eq!(counted(&[]), "0 runs");
-        assert_eq!(counted(&[Kind::Run]), "1 run");
-        assert_eq!(counted(&[Kind::Run, search, Kind::Run, search]), "2 runs and 2 searches");
-        let all = [Kind::Run, Kind::Study(StudyKind::Experiment), search, Kind::Study(StudyKind::Frontier)];
-        assert_eq!(counted(&all), "1 run, 1 experiment, 1 search and 1 frontier");
-    }
 }

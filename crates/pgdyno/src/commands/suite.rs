@@ -2,22 +2,23 @@
 
 use std::path::Path;
 
+use clap::Parser as _;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Suite as Plan, Turn};
-use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
-use pgdyno_report::{suite as report, units};
+use pgdyno_report::forms::{FORMAT_VERSION, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
+use pgdyno_report::suite as report;
 
-use crate::cli::{BeginArgs, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
+use crate::cli::{BeginArgs, Cli, Command, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
-use crate::suite::check::{self, Draft};
-use crate::suite::execution::{self, Execution, Lock, Origin};
-use crate::suite::runner::{self, Runner};
-use crate::suite::view::View;
-use crate::suite::{detach, standing, view};
+use crate::signals;
 use pgdyno_live::Progress;
-use pgdyno_untrusted::ShellWord;
+use pgdyno_study::suite::check::{self, Draft};
+use pgdyno_study::suite::execution::{self, Execution, Lock, Origin};
+use pgdyno_study::suite::run::{Outcome, Work, carry_out};
+use pgdyno_study::suite::{background, decider, standing, status};
 
 use super::confirm::confirm;
 use super::store;
@@ -40,19 +41,19 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             let execution = find(which)?;
             let standings = standing::standings(&execution.state)?;
             match format.is_json() {
-                true => super::print_form(&view::status_form(&execution, &standings))?,
-                false => super::print_lines(&view::status(&execution, &standings))?,
+                true => super::print_form(&status::form(&execution, &standings))?,
+                false => super::print_lines(&status::text(&execution, &standings))?,
             }
             Ok(Code::Success)
         }
         Suite::Attach { which, format } => attach(&find(which)?, format),
         Suite::Stop { which, now, format } => {
             let execution = find(which)?;
-            detach::stop(&execution, *now)?;
+            background::stop(&execution, *now)?;
             if format.is_json() {
                 let execution = Execution::open(&execution.dir)?;
                 let standings = standing::standings(&execution.state)?;
-                super::print_form(&view::status_form(&execution, &standings))?;
+                super::print_form(&status::form(&execution, &standings))?;
                 return Ok(Code::Success);
             }
             let name = execution.state.name();
@@ -99,8 +100,23 @@ fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
         Failure::new(Code::Start, format!("failed to read the suite {}: {error}", args.file.display()))
     })?;
     let suite = check::read(&args.file, &text)?;
-    let drafts = check::drafts(&suite, &args.file, &args.config)?;
+    let drafts = check::drafts(&suite, &args.file, &args.config, &order_of)?;
     Ok((text, suite, drafts))
+}
+
+/// Reads the order of a run from its arguments, as `pgdyno run` does, with those that the suite adds.
+fn order_of(args: Vec<String>) -> Result<Order> {
+    let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
+    match Cli::try_parse_from(own.into_iter().chain(args)).map(|cli| cli.command) {
+        Ok(Command::Run(command)) => Ok(command.run.order()),
+        Ok(_) => Err(Failure::new(Code::Start, "these are not arguments of a run")),
+        Err(error) => {
+            let text = error.render().to_string();
+            let message = text.split("\n\nUsage:").next().unwrap_or_default();
+            let message = message.split("\n\nFor more information").next().unwrap_or_default();
+            Err(Failure::new(Code::Start, message.trim().trim_start_matches("error: ").to_owned()))
+        }
+    }
 }
 
 /// Creates a new execution of a file.
@@ -125,45 +141,28 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
     let turns = suite.turns();
     let known: Option<f64> = turns.iter().map(|turn| drafts[turn.cell].seconds()).sum();
     let rests = suite.cool_down_s * turns.len().saturating_sub(1) as f64;
-    if is_json {
-        let turn = |turn: &Turn| TurnForm {
-            cell: suite.cells[turn.cell].key.clone(),
-            repetition: turn.repetition,
-            seconds: drafts[turn.cell].seconds(),
-            args: suite.cells[turn.cell].args.clone(),
-        };
-        let form = SuitePlanForm {
-            format_version: FORMAT_VERSION,
-            suite: suite.name.clone(),
-            runs: turns.iter().map(turn).collect(),
-            seconds: known.map(|seconds| seconds + rests),
-            budget_s: suite.budget_s,
-        };
-        super::print_form(&form)?;
-        return Ok(Code::Success);
+    let turn = |turn: &Turn| TurnForm {
+        cell: suite.cells[turn.cell].key.clone(),
+        repetition: turn.repetition,
+        seconds: drafts[turn.cell].seconds(),
+        args: suite.cells[turn.cell].args.clone(),
+    };
+    let form = SuitePlanForm {
+        format_version: FORMAT_VERSION,
+        suite: suite.name.clone(),
+        runs: turns.iter().map(turn).collect(),
+        seconds: known.map(|seconds| seconds + rests),
+        budget_s: suite.budget_s,
+    };
+    match is_json {
+        true => super::print_form(&form)?,
+        false => super::print_lines(&report::plan(&form))?,
     }
-    let mut text = String::new();
-    for (nth, turn) in turns.iter().enumerate() {
-        let cell = &suite.cells[turn.cell];
-        let takes = drafts[turn.cell].seconds().map_or_else(String::new, |s| format!("  {}", units::duration(s)));
-        text += &format!("{:>3}. {} #{}{takes}\n", nth + 1, cell.key, turn.repetition);
-        if turn.repetition == 1 {
-            let words: Vec<_> = cell.args.iter().map(|word| ShellWord(word).to_string()).collect();
-            text += &format!("     pgdyno run {}\n", words.join(" "));
-        }
-    }
-    let whole = known.map_or_else(
-        || "not known, as some count transactions".to_owned(),
-        |seconds| format!("{} without loads", units::duration(seconds + rests)),
-    );
-    text += &format!("{} runs; time: {whole}", turns.len());
-    text += &suite.budget_s.map_or_else(String::new, |budget| format!("; budget: {}", units::duration(budget)));
-    super::print_lines(&format!("{text}\n"))?;
     Ok(Code::Success)
 }
 
 fn start(execution: &Execution, store: &PushArgs, format: &FormatArgs) -> Result<Code> {
-    let pid = detach::start(execution, store.dsn().as_deref())?;
+    let pid = background::start(execution, store.dsn().as_deref())?;
     let name = execution.state.name();
     if format.is_json() {
         let log = execution.log().display().to_string();
@@ -181,7 +180,7 @@ fn start(execution: &Execution, store: &PushArgs, format: &FormatArgs) -> Result
 
 fn resume(args: &ResumeArgs) -> Result<Code> {
     if args.detached {
-        detach::leave_terminal()?;
+        signals::leave_terminal()?;
     }
     admit_store(&args.store)?;
     let mut execution = resumed(args)?;
@@ -191,7 +190,7 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
     })?;
     let text = std::fs::read_to_string(execution.dir.join("suite.toml")).or_fail(Code::Start)?;
     let suite = check::read(&execution.state.file, &text)?;
-    let drafts = check::drafts(&suite, &execution.state.file, &execution.state.config)?;
+    let drafts = check::drafts(&suite, &execution.state.file, &execution.state.config, &order_of)?;
     confirm_all(&drafts, "suite resume", args.consent.yes || args.detached)?;
     let lock = execution.lock()?;
     if args.retry_failed {
@@ -247,29 +246,24 @@ fn execute(
 ) -> Result<Code> {
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(false);
-    let cell = |planned: &execution::Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
-    let cells: Option<Vec<usize>> = execution.state.runs.iter().map(cell).collect();
-    let cells = cells.ok_or_else(|| {
-        Failure::new(Code::Start, "the suite was begun by another version of pgdyno, which made other runs of its file")
-            .hint("resume it with that version, or start the suite anew")
-    })?;
-    let view = View::new(&progress, &execution, detached);
-    let (store, interrupt, progress) = (store.dsn(), &interrupt, &progress);
-    let runner = Runner { execution, suite, drafts, interrupt, progress, view, store: store.as_deref(), cells };
-    let runner::Outcome { execution, standings } = interrupt.attribute_to_signal(runner.execute())?;
+    let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
+    let work = Work { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
+    let Outcome { execution, standings, code } = interrupt.attribute_to_signal(carry_out(work))?;
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
         true => super::print_form(&report::form(&execution.state.name(), &runs))?,
         false => super::print_lines(&format!("\n{}", report::text(&runs)))?,
     }
-    Ok(runner::verdict(&execution, &standings))
+    Ok(code)
 }
 
 /// Follows a suite to its end, and returns its exit code.
 fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     let is_json = format.is_json();
     // Programs get the table of the suite only; `suite status` names its log.
-    detach::attach(execution, &|text| if is_json { Ok(()) } else { super::print_lines(text) })?;
+    background::attach(execution, &Progress::new(false), &|text| {
+        if is_json { Ok(()) } else { super::print_lines(text) }
+    })?;
     let execution = Execution::open(&execution.dir)?;
     if execution.state.end.is_none() {
         let name = execution.state.name();
@@ -280,13 +274,13 @@ fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     if is_json {
         super::print_form(&report::form(&execution.state.name(), &standing::runs(&execution.state, &standings)))?;
     }
-    Ok(runner::verdict(&execution, &standings))
+    Ok(decider::code(execution.state.end, &standings))
 }
 
 fn list(results: &Path, is_json: bool) -> Result<Code> {
     let suite = |execution: Execution| {
         let standings = standing::standings(&execution.state)?;
-        Ok(view::form(&execution, &standings))
+        Ok(status::counts(&execution, &standings))
     };
     let (all, unreadable) = Execution::all(results)?;
     let progress = Progress::new(false);
@@ -298,10 +292,7 @@ fn list(results: &Path, is_json: bool) -> Result<Code> {
         super::print_form(&SuitesForm { format_version: FORMAT_VERSION, suites })?;
         return Ok(Code::Success);
     }
-    let mut text = String::new();
-    for SuiteForm { name, state, planned, complete, failed } in suites {
-        text += &format!("{name:<44} {state:<28} {complete} of {planned} complete, {failed} failed\n");
-    }
+    let mut text = report::list(&suites);
     if text.is_empty() {
         let readable = if unreadable.is_empty() { "" } else { " readable" };
         text = format!("no{readable} suites in {}\n", results.display());

@@ -52,6 +52,16 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
+fn a_hook_that_fails_in_a_run_ends_the_search_with_its_exit_code() {
+    let home = Home::new();
+    let null = Null::start(&home);
+    let hooks = "[target.db.hooks]\nprovision = { command = 'exit 3' }";
+    std::fs::write(home.join("pgdyno.toml"), format!("[target.db]\ndsn = '{}'\n{hooks}\n", null.dsn)).unwrap();
+    let args = ["search", "select-only", "--target", "db", "--provision", "-T", "1", "--slo", "p50 < 1s", "-q"];
+    home.run(&args).ended(13).says(&["the run of capacity has no figures", "hook provision failed"]);
+}
+
+#[test]
 fn the_highest_rate_is_found_below_the_capacity_and_every_point_is_a_run() {
     let home = Home::new();
     let found = search(&home, 0, &["-c", "8", "--slo", "p50 < 100ms", "--precision", "25", "--curve", "1", "-q"]);

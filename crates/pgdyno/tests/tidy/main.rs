@@ -75,6 +75,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "workloads",
         ],
     ),
+    ("study", &["life", "load", "measure", "net", "plan", "report", "results", "untrusted", "workload", "workloads"]),
     ("live", &["life", "measure", "plan", "report", "samples", "server", "untrusted", "wire"]),
     // Of tests only: no crate may have it but as a dev-dependency.
     ("testing", &["net"]),

@@ -1,7 +1,6 @@
 //! Pushes: what a results directory has and a store does not; and what has just been measured.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
@@ -9,53 +8,22 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_live::Progress;
 use pgdyno_plan::RESULTS;
 use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedForm, StorePushForm};
+use pgdyno_report::stored::counted;
 use pgdyno_report::units;
-use pgdyno_results::{RECORD, StoreError, Study, StudyKind, find_runs, list_runs};
-use pgdyno_store::{CentralError, Kind, Pushed, RunFiles, Store, StudyFile};
+use pgdyno_results::StudyKind;
+use pgdyno_store::{CentralError, Local, Store};
 use pgdyno_untrusted::ShellWord;
 
-use super::{Central, counted};
+use super::Central;
 use crate::commands::{print_form, print_lines, print_text};
-
-/// Something of a results directory that can be pushed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Local {
-    /// A run directory.
-    Run(PathBuf),
-    /// The file of a study.
-    Study(StudyKind, PathBuf),
-}
-
-impl Local {
-    fn path(&self) -> &Path {
-        match self {
-            Self::Run(path) | Self::Study(_, path) => path,
-        }
-    }
-
-    fn name(&self) -> String {
-        let name = match self {
-            Self::Run(path) => path.file_name(),
-            Self::Study(_, path) => path.file_stem(),
-        };
-        name.unwrap_or_default().to_string_lossy().into_owned()
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Run(_) => Kind::Run,
-            Self::Study(kind, _) => Kind::Study(*kind),
-        }
-    }
-}
 
 /// Copies to the store what it does not have: all of the results directory, or what is named.
 pub(super) fn push(central: &Central, results: &Path, names: &[String], replace: bool, is_json: bool) -> Result<Code> {
     let mut store = central.open()?;
     let progress = Progress::new(false);
     let wanted = match names {
-        [] => all(results).or_fail(Code::Start)?,
-        names => named(results, names).or_fail(Code::Start)?,
+        [] => Local::all(results).or_fail(Code::Start)?,
+        names => Local::named(results, names).or_fail(Code::Start)?,
     };
     let mut form = StorePushForm {
         format_version: FORMAT_VERSION,
@@ -73,7 +41,7 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
                 if !is_json {
                     print_text(&line(&pushed))?;
                 }
-                pushed_kinds.push(local.kind());
+                pushed_kinds.push(local.kind().name());
                 form.pushed.push(pushed);
             }
             // Of all runs, one that goes on is pushed the next time.
@@ -83,7 +51,7 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
                 let path = local.path().display().to_string();
                 let why = super::failure(error).text();
                 progress.warn(&format!("{path} was not pushed: {why}"));
-                refused_kinds.push(local.kind());
+                refused_kinds.push(local.kind().name());
                 form.refused.push(RefusedForm { path, why });
             }
             Err(error) => return Err(central.failure(error)),
@@ -109,44 +77,6 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
     })
 }
 
-/// Returns all of a results directory: its runs, then its studies.
-fn all(results: &Path) -> std::result::Result<Vec<Local>, StoreError> {
-    let runs = list_runs(results)?.into_iter().map(Local::Run);
-    let studies = Study::list(results).into_iter().map(|(kind, path)| Local::Study(kind, path));
-    Ok(runs.chain(studies).collect())
-}
-
-/// Returns what names mean: runs, or studies with their runs.
-fn named(results: &Path, names: &[String]) -> std::result::Result<Vec<Local>, StoreError> {
-    let mut found: Vec<Local> = Vec::new();
-    for name in names {
-        // find_runs takes any file for a run's record.
-        let mut study = if Path::new(name).is_file() { Study::find(results, name)? } else { None };
-        if study.is_none() {
-            match find_runs(results, name) {
-                Ok(records) => {
-                    let runs = records.iter().filter_map(|record| record.parent());
-                    found.extend(runs.map(|run| Local::Run(run.to_owned())));
-                    continue;
-                }
-                Err(error) => study = Some(Study::find(results, name)?.ok_or(error)?),
-            }
-        }
-        let Some((kind, path)) = study else { continue };
-        found.extend(runs_of(results, kind, &path)?);
-        found.push(Local::Study(kind, path));
-    }
-    let mut seen = BTreeSet::new();
-    found.retain(|local| seen.insert(local.clone()));
-    Ok(found)
-}
-
-/// Returns the runs of a study that are in the directory.
-fn runs_of(results: &Path, kind: StudyKind, path: &Path) -> std::result::Result<Vec<Local>, StoreError> {
-    let runs = Study::read(kind, path)?.runs.into_iter().map(|run| results.join(run));
-    Ok(runs.filter(|run| run.join(RECORD).is_file()).map(Local::Run).collect())
-}
-
 /// Pushes one; `None` if it is there already.
 fn push_one(
     store: &mut Store,
@@ -154,29 +84,18 @@ fn push_one(
     replace: bool,
     events: &dyn EventSink,
 ) -> std::result::Result<Option<PushedForm>, CentralError> {
-    let (pushed, bytes, left_out) = match local {
-        Local::Run(directory) => {
-            let files = RunFiles::read(directory)?;
-            (store.push(&files, replace)?, files.bytes(), files.left_out)
-        }
-        Local::Study(kind, path) => {
-            let file = StudyFile::read(*kind, path)?;
-            (store.push_study(&file, replace)?, file.bytes(), Vec::new())
-        }
-    };
-    if pushed == Pushed::WasThere {
-        return Ok(None);
-    }
-    for file in &left_out {
+    let Some(sent) = local.push(store, replace)? else { return Ok(None) };
+    for file in &sent.left_out {
         let (path, size) = (local.path().join(&file.path), units::bytes(file.bytes));
         events.note(&format!("{} ({size}) is not stored: it stays here", path.display()));
     }
+    let left_out = sent.left_out.into_iter();
     Ok(Some(PushedForm {
         kind: local.kind().name().to_owned(),
         name: local.name(),
-        bytes,
-        replaced: pushed == Pushed::Replaced,
-        left_out: left_out.into_iter().map(|file| LeftOutFileForm { path: file.path, bytes: file.bytes }).collect(),
+        bytes: sent.bytes,
+        replaced: sent.has_replaced,
+        left_out: left_out.map(|file| LeftOutFileForm { path: file.path, bytes: file.bytes }).collect(),
     }))
 }
 
@@ -233,8 +152,7 @@ pub(crate) fn push_ended(central: &Central, directory: &Path, is_text: bool, eve
 pub(crate) fn push_study(central: &Central, kind: StudyKind, path: &Path, results: &Path, events: &dyn EventSink) {
     let pushed = (|| -> Result<()> {
         let mut store = Store::open_soon(&central.options).map_err(|error| central.failure(error))?;
-        let mut wanted = runs_of(results, kind, path).or_fail(Code::Start)?;
-        wanted.push(Local::Study(kind, path.to_owned()));
+        let wanted = Local::of_study(results, kind, path).or_fail(Code::Start)?;
         for local in &wanted {
             push_one(&mut store, local, false, events).map_err(|error| central.failure(error))?;
         }

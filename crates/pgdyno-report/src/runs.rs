@@ -1,0 +1,37 @@
+//! A run in one line of a list.
+
+use pgdyno_results::{Metric, RunRecord};
+
+use crate::units;
+
+/// Returns the line of a run with its result.
+#[must_use]
+pub fn line(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let mut words = Vec::new();
+    if let Some(recipe) = &plan.recipe {
+        let size = [&recipe.name, &recipe.size, &recipe.variant].map(String::as_str);
+        words.push(size.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+    }
+    words.extend(record.labels.iter().map(|(name, value)| format!("{name}={value}")));
+    if let Some(suite) = &plan.suite {
+        words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
+    }
+    if !plan.scale_name.is_empty() {
+        words.push(format!("{} {}", plan.scale_name, units::size(plan)));
+    }
+    let clients = plan.stage_clients();
+    let plural = if clients == 1 { "" } else { "s" };
+    words.push(format!("{} client{plural}", units::count(u64::from(clients))));
+    words.push(record.summary.as_ref().map_or_else(
+        || "nothing measured".to_owned(),
+        |summary| {
+            let own = Metric::of_workload(record).into_iter();
+            let own = own.filter_map(|metric| {
+                Some(format!("{} {}, ", units::listed(&metric, metric.value(record)?), metric.title()))
+            });
+            format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
+        },
+    ));
+    format!("{:<11} {}", record.status.name(), words.join(" · "))
+}

@@ -1,0 +1,229 @@
+//! An A/B experiment: two sides measured in turns by short runs, until the difference is decided.
+
+mod begin;
+mod decider;
+mod difference;
+mod side;
+
+use std::path::PathBuf;
+
+use pgdyno_life::events::EventSink;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_measure::ab::so_far;
+use pgdyno_plan::{Order, StagePlan, SuitePlan};
+use pgdyno_report::compare::task_times;
+use pgdyno_report::units;
+use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status};
+
+pub use begin::{Begin, Wanted, begin, resume};
+pub use side::Side;
+
+use crate::runner::{Run, Runner};
+use crate::study::{self, Budget, Clock, End, Step, Study};
+use decider::{Decider, percent, task_ratios};
+
+/// Clients of a slice begin all at once; so much of it is not measured.
+const RAMP_S: f64 = 0.3;
+
+/// An experiment in progress.
+pub struct AbRun<'a> {
+    record: AbRecord,
+    sides: [Side; 2],
+    runner: Runner<'a>,
+    events: &'a dyn EventSink,
+    decider: Decider,
+}
+
+/// A run that is ready to start.
+struct Ready {
+    order: Order,
+    place: SuitePlan,
+    log: PathBuf,
+}
+
+impl<'a> AbRun<'a> {
+    /// Returns an experiment that begins, or goes on, on these sides.
+    pub fn new(mut record: AbRecord, sides: [Side; 2], runner: Runner<'a>, events: &'a dyn EventSink) -> Self {
+        record.restarts = sides.iter().all(Side::is_own);
+        let decider = Decider::of(&record);
+        Self { record, sides, runner, events, decider }
+    }
+
+    /// Returns its record.
+    pub fn record(&self) -> &AbRecord {
+        &self.record
+    }
+
+    /// Loads both sides, and measures until it is decided, the budget has ended, or somebody ends it. What was measured is
+    /// in the record, whatever happens.
+    ///
+    /// # Errors
+    /// When a run fails, or the record cannot be written.
+    pub fn carry_out(&mut self) -> Result<Code> {
+        self.record.ended = None;
+        self.save()?;
+        let budget = |study: &Self| Budget { spent_s: study.record.spent_s, limit_s: Some(study.record.budget_s) };
+        let interrupt = self.runner.interrupt;
+        study::carry_out(self, budget, interrupt)
+    }
+
+    fn save(&self) -> Result<()> {
+        self.record.save(self.runner.results).or_fail(Code::Start)
+    }
+
+    /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns.
+    fn unit(&mut self, block: [usize; 4]) -> Step<AbUnit> {
+        if self.record.restarts {
+            for side in &mut self.sides {
+                side.restart(self.events)?;
+            }
+            let warm_ups = [0, 1].map(|at| self.ready(at, "warm-up", no_load));
+            self.at_once(&warm_ups)?;
+        }
+        let mut logs = [0.0; 2];
+        let mut tasks = [Vec::new(), Vec::new()];
+        let mut runs = [Vec::new(), Vec::new()];
+        for at in block {
+            let ready = self.ready(at, "slice", no_load);
+            let record = self.run(&ready)?;
+            self.admit_plan(at, &record)?;
+            logs[at] += self.figure(&record)?.ln() / 2.0;
+            tasks[at].extend(task_times(&record));
+            runs[at].push(record.id);
+        }
+        let [a, b] = runs;
+        self.record.runs.a.extend(a.iter().cloned());
+        self.record.runs.b.extend(b.iter().cloned());
+        Ok(AbUnit { log_ratio: logs[1] - logs[0], tasks: task_ratios(&tasks), runs: AbRuns { a, b } })
+    }
+
+    /// Refuses a slice that does something else than those before it: a script or a default may have changed since.
+    fn admit_plan(&mut self, at: usize, record: &RunRecord) -> Result<()> {
+        let side = if at == 0 { &mut self.record.a } else { &mut self.record.b };
+        let first = side.plan_hash.get_or_insert_with(|| record.plan_hash.clone());
+        if *first == record.plan_hash {
+            return Ok(());
+        }
+        let error = format!(
+            "side {} no longer runs what it ran before: its script or its target has changed",
+            self.sides[at].name
+        );
+        Err(Failure::new(Code::Start, error).hint("start another experiment"))
+    }
+
+    /// Returns the metric of a slice.
+    fn figure(&self, record: &RunRecord) -> Result<f64> {
+        let metric = Metric::named(&self.record.metric, std::iter::once(record));
+        let value = metric.and_then(|metric| metric.value(record)).filter(|value| *value > 0.0);
+        value.ok_or_else(|| {
+            let error = format!("slice {} has no {}", record.id, self.record.metric);
+            Failure::new(Code::Run, error).hint("give a longer --slice")
+        })
+    }
+
+    /// Says what the units show so far.
+    fn note(&self) {
+        let ratios: Vec<f64> = self.record.units.iter().map(|unit| unit.log_ratio).collect();
+        self.events.note(&format!(
+            "unit {}: {} {:+.1} % so far, {} of {}",
+            ratios.len(),
+            self.record.metric.to_uppercase(),
+            percent(so_far(&ratios)),
+            units::duration(self.record.spent_s),
+            units::duration(self.record.budget_s)
+        ));
+    }
+
+    /// Returns the next run of a side.
+    fn ready(&mut self, at: usize, what: &str, edit: fn(&mut Order)) -> Ready {
+        self.record.runs_made += 1;
+        let side = &self.sides[at];
+        let mut order = side.order.clone();
+        if !self.record.whole_runs {
+            order.drive.time = Some(self.record.slice_s);
+            order.drive.ramp = Some(RAMP_S);
+        }
+        order.watch.no_samples = true;
+        edit(&mut order);
+        let place = SuitePlan {
+            suite: "ab".to_owned(),
+            id: self.record.id.clone(),
+            run: format!("{} {what}", side.name),
+            repetition: self.record.runs_made,
+        };
+        // Warm-ups run at once, and need a log each.
+        let log = format!("{}.{}.log", self.record.id, side.name.to_lowercase());
+        Ready { order, place, log: AbRecord::directory(self.runner.results).join(log) }
+    }
+
+    /// Carries out two runs at once.
+    fn at_once(&self, [first, second]: &[Ready; 2]) -> Step<[RunRecord; 2]> {
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| self.run(first));
+            let second = self.run(second);
+            let first = first.join().map_err(|_| Failure::new(Code::Run, "a thread of the experiment ended early"))?;
+            Ok([first?, second?])
+        })
+    }
+
+    /// Carries out a run and returns its record.
+    fn run(&self, Ready { order, place, log }: &Ready) -> Step<RunRecord> {
+        let run = Run { order, place, log, time_limit: None };
+        let failed = format!("the run {} failed", place.run);
+        Ok(self.runner.record(&run, |record| record.status == Status::Complete, &failed)?.1)
+    }
+}
+
+impl Study for AbRun<'_> {
+    type Step = [usize; 4];
+
+    /// Carries out one run of each side that loads what is missing and warms the caches. It counts for nothing. Where it can be,
+    /// B has a copy of A's data.
+    fn prepare(&mut self) -> Step<()> {
+        for at in [0, 1] {
+            if at == 1 {
+                Side::share_data(&mut self.sides, self.events)?;
+            }
+            self.events.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
+            let ready = self.ready(at, "load", |_| {});
+            let record = self.run(&ready)?;
+            if self.record.metric.is_empty() {
+                self.record.metric = Metric::headline(std::iter::once(&record)).name().to_owned();
+            }
+            let metric = Metric::named(&self.record.metric, std::iter::once(&record));
+            self.decider.is_time = metric.is_some_and(|metric| metric.is_latency());
+            self.record.whole_runs = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
+        }
+        Ok(())
+    }
+
+    fn next(&self) -> Option<[usize; 4]> {
+        Decider::next(&self.record)
+    }
+
+    fn measure(&mut self, block: [usize; 4], clock: &Clock) -> Step<()> {
+        let unit = self.unit(block)?;
+        self.decider.add(&mut self.record, unit);
+        self.record.spent_s = clock.spent_s();
+        self.save()?;
+        self.note();
+        Ok(())
+    }
+
+    fn conclude(&mut self, end: &End) -> Result<Code> {
+        if let End::Budget = end {
+            self.decider.look_last(&mut self.record);
+        }
+        let is_decided = self.record.verdict != AbVerdict::CannotTell;
+        let end = if is_decided && matches!(end, End::Budget) { &End::Enough } else { end };
+        self.record.ended = Some(end.text("decided"));
+        self.save()?;
+        Ok(decider::code(self.record.verdict))
+    }
+}
+
+/// A slice finds its data there and leaves the checks to the first run.
+fn no_load(order: &mut Order) {
+    (order.no_load, order.replace, order.no_check, order.no_vacuum) = (true, false, true, true);
+}

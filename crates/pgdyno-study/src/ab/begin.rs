@@ -1,0 +1,108 @@
+//! The beginning of an experiment, and of one that goes on.
+
+use jiff::Timestamp;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::target::Target;
+use pgdyno_plan::Order;
+use pgdyno_results::{AbRecord, AbSide, AbVerdict, StudyKind};
+use pgdyno_untrusted::Lock;
+use pgdyno_workload::Work;
+
+use super::difference::differ;
+use crate::lock;
+use crate::stored::{name, storable, without_passwords};
+
+/// What the user asks for.
+pub struct Wanted {
+    /// What both sides run.
+    pub order: Order,
+    /// In what A and B differ from it.
+    pub differs: [Vec<String>; 2],
+    /// Length of a slice in seconds.
+    pub slice_s: f64,
+    /// The time that the experiment may take, in seconds.
+    pub budget_s: f64,
+    /// A change of this share is a difference.
+    pub margin: f64,
+    /// The chance that the interval holds the truth at every look together.
+    pub confidence: f64,
+}
+
+/// An experiment that is about to begin, or to go on.
+pub struct Begin {
+    /// Its record.
+    pub record: AbRecord,
+    /// What each side runs, with its passwords.
+    pub orders: [Order; 2],
+    /// The lock of an experiment that goes on.
+    pub lock: Option<Lock>,
+}
+
+/// Returns a new experiment. Writes nothing.
+///
+/// # Errors
+/// When a difference is none, or the workload does not have one figure.
+pub fn begin(wanted: &Wanted) -> Result<Begin> {
+    let side = |differs: &[String]| -> Result<Order> {
+        let mut order = wanted.order.clone();
+        differs.iter().try_for_each(|difference| differ(&mut order, difference))?;
+        Ok(order)
+    };
+    let [of_a, of_b] = &wanted.differs;
+    let orders = [side(of_a)?, side(of_b)?];
+    orders.iter().try_for_each(admit_one_side)?;
+    let started = Timestamp::now();
+    let workload = orders[0].workload.names.first().cloned().unwrap_or_default();
+    let id = name(started, &format!("ab-{workload}"));
+    let [a, b] = [recorded(of_a, &orders[0])?, recorded(of_b, &orders[1])?];
+    let mut record = AbRecord::begin(id, started, workload, a, b);
+    (record.slice_s, record.budget_s) = (wanted.slice_s, wanted.budget_s);
+    (record.margin, record.confidence) = (wanted.margin, wanted.confidence);
+    Ok(Begin { record, orders, lock: None })
+}
+
+/// Returns a side as its record stores it.
+fn recorded(differs: &[String], order: &Order) -> Result<AbSide> {
+    let shown = |difference: &String| match difference.strip_prefix("target=") {
+        Some(target) => storable(target).map(|target| format!("target={target}")),
+        None if difference.contains("://") => storable(difference),
+        None => Ok(difference.clone()),
+    };
+    let target = Some(Target::resolve(&order.target)?.name());
+    let differs = differs.iter().map(shown).collect::<Result<_>>()?;
+    Ok(AbSide { differs, target, order: without_passwords(order)?, plan_hash: None })
+}
+
+/// Returns the experiment of this name, with its lock. It may take `budget_s` more. `order` has the results directory.
+///
+/// # Errors
+/// When there is none, or it is decided, or another process measures it.
+pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<Begin> {
+    let (mut record, lock) = lock::take_up::<AbRecord>(order.results(), StudyKind::Experiment, name)?;
+    if record.verdict != AbVerdict::CannotTell {
+        let error = format!("experiment {} is decided: {}", record.id, record.verdict.name());
+        return Err(Failure::new(Code::Start, error).hint("start another experiment, perhaps with a smaller --margin"));
+    }
+    record.budget_s = record.spent_s + budget_s;
+    let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
+    Ok(Begin { record, orders, lock: Some(lock) })
+}
+
+/// Refuses a workload whose runs have two sides: an experiment decides by one figure.
+fn admit_one_side(order: &Order) -> Result<()> {
+    let request = Request::read(order.clone())?;
+    let workload = request.draft()?.resolved.workload;
+    let stages = workload.drive.stages;
+    let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
+    let works: Vec<Work> = main.map(|group| group.work).collect();
+    if !(works.contains(&Work::Transactions) && works.contains(&Work::Queries)) {
+        return Ok(());
+    }
+    let error =
+        format!("an experiment decides by one figure, and {} has two: transactions and queries", workload.meta.id);
+    Err(Failure::new(Code::Start, error).hint(
+        "measure one side, with --streams 0 or -D transactions=false; or compare several runs of each, with pgdyno compare",
+    ))
+}

@@ -1,0 +1,41 @@
+//! The lock of a study: one process at a time measures it and writes its record. A killed process releases it.
+
+use std::path::Path;
+
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_results::{Resumable, StudyKind};
+use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
+
+/// Takes the lock of a study, the file `ID.lock` beside its record.
+///
+/// # Errors
+/// When another process holds it, the name is none, as in a record of a stranger, or the system refuses.
+pub fn take(results: &Path, kind: StudyKind, id: &str) -> Result<Lock> {
+    let name = FileName::parse(&format!("{id}.lock")).map_err(|error| {
+        Failure::new(Code::Start, format!("the record does not have the name of a study: {error}"))
+            .hint("name a record that pgdyno wrote")
+    })?;
+    let directory = results.join(kind.directory());
+    let refused = |error| {
+        Failure::new(Code::Start, format!("failed to lock {}: {error}", directory.join(name.as_str()).display()))
+    };
+    let place = Directory::create(&directory).map_err(refused)?;
+    let file = LockFile::open(&place, &RelativePath::from(&name)).map_err(refused)?;
+    file.try_lock().map_err(refused)?.ok_or_else(|| {
+        let who = file.holder().map_or_else(String::new, |pid| format!(" (process {pid})"));
+        Failure::new(Code::Start, format!("{} {id} is already being measured{who}", kind.name()))
+            .hint("wait until it ends, or end that process; then resume it")
+    })
+}
+
+/// Returns the record of the study that a user names, and its lock, so that it can go on.
+///
+/// # Errors
+/// When there is none, or another process measures it.
+pub(crate) fn take_up<R: Resumable>(results: &Path, kind: StudyKind, name: &str) -> Result<(R, Lock)> {
+    let path = R::find(results, name).or_fail(Code::Start)?;
+    let lock = take(results, kind, R::read(&path).or_fail(Code::Start)?.id())?;
+    // The process that held the lock before may have changed it.
+    Ok((R::read(&path).or_fail(Code::Start)?, lock))
+}

@@ -1,0 +1,31 @@
+//! The files of a study: its record, and the page of it.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use pgdyno_life::events::EventSink;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
+
+use pgdyno_results::{Resumable, write_inside};
+
+/// Writes a record.
+pub type Render<R> = fn(&R, &mut dyn Write) -> io::Result<()>;
+
+/// Writes the page of a record beside it, and says where both are.
+pub fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<R>, events: &dyn EventSink) {
+    events.note(&format!("record: {}", record.path(results).display()));
+    match write_page(record, results, page) {
+        Ok(path) => events.note(&format!("page: {}", path.display())),
+        Err(failure) => events.warn(&failure.text()),
+    }
+}
+
+/// Writes the page of a record beside it, and returns where it is.
+pub(crate) fn write_page<R: Resumable>(record: &R, results: &Path, page: Render<R>) -> Result<PathBuf> {
+    let mut bytes = Vec::new();
+    page(record, &mut bytes).or_fail(Code::Start)?;
+    let (directory, name) = (R::directory(results), format!("{}.html", record.id()));
+    write_inside(&directory, &name, &bytes).or_fail(Code::Start)?;
+    Ok(directory.join(name))
+}

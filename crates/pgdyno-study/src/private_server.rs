@@ -1,0 +1,70 @@
+//! The private server of a study: one for all of its runs, which load nothing again.
+
+use pgdyno_life::data::keep::load_before_runs;
+use pgdyno_life::events::EventSink;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::target::{Demand, Kind, Server, Target};
+
+use pgdyno_plan::{Order, TargetOrder};
+
+/// Starts the private server that a request asks for, sized by `demand` of what one of its runs demands, with the data in it; directs the
+/// order there. The server must live until the last run has ended. Does nothing if another server is asked for.
+///
+/// # Errors
+/// When the server does not start, or the data cannot be loaded.
+pub fn private_server(
+    request: &Request,
+    order: &mut Order,
+    demand: impl FnOnce(Demand) -> Demand,
+    progress: &dyn EventSink,
+    interrupt: &Interrupt,
+) -> Result<Option<Server>> {
+    let (target, wanted) = (request.target()?, &request.order.target);
+    if !matches!(target.kind, Kind::Embedded(_)) {
+        return Ok(None);
+    }
+    let planned = request.draft()?.resolved;
+    let demand = demand(Demand::of(&planned.plan, &planned.workload, wanted));
+    let (shown_as, has_settings) = (target.name(), !target.settings.is_empty());
+    let mut server = target.hold(wanted, demand, progress)?;
+    server.announce(progress)?;
+    let stop = interrupt.control.stop_flag();
+    interrupt.attribute_to_signal(load_before_runs(&mut server, &planned.plan, &planned.workload, progress, stop))?;
+    direct(order, &server, shown_as, has_settings)?;
+    Ok(Some(server))
+}
+
+/// Names the given server that the runs of a study use, and write to: its version and place. Private servers are named at their start.
+///
+/// # Errors
+/// When the server does not answer.
+pub fn announce_given(
+    target: Target,
+    order: &TargetOrder,
+    progress: &dyn EventSink,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    if target.given().is_none() {
+        return Ok(());
+    }
+    let mut server = target.bring_up(order, Demand::default(), progress)?;
+    server.options = server.options.as_ref().map(|options| interrupt.options(options));
+    interrupt.attribute_to_signal(server.announce(progress))
+}
+
+/// Directs an order to a private server, which was started with the order's settings if it has some.
+///
+/// # Errors
+/// When the server has no address.
+pub fn direct(order: &mut Order, server: &Server, shown_as: String, has_settings: bool) -> Result<()> {
+    let options =
+        server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
+    (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(shown_as));
+    if has_settings {
+        order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
+    }
+    Ok(())
+}

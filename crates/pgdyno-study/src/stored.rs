@@ -1,0 +1,47 @@
+//! What a study stores of what was asked for: its name, and orders without passwords.
+
+use jiff::Timestamp;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
+use pgdyno_net::without_secrets;
+use pgdyno_plan::Order;
+use pgdyno_plan::targets::is_name;
+use pgdyno_results::run_id;
+
+/// Returns the name of a study that starts now.
+pub(crate) fn name(started: Timestamp, what: &str) -> String {
+    run_id(started, what, started.as_nanosecond() as u64 ^ u64::from(std::process::id()))
+}
+
+/// Returns an order as a file may hold it: its connection strings have no passwords.
+pub(crate) fn without_passwords(order: &Order) -> Result<Order> {
+    let mut order = order.clone();
+    for dsn in [&mut order.target.target, &mut order.analytics.target, &mut order.meeting.meet] {
+        *dsn = dsn.as_deref().map(storable).transpose()?;
+    }
+    Ok(order)
+}
+
+/// Returns a target as a file may hold it: a connection string loses its password.
+pub(crate) fn storable(target: &str) -> Result<String> {
+    match target == "null" || target.starts_with("embedded") || is_name(target) {
+        true => Ok(target.to_owned()),
+        false => without_secrets(target).or_fail(Code::Start),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_connection_string_of_an_order_takes_its_password_to_a_file() {
+        let dsn = |name: &str| Some(format!("host={name} password=geheim"));
+        let mut order = Order::of("noop");
+        (order.target.target, order.analytics.target, order.meeting.meet) = (dsn("a"), dsn("b"), dsn("c"));
+        let stored = without_passwords(&order).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let text = serde_json::to_string(&stored).unwrap();
+        assert!(["host=a", "host=b", "host=c"].iter().all(|host| text.contains(host)), "{text}");
+        assert!(!text.contains("geheim"), "{text}");
+    }
+}

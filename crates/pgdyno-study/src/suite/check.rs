@@ -1,0 +1,129 @@
+//! Checks every cell of a suite before the first run starts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::plan::resolve::{self, Request, Resolved};
+use pgdyno_life::plan::workload_source::WorkloadSource;
+use pgdyno_life::target::{Kind, Target};
+use pgdyno_net::ConnectOptions;
+use pgdyno_plan::suite::{Cell, Suite};
+use pgdyno_plan::{Cycle, Order, Plan, TargetOrder, targets};
+use pgdyno_workload::Workload;
+use pgdyno_workloads::registry;
+
+/// Reads the order of a run from its arguments on the command line.
+pub type ReadOrder<'a> = &'a dyn Fn(Vec<String>) -> Result<Order>;
+
+/// The run of a cell, resolved.
+pub struct Draft {
+    pub(crate) plan: Plan,
+    pub(crate) source: WorkloadSource,
+    pub(crate) workload: Workload,
+    target: Target,
+    /// The order of its run.
+    pub(crate) order: Order,
+    /// The target and its settings, including those of a recipe.
+    pub target_order: TargetOrder,
+    /// Settings of the server that it needs.
+    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) cycle: Cycle,
+}
+
+impl Draft {
+    /// Returns true if it runs on a private server, which the suite starts and holds.
+    pub(crate) fn is_private(&self) -> bool {
+        matches!(self.target.kind, Kind::Embedded(_))
+    }
+
+    /// Returns how to connect to its server, if that is a given one.
+    pub(crate) fn given(&self) -> Option<&ConnectOptions> {
+        self.target.given()
+    }
+
+    /// Returns the order of its run on a target with the address `dsn`, under its name, after these steps were done for
+    /// it.
+    pub(crate) fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
+        let mut order = self.order.clone();
+        (order.target.target, order.target.shown_as) = (Some(dsn.to_owned()), Some(name.to_owned()));
+        order.cycle.done = done;
+        order
+    }
+
+    /// Returns its warm-up and measured window, if they are times.
+    pub fn seconds(&self) -> Option<f64> {
+        self.plan.time_s.map(|time| self.plan.ramp_s + time)
+    }
+}
+
+/// Reads and checks a suite's file.
+pub fn read(file: &Path, text: &str) -> Result<Suite> {
+    let absolute = std::path::absolute(file).or_fail(Code::Start)?;
+    let base = absolute.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+    Suite::read(&file.display().to_string(), text, &base, &is_recipe).or_fail(Code::Start)
+}
+
+/// Returns true if a name is a recipe's: neither a workload's, nor that of a directory or script.
+fn is_recipe(name: &str) -> bool {
+    let is_path = name.starts_with('.') || name.starts_with('/');
+    name.ends_with(".toml")
+        || (name.contains('/') && !is_path && !name.ends_with(".sql") && registry::find(name).is_err())
+}
+
+/// Checks all cells: arguments, names, files, targets. Connects to no server.
+pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) -> Result<Vec<Draft>> {
+    let wrong = |cell: &Cell, failure: Failure| {
+        let what = format!("{}: run {} ({}): {}", file.display(), cell.entry, cell.key, failure.text());
+        match failure.remedy() {
+            Some(hint) => Failure::new(Code::Start, what).hint(hint),
+            None => Failure::new(Code::Start, what),
+        }
+    };
+    suite.cells.iter().map(|cell| draft(cell, config, read).map_err(|failure| wrong(cell, failure))).collect()
+}
+
+/// Returns the arguments that name a cell's target.
+fn target_args(target: &str, config: &Path) -> Vec<String> {
+    match target {
+        "none" => Vec::new(),
+        target => vec![format!("--target={target}"), format!("--config={}", config.display())],
+    }
+}
+
+fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<Draft> {
+    if targets::holds_password(&cell.target) {
+        return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
+            .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
+    }
+    let order = read(target_args(&cell.target, config).into_iter().chain(cell.args.clone()).collect())?;
+    let request = Request::read(order.clone())?;
+    resolve::admit_json(&request.order)?;
+    let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
+    let Request { order: Order { target: target_order, .. }, source, .. } = request;
+    if order.target.tcp {
+        return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
+    }
+    Ok(Draft {
+        cycle: plan.cycle,
+        settings: plan.settings.clone(),
+        plan,
+        source,
+        workload,
+        target,
+        order,
+        target_order,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_are_told_from_workloads_and_paths() {
+        assert!(is_recipe("alloydb/tpcb-full") && is_recipe("./mine.toml"));
+        assert!(!is_recipe("tpcb-like") && !is_recipe("./sensor-1") && !is_recipe("/x/a.sql") && !is_recipe("x/a.sql"));
+    }
+}
