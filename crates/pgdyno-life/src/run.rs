@@ -275,7 +275,7 @@ impl Run<'_> {
     ) -> ServerSteps<'a> {
         ServerSteps {
             named: self.named.as_ref(),
-            target: &self.plan.target,
+            target: self.plan.target.as_str(),
             directory: recording.path(),
             events: self.events,
             stop,
@@ -384,8 +384,12 @@ impl Run<'_> {
             && let Some(options) = &server.options
         {
             let ways = settings::Ways { first: interrupt.options(options), last: interrupt.last_options(options) };
-            *changed =
-                settings::change(&ways, &self.plan.settings, &self.plan.target, server_steps.can_restart(server))?;
+            *changed = settings::change(
+                &ways,
+                &self.plan.settings,
+                self.plan.target.as_str(),
+                server_steps.can_restart(server),
+            )?;
         }
         if restart || changed.wants_restart() {
             server_steps.restart(server, evidence)?;

@@ -14,6 +14,7 @@ pub mod recipe;
 mod stages;
 mod steps;
 pub mod suite;
+mod target_kind;
 pub mod targets;
 pub mod units;
 
@@ -30,3 +31,4 @@ pub use plan::{
 };
 pub use stages::{GroupPlan, StagePlan};
 pub use steps::{Step, steps};
+pub use target_kind::{TargetBuild, TargetKind, TargetName};

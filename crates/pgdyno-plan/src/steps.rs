@@ -28,19 +28,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     if plan.cycle.provision {
         step("provision", "provision the target, by its hook".to_owned());
     }
-    step(
-        "prepare",
-        match plan.target.as_str() {
-            "none" => "no server: the workload measures pgdyno itself".to_owned(),
-            "null" => "start a null server, which answers every query at once".to_owned(),
-            "embedded" => "start a private PostgreSQL, or use the one that `pgdyno server start` keeps".to_owned(),
-            target => match target.strip_prefix("embedded:") {
-                Some(dir) if dir.contains('/') => format!("start a private PostgreSQL from {dir}"),
-                Some(version) => format!("start a private PostgreSQL {version}"),
-                None => format!("connect to {target}"),
-            },
-        },
-    );
+    step("prepare", plan.target.preparation());
     if has_data && plan.load == LoadChoice::Always {
         step("drop", "what pgdyno loaded before".to_owned());
     }
@@ -195,7 +183,7 @@ fn routine_schema(plan: &Plan) -> Option<&str> {
 /// Returns what is watched while the clients run; nothing if there is nothing to watch.
 fn watched(plan: &Plan) -> Option<String> {
     let WatchPlan { off, os, statement_plans, plans: _, perf } = &plan.watch;
-    if matches!(plan.target.as_str(), "none" | "null") {
+    if !plan.target.kind().is_postgres() {
         return None;
     }
     if *off {

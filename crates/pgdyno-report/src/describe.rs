@@ -128,9 +128,9 @@ fn data_from(record: &RunRecord) -> Option<String> {
 /// Returns the server in one line.
 pub(crate) fn line_of_server(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
-        return match record.plan.target.as_str() {
-            "none" => "no server: pgdyno itself is measured".to_owned(),
-            target => format!("target {target}: the run ended before it had looked at the server"),
+        return match record.plan.target.as_option() {
+            None => "no server: pgdyno itself is measured".to_owned(),
+            Some(target) => format!("target {target}: the run ended before it had looked at the server"),
         };
     };
     let version = server.version.split(" on ").next().unwrap_or(&server.version);

@@ -192,7 +192,7 @@ pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
             plan.map_or_else(String::new, |plan| plan.workload.clone()),
             plan.map_or_else(String::new, scale),
             plan.map_or_else(String::new, |plan| plan.clients.to_string()),
-            plan.map_or_else(String::new, |plan| plan.target.clone()),
+            plan.map_or_else(String::new, |plan| plan.target.to_string()),
             row.planned.to_string(),
             row.complete.len().to_string(),
             row.failed.len().to_string(),

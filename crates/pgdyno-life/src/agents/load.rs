@@ -105,7 +105,7 @@ impl<'a> SharedLoad<'a> {
         loaders: Option<u16>,
     ) -> Self {
         let task = LoadTask {
-            target: target.to_string(),
+            target: target.to_string().into(),
             database: target.dbname().to_owned(),
             workload: workload.clone(),
             loaded: loaded.cloned(),

@@ -287,7 +287,7 @@ fn look(task: &LookTask, allowed: &Allowed) -> std::result::Result<Looked, Strin
             task.links
         ));
     }
-    let target = allowed.target(Asked { target: task.target.as_deref(), database: None })?;
+    let target = allowed.target(Asked { target: task.target.as_ref(), database: None })?;
     let Some(options) = target.given() else { return Ok(Looked::default()) };
     let mut admin = Admin::connect(options).map_err(not_connected)?;
     let system_identifier = if is_null(&admin) { None } else { system_identifier(&mut admin) };
@@ -407,7 +407,7 @@ fn drive(
 
 /// Returns the target of a share.
 fn task_target(task: &DriveTask, allowed: &Allowed) -> std::result::Result<Target, String> {
-    let target = task.plan.target_dsn.as_deref().unwrap_or(&task.plan.target);
+    let target = task.plan.target_dsn.as_ref().unwrap_or(&task.plan.target);
     allowed.target(Asked { target: Some(target), database: task.database.as_deref() })
 }
 

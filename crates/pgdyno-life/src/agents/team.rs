@@ -187,7 +187,7 @@ impl Team {
                 .to_owned()
         });
         let links = links.div_ceil(self.len().max(1) as u32);
-        let task = Task::Look(LookTask { target: target.map(str::to_owned), links });
+        let task = Task::Look(LookTask { target: target.map(Into::into), links });
         let task = task.to_bytes().or_fail(Code::Start)?;
         let end = self.job(vec![task; self.len()], interrupt)?;
         if let Some(why) = end.failure {

@@ -21,7 +21,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     let Some(summary) = &record.summary else { return warnings };
     warnings.extend(stalls::text(stalls, summary.duration_s));
     // Without a server, or with a null server, the run measures the driver.
-    let real = !matches!(plan.target.as_str(), "none" | "null");
+    let real = plan.target.kind().is_postgres();
     if record.drivers.is_empty() {
         warnings.extend(driver::judge(&record.client, summary, real, plan.coalesce_us));
     }

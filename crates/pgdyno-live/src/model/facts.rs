@@ -49,8 +49,8 @@ impl Facts {
         Self {
             workload,
             drivers,
-            target: plan.target.clone(),
-            has_server: !matches!(plan.target.as_str(), "none" | "null"),
+            target: plan.target.to_string(),
+            has_server: plan.target.kind().is_postgres(),
             unsampled: plan.watch.off,
             links: plan.links(),
             ramp_s,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::options::Run;
+use crate::TargetName;
 use crate::units::Duration;
 
 /// The order of repetitions and cells.
@@ -60,7 +61,7 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) provision: Provision,
     #[serde(default)]
-    pub(super) targets: Vec<String>,
+    pub(super) targets: Vec<TargetName>,
     /// For recipes without their own.
     pub(super) fit: Option<bool>,
     /// For recipes without their own.

@@ -8,6 +8,7 @@ use pgdyno_workload::Arrivals;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
+use crate::TargetName;
 use crate::units::Duration;
 
 /// The value of an option.
@@ -200,7 +201,7 @@ macro_rules! options {
         pub(super) struct Run {
             pub(super) what: Option<What>,
             pub(super) name: Option<String>,
-            pub(super) targets: Option<Vec<String>>,
+            pub(super) targets: Option<Vec<TargetName>>,
             #[serde(default)]
             pub(super) matrix: Matrix,
             $(pub(super) $name: Option<$kind>,)*

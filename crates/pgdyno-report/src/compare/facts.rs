@@ -137,7 +137,7 @@ fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
         ("workload", plan.workload.clone(), true),
         ("scripts", plan.scripts.iter().map(script).collect::<Vec<_>>().join(", "), true),
         ("scale", size(plan), true),
-        ("target", plan.target.clone(), false),
+        ("target", plan.target.to_string(), false),
     ]
 }
 

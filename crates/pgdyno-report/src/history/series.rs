@@ -80,8 +80,11 @@ fn conditions(record: &RunRecord) -> BTreeMap<String, String> {
 
 /// Returns the target. Private servers are one, whichever build they are of: that is what histories compare.
 fn target(record: &RunRecord) -> String {
-    let target = record.target.as_ref().map_or(&record.plan.target, |target| &target.name);
-    if target.starts_with("embedded") { "a private server".to_owned() } else { target.clone() }
+    match &record.target {
+        Some(target) => target.name.clone(),
+        None if record.plan.target.kind().is_private() => "a private server".to_owned(),
+        None => record.plan.target.to_string(),
+    }
 }
 
 /// Returns workload, size, clients, rate and target.
@@ -96,10 +99,8 @@ fn title(record: &RunRecord) -> String {
     if let Pace::Rate(pace) = &plan.pace {
         words.push(format!("{} a second", rate(pace.per_s)));
     }
-    match target(record).as_str() {
-        // A workload without a server.
-        "none" => {}
-        target => words.push(format!("on {target}")),
+    if !plan.target.kind().is_none() {
+        words.push(format!("on {}", target(record)));
     }
     words.join(", ")
 }

@@ -81,7 +81,7 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
 }
 
 fn target(record: &RunRecord, fact: &mut impl FnMut(&str, &str)) {
-    let Some(target) = &record.target else { return fact("target", &record.plan.target) };
+    let Some(target) = &record.target else { return fact("target", record.plan.target.as_str()) };
     let kind = if target.kind.is_empty() { String::new() } else { format!(", {}", target.kind) };
     let labels: String = target.labels.iter().map(|(name, value)| format!(", {name} {value}")).collect();
     let vcpus = target.vcpus.map_or_else(String::new, |n| format!(", {n} vCPUs"));

@@ -122,7 +122,9 @@ impl Column {
                 let client = &record.client;
                 format!("{} × {}", client.cpus, client.cpu.chars().take(PROCESSOR).collect::<String>())
             }
-            Self::Target => record.target.as_ref().map_or_else(|| plan.target.clone(), |target| target.name.clone()),
+            Self::Target => {
+                record.target.as_ref().map_or_else(|| plan.target.to_string(), |target| target.name.clone())
+            }
             Self::Suite => plan.suite.as_ref().map(|suite| suite.suite.clone()).unwrap_or_default(),
         }
     }

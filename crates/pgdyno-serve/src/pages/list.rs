@@ -46,7 +46,9 @@ fn suggestions(runs: &[Listed], filter: &str) -> Vec<String> {
         "workload" => records.map(|record| record.plan.workload.clone()).collect(),
         "suite" => records.filter_map(|record| Some(record.plan.suite.as_ref()?.suite.clone())).collect(),
         "recipe" => records.filter_map(|record| Some(record.plan.recipe.as_ref()?.name.clone())).collect(),
-        "target" => records.map(|r| r.target.as_ref().map_or(&r.plan.target, |target| &target.name).clone()).collect(),
+        "target" => records
+            .map(|r| r.target.as_ref().map_or(r.plan.target.as_str(), |target| &target.name).to_owned())
+            .collect(),
         "status" => ["complete", "interrupted", "invalid", "failed"].map(str::to_owned).to_vec(),
         _ => Vec::new(),
     };

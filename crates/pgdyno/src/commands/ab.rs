@@ -7,8 +7,7 @@ use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::target::Target;
 use pgdyno_live::Progress;
 use pgdyno_net::without_secrets;
-use pgdyno_plan::Order;
-use pgdyno_plan::targets::is_name;
+use pgdyno_plan::{Order, TargetName};
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, Resumable as _, StudyKind, admit, run_id};
 use pgdyno_untrusted::Lock;
 
@@ -89,11 +88,11 @@ fn new(args: AbArgs) -> Result<Begin> {
     let recorded = |differs: &[String], order: &Order| -> Result<AbSide> {
         let order = without_passwords(order)?;
         let shown = |difference: &String| match difference.strip_prefix("target=") {
-            Some(target) => storable(target).map(|target| format!("target={target}")),
-            None if difference.contains("://") => storable(difference),
+            Some(target) => storable(&target.into()).map(|target| format!("target={target}")),
+            None if difference.contains("://") => storable(&difference.as_str().into()).map(Into::into),
             None => Ok(difference.clone()),
         };
-        let target = Some(Target::resolve(&order.target)?.name());
+        let target = Some(Target::resolve(&order.target)?.name().into());
         Ok(AbSide { differs: differs.iter().map(shown).collect::<Result<_>>()?, target, order, plan_hash: None })
     };
     let started = Timestamp::now();
@@ -110,17 +109,19 @@ fn new(args: AbArgs) -> Result<Begin> {
 /// Returns an order as a file may hold it: its connection strings have no passwords.
 pub(super) fn without_passwords(order: &Order) -> Result<Order> {
     let mut order = order.clone();
-    for dsn in [&mut order.target.target, &mut order.analytics.target, &mut order.meeting.meet] {
-        *dsn = dsn.as_deref().map(storable).transpose()?;
+    order.target.target = order.target.target.map(|target| storable(&target)).transpose()?;
+    for dsn in [&mut order.analytics.target, &mut order.meeting.meet] {
+        let stored = dsn.as_deref().map(|dsn| storable(&dsn.into())).transpose()?;
+        *dsn = stored.map(Into::into);
     }
     Ok(order)
 }
 
 /// Returns a target as a file may hold it: a connection string loses its password.
-fn storable(target: &str) -> Result<String> {
-    match target == "null" || target.starts_with("embedded") || is_name(target) {
-        true => Ok(target.to_owned()),
-        false => without_secrets(target).or_fail(Code::Start),
+fn storable(target: &TargetName) -> Result<TargetName> {
+    match target.kind().may_hold_password() {
+        true => Ok(without_secrets(target.as_str()).or_fail(Code::Start)?.into()),
+        false => Ok(target.clone()),
     }
 }
 
@@ -202,7 +203,8 @@ mod tests {
     fn no_connection_string_of_an_order_takes_its_password_to_a_file() {
         let dsn = |name: &str| Some(format!("host={name} password=geheim"));
         let mut order = Order::of("noop");
-        (order.target.target, order.analytics.target, order.meeting.meet) = (dsn("a"), dsn("b"), dsn("c"));
+        (order.target.target, order.analytics.target, order.meeting.meet) =
+            (dsn("a").map(Into::into), dsn("b"), dsn("c"));
         let stored = without_passwords(&order).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let text = serde_json::to_string(&stored).unwrap();
         assert!(["host=a", "host=b", "host=c"].iter().all(|host| text.contains(host)), "{text}");

@@ -99,7 +99,7 @@ fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order, Option<Lock>)> {
     let salt = started.as_nanosecond() as u64 ^ u64::from(std::process::id());
     let id = run_id(started, &format!("frontier-{}", request.source.name()), salt);
     let stored = without_passwords(&order)?;
-    let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name(), stored);
+    let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name().into(), stored);
     record.restored = !args.no_restore;
     let objectives = of_workload(args.slo, &draft.resolved.workload.drive.txns())?;
     record.objectives = objectives.iter().map(ToString::to_string).collect();

@@ -55,7 +55,7 @@ pub(crate) fn run(command: PlanCommand) -> Result<Code> {
     let form = PlanForm {
         format_version: FORMAT_VERSION,
         hash: plan.hash(),
-        address: target.given().map(ToString::to_string).filter(|place| *place != plan.target),
+        address: target.given().map(ToString::to_string).filter(|place| place != plan.target.as_str()),
         steps: pgdyno_plan::steps(&plan).into_iter().map(Into::into).collect(),
         creates: loaded.map(|data| pgdyno_life::data::created(data.as_ref(), &caps)).collect(),
         before_run: before_run.map(|statement| (*statement).to_owned()).collect(),

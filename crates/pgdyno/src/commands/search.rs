@@ -71,7 +71,7 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<Code> {
         interrupt: &interrupt,
         progress: &progress,
     };
-    let record = SearchRecord::begin(id, started, source.name(), name, &args.by);
+    let record = SearchRecord::begin(id, started, source.name(), name.into(), &args.by);
     let _lock = study_lock::take(run.results(), StudyKind::Search, &record.id)?;
     let mut search = SearchRun::begin(task, record, suite)?;
     let ended = search.go();

@@ -169,7 +169,7 @@ impl Runner<'_> {
         if open.into_iter().any(|other| self.suite.cells[self.cells[other]].target == *target) {
             return Ok(());
         }
-        targets.leave(target, &mut self.execution)
+        targets.leave(target.as_str(), &mut self.execution)
     }
 
     fn farewell(&self, end: End, standings: &[Option<Done>]) {

@@ -7,7 +7,7 @@ use pgdyno_life::data;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::prepare::durability;
-use pgdyno_life::target::{Kind, Target, places};
+use pgdyno_life::target::{Target, places};
 use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
 use pgdyno_net::Admin;
 use pgdyno_report::forms::{Outcome, OutcomeForm};
@@ -81,10 +81,10 @@ pub(super) fn durability(
     output: &mut CheckOutput,
 ) -> Result<Code> {
     let Some(test) = workload.audit.as_ref().map(|audit| audit.durability()) else { return Ok(Code::Success) };
-    let Kind::Embedded(_) = target.kind else {
+    if !target.is_private() {
         output.skipped(WHEN, test.clause, test.title, &[BY_HAND])?;
         return Ok(Code::Success);
-    };
+    }
     let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
         return Err(
             Failure::new(Code::Server, "the private server is gone").hint("start it again with `pgdyno server start`")
