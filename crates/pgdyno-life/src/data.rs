@@ -10,6 +10,7 @@ pub mod loading;
 pub(crate) mod rights;
 pub(crate) mod spared;
 
+use pgdyno_text::units;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +20,6 @@ use pgdyno_load::{
 };
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{LoadChoice, Plan};
-use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_workload::{Capabilities, DataSet, Meta};
 

@@ -16,7 +16,6 @@ mod steps;
 pub mod suite;
 mod target_kind;
 pub mod targets;
-pub mod units;
 
 pub use facts::{Facts, Loaded, TargetFacts};
 pub use order::{

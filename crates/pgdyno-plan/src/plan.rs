@@ -355,6 +355,12 @@ impl Plan {
     /// Default of how long transactions in flight at the end may take, in seconds.
     pub const USUAL_GRACE_S: f64 = 5.0;
 
+    /// Returns its scale as text: `1,000`, or a fraction as it was given.
+    #[must_use]
+    pub fn size(&self) -> String {
+        self.fraction().map_or_else(|| pgdyno_text::units::count(self.scale), str::to_owned)
+    }
+
     /// Returns where its threads are pinned, as text that follows their number; empty if they are not.
     #[must_use]
     pub fn pinned(&self) -> String {

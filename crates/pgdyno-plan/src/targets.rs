@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_text::parse::{Bytes, Duration};
 use serde::Deserialize;
 
 use crate::TargetName;
 use crate::mistake::{self, Mistake, nearest};
-use crate::units::{Bytes, Duration};
 
 /// The default name of the file.
 pub const FILE: &str = "pgdyno.toml";

@@ -8,11 +8,11 @@ pub use junit::junit;
 use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
+use pgdyno_text::units;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::compare::{deviation, mean};
 use crate::forms::{CellForm, FORMAT_VERSION, SuiteCellsForm};
-use crate::units;
 
 /// A run of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -91,8 +91,8 @@ fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, scale(plan)) };
     let time = plan.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
-    let clients = plan.stage_clients();
-    format!("{}{size}, {clients} client{}{time}", plan.workload, if clients == 1 { "" } else { "s" })
+    let clients = units::plain_plural(plan.stage_clients().into(), "client");
+    format!("{}{size}, {clients}{time}", plan.workload)
 }
 
 /// Returns the geometric mean, as comparisons have it, and with several figures their standard deviation divided by it.

@@ -231,8 +231,8 @@ impl<'a> AbRun<'a> {
             units.len(),
             self.record.metric.to_uppercase(),
             (so_far - 1.0) * 100.0,
-            pgdyno_report::units::duration(self.record.spent_s),
-            pgdyno_report::units::duration(self.record.budget_s)
+            pgdyno_text::units::duration(self.record.spent_s),
+            pgdyno_text::units::duration(self.record.budget_s)
         ));
     }
 

@@ -13,8 +13,8 @@ use pgdyno_measure::frontier::{Point, area, area_reach, bounds, hull};
 use pgdyno_measure::mean::{mean, reach};
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{AnalyticsOrder, Order, SuitePlan};
-use pgdyno_report::units;
 use pgdyno_results::{FrontierPoint, FrontierRecord, FrontierResult, Objective, Resumable as _, RunRecord, Status};
+use pgdyno_text::units;
 
 use crate::child::{self, Stopped};
 use crate::resumable::{conclude, write_page};

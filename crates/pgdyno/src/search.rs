@@ -112,7 +112,7 @@ impl<'a> SearchRun<'a> {
                     .into());
             }
             self.record.capacity_tps = Some(tps);
-            self.task.progress.note(&format!("closed loop: {} TPS", pgdyno_report::units::rate(tps)));
+            self.task.progress.note(&format!("closed loop: {} TPS", pgdyno_text::units::rate(tps)));
             // At least ten arrivals of a kind are needed for a judgement.
             let arrivals = 10.0 / self.task.share;
             let least = (tps / 1000.0).max(self.task.time_s.map_or(0.0, |time| arrivals / time)).min(tps);
@@ -191,7 +191,7 @@ impl<'a> SearchRun<'a> {
         let runs = self.seen.get(&kept.to_bits()).map_or(&[][..], Vec::as_slice);
         let tps = runs.iter().map(|run| run.tps).sum::<f64>() / runs.len().max(1) as f64;
         if let Some(objective) = self.task.objectives.iter().find(|o| o.least_tps().is_some_and(|least| tps <= least)) {
-            let (load, rate) = (words(self.task.by, kept), pgdyno_report::units::rate(tps));
+            let (load, rate) = (words(self.task.by, kept), pgdyno_text::units::rate(tps));
             let reason = format!(
                 "{load} is the highest load that meets the other objectives, and achieves {rate} TPS: {objective} is \
                  not met"

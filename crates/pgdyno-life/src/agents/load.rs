@@ -163,7 +163,7 @@ impl<'a> SharedLoad<'a> {
                 match end {
                     MemberEnd::Did(bytes) => {
                         let rows = task::decode::<u64>(bytes).unwrap_or_default();
-                        events.note(&format!("{name} has loaded {} rows", pgdyno_report::units::count(rows)));
+                        events.note(&format!("{name} has loaded {} rows", pgdyno_text::units::count(rows)));
                     }
                     MemberEnd::Failed(why) | MemberEnd::Lost(why) => {
                         events.warn(&format!("{name} did not help to the end, others did its part: {why}"));

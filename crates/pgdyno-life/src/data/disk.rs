@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_load::steps::DISK;
 use pgdyno_net::Admin;
-use pgdyno_report::units;
 use pgdyno_server::os::is_here;
+use pgdyno_text::units;
 use pgdyno_workload::{DataSet, Workload};
 
 use crate::data::{DataAccess, size};

@@ -2,8 +2,8 @@
 
 use pgdyno_engine::Ended;
 use pgdyno_measure::stall::Stall;
-use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Status};
+use pgdyno_text::units;
 
 use crate::drive::{self, Driven};
 use crate::exit_code::Code;
@@ -21,7 +21,7 @@ pub(crate) struct End {
 
 /// Returns that so many clients aborted or lost their connection: `1 client aborted`.
 pub(crate) fn aborted(clients: usize) -> String {
-    format!("{clients} client{} aborted", if clients == 1 { "" } else { "s" })
+    format!("{} aborted", units::plain_plural(clients as u64, "client"))
 }
 
 /// Returns the status and the exit code of a run.
@@ -61,8 +61,8 @@ pub(crate) fn of(
     let hard_failures: u64 =
         failed.filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock")).map(|(_, n)| n).sum();
     if hard_failures > 0 {
-        let plural = if hard_failures == 1 { "" } else { "s" };
-        let reason = format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock");
+        let failed = units::plain_plural(hard_failures, "transaction");
+        let reason = format!("{failed} failed other than by serialization or deadlock");
         return end(Status::Invalid, Some(reason), Code::Run);
     }
     if let Some(reason) = driver_was_away(record) {
@@ -96,10 +96,9 @@ pub(crate) fn without_answer(end: End, record: &RunRecord, cancelled: usize) -> 
     let oldest = oldest.map(|in_flight| {
         format!(", the oldest in flight for {} when the window ended", units::duration(in_flight.age_s_max))
     });
-    let plural = if cancelled == 1 { "" } else { "s" };
     let reason = format!(
-        "the server stopped answering: {} transaction{plural} never ended{}",
-        units::count(cancelled as u64),
+        "the server stopped answering: {} never ended{}",
+        units::plural(cancelled as u64, "transaction"),
         oldest.unwrap_or_default()
     );
     End { status: Status::Failed, reason: Some(reason), code: Code::Run }

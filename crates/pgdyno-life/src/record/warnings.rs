@@ -7,8 +7,8 @@ mod machines;
 use pgdyno_engine::RunOutcome;
 use pgdyno_measure::stall::Stall;
 use pgdyno_plan::{Pace, Plan, StagePlan};
-use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
+use pgdyno_text::units;
 
 use crate::record::stalls;
 

@@ -1,10 +1,10 @@
 //! The format of a suite file.
 
+use pgdyno_text::parse::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::options::Run;
 use crate::TargetName;
-use crate::units::Duration;
 
 /// The order of repetitions and cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

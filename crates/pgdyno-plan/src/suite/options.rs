@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use pgdyno_text::parse::Duration;
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::Arrivals;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use crate::TargetName;
-use crate::units::Duration;
 
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, Status, Trust};
+use pgdyno_text::units::{plural, rate};
 
 use crate::compare::work;
-use crate::units::{count, rate, size};
 use crate::{describe, trust};
 
 /// The suite of the slices of A/B experiments.
@@ -92,10 +92,9 @@ fn title(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = vec![plan.workload.clone()];
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, size(plan)));
+        words.push(format!("{} {}", plan.scale_name, plan.size()));
     }
-    let clients = u64::from(plan.stage_clients());
-    words.push(format!("{} client{}", count(clients), if clients == 1 { "" } else { "s" }));
+    words.push(plural(u64::from(plan.stage_clients()), "client"));
     if let Pace::Rate(pace) = &plan.pace {
         words.push(format!("{} a second", rate(pace.per_s)));
     }

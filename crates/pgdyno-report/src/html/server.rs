@@ -1,12 +1,12 @@
 //! The environment of a run, and how to run it again: server, driver, settings, plan, files.
 
 use pgdyno_results::{GrowthRecord, RunRecord, ServerRecord};
+use pgdyno_text::units::{bytes, duration, percent};
 
 use super::ReportRun;
 use super::again::{command_line, shell};
 use super::markup::Html;
 use crate::describe::{line_of_drive, line_of_place, line_of_server};
-use crate::units::{bytes, duration, percent};
 
 /// Settings that affect durability.
 const DURABILITY: [&str; 7] = [

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use pgdyno_report::units;
 use pgdyno_results::{Metric, RunRecord};
+use pgdyno_text::units;
 
 use crate::store::Listed;
 
@@ -107,7 +107,7 @@ impl Column {
             }
             Self::Workload => match plan.scale_name.as_str() {
                 "" => plan.workload.clone(),
-                name => format!("{}, {name} {}", plan.workload, units::size(plan)),
+                name => format!("{}, {name} {}", plan.workload, plan.size()),
             },
             Self::Clients => units::count(u64::from(plan.stage_clients())),
             Self::Tps => self.number(record).map(units::rate).unwrap_or_default(),

@@ -7,8 +7,8 @@ use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_report::forms::{
     FORMAT_VERSION, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm, UnreadableForm, WorkloadsForm,
 };
-use pgdyno_report::units;
 use pgdyno_results::{Metric, RECORD, RunRecord, StoreError, list_runs, read_record};
+use pgdyno_text::units;
 use pgdyno_workload::{Meta, Param};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
@@ -141,18 +141,15 @@ fn line(record: &RunRecord) -> String {
         words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
     }
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, units::size(plan)));
+        words.push(format!("{} {}", plan.scale_name, plan.size()));
     }
-    let clients = plan.stage_clients();
-    let plural = if clients == 1 { "" } else { "s" };
-    words.push(format!("{} client{plural}", units::count(u64::from(clients))));
+    words.push(units::plural(plan.stage_clients().into(), "client"));
     words.push(record.summary.as_ref().map_or_else(
         || "nothing measured".to_owned(),
         |summary| {
             let own = Metric::of_workload(record).into_iter();
-            let own = own.filter_map(|metric| {
-                Some(format!("{} {}, ", units::listed(&metric, metric.value(record)?), metric.title()))
-            });
+            let own =
+                own.filter_map(|metric| Some(format!("{} {}, ", metric.listed(metric.value(record)?), metric.title())));
             format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
         },
     ));

@@ -12,9 +12,9 @@ use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
-use pgdyno_report::units;
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
 use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
+use pgdyno_text::units;
 use pgdyno_untrusted::{TerminalText, require_own};
 
 pub(super) use push::{admit, push_ended, push_study};

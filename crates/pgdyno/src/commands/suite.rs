@@ -7,7 +7,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::{Suite as Plan, Turn};
 use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
-use pgdyno_report::{suite as report, units};
+use pgdyno_report::suite as report;
+use pgdyno_text::units;
 
 use crate::cli::{BeginArgs, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use pgdyno_measure::search::Seen;
-use pgdyno_report::units;
 use pgdyno_results::{INTERVALS, KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary};
+use pgdyno_text::units;
 
 /// An open loop with a greater share of late or skipped arrivals than this is overloaded.
 const MISSED: f64 = 0.01;

@@ -9,7 +9,6 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_plan::suite::{OnFailure, Suite};
-use pgdyno_report::units;
 
 use super::check::Draft;
 use super::execution::{End, Execution};
@@ -18,6 +17,7 @@ use super::targets::Targets;
 use super::view::{self, View};
 use crate::child;
 use pgdyno_live::Progress;
+use pgdyno_text::units;
 
 /// How often signals are checked.
 const GLANCE: Duration = Duration::from_millis(20);

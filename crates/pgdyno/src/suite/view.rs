@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink as _;
 use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuiteRunForm, SuiteStatusForm};
-use pgdyno_report::units;
 use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
 use pgdyno_live::Progress;
+use pgdyno_text::units;
 use pgdyno_untrusted::append_to_file;
 
 /// How much of the end of a log is searched for its last line.

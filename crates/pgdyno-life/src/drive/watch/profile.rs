@@ -5,9 +5,10 @@ use std::path::Path;
 use pgdyno_measure::pauses::Cost;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_report::{flame, units};
+use pgdyno_report::flame;
 use pgdyno_results::{ProfileRecord, RunRecord, write_inside, write_profile};
 use pgdyno_server::os::perf::{self, FREQUENCY_HZ, Perf};
+use pgdyno_text::units;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::recipe::{Machine, Recipe};
-use pgdyno_plan::units;
 use pgdyno_plan::{TargetOrder, targets};
 use pgdyno_server::os::is_here;
 use pgdyno_server::sizing::{self, Facts, Purpose};
 use pgdyno_server::{Want, kept};
+use pgdyno_text::parse;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -133,7 +133,7 @@ fn default(ram_bytes: u64, cpus: u32) -> String {
 /// Returns the value as PostgreSQL reads it.
 fn in_bytes(value: &str) -> Result<u64> {
     let blocks = value.trim().parse::<u64>().ok().map(|blocks| blocks.saturating_mul(BLOCK_BYTES));
-    let bytes = blocks.map_or_else(|| units::bytes(value), Ok);
+    let bytes = blocks.map_or_else(|| parse::bytes(value), Ok);
     match bytes {
         Ok(bytes) if bytes > 0 => Ok(bytes),
         Ok(_) => Err(Failure::new(Code::Start, "--fit needs a shared_buffers above 0")),

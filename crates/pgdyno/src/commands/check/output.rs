@@ -5,8 +5,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_load::{Baseline, NOT_CHECKABLE};
 use pgdyno_report::forms::{ChecksForm, FORMAT_VERSION, NotedForm, Outcome, OutcomeForm};
-use pgdyno_report::units;
 use pgdyno_results::{CheckSet, LoadRecord};
+use pgdyno_text::units;
 use pgdyno_workload::DataSet;
 
 use crate::commands::{print_form, print_text};

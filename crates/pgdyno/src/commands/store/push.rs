@@ -9,9 +9,9 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_live::Progress;
 use pgdyno_plan::RESULTS;
 use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedForm, StorePushForm};
-use pgdyno_report::units;
 use pgdyno_results::{RECORD, StoreError, Study, StudyKind, find_runs, list_runs};
 use pgdyno_store::{CentralError, Kind, Pushed, RunFiles, Store, StudyFile};
+use pgdyno_text::units;
 use pgdyno_untrusted::ShellWord;
 
 use super::{Central, counted};

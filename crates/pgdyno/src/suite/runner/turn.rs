@@ -10,8 +10,8 @@ use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::record::Recording;
 use pgdyno_plan::{Order, Plan};
-use pgdyno_report::units;
 use pgdyno_results::Status;
+use pgdyno_text::units;
 
 use super::{GLANCE, Runner};
 use crate::child::{self, Ended};
