@@ -1,8 +1,8 @@
 //! The facts of a run that rules and events ask for.
 
-use pgdyno_plan::units;
 use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline, TimelineInterval};
 use pgdyno_samples::{Column, cgroup, machine, processes, waits};
+use pgdyno_text::parse;
 
 use crate::account::{self, Account};
 use crate::streams::Streams;
@@ -131,7 +131,7 @@ impl<'a> Facts<'a> {
 
     /// A setting that is a size.
     pub(crate) fn setting_bytes(&self, name: &str) -> Option<f64> {
-        units::bytes(self.setting(name)?).ok().map(|bytes| bytes as f64)
+        parse::bytes(self.setting(name)?).ok().map(|bytes| bytes as f64)
     }
 
     /// A setting that is a length of time.
@@ -139,7 +139,7 @@ impl<'a> Facts<'a> {
         let value = self.setting(name)?;
         match value.strip_suffix('d') {
             Some(days) => days.parse::<f64>().ok().map(|days| days * 86_400.0),
-            None => units::duration(value).ok(),
+            None => parse::duration(value).ok(),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use pgdyno_samples::row_locks;
+use pgdyno_text::brief::percent;
+use pgdyno_text::units::ending;
 
 use crate::facts::Facts;
-use crate::words::percent;
 
 /// A row with less than this share of the waits is not named.
 const LEAST: f64 = 0.05;
@@ -52,7 +53,7 @@ impl HotRows {
             first.map(|(row, share)| format!("{row} ({} of the sessions that waited for a row)", percent(*share)));
         let others = others.iter().map(|(row, share)| format!("{row} ({})", percent(*share)));
         let rows: Vec<_> = first.into_iter().chain(others).collect();
-        format!("hottest row{}: {}", if rows.len() == 1 { "" } else { "s" }, rows.join(", "))
+        format!("hottest row{}: {}", ending(rows.len() as u64), rows.join(", "))
     }
 
     /// Returns advice, if these rows have most of the waits.

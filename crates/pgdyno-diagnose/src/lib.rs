@@ -23,7 +23,6 @@ mod sessions;
 mod streams;
 mod tables;
 mod waits;
-mod words;
 
 use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, TimePartRecord, Timeline};
 

@@ -46,10 +46,10 @@ mod wal_buffers;
 mod wal_flush;
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{number, percent};
 
 /// Less of the clients' time than this is not worth a word.
 const LEAST: f64 = 0.05;

@@ -1,7 +1,8 @@
 //! Names of sessions and of others that hold something, for findings.
 
+use pgdyno_text::brief::duration;
+
 use crate::facts::Facts;
-use crate::words::duration;
 
 /// The kind of sessions that are none of the clients'.
 const OTHER: &str = "other session";

@@ -1,6 +1,7 @@
 //! Streams of queries that run beside the clients' transactions.
 
 use pgdyno_results::{RunRecord, StatementRecord, StreamsRecord};
+use pgdyno_text::units::plain_plural;
 
 use crate::facts::Facts;
 
@@ -25,7 +26,7 @@ impl<'a> Streams<'a> {
 
     /// `1 stream`, `3 streams`.
     pub(crate) fn in_words(self) -> String {
-        format!("{} stream{}", self.of_stage.streams, if self.of_stage.streams == 1 { "" } else { "s" })
+        plain_plural(self.of_stage.streams.into(), "stream")
     }
 
     /// Queries that ended in the window.

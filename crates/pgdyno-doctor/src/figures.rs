@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 /// Times of the same thing, measured again and again.
 #[derive(Clone, Debug, Default, PartialEq)]

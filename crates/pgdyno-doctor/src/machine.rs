@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use pgdyno_report::units;
 use pgdyno_server::Machine;
+use pgdyno_text::units;
 
 use crate::examination::Place;
 use crate::finding::Finding;
@@ -77,7 +77,7 @@ fn flush_in_time(directory: PathBuf, limit: Duration) -> Option<Finding> {
 /// Returns what the machine is: `2 CPUs, 23.4 GiB, Linux 6.1.0, AMD EPYC`.
 fn describe(machine: &Machine) -> String {
     let cpus = machine.usable_cpus();
-    let mut text = format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" });
+    let mut text = units::plain_plural(cpus.into(), "CPU");
     for part in [machine.usable_ram_bytes().map(units::bytes), Some(machine.kernel.clone()), machine.cpu_model.clone()]
     {
         text.extend(part.into_iter().map(|part| format!(", {part}")));

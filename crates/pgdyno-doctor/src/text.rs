@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use pgdyno_report::Look;
-use pgdyno_report::paint::Paint;
-use pgdyno_report::wrap::hanging;
+use pgdyno_text::Look;
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units::plain_plural;
+use pgdyno_text::wrap::hanging;
 
 use crate::examination::{Examination, Place};
 use crate::finding::{Finding, Severity};
@@ -36,7 +37,7 @@ fn text(examination: &Examination, look: Look, out: &mut dyn Write) -> io::Resul
     }
     let passed = examination.count(Severity::Passed);
     if passed > 0 && !look.verbose {
-        writeln!(out, "\n{passed} check{} passed: -v shows them", plural(passed))?;
+        writeln!(out, "\n{} passed: -v shows them", plain_plural(passed as u64, "check"))?;
     }
     Ok(())
 }
@@ -47,17 +48,13 @@ fn verdict(examination: &Examination) -> String {
         [Severity::Error, Severity::Warning, Severity::Note].map(|severity| examination.count(severity));
     let counted = [(errors, "error"), (warnings, "warning"), (notes, "note")];
     let counted = counted.iter().filter(|(number, _)| *number > 0);
-    let counted: Vec<_> = counted.map(|(number, name)| format!("{number} {name}{}", plural(*number))).collect();
+    let counted: Vec<_> = counted.map(|(number, name)| plain_plural(*number as u64, name)).collect();
     match examination.severity {
         Severity::Passed => "nothing found that would spoil a measurement".to_owned(),
         Severity::Note => format!("nothing found that would spoil a measurement; {}", counted.join(", ")),
         Severity::Warning => format!("a measurement here would be disturbed: {}", counted.join(", ")),
         Severity::Error => format!("do not measure here before this is mended: {}", counted.join(", ")),
     }
-}
-
-fn plural(number: usize) -> &'static str {
-    if number == 1 { "" } else { "s" }
 }
 
 fn write_place(place: &Place, look: Look, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {

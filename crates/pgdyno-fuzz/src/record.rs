@@ -1,11 +1,11 @@
 //! Any text as a `run.json`: either a record that can be written and shown, or an error with a message.
 
 use pgdyno_report::FORMATS;
-use pgdyno_report::Look;
 use pgdyno_report::html::{self, ReportRun};
 use pgdyno_report::suite::{SuiteRun, junit};
 use pgdyno_results::Timeline;
 use pgdyno_results::fuzzing::record;
+use pgdyno_text::Look;
 use pgdyno_untrusted::TerminalText;
 
 use crate::text::is_no_formula;

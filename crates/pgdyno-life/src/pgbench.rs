@@ -187,7 +187,7 @@ impl Recorder {
             scale: ran.scale,
             data_bytes_estimated: 0,
             data_from: None,
-            target: self.target.clone(),
+            target: self.target.as_str().into(),
             target_dsn: None,
             from_template: None,
             recipe: None,

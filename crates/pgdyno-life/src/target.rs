@@ -8,6 +8,7 @@ mod named;
 pub mod reach;
 pub mod room;
 mod server;
+mod want;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -16,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pgdyno_net::{ConnectOptions, Env};
-use pgdyno_plan::{TargetFacts, TargetOrder};
+use pgdyno_plan::{TargetFacts, TargetKind, TargetName, TargetOrder};
 use pgdyno_server::os::OsMetrics;
 use pgdyno_server::{Account, Want, in_directory};
 
@@ -24,6 +25,7 @@ pub use named::Named;
 use pgdyno_untrusted::TerminalText;
 pub(crate) use server::Owner;
 pub use server::{Demand, Server, embedded_options, named, origin, own_program, places, private_version, starting};
+pub use want::{WantError, wanted};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
@@ -38,38 +40,37 @@ const HELD_BY_SUITE: &str = "private, held by the suite";
 /// The target of an order, and what is known about it.
 #[derive(Debug)]
 pub struct Target {
-    /// Its kind, and how to connect to it.
-    pub kind: Kind,
+    /// How a run gets to its server.
+    pub access: Access,
     /// Its entry in `pgdyno.toml`, if it has a name there.
     pub(crate) named: Option<Named>,
     /// Settings of all runs on it.
     pub settings: BTreeMap<String, String>,
     /// The name in plans and records instead of its address.
-    shown_as: Option<String>,
+    shown_as: Option<TargetName>,
 }
 
-/// The kind of a target.
+/// How a run gets to a server.
 #[derive(Debug)]
-pub enum Kind {
-    /// None: the workload measures pgdyno itself.
+pub enum Access {
+    /// Not at all: the workload measures pgdyno itself.
     None,
-    /// A null server.
+    /// It starts a null server.
     Null,
-    /// A private server.
-    Embedded(Want),
-    /// A given server.
+    /// It starts a private server, or uses the kept one.
+    Private(Want),
+    /// It connects to a server that is there.
     Given(Box<ConnectOptions>),
 }
 
-impl Kind {
-    /// Parses what `--target` takes, except names. Relative directories start at `base`.
-    pub(crate) fn of(dsn: &str, base: &Path) -> Result<Self> {
-        match dsn {
-            "null" => Ok(Self::Null),
-            word if word == "embedded" || word.starts_with("embedded:") => {
-                Ok(Self::Embedded(absolute(word.parse().or_fail(Code::Start)?, base)?))
-            }
-            dsn => given(dsn, &Env::from_process()),
+impl Access {
+    /// Returns the access to what an order or `pgdyno.toml` names, except names. Relative directories start at `base`.
+    pub(crate) fn of(target: &TargetName, base: &Path) -> Result<Self> {
+        match target.kind() {
+            TargetKind::Null => Ok(Self::Null),
+            TargetKind::Private(_) => Ok(Self::Private(absolute(wanted(target).or_fail(Code::Start)?, base)?)),
+            // A word that is no name in the file may be a misspelt connection string.
+            TargetKind::None | TargetKind::Named | TargetKind::Given => given(target.as_str(), &Env::from_process()),
         }
     }
 }
@@ -77,12 +78,12 @@ impl Kind {
 impl Target {
     /// Returns the target without a server.
     pub(crate) fn none() -> Self {
-        Self::of(Kind::None)
+        Self::of(Access::None)
     }
 
     /// Returns a target without a name or settings.
-    pub(crate) fn of(kind: Kind) -> Self {
-        Self { kind, named: None, settings: BTreeMap::new(), shown_as: None }
+    pub(crate) fn of(access: Access) -> Self {
+        Self { access, named: None, settings: BTreeMap::new(), shown_as: None }
     }
 
     /// Reads the order, `pgdyno.toml` if it names a target of it, and without a target the environment. Connects to no
@@ -92,26 +93,26 @@ impl Target {
         let named = Named::find(order)?;
         // A target that is only shown by a name is at the address in the order.
         let by_name = named.as_ref().filter(|_| order.shown_as.is_none());
-        let dsn = by_name.map(|named| named.entry.dsn.as_str()).or(order.target.as_deref());
-        let kind = match dsn {
-            Some(dsn) => {
+        let in_file = by_name.map(|named| TargetName::from(named.entry.dsn.as_str()));
+        let access = match in_file.as_ref().or(order.target.as_ref()) {
+            Some(target) => {
                 // Directories in the file are relative to it.
                 let base = by_name.and_then(|_| order.config().parent()).unwrap_or(Path::new(""));
-                Kind::of(dsn, base).map_err(|failure| named::explain(failure, order))?
+                Access::of(target, base).map_err(|failure| named::explain(failure, order))?
             }
             None if ConnectOptions::names_a_server(&env) => given("", &env)?,
-            None => Kind::Embedded(Want::Any),
+            None => Access::Private(Want::Any),
         };
-        if let Kind::Embedded(Want::Directory(dir)) = &kind {
+        if let Access::Private(Want::Directory(dir)) = &access {
             // Reported now: a suite may reach this target hours later.
             let account = Account::for_server().or_fail(Code::Server)?;
             in_directory(dir, account.as_ref()).or_fail(Code::Start)?;
         }
-        if order.tcp && !matches!(kind, Kind::Embedded(_)) {
+        if order.tcp && !matches!(access, Access::Private(_)) {
             let error = "--tcp is for the private server, and this run has another target";
             return Err(Failure::new(Code::Start, error));
         }
-        if matches!(kind, Kind::Null) && !order.settings.is_empty() {
+        if matches!(access, Access::Null) && !order.settings.is_empty() {
             let error = "--set is for PostgreSQL, a private server or a given one: a null server has no settings";
             return Err(Failure::new(Code::Start, error));
         }
@@ -123,55 +124,61 @@ impl Target {
             let error = format!("setting {name} holds a password, and plans and records would contain it");
             return Err(Failure::new(Code::Start, error).hint("set it on the server by other means"));
         }
-        Ok(Self { kind, named, settings, shown_as: order.shown_as.clone() })
+        Ok(Self { access, named, settings, shown_as: order.shown_as.clone() })
     }
 
     /// Returns the target as plans and records name it: its name, or its address without a password.
-    pub fn name(&self) -> String {
+    pub fn name(&self) -> TargetName {
         match (&self.shown_as, &self.named) {
             (Some(name), _) => name.clone(),
-            (None, Some(named)) => named.name.clone(),
+            (None, Some(named)) => named.name.as_str().into(),
             (None, None) => self.dsn(),
         }
     }
 
     /// Returns its address, without a password.
-    fn dsn(&self) -> String {
-        match &self.kind {
-            Kind::None => "none".to_owned(),
-            Kind::Null => "null".to_owned(),
-            Kind::Embedded(want) => want.to_string(),
-            Kind::Given(options) => options.to_string(),
+    fn dsn(&self) -> TargetName {
+        match &self.access {
+            Access::None => TargetName::none(),
+            Access::Null => TargetName::null(),
+            Access::Private(want) => want::named(want),
+            Access::Given(options) => options.to_string().into(),
         }
     }
 
     /// Returns true if it is a private server of a suite, which ends with the suite.
     fn is_held(&self) -> bool {
-        let is_private = |name: &str| name.starts_with("embedded");
-        let named = self.named.as_ref().is_some_and(|named| is_private(&named.entry.dsn));
-        let shown = self.shown_as.as_ref().is_some_and(|name| named || is_private(name));
-        shown && matches!(self.kind, Kind::Given(_))
+        let named = self.named.as_ref().map(|named| TargetName::from(named.entry.dsn.as_str()));
+        let is_private = |name: &TargetName| named.as_ref().unwrap_or(name).kind().is_private();
+        self.shown_as.as_ref().is_some_and(is_private) && self.given().is_some()
     }
 
     /// Returns true if it is a null server.
     pub(crate) fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Null)
+        matches!(self.access, Access::Null)
+    }
+
+    /// Returns true if it is a private server.
+    pub fn is_private(&self) -> bool {
+        match self.access {
+            Access::Private(_) => true,
+            Access::None | Access::Null | Access::Given(_) => false,
+        }
     }
 
     /// Returns what is known without a connection.
     pub fn facts(&self) -> TargetFacts {
         let entry = self.named.as_ref().map(|named| &named.entry);
         let os = entry.and_then(|entry| entry.os_metrics.as_ref());
-        let database = match &self.kind {
-            Kind::Given(options) => options.dbname().to_owned(),
-            Kind::None | Kind::Null | Kind::Embedded(_) => server::PRIVATE_DATABASE.to_owned(),
+        let database = match &self.access {
+            Access::Given(options) => options.dbname().to_owned(),
+            Access::None | Access::Null | Access::Private(_) => server::PRIVATE_DATABASE.to_owned(),
         };
         let name = self.name();
         let dsn = Some(self.dsn()).filter(|dsn| *dsn != name && !self.is_held());
         TargetFacts {
             name,
             dsn,
-            is_null: self.is_null(),
             is_local: self.is_local(),
             settings: self.settings.clone(),
             database,
@@ -181,34 +188,34 @@ impl Target {
 
     /// Refuses a target that agents on other machines cannot reach.
     pub(crate) fn admit_agents(&self) -> Result<()> {
-        match self.kind {
-            Kind::Embedded(_) => {
+        match self.access {
+            Access::Private(_) => {
                 let error = "agents cannot reach a private server, which is this machine's own";
                 Err(Failure::new(Code::Start, error).hint("name a server that all machines reach by --target"))
             }
-            Kind::None | Kind::Null | Kind::Given(_) => Ok(()),
+            Access::None | Access::Null | Access::Given(_) => Ok(()),
         }
     }
 
     /// Returns how to connect to a given server.
     pub fn given(&self) -> Option<&ConnectOptions> {
-        match &self.kind {
-            Kind::Given(options) => Some(options),
-            Kind::None | Kind::Null | Kind::Embedded(_) => None,
+        match &self.access {
+            Access::Given(options) => Some(options),
+            Access::None | Access::Null | Access::Private(_) => None,
         }
     }
 
     /// Returns true if client and server share the machine.
     pub fn is_local(&self) -> bool {
-        match &self.kind {
-            Kind::None | Kind::Null | Kind::Embedded(_) => true,
-            Kind::Given(options) => options.is_local(),
+        match &self.access {
+            Access::None | Access::Null | Access::Private(_) => true,
+            Access::Given(options) => options.is_local(),
         }
     }
 
     /// Returns the same target at the address that its provision hook printed.
     pub(crate) fn provisioned(self, dsn: &str) -> Result<Self> {
-        Ok(Self { kind: given(dsn, &Env::from_process())?, ..self })
+        Ok(Self { access: given(dsn, &Env::from_process())?, ..self })
     }
 
     /// Starts or connects to the server for a single step of the life cycle.
@@ -217,10 +224,10 @@ impl Target {
             let error = "--set is for runs: a single step leaves the server's settings as they are";
             return Err(Failure::new(Code::Start, error));
         }
-        match self.kind {
-            Kind::Embedded(want) => Server::kept(&want),
-            Kind::None | Kind::Null => Err(Failure::new(Code::Start, "a null server keeps no data")),
-            Kind::Given(options) => Ok(Server::given(*options, "given")),
+        match self.access {
+            Access::Private(want) => Server::kept(&want),
+            Access::None | Access::Null => Err(Failure::new(Code::Start, "a null server keeps no data")),
+            Access::Given(options) => Ok(Server::given(*options, "given")),
         }
     }
 
@@ -228,11 +235,11 @@ impl Target {
     /// settings.
     pub fn bring_up(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
         let origin = if self.is_held() { HELD_BY_SUITE } else { "given" };
-        match self.kind {
-            Kind::None => Ok(Server::none()),
-            Kind::Null => Server::null(),
-            Kind::Given(options) => Ok(Server::given(*options, origin)),
-            Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, demand, events),
+        match self.access {
+            Access::None => Ok(Server::none()),
+            Access::Null => Server::null(),
+            Access::Given(options) => Ok(Server::given(*options, origin)),
+            Access::Private(want) => Server::private(&want, order.tcp, self.settings, demand, events),
         }
     }
 
@@ -248,9 +255,9 @@ impl Target {
     /// Starts or connects to the server, but a private server is a new one of this process, never the kept one: its settings are given at its start,
     /// and it can be restarted with others.
     pub fn bring_up_own(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
-        match self.kind {
-            Kind::Embedded(want) => Server::own(&private_version(&want)?, order.tcp, self.settings, demand, events),
-            _ => self.bring_up(order, demand, events),
+        match self.access {
+            Access::Private(want) => Server::own(&private_version(&want)?, order.tcp, self.settings, demand, events),
+            Access::None | Access::Null | Access::Given(_) => self.bring_up(order, demand, events),
         }
     }
 }
@@ -260,7 +267,7 @@ pub fn absolute(want: Want, base: &Path) -> Result<Want> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = std::path::absolute(base).or_fail(Code::Start)?;
-    want.absolute(&base, home.as_deref()).or_fail(Code::Start)
+    want::absolute(want, &base, home.as_deref()).or_fail(Code::Start)
 }
 
 /// Reports what libpq would warn about, each once, however often a command reads its target.
@@ -275,8 +282,8 @@ fn tell(warnings: &[String]) {
     }
 }
 
-fn given(dsn: &str, env: &Env) -> Result<Kind> {
+fn given(dsn: &str, env: &Env) -> Result<Access> {
     let options = ConnectOptions::resolve(dsn, env).or_fail(Code::Start)?;
     tell(options.warnings());
-    Ok(Kind::Given(Box::new(options.with_default_connect_timeout(CONNECT_TIMEOUT))))
+    Ok(Access::Given(Box::new(options.with_default_connect_timeout(CONNECT_TIMEOUT))))
 }

@@ -12,11 +12,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pgdyno_life::events::{Event, EventSink};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
-use pgdyno_report::units;
 
 use crate::model::facts::Facts;
 use crate::{Live, terminal};
 use load::LoadView;
+use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Progress {
         terminal::settle();
         // A pipe gets each line as it is.
         let is_terminal = std::io::stderr().is_terminal();
-        let text = if is_terminal { pgdyno_report::folded(text) } else { text.to_owned() };
+        let text = if is_terminal { pgdyno_text::wrap::folded(text) } else { text.to_owned() };
         let print = || drop(writeln!(std::io::stderr(), "{}", TerminalText(&text)));
         // If standard error is closed, the line is lost.
         match &*locked(&self.bar) {

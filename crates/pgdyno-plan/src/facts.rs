@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use pgdyno_workload::Capabilities;
 use serde::{Deserialize, Serialize};
 
+use crate::TargetName;
+
 /// The facts that decide what an order leaves open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,11 +28,9 @@ pub struct Facts {
 #[serde(default, deny_unknown_fields)]
 pub struct TargetFacts {
     /// Its name in plans and records, without a password.
-    pub name: String,
+    pub name: TargetName,
     /// Its address, without a password, if the name is something else.
-    pub dsn: Option<String>,
-    /// Whether it is a null server.
-    pub is_null: bool,
+    pub dsn: Option<TargetName>,
     /// Whether server and driver share a machine.
     pub is_local: bool,
     /// Settings of all runs on it.
@@ -78,13 +78,20 @@ impl Default for Facts {
     }
 }
 
+impl TargetFacts {
+    /// Returns true if it is a null server.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.name.kind().is_null()
+    }
+}
+
 impl Default for TargetFacts {
     /// Returns a private server.
     fn default() -> Self {
         Self {
-            name: "embedded".to_owned(),
+            name: TargetName::private(),
             dsn: None,
-            is_null: false,
             is_local: true,
             settings: BTreeMap::new(),
             database: "postgres".to_owned(),

@@ -14,8 +14,8 @@ pub mod recipe;
 mod stages;
 mod steps;
 pub mod suite;
+mod target_kind;
 pub mod targets;
-pub mod units;
 
 pub use facts::{Facts, Loaded, TargetFacts};
 pub use order::{
@@ -30,3 +30,4 @@ pub use plan::{
 };
 pub use stages::{GroupPlan, StagePlan};
 pub use steps::{Step, steps};
+pub use target_kind::{TargetBuild, TargetKind, TargetName};

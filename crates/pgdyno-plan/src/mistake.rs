@@ -64,7 +64,7 @@ mod tests {
     struct Example {
         clients: u32,
         #[serde(default)]
-        time: Option<crate::units::Duration>,
+        time: Option<pgdyno_text::parse::Duration>,
     }
 
     fn told(text: &str) -> String {

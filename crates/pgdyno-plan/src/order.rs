@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, Wire, targets};
+use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, TargetName, Wire, targets};
 
 /// The default directory of run directories.
 pub const RESULTS: &str = "pgdyno-results";
@@ -91,8 +91,7 @@ impl Order {
         Self {
             workload: WorkloadOrder { names, params: pairs(&plan.params), ..WorkloadOrder::default() },
             target: TargetOrder {
-                // A workload without a server accepts no target.
-                target: plan.target_dsn.clone().or_else(|| Some(plan.target.clone()).filter(|target| target != "none")),
+                target: plan.target_dsn.as_ref().or(plan.target.as_option()).cloned(),
                 shown_as: plan.target_dsn.as_ref().map(|_| plan.target.clone()),
                 settings: pairs(&plan.settings),
                 tcp: plan.tcp,
@@ -242,7 +241,7 @@ impl WorkloadOrder {
 #[serde(default, deny_unknown_fields)]
 pub struct TargetOrder {
     /// A connection string, a name in `pgdyno.toml`, `embedded` with or without a version or directory, or `null`.
-    pub target: Option<String>,
+    pub target: Option<TargetName>,
     /// The file with the named targets; by default [`targets::FILE`].
     pub config: Option<PathBuf>,
     /// Settings of the server, in the order in which they were given.
@@ -250,7 +249,7 @@ pub struct TargetOrder {
     /// Connect to the private server by TCP.
     pub tcp: bool,
     /// The name in plan and record instead of the target's address.
-    pub shown_as: Option<String>,
+    pub shown_as: Option<TargetName>,
     /// Maximum number of bytes of loaded data that private servers keep for later runs; 0 keeps and uses none.
     pub cache_bytes: Option<u64>,
 }

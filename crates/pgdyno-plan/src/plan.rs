@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-use crate::StagePlan;
+use crate::{StagePlan, TargetName};
 
 /// Whether the data is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -244,11 +244,11 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_from: Option<String>,
     /// The target, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
-    pub target: String,
+    pub target: TargetName,
     /// The address of a named `target`, without a password; absent if `target` is the address, for the private server
     /// of a suite, and in plans of 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_dsn: Option<String>,
+    pub target_dsn: Option<TargetName>,
     /// Whether a private server is reached by TCP instead of its socket.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tcp: bool,
@@ -354,6 +354,12 @@ fn is_usual_grace(grace_s: &f64) -> bool {
 impl Plan {
     /// Default of how long transactions in flight at the end may take, in seconds.
     pub const USUAL_GRACE_S: f64 = 5.0;
+
+    /// Returns its scale as text: `1,000`, or a fraction as it was given.
+    #[must_use]
+    pub fn size(&self) -> String {
+        self.fraction().map_or_else(|| pgdyno_text::units::count(self.scale), str::to_owned)
+    }
 
     /// Returns where its threads are pinned, as text that follows their number; empty if they are not.
     #[must_use]

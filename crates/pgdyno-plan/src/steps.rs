@@ -1,5 +1,6 @@
 //! The steps of a plan as text, in their order.
 
+use pgdyno_text::units::{estimated_bytes, plain_plural};
 use pgdyno_wire::{QueryMode, Wire};
 
 use crate::{Arrivals, GroupPlan, LoadChoice, Pace, Plan, Rate, StagePlan, WatchPlan};
@@ -23,24 +24,12 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     let scale = plan.fraction().map_or_else(|| plan.scale.to_string(), str::to_owned);
     let size = match plan.data_bytes_estimated {
         0 => format!("{} with {} {scale}", plan.workload, plan.scale_name),
-        n => format!("{} {scale} (about {})", plan.scale_name, bytes(n)),
+        n => format!("{} {scale} (about {})", plan.scale_name, estimated_bytes(n)),
     };
     if plan.cycle.provision {
         step("provision", "provision the target, by its hook".to_owned());
     }
-    step(
-        "prepare",
-        match plan.target.as_str() {
-            "none" => "no server: the workload measures pgdyno itself".to_owned(),
-            "null" => "start a null server, which answers every query at once".to_owned(),
-            "embedded" => "start a private PostgreSQL, or use the one that `pgdyno server start` keeps".to_owned(),
-            target => match target.strip_prefix("embedded:") {
-                Some(dir) if dir.contains('/') => format!("start a private PostgreSQL from {dir}"),
-                Some(version) => format!("start a private PostgreSQL {version}"),
-                None => format!("connect to {target}"),
-            },
-        },
-    );
+    step("prepare", plan.target.preparation());
     if has_data && plan.load == LoadChoice::Always {
         step("drop", "what pgdyno loaded before".to_owned());
     }
@@ -64,9 +53,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
                 }
                 LoadChoice::Never => format!("nothing: {size} must be there"),
                 LoadChoice::IfMissing => {
-                    format!("{size} on {}, unless it is there", plural(plan.loaders, "connection"))
+                    format!("{size} on {}, unless it is there", plain_plural(plan.loaders as u64, "connection"))
                 }
-                LoadChoice::Always => format!("{size} on {}, anew", plural(plan.loaders, "connection")),
+                LoadChoice::Always => format!("{size} on {}, anew", plain_plural(plan.loaders as u64, "connection")),
             } + &plan.from_template.as_ref().map_or_else(String::new, |name| format!(" in database {name}")),
         );
     }
@@ -119,10 +108,10 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
 fn drivers(plan: &Plan) -> String {
     format!(
         "{}{} on {}{}{}",
-        plural(plan.stage_clients() as usize, "client"),
-        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
-        plural(plan.threads, "thread"),
-        plan.agents.map_or_else(String::new, |n| format!(" of {}", plural(n as usize, "agent"))),
+        plain_plural(plan.stage_clients().into(), "client"),
+        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plain_plural(n.into(), "connection"))),
+        plain_plural(plan.threads as u64, "thread"),
+        plan.agents.map_or_else(String::new, |n| format!(" of {}", plain_plural(n.into(), "agent"))),
         plan.pinned(),
     )
 }
@@ -165,7 +154,8 @@ fn of_stage(stage: &StagePlan, plan: &Plan, drivers: &str) -> String {
         None => end(plan),
     };
     let grace = if stage.grace_s == plan.grace_s { String::new() } else { format!(", {} s of grace", stage.grace_s) };
-    let drivers = if plan.stages.len() == 1 { drivers.to_owned() } else { plural(stage.clients() as usize, "client") };
+    let drivers =
+        if plan.stages.len() == 1 { drivers.to_owned() } else { plain_plural(stage.clients().into(), "client") };
     let mut text = format!("stage {}: {end}{grace}: {drivers}", stage.name);
     for group in &stage.groups {
         text += &format!("\n{}: {}", group.name, of_group(group, plan));
@@ -174,7 +164,7 @@ fn of_stage(stage: &StagePlan, plan: &Plan, drivers: &str) -> String {
 }
 
 fn of_group(group: &GroupPlan, plan: &Plan) -> String {
-    let mut parts = vec![plural(group.clients as usize, "client")];
+    let mut parts = vec![plain_plural(group.clients.into(), "client")];
     if !group.scripts.is_empty() {
         let each = if group.once { "each runs once " } else { "" };
         parts.push(format!("{each}{}", group.scripts.join(", ")));
@@ -195,7 +185,7 @@ fn routine_schema(plan: &Plan) -> Option<&str> {
 /// Returns what is watched while the clients run; nothing if there is nothing to watch.
 fn watched(plan: &Plan) -> Option<String> {
     let WatchPlan { off, os, statement_plans, plans: _, perf } = &plan.watch;
-    if matches!(plan.target.as_str(), "none" | "null") {
+    if !plan.target.kind().is_postgres() {
         return None;
     }
     if *off {
@@ -208,19 +198,10 @@ fn watched(plan: &Plan) -> Option<String> {
     };
     let plans = match statement_plans {
         0 => String::new(),
-        n => format!(", plans of {}", plural(*n as usize, "statement")),
+        n => format!(", plans of {}", plain_plural((*n).into(), "statement")),
     };
     let perf = if *perf { ", its processes by perf in the measured window" } else { "" };
     Some(format!("the server's statistics every second, wait events ten times a second{machine}{plans}{perf}"))
-}
-
-fn plural(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
-}
-
-fn bytes(n: u64) -> String {
-    let mib = n as f64 / f64::from(1 << 20);
-    if mib >= 1024.0 { format!("{:.1} GiB", mib / 1024.0) } else { format!("{mib:.0} MiB") }
 }
 
 #[cfg(test)]

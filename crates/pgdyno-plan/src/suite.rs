@@ -9,6 +9,7 @@ mod file;
 mod options;
 mod order;
 
+use crate::TargetName;
 use crate::mistake::Mistake;
 
 pub use file::{OnFailure, Provision, Sequence};
@@ -46,7 +47,7 @@ pub struct Cell {
     /// The number of its `[[run]]` in the file, from 1.
     pub entry: usize,
     /// The target's name, connection string, or `embedded`, `null`, `none`.
-    pub target: String,
+    pub target: TargetName,
     /// Arguments of `pgdyno run`, without the target.
     pub args: Vec<String>,
 }

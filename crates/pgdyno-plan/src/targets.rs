@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_text::parse::{Bytes, Duration};
 use serde::Deserialize;
 
+use crate::TargetName;
 use crate::mistake::{self, Mistake, nearest};
-use crate::units::{Bytes, Duration};
 
 /// The default name of the file.
 pub const FILE: &str = "pgdyno.toml";
@@ -95,7 +96,7 @@ impl Targets {
     pub fn read(file: &str, text: &str) -> Result<Self, Mistake> {
         let targets: Self = mistake::read(file, text)?;
         for (name, target) in &targets.target {
-            if !is_name(name) {
+            if !TargetName::from(name.as_str()).kind().is_name() {
                 return Err(Mistake::new(
                     file,
                     format!("'{name}' cannot be the name of a target: --target has another meaning for it"),
@@ -107,7 +108,7 @@ impl Targets {
                     format!("target {name}: price_per_hour is {price}, and must be above 0"),
                 ));
             }
-            if target.dsn.trim() == "null" {
+            if TargetName::from(target.dsn.trim()).kind().is_null() {
                 return Err(Mistake::new(
                     file,
                     format!("target {name}: a null server cannot be a named target: give --target null"),
@@ -138,12 +139,6 @@ impl Targets {
     pub fn nearest(&self, name: &str) -> Option<&str> {
         nearest(name, self.target.keys().map(String::as_str))
     }
-}
-
-/// Returns true if `--target` takes this word for a name.
-#[must_use]
-pub fn is_name(word: &str) -> bool {
-    !word.is_empty() && !word.contains(['=', ':', '/']) && !matches!(word, "embedded" | "null")
 }
 
 /// Returns true if a connection string, a URI or `key=value` pairs, contains a password.
@@ -228,15 +223,5 @@ mod tests {
         ] {
             assert!(Targets::read(FILE, &format!("[target.a]\ndsn = '{dsn}'")).is_ok(), "{dsn}");
         }
-    }
-
-    #[test]
-    fn what_connection_strings_look_like_is_no_name() {
-        for (word, named) in
-            [("db16", true), ("my target", true), ("host=x", false), ("postgres://x", false), ("", false)]
-        {
-            assert_eq!(is_name(word), named, "{word}");
-        }
-        assert!(!is_name("embedded:18") && !is_name("embedded") && !is_name("null") && !is_name("./db"));
     }
 }

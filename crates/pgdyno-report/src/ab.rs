@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{AbRecord, AbTask, AbVerdict};
+use pgdyno_text::units::{duration, plain_plural};
+use pgdyno_text::wrap;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::compare::words::{share, signed};
 use crate::html;
-use crate::units::duration;
-use crate::wrap;
 
 /// Renders the record of an experiment.
 pub type Render = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
@@ -64,9 +64,8 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
     let mut lines = vec![format!("A: {}", differs(&record.a.differs)), format!("B: {}", differs(&record.b.differs))];
     lines.extend(targets(record));
     lines.push(format!(
-        "{} unit{} of four {} in turns{}, {} in all",
-        record.units.len(),
-        if record.units.len() == 1 { "" } else { "s" },
+        "{} of four {} in turns{}, {} in all",
+        plain_plural(record.units.len() as u64, "unit"),
         if record.whole_runs { "runs".to_owned() } else { format!("slices of {}", duration(record.slice_s)) },
         if record.restarts { ", both servers restarted before each" } else { "" },
         duration(record.spent_s)

@@ -4,12 +4,11 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{AnalyticsRecord, FreshnessRecord, Metric, QueryRecord, RunRecord, StreamsRecord};
+use pgdyno_text::units::{count, duration, grouped, ms, percent, plural, seconds};
+use pgdyno_text::wrap::hanging;
 use pgdyno_untrusted::MarkdownText;
 
-use crate::describe::plural;
 use crate::latency_table::aligned;
-use crate::units::{count, duration, grouped, ms, percent, seconds};
-use crate::wrap::hanging;
 
 /// Heading of the first column.
 pub(crate) const FIRST: &str = "query";

@@ -11,6 +11,7 @@ mod text;
 mod two_sides;
 pub(crate) mod words;
 
+use pgdyno_text::Look;
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
@@ -21,8 +22,6 @@ pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
 pub use plans::{PlanChange, Plans};
 pub use tasks::{TaskChange, Tasks, task_times};
-
-use crate::Look;
 
 /// A run that is to take part.
 #[derive(Clone, Debug)]

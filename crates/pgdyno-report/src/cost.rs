@@ -1,8 +1,7 @@
 //! The cost of the figures.
 
 use pgdyno_results::RunRecord;
-
-use crate::units::{count, rate};
+use pgdyno_text::units::{count, rate};
 
 /// Returns one line, if the target has a price.
 pub(crate) fn line(record: &RunRecord) -> Option<String> {

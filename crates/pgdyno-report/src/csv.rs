@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
 use pgdyno_results::{LatencyRecord, RunRecord, Summary, TransactionRecord};
+use pgdyno_text::Look;
 
-use crate::Look;
 use crate::latency_table::PERCENTILES;
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {

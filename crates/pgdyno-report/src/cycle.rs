@@ -1,8 +1,7 @@
 //! The labels of the run, the name of the target, and the steps on the server around the run.
 
 use pgdyno_results::{CycleRecord, RunRecord, SettingRecord};
-
-use crate::units::{bytes, duration};
+use pgdyno_text::units::{bytes, duration};
 
 /// Returns lines for the labels, the target, the completed steps, and the settings, if there are any. A step that was not done is a
 /// warning, and listed there.

@@ -2,8 +2,7 @@
 
 use pgdyno_plan::{Arrivals, Pace, QueryMode, Rate, StagePlan};
 use pgdyno_results::{RunRecord, ServerRecord, Summary};
-
-use crate::units::{bytes, count, duration, rate, size};
+use pgdyno_text::units::{bytes, count, duration, plural, rate};
 
 /// Returns the workload and its size: `tproc-c, 4 warehouses`.
 pub(crate) fn workload(record: &RunRecord) -> String {
@@ -13,15 +12,10 @@ pub(crate) fn workload(record: &RunRecord) -> String {
         "" => format!(", scale {}", count(plan.scale)),
         name => match name.strip_suffix('s') {
             Some(one) => format!(", {}", plural(plan.scale, one)),
-            None => format!(", {name} {}", size(plan)),
+            None => format!(", {name} {}", plan.size()),
         },
     };
     format!("{}{size}", plan.workload)
-}
-
-/// Returns a number of things.
-pub(crate) fn plural(n: u64, one: &str) -> String {
-    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// Returns version and place: `PostgreSQL 18.1, database bench, user ann, host db1, port 5432`. A private server has no place of
@@ -128,9 +122,9 @@ fn data_from(record: &RunRecord) -> Option<String> {
 /// Returns the server in one line.
 pub(crate) fn line_of_server(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
-        return match record.plan.target.as_str() {
-            "none" => "no server: pgdyno itself is measured".to_owned(),
-            target => format!("target {target}: the run ended before it had looked at the server"),
+        return match record.plan.target.as_option() {
+            None => "no server: pgdyno itself is measured".to_owned(),
+            Some(target) => format!("target {target}: the run ended before it had looked at the server"),
         };
     };
     let version = server.version.split(" on ").next().unwrap_or(&server.version);

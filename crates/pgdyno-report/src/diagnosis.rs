@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use pgdyno_results::{EventRecord, FindingRecord, RunRecord};
+use pgdyno_text::units::{duration, percent};
+use pgdyno_text::wrap::{hanging, wrapped};
 use pgdyno_untrusted::MarkdownText;
-
-use crate::units::{duration, percent};
-use crate::wrap::{hanging, wrapped};
 
 /// Maximum number of findings that are shown; the record has all.
 const FINDINGS_MAX: usize = 5;

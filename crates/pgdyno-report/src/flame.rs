@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use pgdyno_text::units::count;
+
 use crate::drawing::Drawing;
 use crate::scaling::svg::escaped;
-use crate::units::count;
 
 /// Width of the drawing.
 const WIDTH: f64 = 1200.0;

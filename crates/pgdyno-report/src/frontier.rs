@@ -5,12 +5,11 @@ mod svg;
 use std::io::{self, Write};
 
 use pgdyno_results::{FrontierPoint, FrontierRecord};
+use pgdyno_text::units::{count, duration, percent, plural, rate};
+use pgdyno_text::wrap::hanging;
 
-use crate::describe::plural;
 use crate::html;
 use crate::latency_table::aligned;
-use crate::units::{count, duration, percent, rate};
-use crate::wrap::hanging;
 
 pub use crate::html::frontier::{body, title};
 pub(crate) use svg::svg;

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use pgdyno_plan::{GroupPlan, Pace, Plan, Rate};
 use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
+use pgdyno_text::units::{count, rate};
 use pgdyno_untrusted::MarkdownText;
 
 use crate::Extent;
 use crate::latency_table::{aligned, cells, percentile_columns};
-use crate::units::{count, rate};
 use crate::{analytics, query_costs, tasks};
 
 /// Heading of the first column.

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use pgdyno_plan::{Published, RecipePlan};
 use pgdyno_results::{Metric, RunRecord, Summary, Unit};
+use pgdyno_text::units::{bytes, count, grouped, percent};
+use pgdyno_text::wrap::wrapped;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::metric::{suffix, value_text};
-use crate::units::{bytes, count, grouped, percent};
-use crate::wrap::wrapped;
 
 /// Caution for readers who compare two figures.
 const CAUTION: &str = "Two machines: neither figure is a pass mark for the other.";

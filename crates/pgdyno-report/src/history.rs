@@ -6,6 +6,7 @@ pub(crate) mod json;
 mod series;
 mod text;
 
+use pgdyno_text::Look;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -13,7 +14,6 @@ use pgdyno_measure::change_points::{ChangePoint, Changes, Drift, RUNS_MIN, chang
 use pgdyno_measure::compare::{Change, Direction};
 use pgdyno_results::{Metric, RunRecord};
 
-use crate::Look;
 use crate::compare::{Difference, chosen, differences};
 use series::{Grouped, grouped};
 

@@ -40,6 +40,7 @@ mod tables;
 mod thin;
 mod watched;
 
+use pgdyno_text::Look;
 use std::io::{self, Write};
 
 use pgdyno_results::{Metric, RunRecord, Samples, Timeline};
@@ -52,7 +53,6 @@ pub use mark::VerdictMark;
 pub use markup::{Column, Html};
 pub use page::{STYLE, policy};
 
-use crate::Look;
 use crate::compare::Comparison;
 use crate::scaling::{Scaling, scaling};
 use page::Page;

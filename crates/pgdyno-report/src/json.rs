@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
-
-use crate::Look;
+use pgdyno_text::Look;
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, record)?;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use pgdyno_plan::Pace;
 use pgdyno_results::{LatencyRecord, RunRecord, TransactionRecord};
+use pgdyno_text::units::{count, ms, percent, rate};
 
 use crate::Extent;
-use crate::units::{count, ms, percent, rate};
 
 /// The percentiles in every report.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];

@@ -24,7 +24,6 @@ mod latency_table;
 mod machine;
 mod markdown;
 mod metric;
-pub mod paint;
 pub mod plan;
 mod query_costs;
 mod recipe;
@@ -41,25 +40,14 @@ mod tasks;
 mod text;
 mod time_profile;
 mod trust;
-pub mod units;
-pub mod wrap;
 mod ycsb;
 
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
+use pgdyno_text::Look;
 
 pub use recipe::{recipe, recipes};
-pub use wrap::folded;
-
-/// The look of text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
-    /// Whether it may have colours and bold type.
-    pub colour: bool,
-    /// Whether it has all that is known, below the summary.
-    pub verbose: bool,
-}
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
+use pgdyno_text::Look;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::Extent;
-use crate::Look;
 use crate::describe::{line_of_place, line_of_server};
 use crate::diagnosis;
 use crate::groups;

@@ -1,8 +1,7 @@
 //! Values of metrics as text.
 
 use pgdyno_results::{Metric, RunRecord, Unit};
-
-use crate::units::{count, ms, rate, seconds};
+use pgdyno_text::units::{count, ms, rate, seconds};
 
 /// Returns the value of a metric, in the unit of its title.
 pub(crate) fn value_text(metric: &Metric, value: f64) -> String {

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{QueryCostRecord, RunRecord};
+use pgdyno_text::units::rate;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::latency_table::aligned;
-use crate::units::rate;
 
 /// Headings of the columns, the most important first, with their values in bytes.
 type Figure = (&'static str, fn(&QueryCostRecord) -> Option<f64>);
@@ -73,7 +73,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     aligned("query", &columns.headings().map(str::to_owned).collect::<Vec<_>>(), &columns.rows(), out)?;
-    crate::wrap::hanging(out, "  ", 2, &format!("({NOTE})"))?;
+    pgdyno_text::wrap::hanging(out, "  ", 2, &format!("({NOTE})"))?;
     writeln!(out)
 }
 

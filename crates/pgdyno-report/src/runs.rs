@@ -2,7 +2,7 @@
 
 use pgdyno_results::{Metric, RunRecord};
 
-use crate::units;
+use pgdyno_text::units;
 
 /// Returns the line of a run with its result.
 #[must_use]

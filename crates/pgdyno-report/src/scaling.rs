@@ -6,12 +6,12 @@ pub(crate) mod json;
 pub(crate) mod svg;
 mod table;
 
+use pgdyno_text::Look;
 use std::io::{self, Write};
 
 pub use axis::Axis;
 use pgdyno_results::{Metric, RunRecord, Status};
 
-use crate::Look;
 use crate::compare::{Difference, chosen, deviation, differences, mean};
 
 /// Maximum number of facts that are named; the others are counted.

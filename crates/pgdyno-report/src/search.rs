@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
 use pgdyno_results::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
+use pgdyno_text::{units, wrap};
 use pgdyno_untrusted::MarkdownText;
-
-use crate::{units, wrap};
 
 /// Renders the record of a search.
 pub type Render = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;

@@ -2,8 +2,7 @@
 
 use pgdyno_measure::{STEADY_BELOW, Verdict};
 use pgdyno_results::{LevelChangeRecord, SteadyRecord, Summary};
-
-use crate::units::{duration, percent, rate};
+use pgdyno_text::units::{duration, percent, rate};
 
 /// Changes of level beyond this number are only counted.
 const CHANGES_MAX: usize = 4;

@@ -4,7 +4,7 @@ use pgdyno_results::StudyKind;
 use pgdyno_untrusted::TerminalText;
 
 use crate::forms::StoredForm;
-use crate::units;
+use pgdyno_text::units;
 
 /// Returns the list of what is stored. Where lines would be wider than `columns`, names have lines of their own.
 #[must_use]

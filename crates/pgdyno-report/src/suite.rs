@@ -10,11 +10,11 @@ pub use plan::{list, plan};
 use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
+use pgdyno_text::units;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::compare::{deviation, mean};
 use crate::forms::{CellForm, FORMAT_VERSION, SuiteCellsForm};
-use crate::units;
 
 /// A run of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +93,8 @@ fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, scale(plan)) };
     let time = plan.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
-    let clients = plan.stage_clients();
-    format!("{}{size}, {clients} client{}{time}", plan.workload, if clients == 1 { "" } else { "s" })
+    let clients = units::plain_plural(plan.stage_clients().into(), "client");
+    format!("{}{size}, {clients}{time}", plan.workload)
 }
 
 /// Returns the geometric mean, as comparisons have it, and with several figures their standard deviation divided by it.
@@ -194,7 +194,7 @@ pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
             plan.map_or_else(String::new, |plan| plan.workload.clone()),
             plan.map_or_else(String::new, scale),
             plan.map_or_else(String::new, |plan| plan.clients.to_string()),
-            plan.map_or_else(String::new, |plan| plan.target.clone()),
+            plan.map_or_else(String::new, |plan| plan.target.to_string()),
             row.planned.to_string(),
             row.complete.len().to_string(),
             row.failed.len().to_string(),

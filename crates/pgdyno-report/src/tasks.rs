@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use pgdyno_measure::compare::Repeated;
 use pgdyno_results::{GroupRecord, RunRecord, StageRecord, StatementRecord, TransactionRecord};
+use pgdyno_text::units::{count, ms};
 use pgdyno_untrusted::MarkdownText;
 
 use crate::groups;
 use crate::latency_table::aligned;
 use crate::query_costs::Columns;
-use crate::units::{count, ms};
 
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;

@@ -6,14 +6,15 @@ use std::io::{self, Write};
 
 use pgdyno_plan::Rate;
 use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Trust};
+use pgdyno_text::Look;
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units::{bytes, count, duration, percent, rate};
+use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 
 use crate::Extent;
 use crate::latency_table::{cells, latency_columns, latency_rows, percentile_columns};
 use crate::metric::{figures, server_counts};
-use crate::paint::Paint;
-use crate::units::{bytes, count, duration, percent, rate};
-use crate::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
-use crate::{Look, cost, describe, diagnosis, groups, guide, machine, trust};
+use crate::{cost, describe, diagnosis, groups, guide, machine, trust};
 
 /// Maximum number of causes in the summary.
 const CAUSES_MAX: usize = 3;
@@ -186,10 +187,10 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
     let made = |check: &&pgdyno_results::CheckRecord| check.passes() && check.refused.is_none();
     let checks = record.checks.iter().flat_map(|set| &set.checks).filter(made).count();
     if checks > 0 {
-        fine.push(format!("{} hold", describe::plural(checks as u64, "data check")));
+        fine.push(format!("{} hold", pgdyno_text::units::plural(checks as u64, "data check")));
     }
     if !met.is_empty() {
-        fine.push(format!("{} met", describe::plural(met.len() as u64, "rule")));
+        fine.push(format!("{} met", pgdyno_text::units::plural(met.len() as u64, "rule")));
     }
     for (counted, client, server) in server_counts(record) {
         if client == server {

@@ -6,9 +6,8 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{LatencyRecord, RunRecord};
-
-use crate::Look;
-use crate::units::{count, grouped, ms};
+use pgdyno_text::Look;
+use pgdyno_text::units::{count, grouped, ms};
 
 const COLUMNS: [&str; 10] =
     ["calls", "min ms", "avg ms", "max ms", "total ms", "p99 ms", "p95 ms", "p50 ms", "sd ms", "ratio %"];

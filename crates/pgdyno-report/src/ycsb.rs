@@ -6,8 +6,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{LatencyRecord, RunRecord, TransactionRecord};
-
-use crate::Look;
+use pgdyno_text::Look;
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     let Some(summary) = &record.summary else {

@@ -24,7 +24,7 @@ pub(crate) fn all() -> [RunRecord; 2] {
     full.reason = Some("a reason".to_owned());
     full.plan.workload = "tproc-c".to_owned();
     full.plan.scale_name = "warehouses".to_owned();
-    full.plan.target = "host=db1".to_owned();
+    full.plan.target = "host=db1".into();
     full.plan.pace = Pace::Rate(Rate { per_s: 1234.5, arrivals: pgdyno_plan::Arrivals::Poisson });
     full.plan.recipe = Some(RecipePlan {
         name: "alloydb/tpcc-full".to_owned(),
@@ -67,7 +67,7 @@ pub(crate) fn all() -> [RunRecord; 2] {
     let mut empty = begun("2026-01-01T00:00:00Z");
     empty.status = Status::Failed;
     empty.plan.workload = "noop".to_owned();
-    empty.plan.target = "none".to_owned();
+    empty.plan.target = "none".into();
     empty.plan.scale_name.clear();
     [full, empty]
 }

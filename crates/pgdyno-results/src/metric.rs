@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use pgdyno_text::units;
 use pgdyno_workload::{Better, Unit};
 
 use crate::record::{LatencyRecord, MetricRecord, RunRecord, Summary};
@@ -229,6 +230,12 @@ impl Metric {
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit
+    }
+
+    /// Returns a value of it in a list: rates as whole numbers, seconds with useful digits.
+    #[must_use]
+    pub fn listed(&self, value: f64) -> String {
+        if self.unit == Unit::Seconds { units::seconds(value) } else { units::grouped(value) }
     }
 
     /// Returns true if less of it is better.

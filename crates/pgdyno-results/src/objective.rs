@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use pgdyno_plan::units;
+use pgdyno_text::parse;
 
 use crate::record::{LatencyRecord, RunRecord, TransactionRecord};
 
@@ -233,7 +233,7 @@ fn time_ns(text: &str) -> Result<f64, String> {
     if text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Err(format!("{text} could be seconds or milliseconds: write it with its unit, as in {text}ms"));
     }
-    match units::duration(text)? * 1e9 {
+    match parse::duration(text)? * 1e9 {
         ns if ns > 0.0 => Ok(ns),
         _ => Err("no response time is below 0".to_owned()),
     }

@@ -13,7 +13,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_measure::ab::so_far;
 use pgdyno_plan::{Order, StagePlan, SuitePlan};
 use pgdyno_report::compare::task_times;
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status};
 
 pub use begin::{Begin, Wanted, begin, resume};

@@ -11,7 +11,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Order, SuitePlan};
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_results::{FrontierPoint, FrontierRecord, Objective, Resumable as _, RunRecord, Status};
 
 use crate::page::write_page;

@@ -23,7 +23,7 @@ pub fn private_server(
     interrupt: &Interrupt,
 ) -> Result<Option<Server>> {
     let (target, wanted) = (request.target()?, &request.order.target);
-    if !matches!(target.kind, Kind::Embedded(_)) {
+    if !target.is_private() {
         return Ok(None);
     }
     let planned = request.draft()?.resolved;
@@ -62,7 +62,7 @@ pub fn announce_given(
 pub fn direct(order: &mut Order, server: &Server, shown_as: String, has_settings: bool) -> Result<()> {
     let options =
         server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
-    (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(shown_as));
+    (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));
     if has_settings {
         order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
     }

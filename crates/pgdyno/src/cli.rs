@@ -301,7 +301,7 @@ pub(crate) enum Server {
         #[arg(long)]
         tcp: bool,
         /// `embedded`; `embedded:18` for a major version; `embedded:/path/to/bin` for the PostgreSQL in a directory
-        #[arg(long, default_value = "embedded")]
+        #[arg(long, default_value = "embedded", value_parser = target::private_server)]
         target: pgdyno_server::Want,
         /// Connections that it admits
         #[arg(long, default_value_t = 200)]

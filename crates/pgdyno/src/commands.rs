@@ -101,7 +101,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
     let (error, hint) = hints::explained(error, args);
     // clap wraps help, but no errors.
     let _ = match error.use_stderr() && std::io::stderr().is_terminal() {
-        true => write!(std::io::stderr(), "{}", pgdyno_report::folded(&error.render().to_string())),
+        true => write!(std::io::stderr(), "{}", pgdyno_text::wrap::folded(&error.render().to_string())),
         false => error.print(),
     };
     if let Some(hint) = hint {
@@ -121,7 +121,7 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
         text += &format!("  hint: {hint}\n");
     }
     if std::io::stderr().is_terminal() {
-        text = pgdyno_report::folded(&text);
+        text = pgdyno_text::wrap::folded(&text);
     }
     // If standard error is closed, there is nobody to tell.
     let _ = write!(std::io::stderr(), "{}", TerminalText(&text));
@@ -193,7 +193,7 @@ fn write_out(bytes: &[u8]) -> Result<()> {
 /// Writes text of whole lines to standard output, wrapped on a terminal; a pipe gets each line as it is.
 fn print_text(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
-        true => print_lines(&pgdyno_report::folded(text)),
+        true => print_lines(&pgdyno_text::wrap::folded(text)),
         false => print_lines(text),
     }
 }
@@ -201,7 +201,7 @@ fn print_text(text: &str) -> Result<()> {
 /// Returns the columns that a line of a list may have: those of a terminal, or any number on a pipe, whose reader wants one line
 /// for each entry.
 fn columns() -> Option<usize> {
-    std::io::stdout().is_terminal().then_some(pgdyno_report::wrap::COLUMNS)
+    std::io::stdout().is_terminal().then_some(pgdyno_text::wrap::COLUMNS)
 }
 
 /// Writes a form to standard output as JSON.
@@ -212,7 +212,7 @@ fn print_form(form: &impl Serialize) -> Result<()> {
 }
 
 /// Returns the look of standard output: with colours on a terminal, unless `NO_COLOR` is set.
-fn look() -> pgdyno_report::Look {
+fn look() -> pgdyno_text::Look {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    pgdyno_report::Look { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
+    pgdyno_text::Look { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
 }

@@ -6,9 +6,9 @@
 
 use pgdyno_results::{EventRecord, SampleTable};
 use pgdyno_samples::checkpointer;
+use pgdyno_text::brief::number;
 
 use crate::facts::Facts;
-use crate::words::number;
 
 pub(super) const KIND: &str = "checkpoint";
 

@@ -2,10 +2,11 @@
 
 use pgdyno_results::EventRecord;
 use pgdyno_samples::{checkpointer, wal};
+use pgdyno_text::brief::duration;
+use pgdyno_text::units::mean_bytes;
 
 use super::checkpoint;
 use crate::facts::Facts;
-use crate::words::{bytes, duration};
 
 /// A window shorter than this, in seconds, is called short as it is.
 const SHORT_S: f64 = 10.0;
@@ -39,7 +40,7 @@ pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Strin
         // A checkpoint takes its share of the time until the next one is due.
         time_option(cycle_s * (1.0 + target)),
         duration(timeout_s),
-        bytes(written),
+        mean_bytes(written),
         duration(facts.seconds())
     ))
 }

@@ -1,9 +1,9 @@
 //! Times in which next to nothing was committed.
 
 use pgdyno_results::{EventRecord, TimelineInterval};
+use pgdyno_text::brief::{duration, number, percent};
 
 use crate::facts::Facts;
-use crate::words::{duration, number, percent};
 
 pub(super) const KIND: &str = "stall";
 

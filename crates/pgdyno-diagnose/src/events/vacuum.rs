@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use pgdyno_results::{EventRecord, SampleTable};
 use pgdyno_samples::{Column, tables, vacuum};
+use pgdyno_text::brief::percent;
 
 use super::coverage;
 use crate::facts::Facts;
-use crate::words::percent;
 
 /// A vacuum that is not seen for so many seconds has ended.
 const GAP_S: f64 = 2.5;

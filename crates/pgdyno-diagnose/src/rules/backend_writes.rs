@@ -2,11 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{bgwriter, checkpointer, io};
+use pgdyno_text::brief::{number, percent};
 
 use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{number, percent};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "writing or extending tables in the clients' own sessions";

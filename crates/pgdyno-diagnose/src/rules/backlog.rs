@@ -2,10 +2,10 @@
 
 use pgdyno_plan::Pace;
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use super::LEAST;
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let Pace::Rate(rate) = facts.record.plan.pace else { return None };

@@ -2,10 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{checkpointer, wal};
+use pgdyno_text::brief::{duration, number};
+use pgdyno_text::units::mean_bytes;
 
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::words::{bytes, duration, number};
 
 /// Fewer checkpoints than this that were not due by time could be somebody's order.
 const REQUESTED_MIN: f64 = 2.0;
@@ -24,7 +25,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         duration(facts.seconds())
     )];
     if let Some(bytes_per_s) = facts.rate(wal::LSN_BYTES) {
-        evidence.push(format!("{} of WAL a second", bytes(bytes_per_s)));
+        evidence.push(format!("{} of WAL a second", mean_bytes(bytes_per_s)));
     }
     Some(FindingRecord {
         rule: "checkpoints".to_owned(),

@@ -1,10 +1,10 @@
 //! Each transaction opens a connection of its own.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{duration, number, percent};
 
 use super::LEAST;
 use crate::facts::Facts;
-use crate::words::{duration, number, percent};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let share = facts.account.share(facts.account.connecting);

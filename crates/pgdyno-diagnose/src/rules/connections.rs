@@ -1,10 +1,10 @@
 //! Clients wait for one of the connections that they share.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use super::LEAST;
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let connections = facts.record.plan.connections?;

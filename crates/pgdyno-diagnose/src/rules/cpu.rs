@@ -2,11 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LEAST, LOOKS_MIN, by_event};
 use crate::facts::{Facts, Quota};
 use crate::waits::Class;
-use crate::words::{number, percent};
 
 /// A machine that is busier than this has no CPU left: some wait for one.
 pub(super) const SATURATED: f64 = 0.9;

@@ -2,12 +2,12 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{vacuum, waits};
+use pgdyno_text::brief::{number, percent};
 
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
 use crate::horizon::Holder;
 use crate::tables::Table;
-use crate::words::{number, percent};
 
 /// Fewer dead rows than this are nothing.
 const ROWS_MIN: f64 = 10_000.0;

@@ -2,10 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
+use pgdyno_text::brief::{duration, number, percent};
+use pgdyno_text::units::mean_bytes;
 
 use super::UNKNOWN;
 use crate::facts::Facts;
-use crate::words::{bytes, duration, number, percent};
 
 /// A disk that has requests for less of the time than this has room.
 const BUSY: f64 = 0.9;
@@ -20,11 +21,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let wait_ms = facts.gauge(machine::DISK_WAIT_MS);
     evidence.extend(wait_ms.map(|ms| format!("a request took {}", duration(ms / 1e3))));
     let moved = [("read", machine::DISK_READ_BYTES_PER_S), ("written", machine::DISK_WRITE_BYTES_PER_S)];
-    evidence.extend(
-        moved.iter().filter_map(|(what, column)| {
-            Some(format!("{} a second {what} on all disks", bytes(facts.gauge(*column)?)))
-        }),
-    );
+    evidence.extend(moved.iter().filter_map(|(what, column)| {
+        Some(format!("{} a second {what} on all disks", mean_bytes(facts.gauge(*column)?)))
+    }));
     let pressure = facts.gauge(machine::IO_PRESSURE);
     evidence.extend(pressure.map(|share| format!("processes waited for I/O in {} of the time", percent(share))));
     Some(FindingRecord {

@@ -2,12 +2,13 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{database, statements, waits};
+use pgdyno_text::brief::{number, percent};
+use pgdyno_text::units::mean_bytes;
 
 use super::{LEAST, LOOKS_MIN, UNKNOWN, with_settings};
 use crate::facts::Facts;
 use crate::streams::Streams;
 use crate::waits::{Class, Waits};
-use crate::words::{bytes, number, percent};
 
 /// Alone the transactions hit shared buffers so much more often, at least.
 const LOST: f64 = 0.005;
@@ -101,7 +102,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     };
     let data = facts.record.server.as_ref().and_then(|server| server.database_bytes).map(|n| n as f64);
     if let Some((data, buffers)) = data.zip(facts.setting_bytes("shared_buffers")) {
-        evidence.push(format!("the database has {}, shared buffers {}", bytes(data), bytes(buffers)));
+        evidence.push(format!("the database has {}, shared buffers {}", mean_bytes(data), mean_bytes(buffers)));
     }
     let what = match alone {
         Some(_) => "run the queries on a standby (--analytics-target), or raise shared_buffers",

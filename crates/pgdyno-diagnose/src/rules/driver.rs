@@ -1,10 +1,10 @@
 //! The driver itself takes the clients' time.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LOOKS_MIN, cpu};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// An engine thread that is on a CPU for more of the time than this is full, as the warning has it.
 const BUSY: f64 = 0.9;

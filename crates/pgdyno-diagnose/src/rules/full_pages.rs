@@ -2,10 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{checkpointer, wal};
+use pgdyno_text::brief::{number, percent};
+use pgdyno_text::units::mean_bytes;
 
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::words::{bytes, number, percent};
 
 /// A smaller share of the WAL than this is as it should be.
 const MOST: f64 = 0.5;
@@ -40,7 +41,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         ),
         weight: UNKNOWN,
         also_seen: true,
-        evidence: vec![format!("{} images a second, in {} of WAL a second", number(images), bytes(written))],
+        evidence: vec![format!("{} images a second, in {} of WAL a second", number(images), mean_bytes(written))],
         advice: with_settings(facts, what, &["max_wal_size", "checkpoint_timeout", "wal_compression"]),
     })
 }

@@ -1,6 +1,7 @@
 //! Sessions sit idle in a transaction, with all that it holds.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::number;
 
 use super::{LOOKS_MIN, UNKNOWN};
 use crate::blockers::Head;
@@ -8,7 +9,6 @@ use crate::facts::Facts;
 use crate::horizon::Holder;
 use crate::sessions::Session;
 use crate::waits::Class;
-use crate::words::number;
 
 /// Fewer sessions than this, on average, are the way between two statements.
 const LEAST_SESSIONS: f64 = 0.5;

@@ -2,10 +2,10 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::statements;
+use pgdyno_text::brief::{duration, percent};
 
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::words::{duration, percent};
 
 /// A smaller share of the statements' time than this is worth what compiling brings.
 const LEAST: f64 = 0.1;

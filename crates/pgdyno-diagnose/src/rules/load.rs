@@ -1,10 +1,10 @@
 //! The server could do more than the clients ask for.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LOOKS_MIN, cpu};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// Less idle CPU than this, of the whole machine, is no room.
 const ROOM: f64 = 0.2;

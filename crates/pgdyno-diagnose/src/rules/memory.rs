@@ -2,11 +2,12 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{cgroup, machine};
+use pgdyno_text::brief::{number, percent};
+use pgdyno_text::units::mean_bytes;
 
 use super::stream_memory::allowed;
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::words::{bytes, number, percent};
 
 /// Fewer pages swapped a second than this are leftovers.
 const PAGES_MIN: f64 = 50.0;
@@ -32,7 +33,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         let whose = if of == "driver" { "pgdyno's" } else { "the server's" };
         format!(
             "processes of {whose} control group killed for want of memory: {kills:.0}; it may use {}",
-            bytes(*limit)
+            mean_bytes(*limit)
         )
     } else if swapped >= PAGES_MIN {
         format!("the server's machine swapped: {} pages a second", number(swapped))
@@ -51,7 +52,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let is_of_streams = of_streams.is_some();
     evidence.extend(of_streams.map(|allowed| allowed.words));
     let available = facts.gauge(machine::AVAILABLE_BYTES);
-    evidence.extend(available.map(|available| format!("{} of memory were available", bytes(available))));
+    evidence.extend(available.map(|available| format!("{} of memory were available", mean_bytes(available))));
     Some(FindingRecord {
         rule: "memory".to_owned(),
         text,

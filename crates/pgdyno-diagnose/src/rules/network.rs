@@ -2,10 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
+use pgdyno_text::brief::percent;
+use pgdyno_text::units::mean_bytes;
 
 use super::UNKNOWN;
 use crate::facts::Facts;
-use crate::words::{bytes, percent};
 
 /// A smaller share of segments sent again than this costs little.
 const LEAST: f64 = 0.01;
@@ -22,8 +23,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     });
     let (whose, source, share) = lost.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let moved = [("received", machine::NET_RECEIVE_BYTES_PER_S), ("sent", machine::NET_SEND_BYTES_PER_S)];
-    let moved =
-        moved.iter().filter_map(|(what, column)| Some(format!("{} a second {what}", bytes(mean(source, *column)?))));
+    let moved = moved
+        .iter()
+        .filter_map(|(what, column)| Some(format!("{} a second {what}", mean_bytes(mean(source, *column)?))));
     let mut evidence = vec![format!("of all TCP segments of {whose} machine, whatever program sent them")];
     evidence.extend(moved);
     Some(FindingRecord {

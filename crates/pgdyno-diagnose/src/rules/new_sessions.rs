@@ -2,10 +2,10 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
+use pgdyno_text::brief::number;
 
 use super::UNKNOWN;
 use crate::facts::Facts;
-use crate::words::number;
 
 /// Fewer a second than this cost little.
 const RATE_MIN: f64 = 10.0;

@@ -1,12 +1,12 @@
 //! An old snapshot or transaction keeps dead rows from being removed.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{duration, number};
 
 use super::UNKNOWN;
 use crate::facts::Facts;
 use crate::horizon::Holder;
 use crate::sessions::is_of_streams;
-use crate::words::{duration, number};
 
 /// Where fewer transactions than this change rows in a second, little is kept.
 pub(super) const RATE_MIN: f64 = 10.0;

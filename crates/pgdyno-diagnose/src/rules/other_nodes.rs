@@ -1,11 +1,11 @@
 //! Sessions of a coordinator wait for the nodes that have the rows.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::number;
 
 use super::{cpu, waited};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::number;
 
 /// Above this ratio of the fullest node to the mean, rows that lie unevenly are worth a word.
 const SKEW: f64 = 1.1;

@@ -2,10 +2,10 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LEAST, LOOKS_MIN, cpu};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// A smaller share of the machine than this is nothing.
 const LEAST_OF_MACHINE: f64 = 0.05;

@@ -1,10 +1,10 @@
 //! Sessions of other programs are active on the server.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::number;
 
 use super::{LOOKS_MIN, UNKNOWN};
 use crate::facts::Facts;
-use crate::words::number;
 
 /// Fewer active sessions than this, on average, are a look now and then.
 const LEAST_SESSIONS: f64 = 0.2;

@@ -2,10 +2,10 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
+use pgdyno_text::brief::{number, percent};
 
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// Fewer workers a second than this could be a single report.
 const RATE_MIN: f64 = 0.5;

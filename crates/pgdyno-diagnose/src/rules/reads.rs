@@ -2,11 +2,12 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
+use pgdyno_text::brief::{duration, number, percent};
+use pgdyno_text::units::mean_bytes;
 
 use super::{LOOKS_MIN, UNKNOWN, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{bytes, duration, number, percent};
 
 /// Without waits for reads, a smaller share of hits than this is a finding.
 const HIT_RATIO_MIN: f64 = 0.9;
@@ -31,7 +32,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let data = facts.record.server.as_ref().and_then(|server| server.database_bytes).map(|n| n as f64);
     let buffers = facts.setting_bytes("shared_buffers");
     if let Some((data, buffers)) = data.zip(buffers) {
-        found.evidence.push(format!("the database has {}, shared buffers {}", bytes(data), bytes(buffers)));
+        found.evidence.push(format!("the database has {}, shared buffers {}", mean_bytes(data), mean_bytes(buffers)));
     }
     let fits = data.zip(buffers).is_some_and(|(data, buffers)| data <= buffers);
     found.advice = if fits {

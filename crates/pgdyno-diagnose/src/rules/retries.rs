@@ -2,9 +2,9 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
+use pgdyno_text::brief::{number, percent};
 
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// A smaller share of all tries than this is nothing.
 const LEAST: f64 = 0.02;

@@ -1,11 +1,11 @@
 //! Sessions wait for the clients: the time goes between driver and server.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LOOKS_MIN, by_event, cpu};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{number, percent};
 
 /// Less of the clients' time than this is the way that every statement has to go.
 const LEAST: f64 = 0.3;

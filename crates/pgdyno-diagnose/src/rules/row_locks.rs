@@ -2,13 +2,13 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::locks;
+use pgdyno_text::brief::{duration, number};
 
 use super::waited;
 use crate::blockers::Head;
 use crate::facts::Facts;
 use crate::hot_rows::HotRows;
 use crate::waits::Class;
-use crate::words::{duration, number};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "waiting for row locks of other transactions";

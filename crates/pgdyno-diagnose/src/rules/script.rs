@@ -1,10 +1,10 @@
 //! Clients sleep in their scripts.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LEAST, LOOKS_MIN};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let sessions = facts.account.script;

@@ -1,11 +1,11 @@
 //! Statements read whole tables that are not small.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_text::brief::number;
 
 use super::UNKNOWN;
 use crate::facts::Facts;
 use crate::tables::Table;
-use crate::words::number;
 
 /// Tables of fewer rows than this are read whole by a good plan, too.
 const ROWS_MIN: f64 = 5_000.0;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::slru;
+use pgdyno_text::brief::number;
 
 use super::{LOOKS_MIN, UNKNOWN, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::number;
 
 /// More lookups of subtransactions or multixacts than this for each transaction are worth a word without a wait for them: most
 /// transactions need none.

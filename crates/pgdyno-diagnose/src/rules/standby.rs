@@ -2,11 +2,12 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::replication;
+use pgdyno_text::brief::duration;
+use pgdyno_text::units::mean_bytes;
 
 use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{bytes, duration};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "standby", Class::Standby, "waiting for a standby to confirm commits")?;
@@ -22,7 +23,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         found.evidence.push(format!("largest lags of the standbys together: {}", lags.join(", ")));
     }
     if let Some(lag) = mean(replication::LAG_BYTES) {
-        found.evidence.push(format!("they were up to {} behind", bytes(lag)));
+        found.evidence.push(format!("they were up to {} behind", mean_bytes(lag)));
     }
     let what = match standbys(facts) {
         Some(standbys) if standbys.is_empty() => {

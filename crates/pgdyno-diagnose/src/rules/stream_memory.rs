@@ -2,12 +2,13 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{database, machine};
+use pgdyno_text::brief::{number, percent};
+use pgdyno_text::units::mean_bytes;
 
 use super::{LEAST, LOOKS_MIN, UNKNOWN, share};
 use crate::facts::Facts;
 use crate::streams::Streams;
 use crate::waits::Class;
-use crate::words::{bytes, number, percent};
 
 /// Less than this for each query is nothing, unless the streams wait for it.
 const BYTES_EACH_MIN: f64 = 1024.0 * 1024.0;
@@ -35,20 +36,20 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     }
     let files = facts.rate(database::TEMP_FILES).unwrap_or_default();
     let mut evidence = vec![
-        format!("{} in {} files a second", bytes(written), number(files)),
+        format!("{} in {} files a second", mean_bytes(written), number(files)),
         format!("the streams waited for them {} of their time", percent(waited.min(1.0))),
     ];
     let allowed = allowed(facts, streams);
     if let Some(allowed) = &allowed {
         let free = facts.gauge(machine::AVAILABLE_BYTES);
-        let free = free.map_or_else(String::new, |free| format!("; the machine had {} available", bytes(free)));
+        let free = free.map_or_else(String::new, |free| format!("; the machine had {} available", mean_bytes(free)));
         evidence.push(format!("{}{free}", allowed.words));
     }
     Some(FindingRecord {
         rule: "stream-memory".to_owned(),
         text: format!(
             "sorts and hashes of the streams' queries did not fit into work_mem: {} of temporary files for each query that ended",
-            bytes(each)
+            mean_bytes(each)
         ),
         weight: UNKNOWN,
         evidence,
@@ -63,7 +64,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 /// Returns what the streams' sessions may use; `None` where their settings are not known.
 pub(super) fn allowed(facts: &Facts<'_>, streams: Streams<'_>) -> Option<Allowed> {
     let value = streams.setting(facts, "work_mem")?;
-    let each = pgdyno_plan::units::bytes(value).ok()? as f64;
+    let each = pgdyno_text::parse::bytes(value).ok()? as f64;
     let most = streams.setting(facts, "max_parallel_workers").and_then(|n| n.parse().ok()).unwrap_or(f64::INFINITY);
     let workers = (streams.number() * streams.workers_each(facts)?).min(most);
     let bytes_all = each * (streams.number() + workers);
@@ -73,7 +74,7 @@ pub(super) fn allowed(facts: &Facts<'_>, streams: Streams<'_>) -> Option<Allowed
         words: format!(
             "{}{with} may each use work_mem ({value}) for every sort and hash: {} with one in each",
             streams.in_words(),
-            bytes(bytes_all)
+            mean_bytes(bytes_all)
         ),
     })
 }

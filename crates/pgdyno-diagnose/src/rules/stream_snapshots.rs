@@ -2,6 +2,7 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::horizon;
+use pgdyno_text::brief::{duration, number};
 
 use super::UNKNOWN;
 use super::old_snapshot::RATE_MIN;
@@ -9,7 +10,6 @@ use crate::facts::Facts;
 use crate::horizon::Holder;
 use crate::sessions::is_of_streams;
 use crate::tables::Table;
-use crate::words::{duration, number};
 
 /// A smaller share of the looks, and the oldest snapshot is mostly somebody else's.
 const SHARE: f64 = 0.5;

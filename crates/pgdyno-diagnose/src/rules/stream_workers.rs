@@ -2,10 +2,10 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
+use pgdyno_text::brief::{number, percent};
 
 use super::{LOOKS_MIN, UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// A smaller share of the server's workers, or of its CPUs, leaves enough to others.
 const TAKEN: f64 = 0.5;

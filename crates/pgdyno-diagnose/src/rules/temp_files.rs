@@ -2,11 +2,12 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
+use pgdyno_text::brief::number;
+use pgdyno_text::units::mean_bytes;
 
 use super::{UNKNOWN, share, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{bytes, number};
 
 /// Fewer bytes a second than this are nothing, unless sessions wait for them.
 const BYTES_MIN: f64 = 10.0 * 1024.0 * 1024.0;
@@ -23,7 +24,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             rule: "temp-files".to_owned(),
             text: format!(
                 "sorts or hashes wrote {} of temporary files a second",
-                bytes(written.filter(|n| *n >= BYTES_MIN)?)
+                mean_bytes(written.filter(|n| *n >= BYTES_MIN)?)
             ),
             weight: UNKNOWN,
             also_seen: true,
@@ -32,7 +33,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     };
     if let Some(written) = written {
         let files = facts.rate(database::TEMP_FILES).unwrap_or_default();
-        found.evidence.push(format!("{} in {} files a second", bytes(written), number(files)));
+        found.evidence.push(format!("{} in {} files a second", mean_bytes(written), number(files)));
     }
     found.advice = with_settings(facts, "raise work_mem", &["work_mem"]);
     Some(found)

@@ -2,10 +2,10 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::cgroup;
+use pgdyno_text::brief::{number, percent};
 
 use super::{UNKNOWN, cpu};
 use crate::facts::Facts;
-use crate::words::{number, percent};
 
 /// Fewer pauses than this, as a share of the limit's periods, cost little.
 const LEAST: f64 = 0.05;

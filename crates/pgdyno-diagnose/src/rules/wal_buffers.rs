@@ -2,11 +2,11 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::wal;
+use pgdyno_text::brief::number;
 
 use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::number;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "wal-buffers", Class::WalBuffers, "waiting for room in the WAL buffers")?;

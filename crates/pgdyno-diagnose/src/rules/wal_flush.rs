@@ -2,11 +2,12 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{database, io, wal};
+use pgdyno_text::brief::{duration, number};
+use pgdyno_text::units::mean_bytes;
 
 use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
-use crate::words::{bytes, duration, number};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "wal-flush", Class::WalFlush, "WAL flush")?;
@@ -22,7 +23,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         found.evidence.push(format!("{} commits for each WAL sync", number(commits / syncs)));
     }
     if let Some(written) = facts.rate(wal::LSN_BYTES).or(facts.rate(wal::WAL_BYTES)) {
-        found.evidence.push(format!("{} of WAL a second", bytes(written)));
+        found.evidence.push(format!("{} of WAL a second", mean_bytes(written)));
     }
     let what = "put pg_wal on a faster disk, or add clients (commits share a flush); set synchronous_commit off only where a \
                 crash may lose the last commits";

@@ -1,6 +1,6 @@
 //! Free memory and swap. Source: proc_meminfo(5).
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::files::Files;
 use crate::finding::Finding;

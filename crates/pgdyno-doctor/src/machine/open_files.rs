@@ -1,6 +1,6 @@
 //! How many connections this process may open.
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 use rustix::process::{Resource, getrlimit};
 
 use crate::finding::Finding;

@@ -1,6 +1,6 @@
 //! Ports for connections by TCP. Source: ip(7); the kernel's documentation of ip-sysctl.
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::files::Files;
 use crate::finding::Finding;

@@ -1,6 +1,6 @@
 //! CPU time that the hypervisor kept for others.
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::usage::Usage;
 use crate::finding::Finding;

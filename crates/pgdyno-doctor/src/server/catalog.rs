@@ -1,7 +1,7 @@
 //! Damage and age that the catalog knows of.
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::ask::{self, Row};
 use crate::finding::Finding;

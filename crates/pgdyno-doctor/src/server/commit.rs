@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError};
 use pgdyno_server::ServerFacts;
+use pgdyno_text::units::plain_plural;
 
 use super::ask;
 use crate::figures::{Times, in_ms, ms};
@@ -68,7 +69,7 @@ fn judge(times: &Times, standbys: Option<u32>) -> Finding {
     let found = found.measured(in_ms(median), "ms");
     if let Some(standbys) = standbys.filter(|number| *number > 0) {
         return found.note(
-            format!("A commit waits for {standbys} synchronous standby{}.", if standbys == 1 { "" } else { "s" }),
+            format!("A commit waits for {}.", plain_plural(standbys.into(), "synchronous standby")),
             "Keep that in mind when you compare with a server without one.",
         );
     }

@@ -1,8 +1,8 @@
 //! Standbys and replication slots.
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_report::units;
 use pgdyno_server::ServerFacts;
+use pgdyno_text::units;
 
 use super::ask::{self, Row};
 use crate::finding::Finding;

@@ -123,7 +123,7 @@ fn apply(rule: &Rule, value: &str) -> Finding {
 
 /// Returns the finding about the size of `shared_buffers` on a machine with that much memory, if known.
 fn shared_buffers(bytes: f64, memory: Option<u64>) -> Finding {
-    let size = pgdyno_report::units::bytes(bytes as u64);
+    let size = pgdyno_text::units::bytes(bytes as u64);
     let found = Finding::passed("shared_buffers", size).measured(bytes, "bytes");
     const DEFAULT: f64 = (128_u64 << 20) as f64;
     let small = match memory {

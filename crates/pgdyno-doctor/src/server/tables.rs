@@ -1,7 +1,7 @@
 //! Dead rows and statistics of the database's tables.
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::ask::{self, Row};
 use crate::finding::Finding;

@@ -4,13 +4,13 @@
 //! that user's words: a task's address selects one of them, and adds nothing to it.
 
 use pgdyno_net::{ConnectOptions, Env, TargetAddress};
-use pgdyno_plan::TargetOrder;
+use pgdyno_plan::{TargetName, TargetOrder};
 use pgdyno_workload::Drive;
 
 use super::serve::AgentOrder;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
-use crate::target::{Kind, Target};
+use crate::target::{Access, Target};
 
 /// What an agent's user allows.
 pub(super) struct Allowed {
@@ -29,7 +29,7 @@ enum Servers {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     /// Its address; `None` without a server.
-    pub(super) target: Option<&'a str>,
+    pub(super) target: Option<&'a TargetName>,
     /// The database, if it is not the address's own.
     pub(super) database: Option<&'a str>,
 }
@@ -41,7 +41,7 @@ impl Allowed {
     /// When a target cannot be read or is none that agents can drive, or when there is none.
     pub(super) fn of(order: &AgentOrder) -> Result<Self> {
         let given = |target: &str| {
-            let target = Some(target.to_owned());
+            let target = Some(target.into());
             Target::resolve(&TargetOrder { target, config: order.config.clone(), ..TargetOrder::default() })
         };
         let commands = order.allow_shell;
@@ -89,18 +89,24 @@ impl Allowed {
     /// When the user has not allowed it. Nothing has been connected then.
     pub(super) fn target(&self, asked: Asked<'_>) -> std::result::Result<Target, String> {
         // A null server is this agent's own.
-        let kind = match (asked.target, &self.servers) {
-            (None | Some("none"), _) => return Ok(Target::none()),
-            (Some("null"), _) => Kind::Null,
-            (Some(named), Servers::Named(allowed)) => {
-                Kind::Given(Box::new(self.find(allowed, named, asked.database)?))
-            }
-            (Some(_), Servers::Only(options)) => match asked.database {
-                Some(database) => Kind::Given(Box::new(self.in_database(options, database)?)),
-                None => Kind::Given(options.clone()),
-            },
-        };
-        Ok(Target::of(kind))
+        let Some(target) = asked.target else { return Ok(Target::none()) };
+        if target.kind().is_none() {
+            return Ok(Target::none());
+        }
+        if target.kind().is_null() {
+            return Ok(Target::of(Access::Null));
+        }
+        let options = self.given(target.as_str(), asked.database)?;
+        Ok(Target::of(Access::Given(Box::new(options))))
+    }
+
+    /// Returns how to connect to the server that a task names, in a database other than the address's own if there is one.
+    fn given(&self, named: &str, database: Option<&str>) -> std::result::Result<ConnectOptions, String> {
+        match (&self.servers, database) {
+            (Servers::Named(allowed), _) => self.find(allowed, named, database),
+            (Servers::Only(options), Some(database)) => self.in_database(options, database),
+            (Servers::Only(options), None) => Ok((**options).clone()),
+        }
     }
 
     /// Finds the server that a task names among those that are allowed.
@@ -152,7 +158,7 @@ pub(super) fn allowing(target: &Target, drive: &Drive) -> Vec<String> {
             let methods = options.require_auth().map_or_else(String::new, |methods| format!(" require_auth={methods}"));
             format!("{options}{methods}")
         }
-        None => "null".to_owned(),
+        None => TargetName::null().to_string(),
     };
     let shell = drive.runs_commands().then(|| "--allow-shell".to_owned());
     ["--allow-target".to_owned(), named].into_iter().chain(shell).collect()
@@ -172,7 +178,8 @@ mod tests {
     }
 
     fn reached(allowed: &Allowed, target: &str, database: Option<&str>) -> std::result::Result<String, String> {
-        allowed.target(Asked { target: Some(target), database }).map(|target| target.name())
+        let asked = Asked { target: Some(&target.into()), database };
+        allowed.target(asked).map(|target| target.name().to_string())
     }
 
     #[test]

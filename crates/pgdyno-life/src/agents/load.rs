@@ -106,7 +106,7 @@ impl<'a> SharedLoad<'a> {
     pub(crate) fn new(team: &'a Team, facts: &LoadFacts<'_>, data: &dyn DataSet) -> Self {
         let LoadFacts { target, workload, loaded, caps, loaders } = *facts;
         let task = LoadTask {
-            target: target.to_string(),
+            target: target.to_string().into(),
             database: target.dbname().to_owned(),
             workload: workload.clone(),
             loaded: loaded.cloned(),
@@ -164,7 +164,7 @@ impl<'a> SharedLoad<'a> {
                 match end {
                     MemberEnd::Did(bytes) => {
                         let rows = task::decode::<u64>(bytes).unwrap_or_default();
-                        events.note(&format!("{name} has loaded {} rows", pgdyno_report::units::count(rows)));
+                        events.note(&format!("{name} has loaded {} rows", pgdyno_text::units::count(rows)));
                     }
                     MemberEnd::Failed(why) | MemberEnd::Lost(why) => {
                         events.warn(&format!("{name} did not help to the end, others did its part: {why}"));

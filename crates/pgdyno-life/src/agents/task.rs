@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
 use pgdyno_measure::{PartInterval, Shape};
 use pgdyno_meet::TASK_BYTES_MAX;
-use pgdyno_plan::{Facts, Loaded, Plan, WorkloadOrder};
+use pgdyno_plan::{Facts, Loaded, Plan, TargetName, WorkloadOrder};
 use pgdyno_results::{ClientRecord, Execution};
 use pgdyno_untrusted::TerminalText;
 use pgdyno_wire::SqlState;
@@ -47,7 +47,7 @@ impl Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LookTask {
     /// The target, without a password; `None` if the workload needs none, or each agent starts its own.
-    pub(crate) target: Option<String>,
+    pub(crate) target: Option<TargetName>,
     /// Connections that the agent will need at most.
     pub(crate) links: u32,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Looked {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LoadTask {
     /// The target, without a password.
-    pub(crate) target: String,
+    pub(crate) target: TargetName,
     /// The database, also where the agent has its own words for the target.
     pub(crate) database: String,
     /// The workload, which is built in, and its parameters.

@@ -9,6 +9,7 @@ use pgdyno_meet::postgres::{AgentRow, Desk};
 use pgdyno_meet::{AgentId, Gathering, JobEnd, MemberEnd, News};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::MeetingOrder;
+use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 use pgdyno_workload::Drive;
 
@@ -147,7 +148,7 @@ impl Team {
                 .to_owned()
         });
         let links = links.div_ceil(self.len().max(1) as u32);
-        let task = Task::Look(LookTask { target: target.map(str::to_owned), links });
+        let task = Task::Look(LookTask { target: target.map(Into::into), links });
         let task = task.to_bytes().or_fail(Code::Start)?;
         let end = self.job(vec![task; self.len()], interrupt)?;
         if let Some(why) = end.failure {
@@ -331,13 +332,13 @@ pub(super) fn system_identifier(admin: &mut Admin) -> Option<String> {
 
 /// Returns `1 agent`, `2 agents`.
 fn agents(number: usize) -> String {
-    format!("{number} agent{}", if number == 1 { "" } else { "s" })
+    units::plain_plural(number as u64, "agent")
 }
 
 fn too_few(desk: &Desk, found: Gathering, wanted: usize, wait: Duration, options: &ConnectOptions) -> Failure {
     let mut error = format!("{} of {} came to {options} within {} s", found.free, agents(wanted), wait.as_secs_f64());
     if found.busy > 0 {
-        error += &format!("; {} other run{}", serve(found.busy), if found.busy == 1 { "" } else { "s" });
+        error += &format!("; {} other run{}", serve(found.busy), units::ending(found.busy as u64));
     }
     // Those that another run has started for itself are nobody's version.
     let others: Vec<_> = desk

@@ -81,7 +81,7 @@ pub(super) fn durability(
     let Kind::Embedded(_) = target.kind else {
         skip(output, WHEN, [test.clause, test.title], &[BY_HAND])?;
         return Ok(Code::Success);
-    };
+    }
     let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
         return Err(
             Failure::new(Code::Server, "the private server is gone").hint("start it again with `pgdyno server start`")

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use pgdyno_load::{CopyMethod, Fresh, FreshError, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use crate::events::EventSink;
 use crate::exit_code::Code;

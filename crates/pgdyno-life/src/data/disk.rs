@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_load::steps::DISK;
 use pgdyno_net::Admin;
-use pgdyno_report::units;
 use pgdyno_server::os::is_here;
+use pgdyno_text::units;
 use pgdyno_workload::{DataSet, Workload};
 
 use crate::data::access::DataAccess;
 use crate::data::size::size;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::target::{Kind, Target, places};
+use crate::target::{Target, places};
 
 /// Refuses a load that does not fit on the server's disk, before anything is written. What the database holds already, such
 /// as data to be replaced, takes no further room. The disk of a server on another machine is not known.
@@ -57,7 +57,7 @@ fn directory(access: &DataAccess<'_>, admin: &mut Admin) -> Result<Option<PathBu
 #[must_use]
 pub fn shortages(workload: &Workload, target: &Target) -> Vec<String> {
     let Ok(places) = places() else { return Vec::new() };
-    if !matches!(target.kind, Kind::Embedded(_)) {
+    if !target.is_private() {
         return Vec::new();
     }
     // The directory is made with the first server.

@@ -2,7 +2,7 @@
 
 use pgdyno_load::{DataState, LoadError, Stamp};
 use pgdyno_net::Admin;
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_workload::{DataSet, Meta};
 
 use crate::exit_code::Code;

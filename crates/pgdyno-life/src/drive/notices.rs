@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use pgdyno_report::units;
 use pgdyno_results::NoticeRecord;
+use pgdyno_text::units;
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::libpq;
 

@@ -1,7 +1,6 @@
 //! Orders that come from a record, which may be another's: what they may not bring, and what its reader has to confirm.
 
-use pgdyno_plan::{Order, TargetOrder};
-use pgdyno_server::Want;
+use pgdyno_plan::{Order, TargetName, TargetOrder};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
@@ -14,21 +13,16 @@ use crate::target::Target;
 /// # Errors
 /// When there is one.
 pub(super) fn refuse_programs(stored: &TargetOrder, given: &TargetOrder) -> Result<()> {
-    let Some(target) = stored.target.as_deref().filter(|target| given.target.is_none() && names_programs(target))
-    else {
-        return Ok(());
-    };
+    let Some(target) = programs(stored).filter(|_| given.target.is_none()) else { return Ok(()) };
     let error = format!("the record names {target}: the program of a record is not run");
     Err(Failure::new(Code::Start, error).hint(format!(
         "give --target {target} if it is yours, or --target embedded for a PostgreSQL that pgdyno finds"
     )))
 }
 
-/// Returns true if a target is a directory with PostgreSQL's programs.
-fn names_programs(target: &str) -> bool {
-    let want = target.starts_with("embedded").then(|| target.parse::<Want>());
-    // A word of this kind that cannot be parsed is refused later, or is a directory as another version writes it.
-    want.is_some_and(|want| !matches!(want, Ok(Want::Any | Want::Major(_))))
+/// Returns the target of an order that names programs to run: a directory with those of PostgreSQL.
+fn programs(order: &TargetOrder) -> Option<&TargetName> {
+    order.target.as_ref().filter(|target| target.kind().names_programs())
 }
 
 impl Request {
@@ -42,8 +36,7 @@ impl Request {
         let order = &self.order;
         if given.target.target.is_none() {
             asked.extend(remote(&order.target)?.map(|address| format!("the server {address}")));
-            let programs = order.target.target.as_deref().filter(|target| names_programs(target));
-            asked.extend(programs.map(|target| format!("the programs of {target}")));
+            asked.extend(programs(&order.target).map(|target| format!("the programs of {target}")));
         }
         if let (None, Some((_, options))) = (&given.analytics.target, self.analytics()?) {
             asked.extend((!options.is_local()).then(|| format!("the server {options}")));
@@ -104,7 +97,7 @@ mod tests {
         order.workload.names = vec![file.display().to_string()];
         let request = Request::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let plan = request.resolve(&Facts::unknown()).unwrap_or_else(|failure| panic!("{}", failure.text())).plan;
-        Plan { target: target.to_owned(), ..plan }
+        Plan { target: target.into(), ..plan }
     }
 
     #[test]
@@ -118,10 +111,10 @@ mod tests {
             assert!(refused.text().contains(target), "{}", refused.text());
             assert!(refused.remedy().unwrap().contains(&format!("--target {target}")));
             // Also under the name of a target.
-            let named = Plan { target: "db1".to_owned(), target_dsn: Some(target.to_owned()), ..plan.clone() };
+            let named = Plan { target: "db1".into(), target_dsn: Some(target.into()), ..plan.clone() };
             asked(&named, &Order::default()).unwrap_err();
             let mut given = Order::default();
-            given.target.target = Some("embedded:18".to_owned());
+            given.target.target = Some("embedded:18".into());
             assert_eq!(asked(&plan, &given).unwrap_or_else(|failure| panic!("{}", failure.text())), [""; 0]);
         }
         for target in ["embedded", "embedded:18", "null", "host=/tmp dbname=x user=u", "host=127.0.0.1 user=u"] {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pgdyno_plan::recipe::{self, Expanded, Recipe, RecipeError, Request, expand};
 use pgdyno_plan::{Order, Plan, RecipePlan};
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_workloads::registry;
 
 use crate::drive::cpus::cpus;

@@ -98,7 +98,7 @@ impl Request {
     /// # Errors
     /// As [`Request::resolve`].
     pub fn left_to_server(&self, facts: &Facts) -> Result<Vec<String>> {
-        if facts.server.is_some() || facts.target.is_null || !self.source.needs_server() {
+        if facts.server.is_some() || facts.target.is_null() || !self.source.needs_server() {
             return Ok(Vec::new());
         }
         let resolve = |facts: &Facts| {
@@ -137,14 +137,14 @@ impl Request {
     pub fn analytics(&self) -> Result<Option<(String, ConnectOptions)>> {
         let Some(named) = &self.order.analytics.target else { return Ok(None) };
         let config = self.order.target.config.clone();
-        let order = TargetOrder { target: Some(named.clone()), config, ..TargetOrder::default() };
+        let order = TargetOrder { target: Some(named.as_str().into()), config, ..TargetOrder::default() };
         let target = Target::resolve(&order)?;
         let Some(options) = target.given() else {
             let error = format!("--analytics-target {named} is no server that both sides could have the same data of");
             return Err(Failure::new(Code::Start, error)
                 .hint("name a standby of the target by a connection string, or by its name in pgdyno.toml"));
         };
-        Ok(Some((target.name(), options.clone())))
+        Ok(Some((target.name().into(), options.clone())))
     }
 
     /// Finds the target; returns none for a workload that needs no server.
@@ -394,7 +394,7 @@ fn plan(
         loaders: if workload.has_sql_data() { 1 } else { loading.loaders },
         resumable: loading.resumable,
         unlogged: loading.unlogged,
-        checks: meta.has_data() && !order.no_check && !target.is_null,
+        checks: meta.has_data() && !order.no_check && !target.is_null(),
         no_vacuum: order.no_vacuum,
         allow_schema_changes: order.allow_schema_changes,
         clients: setup.clients,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pgdyno_plan::{DriveOrder, InputFile, MeetingOrder, Order, Plan, ScriptPlan, TargetOrder, WatchOrder, sha256};
 use pgdyno_results::{input_path, read_beside, read_ordinary};
+use pgdyno_text::units;
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry;
 use pgdyno_workloads::scripted::Source;
@@ -97,7 +98,7 @@ impl Request {
 /// Refuses another number of agents than the plan has: each drives a share of its threads.
 fn admit_agents(plan: &Plan, meeting: &MeetingOrder) -> Result<()> {
     let Some(asked) = meeting.agents.filter(|asked| plan.agents != Some(*asked)) else { return Ok(()) };
-    let plural = |number: u32| format!("{number} agent{}", if number == 1 { "" } else { "s" });
+    let plural = |number: u32| units::plain_plural(number.into(), "agent");
     let had = plan.agents.map_or_else(|| "one driver and no agents".to_owned(), plural);
     let hint = match plan.agents {
         None => "leave out --agents".to_owned(),

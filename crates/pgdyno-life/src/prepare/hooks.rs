@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pgdyno_plan::targets::Hook;
-use pgdyno_report::units;
 use pgdyno_results::CycleRecord;
+use pgdyno_text::units;
 use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -200,7 +200,7 @@ mod tests {
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn hook(command: &str, timeout_s: f64) -> Hook {
-        Hook { command: command.to_owned(), timeout: pgdyno_plan::units::Duration::from_seconds(timeout_s) }
+        Hook { command: command.to_owned(), timeout: pgdyno_text::parse::Duration::from_seconds(timeout_s) }
     }
 
     fn log(dir: &Path, name: &str) -> String {

@@ -1,7 +1,7 @@
 //! Words for the times in which no transaction ended.
 
 use pgdyno_measure::stall::Stall;
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 /// A run in which nothing ended for this share of the window or more measured no server at work.
 const MOST: f64 = 0.5;

@@ -1,8 +1,9 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_results::{RunRecord, Status};
+use pgdyno_text::units;
 
 use crate::drive::Driven;
 use crate::exit_code::Code;
@@ -28,7 +29,7 @@ impl End {
 
 /// Returns that so many clients aborted or lost their connection: `1 client aborted`.
 pub(crate) fn aborted(clients: usize) -> String {
-    format!("{clients} client{} aborted", if clients == 1 { "" } else { "s" })
+    format!("{} aborted", units::plain_plural(clients as u64, "client"))
 }
 
 /// Returns why a run ended early; `None` if it did not.
@@ -119,10 +120,9 @@ pub(crate) fn without_answer(end: End, record: &RunRecord, cancelled: usize) -> 
     let oldest = oldest.map(|in_flight| {
         format!(", the oldest in flight for {} when the window ended", units::duration(in_flight.age_s_max))
     });
-    let plural = if cancelled == 1 { "" } else { "s" };
     let reason = format!(
-        "the server stopped answering: {} transaction{plural} never ended{}",
-        units::count(cancelled as u64),
+        "the server stopped answering: {} never ended{}",
+        units::plural(cancelled as u64, "transaction"),
         oldest.unwrap_or_default()
     );
     End { status: Status::Failed, reason: Some(reason), code: Code::Run }

@@ -5,8 +5,8 @@ pub(crate) mod errors;
 mod machines;
 
 use pgdyno_plan::{Pace, Plan, StagePlan};
-use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
+use pgdyno_text::units;
 
 use crate::record::ending::Ending;
 use crate::record::stalls;
@@ -21,7 +21,7 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<String> {
     let Some(summary) = &record.summary else { return warnings };
     warnings.extend(stalls::text(&ending.stalls, summary.duration_s));
     // Without a server, or with a null server, the run measures the driver.
-    let real = !matches!(plan.target.as_str(), "none" | "null");
+    let real = plan.target.kind().is_postgres();
     if record.drivers.is_empty() {
         warnings.extend(driver::judge(&record.client, summary, real, plan.coalesce_us));
     }

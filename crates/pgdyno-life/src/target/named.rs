@@ -1,7 +1,7 @@
 //! Targets with a name in `pgdyno.toml`.
 
-use pgdyno_plan::TargetOrder;
-use pgdyno_plan::targets::{self, Targets, is_name};
+use pgdyno_plan::targets::{self, Targets};
+use pgdyno_plan::{TargetName, TargetOrder};
 use pgdyno_results::TargetRecord;
 
 use crate::exit_code::Code;
@@ -21,8 +21,8 @@ impl Named {
     /// # Errors
     /// When there is no such name, or the file has an error.
     pub(crate) fn find(order: &TargetOrder) -> Result<Option<Self>> {
-        let word = order.shown_as.as_deref().or(order.target.as_deref());
-        let Some(name) = word.filter(|word| is_name(word)) else { return Ok(None) };
+        let word = order.shown_as.as_ref().or(order.target.as_ref());
+        let Some(name) = word.filter(|word| word.kind().is_name()).map(TargetName::as_str) else { return Ok(None) };
         let file = order.config().display().to_string();
         let text = match std::fs::read_to_string(order.config()) {
             Ok(text) => text,
@@ -63,7 +63,7 @@ impl Named {
 
 /// Adds to an error about a connection string that the word is no name either.
 pub(super) fn explain(failure: Failure, order: &TargetOrder) -> Failure {
-    match order.target.as_deref().filter(|word| is_name(word)) {
+    match order.target.as_ref().filter(|word| word.kind().is_name()) {
         Some(word) if !order.config().exists() => {
             failure.hint(format!("for targets with names there must be a {} that has '{word}'", targets::FILE))
         }

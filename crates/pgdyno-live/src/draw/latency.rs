@@ -1,7 +1,7 @@
 //! Draws percentiles, of the last interval and of the window, and the 99th over time.
 
 use pgdyno_measure::{Percentiles, Phase};
-use pgdyno_report::units;
+use pgdyno_text::units;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Color;

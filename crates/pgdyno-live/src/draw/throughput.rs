@@ -1,12 +1,11 @@
 //! Draws throughput over time.
 
+use pgdyno_text::units;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Color;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Sparkline, SparklineBar, Widget};
-
-use pgdyno_report::units;
 
 use super::theme::Theme;
 use crate::model::Model;

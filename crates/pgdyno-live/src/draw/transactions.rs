@@ -1,6 +1,6 @@
 //! Draws figures by kind of transaction.
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

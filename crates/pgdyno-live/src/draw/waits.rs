@@ -1,6 +1,6 @@
 //! Draws wait events of sessions, as bars.
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};

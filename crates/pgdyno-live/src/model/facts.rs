@@ -1,7 +1,7 @@
 //! Facts that do not change while a run goes on.
 
 use pgdyno_plan::{Pace, Plan, Rate};
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 /// The workload, the target and the length of a run.
 #[derive(Clone, Debug, Default)]
@@ -35,13 +35,13 @@ impl Facts {
     pub(crate) fn of(plan: &Plan, txns: Vec<String>) -> Self {
         let mut workload = plan.workload.clone();
         if !plan.scale_name.is_empty() {
-            workload += &format!(", {} {}", plan.scale_name, units::size(plan));
+            workload += &format!(", {} {}", plan.scale_name, plan.size());
         }
-        let mut drivers = several(u64::from(plan.stage_clients()), "client");
+        let mut drivers = units::plural(u64::from(plan.stage_clients()), "client");
         if let Some(connections) = plan.connections {
-            drivers += &format!(" on {}", several(u64::from(connections), "connection"));
+            drivers += &format!(" on {}", units::plural(u64::from(connections), "connection"));
         }
-        drivers += &format!(", {}", several(plan.threads as u64, "thread"));
+        drivers += &format!(", {}", units::plural(plan.threads as u64, "thread"));
         if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
             drivers += &format!(", {}/s offered", units::rate(per_s));
         }
@@ -49,8 +49,8 @@ impl Facts {
         Self {
             workload,
             drivers,
-            target: plan.target.clone(),
-            has_server: !matches!(plan.target.as_str(), "none" | "null"),
+            target: plan.target.to_string(),
+            has_server: plan.target.kind().is_postgres(),
             unsampled: plan.watch.off,
             links: plan.links(),
             ramp_s,
@@ -60,9 +60,4 @@ impl Facts {
             txns,
         }
     }
-}
-
-/// Returns a number with its noun.
-fn several(n: u64, of: &str) -> String {
-    format!("{} {of}{}", units::count(n), if n == 1 { "" } else { "s" })
 }

@@ -1,7 +1,7 @@
 //! The state of a run.
 
 use pgdyno_measure::Phase;
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::Model;
 

@@ -1,7 +1,7 @@
 //! Facts about the server in a few lines: what it writes, whether its cache suffices, what slows it down.
 
-use pgdyno_report::units;
 use pgdyno_samples::{Source, checkpointer, database, locks, machine, replication, vacuum, waits, wal};
+use pgdyno_text::units;
 
 use super::Model;
 use super::frames::{Frames, Row};

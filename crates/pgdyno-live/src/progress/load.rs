@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 
 use super::{Kind, Progress, locked};

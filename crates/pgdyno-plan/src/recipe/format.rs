@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 
+use pgdyno_text::parse::{Bytes, Duration, Share};
 use pgdyno_wire::QueryMode;
 use serde::Deserialize;
 
 use super::Value;
-use crate::units::{Bytes, Duration, Share};
 use crate::{Cycle, Published};
 
 /// A scenario of a guide, for every machine in the guide.

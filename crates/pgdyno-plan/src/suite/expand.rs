@@ -106,24 +106,12 @@ fn cells_of(
             cells.push(Cell {
                 key: format!("{name}{axes}@{target}"),
                 entry,
-                target: below(target, base),
+                target: target.below(base),
                 args: all.clone(),
             });
         }
     }
     Ok(cells)
-}
-
-/// Returns a target with its relative directory below `base`.
-fn below(target: &str, base: &str) -> String {
-    match target.strip_prefix("embedded:") {
-        Some(dir)
-            if !base.is_empty() && !dir.starts_with(['/', '~']) && (dir.contains('/') || dir.starts_with('.')) =>
-        {
-            format!("embedded:{base}/{}", dir.trim_start_matches("./"))
-        }
-        _ => target.to_owned(),
-    }
 }
 
 /// Returns every combination of the axes, the last one changing fastest.
@@ -236,7 +224,7 @@ mod tests {
             ("x@embedded:~/pg", "embedded:~/pg"),
             ("x@embedded:18", "embedded:18"),
         ];
-        assert_eq!(cells, expected.map(|(key, target)| (key.to_owned(), target.to_owned())));
+        assert_eq!(cells, expected.map(|(key, target)| (key.to_owned(), target.into())));
     }
 
     #[test]

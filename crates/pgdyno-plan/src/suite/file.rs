@@ -1,9 +1,10 @@
 //! The format of a suite file.
 
+use pgdyno_text::parse::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::options::Run;
-use crate::units::Duration;
+use crate::TargetName;
 
 /// The order of repetitions and cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +61,7 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) provision: Provision,
     #[serde(default)]
-    pub(super) targets: Vec<String>,
+    pub(super) targets: Vec<TargetName>,
     /// For recipes without their own.
     pub(super) fit: Option<bool>,
     /// For recipes without their own.

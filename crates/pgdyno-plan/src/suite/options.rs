@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use pgdyno_text::parse::Duration;
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::Arrivals;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
-use crate::units::Duration;
+use crate::TargetName;
 
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,7 +201,7 @@ macro_rules! options {
         pub(super) struct Run {
             pub(super) what: Option<What>,
             pub(super) name: Option<String>,
-            pub(super) targets: Option<Vec<String>>,
+            pub(super) targets: Option<Vec<TargetName>>,
             #[serde(default)]
             pub(super) matrix: Matrix,
             $(pub(super) $name: Option<$kind>,)*

@@ -1,6 +1,7 @@
 //! The order of the runs of a suite.
 
 use super::{Sequence, Suite, Turn};
+use crate::TargetName;
 
 /// Returns all runs in their order.
 pub(super) fn turns(suite: &Suite) -> Vec<Turn> {
@@ -14,15 +15,18 @@ pub(super) fn turns(suite: &Suite) -> Vec<Turn> {
         Sequence::Interleaved => interleaved(),
         Sequence::Random => shuffled(interleaved(), suite.seed),
         Sequence::AsWritten => {
-            let mut targets: Vec<&str> = Vec::new();
+            let mut targets: Vec<&TargetName> = Vec::new();
             for cell in &suite.cells {
-                if !targets.contains(&cell.target.as_str()) {
+                if !targets.contains(&&cell.target) {
                     targets.push(&cell.target);
                 }
             }
-            let of = |target| cells.clone().filter(move |cell| suite.cells[*cell].target == target);
             let turn = |cell| repetitions.clone().map(move |repetition| Turn { cell, repetition });
-            targets.into_iter().flat_map(|target| of(target).flat_map(turn)).collect()
+            let of = |target: &TargetName| {
+                let cells = cells.clone().filter(|cell| suite.cells[*cell].target == *target);
+                cells.flat_map(turn).collect::<Vec<_>>()
+            };
+            targets.into_iter().flat_map(of).collect()
         }
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use pgdyno_plan::options::{Bearing, OPTIONS, Value};
 use pgdyno_plan::{Plan, ScriptPlan};
 use pgdyno_results::RunRecord;
-
-use crate::units::{bytes, count, size};
+use pgdyno_text::units::{bytes, count};
 
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,8 +135,8 @@ fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
     vec![
         ("workload", plan.workload.clone(), true),
         ("scripts", plan.scripts.iter().map(script).collect::<Vec<_>>().join(", "), true),
-        ("scale", size(plan), true),
-        ("target", plan.target.clone(), false),
+        ("scale", plan.size(), true),
+        ("target", plan.target.to_string(), false),
     ]
 }
 
@@ -259,7 +258,7 @@ fn is_default_that_some_lack<'a>(difference: &Difference, mut runs: impl Iterato
 /// Returns true if all values are sizes that are nearly alike: a private server's room for WAL follows the disk.
 fn are_nearly_one_size(difference: &Difference) -> bool {
     let sizes: Option<Vec<u64>> =
-        difference.base.iter().chain(&difference.new).map(|value| pgdyno_plan::units::bytes(value).ok()).collect();
+        difference.base.iter().chain(&difference.new).map(|value| pgdyno_text::parse::bytes(value).ok()).collect();
     let ends = sizes.and_then(|sizes| sizes.iter().min().copied().zip(sizes.iter().max().copied()));
     ends.is_some_and(|(least, most)| most as f64 <= least as f64 * NEARLY)
 }

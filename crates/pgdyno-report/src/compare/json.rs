@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
+use pgdyno_text::Look;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Comparison, Difference, Figure, Limit, PlanChange, Plans, Side, TaskChange};
-use crate::Look;
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 

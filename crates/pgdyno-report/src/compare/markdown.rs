@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use pgdyno_text::Look;
+use pgdyno_text::units::ms;
 use pgdyno_untrusted::MarkdownText;
 
 use super::{Comparison, words};
-use crate::Look;
 use crate::metric::value_text;
-use crate::units::ms;
 
 pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### pgdyno compare: {}\n", comparison.verdict.name())?;

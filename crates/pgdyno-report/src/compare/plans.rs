@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{QueryPlanRecord, RunRecord};
+use pgdyno_text::units;
 
 use super::words::signed;
-use crate::units;
 
 /// What the plans of both sides say.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::Held;
+use pgdyno_text::Look;
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units::ms;
+use pgdyno_text::wrap;
 
 use super::{Comparison, Verdict, words};
-use crate::Look;
 use crate::metric::value_text;
-use crate::paint::Paint;
-use crate::units::ms;
-use crate::wrap;
 
 /// Columns before the changes of a plan.
 const PLAN_INDENT: usize = 7;

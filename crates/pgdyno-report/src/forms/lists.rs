@@ -124,7 +124,7 @@ impl From<&RunRecord> for ListedRunForm {
             status: record.status,
             started_at: record.started_at.clone(),
             workload: plan.workload.clone(),
-            target: plan.target.clone(),
+            target: plan.target.to_string(),
             scale_name: plan.scale_name.clone(),
             scale: plan.scale,
             clients: plan.stage_clients(),

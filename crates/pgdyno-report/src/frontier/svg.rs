@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{FrontierPoint, FrontierRecord};
+use pgdyno_text::units::rate;
 
 use super::place;
 use crate::drawing::Drawing;
 use crate::scaling::svg::{escaped, scale};
-use crate::units::rate;
 
 /// The drawing's size in pixels.
 const SIZE: (f64, f64) = (760.0, 520.0);

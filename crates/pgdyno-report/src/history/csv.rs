@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
+use pgdyno_text::Look;
 
 use super::{Histories, History};
-use crate::Look;
 
 pub(super) fn render(histories: &Histories, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(

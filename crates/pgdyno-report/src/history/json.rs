@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use pgdyno_measure::change_points::Drift;
 use pgdyno_results::Unit;
+use pgdyno_text::Look;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Histories, History, HistoryChange, HistoryRun};
-use crate::Look;
 use crate::compare::Difference;
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, Status, Trust};
+use pgdyno_text::units::{plural, rate};
 
 use crate::compare::work;
-use crate::units::{count, rate, size};
 use crate::{describe, trust};
 
 /// The suite of the slices of A/B experiments.
@@ -80,8 +80,11 @@ fn conditions(record: &RunRecord) -> BTreeMap<String, String> {
 
 /// Returns the target. Private servers are one, whichever build they are of: that is what histories compare.
 fn target(record: &RunRecord) -> String {
-    let target = record.target.as_ref().map_or(&record.plan.target, |target| &target.name);
-    if target.starts_with("embedded") { "a private server".to_owned() } else { target.clone() }
+    match &record.target {
+        Some(target) => target.name.clone(),
+        None if record.plan.target.kind().is_private() => "a private server".to_owned(),
+        None => record.plan.target.to_string(),
+    }
 }
 
 /// Returns workload, size, clients, rate and target.
@@ -89,17 +92,14 @@ fn title(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = vec![plan.workload.clone()];
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, size(plan)));
+        words.push(format!("{} {}", plan.scale_name, plan.size()));
     }
-    let clients = u64::from(plan.stage_clients());
-    words.push(format!("{} client{}", count(clients), if clients == 1 { "" } else { "s" }));
+    words.push(plural(u64::from(plan.stage_clients()), "client"));
     if let Pace::Rate(pace) = &plan.pace {
         words.push(format!("{} a second", rate(pace.per_s)));
     }
-    match target(record).as_str() {
-        // A workload without a server.
-        "none" => {}
-        target => words.push(format!("on {target}")),
+    if !plan.target.kind().is_none() {
+        words.push(format!("on {}", target(record)));
     }
     words.join(", ")
 }

@@ -123,7 +123,7 @@ fn of_latencies_more_is_slower() {
 fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
     let mut records = runs(21, |_| 1.0);
     for (nth, record) in records.iter_mut().enumerate() {
-        record.plan.target = ["embedded", "embedded:17", "host=db1"][nth % 3].to_owned();
+        record.plan.target = ["embedded", "embedded:17", "host=db1"][nth % 3].into();
         record.server.as_mut().unwrap().settings.insert("shared_buffers".to_owned(), format!("{nth}MB"));
     }
     let histories = found(&records);

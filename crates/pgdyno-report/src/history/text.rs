@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use pgdyno_measure::change_points::{Drift, RUNS_MIN};
+use pgdyno_text::Look;
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units::{plain_plural, plural};
 
 use super::{Histories, History, HistoryChange, HistoryRun, Verdict, runs_missing};
-use crate::Look;
 use crate::compare::Difference;
 use crate::compare::words::{share, signed};
 use crate::metric::value_text;
-use crate::paint::Paint;
-use crate::units::count;
 
 /// The width of the text.
 const WIDTH: usize = 80;
@@ -78,9 +78,8 @@ fn one(history: &History, histories: &Histories, paint: &Paint, out: &mut dyn Wr
 fn title(history: &History, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let since = history.runs.first().map_or("", |run| day(&run.started_at));
     let runs = history.runs.len();
-    let plural = if runs == 1 { "" } else { "s" };
     writeln!(out, "{}", paint.bold(&history.name))?;
-    writeln!(out, "{} of {} run{plural} since {since}", history.metric.title(), count(runs as u64))
+    writeln!(out, "{} of {} since {since}", history.metric.title(), plural(runs as u64, "run"))
 }
 
 fn answer(history: &History, histories: &Histories, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
@@ -101,8 +100,8 @@ pub fn headline(history: &History, confidence: f64) -> String {
         return match (history.verdict, history.changes.last()) {
             (Verdict::CannotTell, _) => {
                 let more = runs_missing(history);
-                let plural = if more == 1 { "" } else { "s" };
-                format!("cannot tell: {RUNS_MIN} comparable runs are the least, {more} more run{plural} to go")
+                let more = plain_plural(more as u64, "more run");
+                format!("cannot tell: {RUNS_MIN} comparable runs are the least, {more} to go")
             }
             (_, Some(last)) => {
                 let since = history.runs_since(last);

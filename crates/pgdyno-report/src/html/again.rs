@@ -1,7 +1,7 @@
 //! The command line of a plan.
 
-use pgdyno_plan::Plan;
 use pgdyno_plan::options::{self, Bearing, RunOption};
+use pgdyno_plan::{Plan, TargetName};
 use pgdyno_results::RunRecord;
 use pgdyno_untrusted::ShellWord;
 
@@ -54,13 +54,9 @@ fn what(plan: &Plan) -> Vec<String> {
 }
 
 fn target(record: &RunRecord) -> Vec<String> {
-    let name = match (&record.target, record.plan.target.as_str()) {
-        (Some(target), _) => &target.name,
-        // A workload without a server accepts no target.
-        (None, "none") => return Vec::new(),
-        (None, target) => target,
-    };
-    vec!["--target".to_owned(), name.to_owned()]
+    let named = record.target.as_ref().map(|target| target.name.as_str());
+    let name = named.or_else(|| record.plan.target.as_option().map(TargetName::as_str));
+    name.map(|name| vec!["--target".to_owned(), name.to_owned()]).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a comparison says, on the page: the verdict, the figures with their changes, and in what the sides differ.
 
 use pgdyno_measure::compare::Change;
+use pgdyno_text::units::ms;
 
 use super::change::Scale;
 use super::first_screen::sentence_case;
@@ -8,7 +9,6 @@ use super::mark::VerdictMark;
 use super::markup::Html;
 use crate::compare::{Comparison, Figure, Side, TaskChange, Verdict, words};
 use crate::metric::value_text;
-use crate::units::ms;
 
 /// Differences beyond this number are only counted beside the verdict.
 const DIFFERENCES_MAX: usize = 3;

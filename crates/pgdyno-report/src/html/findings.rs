@@ -1,10 +1,10 @@
 //! The findings: ranked, each with its evidence.
 
 use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
+use pgdyno_text::units::percent;
 
 use super::first_screen::sentence_case;
 use super::markup::Html;
-use crate::units::percent;
 
 /// Number of colours of the style.
 const COLOURS: usize = 8;

@@ -2,13 +2,13 @@
 //! limited the run.
 
 use pgdyno_results::{FindingRecord, RunRecord};
+use pgdyno_text::units::{percent, plain_plural};
 
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::{findings, result};
 use crate::describe::{line_of_drive, server_and_place};
 use crate::metric::Headline;
-use crate::units::percent;
 use crate::{steady, trust};
 
 /// Maximum number of reasons beside the verdict; the warnings below it have all.
@@ -73,8 +73,7 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
 /// Returns what is folded below the reasons.
 fn folded(record: &RunRecord, reasons: usize) -> String {
     let more = reasons.saturating_sub(REASONS_MAX);
-    let more =
-        if more > 0 { format!("{more} more reason{}; ", if more == 1 { "" } else { "s" }) } else { String::new() };
+    let more = if more > 0 { format!("{}; ", plain_plural(more as u64, "more reason")) } else { String::new() };
     match record.warnings.len() {
         0 => format!("{more}how steady throughput was"),
         1 => format!("{more}1 warning in full"),

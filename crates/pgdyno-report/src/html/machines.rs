@@ -1,9 +1,9 @@
 //! The use of the machines' CPUs in the measured window: a bar for each machine.
 
 use pgdyno_results::{MachineRecord, RunRecord};
+use pgdyno_text::units::bytes;
 
 use super::markup::Html;
-use crate::units::bytes;
 
 /// A machine that pgdyno itself sampled.
 const LOCAL: &str = "local";

@@ -1,9 +1,9 @@
 //! The plans of queries, in short.
 
 use pgdyno_results::{QueryPlanRecord, RunRecord};
+use pgdyno_text::units::count;
 
 use super::markup::Html;
-use crate::units::count;
 
 /// Writes the shape of each plan, folded, if the run kept plans.
 pub(super) fn plans(record: &RunRecord, html: &mut Html) {

@@ -15,7 +15,8 @@ pub(super) fn profile(run: &ReportRun, html: &mut Html) {
     html.raw(
         "Point at a box for its name. Waits are not in it: the charts have them. perf.folded has the stacks.</p>\n",
     );
-    html.raw("<details><summary>").text(&format!("flame graph of {} samples", crate::units::count(profile.samples)));
+    html.raw("<details><summary>")
+        .text(&format!("flame graph of {} samples", pgdyno_text::units::count(profile.samples)));
     html.raw("</summary>\n<div class=\"flame\">");
     html.drawing(&flame::graph(&run.timeline.profile, &profile.title(&run.record))).raw("</div></details>\n");
 }

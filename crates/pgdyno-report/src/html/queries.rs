@@ -1,12 +1,12 @@
 //! Queries of a workload of few large ones: a bar for each, and who ran which when.
 
 use pgdyno_results::{AnalyticsRecord, Execution, GroupTimeline, StageRecord, TimelineInterval};
+use pgdyno_text::units::{count, percent, rate as rate_text, seconds};
 
 use super::ReportRun;
 use super::markup::{Column, Html};
 use crate::analytics;
 use crate::query_costs::{self, Columns};
-use crate::units::{count, percent, rate as rate_text, seconds};
 
 /// Bars narrower than this share of a lane have no name in them.
 const NAMED_MIN: f64 = 0.015;

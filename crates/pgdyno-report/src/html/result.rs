@@ -1,11 +1,11 @@
 //! The figures of a run's page: the result, and those beside it.
 
 use pgdyno_results::RunRecord;
+use pgdyno_text::units::{count, ms, percent};
 
 use super::markup::Html;
 use crate::latency_table::known;
 use crate::metric::{Headline, headline};
-use crate::units::{count, ms, percent};
 
 /// The percentiles of the result, with what each means.
 const PERCENTILES: [(f64, &str, &str); 3] =

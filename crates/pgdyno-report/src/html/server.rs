@@ -1,12 +1,12 @@
 //! The environment of a run, and how to run it again: server, driver, settings, plan, files.
 
 use pgdyno_results::{GrowthRecord, RunRecord, ServerRecord};
+use pgdyno_text::units::{bytes, duration, percent};
 
 use super::ReportRun;
 use super::again::{command_line, shell};
 use super::markup::Html;
 use crate::describe::{line_of_drive, line_of_place, line_of_server};
-use crate::units::{bytes, duration, percent};
 
 /// Settings that affect durability.
 const DURABILITY: [&str; 7] = [
@@ -81,7 +81,7 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
 }
 
 fn target(record: &RunRecord, fact: &mut impl FnMut(&str, &str)) {
-    let Some(target) = &record.target else { return fact("target", &record.plan.target) };
+    let Some(target) = &record.target else { return fact("target", record.plan.target.as_str()) };
     let kind = if target.kind.is_empty() { String::new() } else { format!(", {}", target.kind) };
     let labels: String = target.labels.iter().map(|(name, value)| format!(", {name} {value}")).collect();
     let vcpus = target.vcpus.map_or_else(String::new, |n| format!(", {n} vCPUs"));

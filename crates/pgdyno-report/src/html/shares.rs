@@ -2,9 +2,9 @@
 
 use pgdyno_results::{SampleTable, Samples};
 use pgdyno_samples::{Column, statements};
+use pgdyno_text::units::{bytes, count, percent};
 
 use super::markup::Html;
-use crate::units::{bytes, count, percent};
 
 /// Maximum number of statements in the table.
 const STATEMENTS_MAX: usize = 25;

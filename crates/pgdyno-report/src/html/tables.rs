@@ -1,6 +1,7 @@
 //! Tables of a run: transactions, statements, checks, rules, errors, notices.
 
 use pgdyno_results::{RunRecord, StatementRecord};
+use pgdyno_text::units::{bytes, count, duration, ms, percent};
 
 use super::groups;
 use super::markup::{Column, Html};
@@ -8,7 +9,6 @@ use crate::Extent;
 use crate::guide::published_row;
 use crate::latency_table::{latency_columns, latency_rows};
 use crate::metric::server_counts;
-use crate::units::{bytes, count, duration, ms, percent};
 
 /// Maximum number of statements in the table of their shares.
 const STATEMENTS_MAX: usize = 40;

@@ -1,10 +1,9 @@
 //! The measurement itself: the driver's own time, and what could not be sampled.
 
 use pgdyno_results::{ClientRecord, LatencyRecord, RunRecord, SamplesRecord};
+use pgdyno_text::units::{bytes, count, duration, percent, plural};
 
 use super::markup::Html;
-use crate::describe::plural;
-use crate::units::{bytes, count, duration, percent};
 
 pub(super) fn watched(record: &RunRecord, html: &mut Html) {
     if record.summary.is_some() {

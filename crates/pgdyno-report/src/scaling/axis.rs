@@ -1,10 +1,11 @@
 //! The axis of a scaling.
 
-use pgdyno_plan::{Pace, Rate, units};
+use pgdyno_plan::{Pace, Rate};
 use pgdyno_results::RunRecord;
+use pgdyno_text::parse;
+use pgdyno_text::units::{count, rate};
 
 use crate::compare::{Difference, Group, settings};
-use crate::units::{count, rate};
 
 /// The value in which runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ fn place_of_text(text: &str) -> Place {
 
 /// Returns the position of a value with PostgreSQL's units: `128MB`, `5min`, `0.9`.
 fn place_of_setting(text: &str) -> Place {
-    let number = || units::bytes(text).map(|bytes| bytes as f64).or_else(|_| units::duration(text)).ok();
+    let number = || parse::bytes(text).map(|bytes| bytes as f64).or_else(|_| parse::duration(text)).ok();
     let at = text.parse().ok().or_else(number);
     Place { label: text.to_owned(), at: at.filter(|n: &f64| n.is_finite() && *n > 0.0) }
 }

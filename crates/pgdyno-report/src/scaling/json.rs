@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use pgdyno_text::Look;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Point, Scaling};
-use crate::Look;
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 

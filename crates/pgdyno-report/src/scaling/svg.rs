@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use pgdyno_text::Look;
+
 use super::{Point, Scaling};
-use crate::Look;
 use crate::metric::value_text;
 
 /// The drawing's size in pixels.

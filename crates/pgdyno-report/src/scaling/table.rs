@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
+use pgdyno_text::Look;
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units::percent;
 use pgdyno_untrusted::MarkdownText;
 
 use super::{Point, Scaling};
-use crate::Look;
 use crate::metric::value_text;
-use crate::paint::Paint;
-use crate::units::percent;
 
 /// Cells of the longest bar.
 const BAR: usize = 30;

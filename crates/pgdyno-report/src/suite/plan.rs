@@ -3,7 +3,7 @@
 use pgdyno_untrusted::ShellWord;
 
 use crate::forms::{SuiteForm, SuitePlanForm};
-use crate::units;
+use pgdyno_text::units;
 
 /// Returns the runs of a suite in their order, with the command line of each cell, and their time.
 #[must_use]

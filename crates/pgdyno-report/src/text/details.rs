@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{DriverStageRecord, GrowthRecord, RunRecord, Summary};
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units::{bytes, count, ms, percent, plural};
+use pgdyno_text::wrap::{self, wrapped};
 
 use crate::Extent;
-use crate::describe::{line_of_drive, line_of_place, line_of_server, plural};
+use crate::describe::{line_of_drive, line_of_place, line_of_server};
 use crate::latency_table::{aligned, is_scheduled, latency_columns, latency_rows};
 use crate::metric::server_counts;
-use crate::paint::Paint;
-use crate::units::{bytes, count, ms, percent};
-use crate::wrap::{self, wrapped};
 use crate::{cycle, diagnosis, groups, machine, rules, steady};
 
 /// The driver's own delays are shown if they exceed this share of the measured times.
@@ -26,7 +26,7 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
     wrap::entry(out, paint, "clients", &line_of_drive(record))?;
     if let Some(copy) = &record.copy {
         let size = copy.bytes.map_or_else(String::new, |n| format!(" ({})", bytes(n)));
-        let made = crate::units::duration(copy.seconds);
+        let made = pgdyno_text::units::duration(copy.seconds);
         wrap::entry(out, paint, "", &format!("on a fresh copy of database {}{size}, made in {made}", copy.template))?;
     }
     for line in cycle::lines(record) {

@@ -52,7 +52,7 @@ mod tests {
     fn a_run_is_one_line_with_as_many_fields_as_the_header() {
         let mut records = crate::fixture::all();
         records[0].reason = Some("ended by \"an error\":\r\nline 2, and\nline 3".to_owned());
-        records[0].plan.target = "host=a,b".to_owned();
+        records[0].plan.target = "host=a,b".into();
         let mut bytes = Vec::new();
         write(&records, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();

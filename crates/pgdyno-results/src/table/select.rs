@@ -45,7 +45,8 @@ impl Selection {
             None => false,
         });
         let target = record.target.as_ref();
-        let of_target = is(&self.target, Some(&plan.target)) || is(&self.target, target.map(|t| t.name.as_str()));
+        let of_target =
+            is(&self.target, Some(plan.target.as_str())) || is(&self.target, target.map(|t| t.name.as_str()));
         let began = || record.started_at.parse::<Timestamp>().ok();
         let has = |(name, value): &(String, String)| record.label(name) == Some(value);
         is(&self.workload, Some(&plan.workload))

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use pgdyno_report::units;
 use pgdyno_results::{Metric, RunRecord};
+use pgdyno_text::units;
 
 use crate::store::Listed;
 
@@ -107,7 +107,7 @@ impl Column {
             }
             Self::Workload => match plan.scale_name.as_str() {
                 "" => plan.workload.clone(),
-                name => format!("{}, {name} {}", plan.workload, units::size(plan)),
+                name => format!("{}, {name} {}", plan.workload, plan.size()),
             },
             Self::Clients => units::count(u64::from(plan.stage_clients())),
             Self::Tps => self.number(record).map(units::rate).unwrap_or_default(),
@@ -122,7 +122,9 @@ impl Column {
                 let client = &record.client;
                 format!("{} × {}", client.cpus, client.cpu.chars().take(PROCESSOR).collect::<String>())
             }
-            Self::Target => record.target.as_ref().map_or_else(|| plan.target.clone(), |target| target.name.clone()),
+            Self::Target => {
+                record.target.as_ref().map_or_else(|| plan.target.to_string(), |target| target.name.clone())
+            }
             Self::Suite => plan.suite.as_ref().map(|suite| suite.suite.clone()).unwrap_or_default(),
         }
     }

@@ -5,8 +5,8 @@ use pgdyno_report::history::{
     Histories, History, HistoryChange, Wish, drift_told, headline, histories, left_out, told,
 };
 use pgdyno_report::html::Html;
-use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Unit};
+use pgdyno_text::units;
 
 use super::trends::mark;
 use super::{begin, end, run};

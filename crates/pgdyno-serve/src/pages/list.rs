@@ -1,8 +1,8 @@
 //! The list of runs: filters, the table, and the selection for a comparison. All of it works without a script.
 
 use pgdyno_report::html::{Html, VerdictMark};
-use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Status};
+use pgdyno_text::units;
 
 use super::trends::trends;
 use super::{Column, begin, end, run};
@@ -29,7 +29,7 @@ pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {
 
 fn summary(place: &str, known: usize, all: usize, shown: usize, query: &Query) -> String {
     let count = |n: usize| units::count(n as u64);
-    let runs = |n: usize| format!("{} run{}", count(n), if n == 1 { "" } else { "s" });
+    let runs = |n: usize| units::plural(n as u64, "run");
     match (known, all) {
         (0, _) => format!("no runs in {place} yet; `pgdyno run` makes one"),
         (_, 0) => format!("none of {} in {place} is such a run", runs(known)),
@@ -46,7 +46,9 @@ fn suggestions(runs: &[Listed], filter: &str) -> Vec<String> {
         "workload" => records.map(|record| record.plan.workload.clone()).collect(),
         "suite" => records.filter_map(|record| Some(record.plan.suite.as_ref()?.suite.clone())).collect(),
         "recipe" => records.filter_map(|record| Some(record.plan.recipe.as_ref()?.name.clone())).collect(),
-        "target" => records.map(|r| r.target.as_ref().map_or(&r.plan.target, |target| &target.name).clone()).collect(),
+        "target" => records
+            .map(|r| r.target.as_ref().map_or(r.plan.target.as_str(), |target| &target.name).to_owned())
+            .collect(),
         "status" => ["complete", "interrupted", "invalid", "failed"].map(str::to_owned).to_vec(),
         _ => Vec::new(),
     };

@@ -75,7 +75,7 @@ pub(crate) fn metrics(runs: &[Listed], latest: impl Fn(&str) -> Option<Latest>) 
         if run.goes_on {
             samples.extend(latest(&run.id).map(|latest| in_progress(record, &latest)).unwrap_or_default());
         } else if record.status == Status::Complete
-            && told.insert((record.plan.workload.clone(), record.plan.target.clone()))
+            && told.insert((record.plan.workload.clone(), record.plan.target.to_string()))
         {
             samples.extend(last(record));
         }
@@ -111,7 +111,7 @@ fn escaped(value: &str) -> String {
 
 /// Returns the labels of all samples of a run.
 fn labels(record: &RunRecord) -> Vec<(&'static str, String)> {
-    vec![("workload", record.plan.workload.clone()), ("target", record.plan.target.clone())]
+    vec![("workload", record.plan.workload.clone()), ("target", record.plan.target.to_string())]
 }
 
 fn in_progress(record: &RunRecord, latest: &Latest) -> Vec<Sample> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_report::units;
 use pgdyno_results::{GroupTimeline, Latest, Metric, RunRecord, SampleTable, TimelineInterval, read_latest};
 use pgdyno_samples::{Column, Source, machine, processes, waits};
+use pgdyno_text::units;
 use serde_json::{Map, Value, json};
 
 use super::run;
@@ -74,11 +74,10 @@ pub(crate) fn last(held: &Run) -> Result<Latest, String> {
 /// Returns the workload and the target.
 fn what(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let clients = plan.stage_clients();
-    let clients = format!("{} client{}", units::count(u64::from(clients)), if clients == 1 { "" } else { "s" });
+    let clients = units::plural(plan.stage_clients().into(), "client");
     let scale = match plan.scale_name.as_str() {
         "" => String::new(),
-        name => format!(", {name} {}", units::size(plan)),
+        name => format!(", {name} {}", plan.size()),
     };
     format!("{}{scale}, {clients} on {}", plan.workload, plan.target)
 }
@@ -100,9 +99,7 @@ fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
         (_, Some(summary)) if !goes_on => {
             figures.push(("TPS".to_owned(), units::rate(summary.tps)));
             for metric in Metric::of_workload(record) {
-                figures.extend(
-                    metric.value(record).map(|value| (metric.title().to_owned(), units::listed(&metric, value))),
-                );
+                figures.extend(metric.value(record).map(|value| (metric.title().to_owned(), metric.listed(value))));
             }
             let latency = summary.response_latency_ns.as_ref().map(|l| [l.p50, l.p95, l.p99, l.max]);
             figures.extend(latency.into_iter().flat_map(latencies));

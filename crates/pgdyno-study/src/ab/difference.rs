@@ -11,8 +11,9 @@ use pgdyno_workloads::registry;
 /// # Errors
 /// When it is none of these.
 pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
-    if difference.starts_with("embedded") || difference.contains("://") {
-        order.target.target = Some(difference.to_owned());
+    let target = TargetName::from(difference);
+    if target.kind().is_private() || difference.contains("://") {
+        order.target.target = Some(target);
         return Ok(());
     }
     let refuse = |error: String| {
@@ -23,7 +24,7 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
         .split_once('=')
         .ok_or_else(|| refuse(format!("'{difference}' is not a difference: it has no value")))?;
     match name {
-        "target" => order.target.target = Some(value.to_owned()),
+        "target" => order.target.target = Some(value.into()),
         "script" => order.workload.names = vec![value.to_owned()],
         "mode" => {
             let mode = serde_json::from_value(value.into()).or_fail(Code::Start);
@@ -68,11 +69,11 @@ mod tests {
             differ(&mut order, difference).unwrap();
         }
         assert_eq!(order.target.settings, [("shared_buffers".to_owned(), "8GB".to_owned())]);
-        assert_eq!(order.target.target.as_deref(), Some("db1"));
+        assert_eq!(order.target.target.as_ref().map(TargetName::as_str), Some("db1"));
         assert_eq!(order.drive.mode, Some(pgdyno_plan::QueryMode::Prepared));
         assert_eq!(order.workload.params, [("fillfactor".to_owned(), "90".to_owned())]);
         differ(&mut order, "embedded:/opt/pg18/bin").unwrap();
-        assert_eq!(order.target.target.as_deref(), Some("embedded:/opt/pg18/bin"));
+        assert_eq!(order.target.target.as_ref().map(TargetName::as_str), Some("embedded:/opt/pg18/bin"));
         differ(&mut order, "script=b.sql").unwrap();
         assert_eq!(order.workload.names, ["b.sql"]);
     }

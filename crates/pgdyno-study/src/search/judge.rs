@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgdyno_measure::Phase;
 use pgdyno_measure::search::Seen;
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_results::{KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary, read_intervals};
 
 /// An open loop with a greater share of late or skipped arrivals than this is overloaded.

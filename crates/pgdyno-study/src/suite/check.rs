@@ -7,10 +7,10 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::{self, Request, Resolved};
 use pgdyno_life::plan::workload_source::WorkloadSource;
-use pgdyno_life::target::{Kind, Target};
+use pgdyno_life::target::Target;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
-use pgdyno_plan::{Cycle, Order, Plan, TargetOrder, targets};
+use pgdyno_plan::{Cycle, Order, Plan, TargetName, TargetOrder, targets};
 use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
@@ -35,7 +35,7 @@ pub struct Draft {
 impl Draft {
     /// Returns true if it runs on a private server, which the suite starts and holds.
     pub(crate) fn is_private(&self) -> bool {
-        matches!(self.target.kind, Kind::Embedded(_))
+        self.target.is_private()
     }
 
     /// Returns how to connect to its server, if that is a given one.
@@ -47,7 +47,7 @@ impl Draft {
     /// it.
     pub(crate) fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
         let mut order = self.order.clone();
-        (order.target.target, order.target.shown_as) = (Some(dsn.to_owned()), Some(name.to_owned()));
+        (order.target.target, order.target.shown_as) = (Some(dsn.into()), Some(name.into()));
         order.cycle.done = done;
         order
     }
@@ -85,11 +85,9 @@ pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) ->
 }
 
 /// Returns the arguments that name a cell's target.
-fn target_args(target: &str, config: &Path) -> Vec<String> {
-    match target {
-        "none" => Vec::new(),
-        target => vec![format!("--target={target}"), format!("--config={}", config.display())],
-    }
+fn target_args(target: &TargetName, config: &Path) -> Vec<String> {
+    let Some(target) = target.as_option() else { return Vec::new() };
+    vec![format!("--target={target}"), format!("--config={}", config.display())]
 }
 
 fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<Draft> {

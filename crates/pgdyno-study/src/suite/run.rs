@@ -7,7 +7,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_plan::suite::Suite;
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::check::Draft;
 use super::decider;

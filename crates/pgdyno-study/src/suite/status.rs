@@ -1,7 +1,7 @@
 //! The state of an execution, for people and for programs.
 
 use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuiteRunForm, SuiteStatusForm};
-use pgdyno_report::units;
+use pgdyno_text::units;
 
 use super::decider::left_s;
 use super::execution::{End, Execution};

@@ -61,7 +61,7 @@ impl<'a> Targets<'a> {
         };
         for (cell, draft) in suite.cells.iter().zip(drafts) {
             let Some(options) = draft.given() else { continue };
-            if targets.hook(&cell.target, |hooks| &hooks.provision).is_some() {
+            if targets.hook(cell.target.as_str(), |hooks| &hooks.provision).is_some() {
                 continue;
             }
             match Admin::connect(&interrupt.options(options)) {
@@ -93,10 +93,10 @@ impl<'a> Targets<'a> {
 
     /// Prepares the target of a cell for its run, and returns the order of the run there.
     pub(super) fn ready(&mut self, cell: usize, execution: &mut Execution) -> Result<Order> {
-        let (drafts, target) = (self.drafts, &self.suite.cells[cell].target);
+        let (drafts, target) = (self.drafts, self.suite.cells[cell].target.as_str());
         let draft = &drafts[cell];
         if draft.is_private() {
-            let same = self.suite.cells.iter().zip(drafts).filter(|(other, _)| other.target == *target);
+            let same = self.suite.cells.iter().zip(drafts).filter(|(other, _)| other.target.as_str() == target);
             let same: Vec<_> = same.map(|(_, draft)| draft).collect();
             let demand = Demand {
                 clients: same.iter().map(|draft| draft.plan.links()).max().unwrap_or_default(),
@@ -112,9 +112,9 @@ impl<'a> Targets<'a> {
                 return Err(Failure::new(Code::Start, why.clone()));
             }
             match self.provision(&hook, target, execution) {
-                Ok(dsn) => execution.state.provisioned.insert(target.clone(), dsn),
+                Ok(dsn) => execution.state.provisioned.insert(target.to_owned(), dsn),
                 Err(failure) => {
-                    self.unprovisioned.insert(target.clone(), failure.text());
+                    self.unprovisioned.insert(target.to_owned(), failure.text());
                     // A server that was made only in part is removed as well.
                     self.tear_down(target, execution);
                     return Err(failure);
@@ -172,7 +172,7 @@ impl<'a> Targets<'a> {
 
     /// Returns how to connect to a given target, by its address in the configuration.
     fn given(&self, target: &str) -> Option<&ConnectOptions> {
-        let nth = self.suite.cells.iter().position(|cell| cell.target == target)?;
+        let nth = self.suite.cells.iter().position(|cell| cell.target.as_str() == target)?;
         self.drafts[nth].given()
     }
 

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink;
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};

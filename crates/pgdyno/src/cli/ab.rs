@@ -1,7 +1,7 @@
 //! An A/B experiment.
 
 use clap::Args;
-use pgdyno_plan::units;
+use pgdyno_text::parse;
 
 use super::compare::{confidence, loss};
 use super::{RunArgs, examples};
@@ -23,7 +23,7 @@ pub(crate) struct AbArgs {
     #[arg(help_heading = "Experiment", long, value_name = "DIFFERENCE")]
     pub(crate) b: Vec<String>,
     /// Time limit, not counting the load
-    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "10min", value_parser = units::duration)]
+    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "10min", value_parser = parse::duration)]
     pub(crate) budget: f64,
     /// Smallest change that matters: the experiment also ends when a larger one is ruled out
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
@@ -33,7 +33,7 @@ pub(crate) struct AbArgs {
     #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT")]
     pub(crate) resume: Option<String>,
     /// Length of a slice
-    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = units::duration)]
+    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = parse::duration)]
     pub(crate) slice: f64,
     /// Confidence: this percentage of experiments without a difference shows none
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]

@@ -29,6 +29,12 @@ impl DoctorArgs {
     /// Returns the order of the target.
     pub(crate) fn order(&self) -> TargetOrder {
         let (target, config) = (self.target.clone(), Some(self.config.clone()));
-        TargetOrder { target, config, settings: Vec::new(), tcp: false, ..TargetOrder::default() }
+        TargetOrder {
+            target: target.map(Into::into),
+            config,
+            settings: Vec::new(),
+            tcp: false,
+            ..TargetOrder::default()
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The frontier of transactions and queries.
 
 use clap::Args;
-use pgdyno_plan::units;
 use pgdyno_results::Objective;
+use pgdyno_text::parse;
 
 use super::{RunArgs, examples};
 
@@ -18,7 +18,7 @@ pub(crate) struct FrontierArgs {
     #[arg(help_heading = "Frontier", long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub(crate) repeats: u32,
     /// Time limit, not counting the load and the highest rate: it ends before a run that would exceed it
-    #[arg(help_heading = "Frontier", long, value_name = "TIME", value_parser = units::duration)]
+    #[arg(help_heading = "Frontier", long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) budget: Option<f64>,
     /// An objective of the transactions, as in "p99 < 50ms" or "new-order p99 < 50ms". Points that miss it, or their rate, are hollow. May be given several times
     #[arg(help_heading = "Frontier", long, value_name = "OBJECTIVE", value_parser = Objective::parse)]

@@ -16,7 +16,7 @@ pub(crate) struct MeetingArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = agents)]
     pub(crate) agents: Option<Agents>,
     /// How long to wait for agents [default: 60]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", requires = "meet", value_parser = pgdyno_plan::units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", requires = "meet", value_parser = pgdyno_text::parse::duration)]
     pub(crate) wait: Option<f64>,
 }
 

@@ -9,8 +9,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pgdyno_engine::RATE_MAX_PER_S;
 use pgdyno_plan::{
-    AnalyticsOrder, Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, TargetOrder, WorkloadOrder, units,
+    AnalyticsOrder, Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, TargetOrder, WorkloadOrder,
 };
+use pgdyno_text::parse;
 
 use super::{ConsentArgs, CycleArgs, MeetingArgs, PushArgs, RecipeArgs, TargetArgs, WatchArgs};
 
@@ -194,7 +195,7 @@ impl RunArgs {
 
 /// Parses the size of a cache, which may be 0.
 fn cache_size(text: &str) -> Result<u64, String> {
-    if text.trim() == "0" { Ok(0) } else { units::bytes(text) }
+    if text.trim() == "0" { Ok(0) } else { parse::bytes(text) }
 }
 
 #[derive(Clone, Debug, Args)]
@@ -398,16 +399,16 @@ pub(crate) struct DriveArgs {
     #[arg(long, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = pgdyno_plan::cpus::ALL, value_parser = pgdyno_plan::cpus::pin)]
     pub(crate) pin: Option<String>,
     /// Length of the measured window: seconds, or with a unit: 90s, 10min, 1h [default: 30]
-    #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
+    #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) time: Option<f64>,
     /// Transactions of each client, instead of a time
     #[arg(short = 't', long, allow_negative_numbers = true, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) transactions: Option<u64>,
     /// Warm-up before the measured window [default: 5, none with -t]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) ramp: Option<f64>,
     /// How long transactions in flight at the end may take before they are cancelled [default: 5]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) grace: Option<f64>,
     /// Transactions a second over all clients, on a schedule (open loop)
     #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = rate)]
@@ -430,7 +431,7 @@ pub(crate) struct DriveArgs {
     #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = milliseconds)]
     pub(crate) latency_limit: Option<f64>,
     /// How long to retry a lost connection before the run ends [default: 0]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) reconnect: Option<f64>,
     /// How long a thread may leave replies unread, to read several at once: saves client CPU; latencies include it
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = coalescing)]
@@ -525,13 +526,13 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 /// Parses a length of time above zero: milliseconds, as in pgbench, or a number with its unit.
 fn milliseconds(text: &str) -> Result<f64, String> {
     let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
-    let ms = if has_unit { units::duration(text)? * 1e3 } else { positive(text)? };
+    let ms = if has_unit { parse::duration(text)? * 1e3 } else { positive(text)? };
     if ms > 0.0 { Ok(ms) } else { Err("write a time above 0".to_owned()) }
 }
 
 /// Parses the time for which replies may lie unread, and returns it in microseconds.
 fn coalescing(text: &str) -> Result<f64, String> {
-    match (units::duration(text)? * 1e9).round() / 1e3 {
+    match (parse::duration(text)? * 1e9).round() / 1e3 {
         us if us == 0.0 || (1.0..=10_000.0).contains(&us) => Ok(us),
         _ => Err("write 1us to 10ms, or 0 for not at all".to_owned()),
     }
@@ -544,7 +545,7 @@ fn arrivals() -> impl TypedValueParser<Value = Arrivals> {
 
 /// Parses the time that a query may take, in seconds.
 fn time_limit(text: &str) -> Result<f64, String> {
-    match units::duration(text)? {
+    match parse::duration(text)? {
         seconds if seconds < 1e-3 => {
             Err("it would cancel every query: write at least 1ms, or leave it out for no limit".to_owned())
         }

@@ -1,7 +1,9 @@
 //! Which server.
 
 use clap::Args;
+use pgdyno_life::target::{WantError, wanted};
 use pgdyno_plan::TargetOrder;
+use pgdyno_server::Want;
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Target")]
@@ -27,6 +29,7 @@ impl TargetArgs {
     /// Returns the order of a target.
     pub(crate) fn order(&self) -> TargetOrder {
         let Self { target, config, settings, tcp } = self.clone();
+        let target = target.map(Into::into);
         TargetOrder { target, config: Some(config), settings, tcp, ..TargetOrder::default() }
     }
 }
@@ -38,6 +41,11 @@ pub(crate) struct ConsentArgs {
     /// --resume asks for beyond its SQL
     #[arg(help_heading = "Target", short = 'y', long)]
     pub(crate) yes: bool,
+}
+
+/// Parses the target of a private server.
+pub(super) fn private_server(text: &str) -> Result<Want, WantError> {
+    wanted(&text.into())
 }
 
 /// Parses `NAME=VALUE`.

@@ -6,8 +6,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::target;
 use pgdyno_life::target::cached::WORTH_KEEPING_S;
-use pgdyno_report::units;
 use pgdyno_server::{Cache, Entry};
+use pgdyno_text::units;
 use serde_json::json;
 
 use crate::cli::CacheAction;

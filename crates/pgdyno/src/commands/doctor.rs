@@ -22,14 +22,14 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
     let order = args.order();
     let target = Target::resolve(&order)?;
-    let place = match &target.kind {
+    let place = match &target.access {
         // Without a target and without one in the environment: the machine alone.
-        Kind::Embedded(_) if args.target.is_none() => None,
-        Kind::Null => {
+        Access::Private(_) if args.target.is_none() => None,
+        Access::Null => {
             let error = "a null server has no settings and no sessions to examine";
             return Err(Failure::new(Code::Start, error).hint("name a PostgreSQL server, or leave --target out"));
         }
-        _ => {
+        Access::None | Access::Private(_) | Access::Given(_) => {
             let reached = target.reach(&order)?;
             let Some(options) = reached.options.as_ref().map(|options| interrupt.options(options)) else {
                 return Err(Failure::new(Code::Start, "there is no server to reach"));

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page;
-use pgdyno_report::{FORMATS, Look, html};
+use pgdyno_report::{FORMATS, html};
 use pgdyno_results::{admit_file, read_record, write_inside, write_whole};
+use pgdyno_text::Look;
 
 use super::results::Results;
 use crate::cli::ReportArgs;

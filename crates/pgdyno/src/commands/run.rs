@@ -9,13 +9,13 @@ use pgdyno_life::record::Recording;
 use pgdyno_life::record::page;
 use pgdyno_life::run as life;
 use pgdyno_plan::RESULTS;
-use pgdyno_report::Look;
 
 use super::confirm::confirm;
 use super::store;
 use crate::cli::RunCommand;
 use crate::interrupt;
 use pgdyno_live::Progress;
+use pgdyno_text::Look;
 
 /// The format for people.
 const TEXT: &str = "text";

@@ -11,11 +11,11 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::target;
 use pgdyno_null::{NullServer, Options};
 use pgdyno_report::forms::{FORMAT_VERSION, NullServerForm, ServerForm, ServerSettingForm, ServerState};
-use pgdyno_report::units;
 use pgdyno_server::{PrivateServer, Setting, kept};
 
 use crate::cli::Server;
 use pgdyno_live::Progress;
+use pgdyno_text::units;
 
 pub(crate) fn run(action: Server) -> Result<Code> {
     match action {

@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("poll", &[]),
     ("untrusted", &[]),
+    ("text", &[]),
     ("null", &["poll", "wire"]),
     ("net", &["wire"]),
     ("workload", &["wire"]),
@@ -24,13 +25,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ("meet", &["net", "untrusted", "wire"]),
     ("samples", &[]),
     ("server", &["net", "samples", "untrusted", "workload"]),
-    ("plan", &["wire", "workload"]),
-    ("results", &["measure", "plan", "samples", "untrusted", "workload"]),
+    ("plan", &["text", "wire", "workload"]),
+    ("results", &["measure", "plan", "samples", "text", "untrusted", "workload"]),
     ("store", &["net", "results", "untrusted", "wire"]),
-    ("diagnose", &["plan", "results", "samples"]),
-    ("doctor", &["engine", "net", "report", "server", "workload"]),
-    ("report", &["measure", "plan", "results", "samples", "untrusted"]),
-    ("serve", &["report", "results", "samples"]),
+    ("diagnose", &["plan", "results", "samples", "text"]),
+    ("doctor", &["engine", "net", "server", "text", "workload"]),
+    ("report", &["measure", "plan", "results", "samples", "text", "untrusted"]),
+    ("serve", &["report", "results", "samples", "text"]),
     (
         "fuzz",
         &[
@@ -46,6 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "serve",
             "server",
             "store",
+            "text",
             "untrusted",
             "wire",
             "workload",
@@ -69,14 +71,18 @@ const EDGES: &[(&str, &[&str])] = &[
             "samples",
             "script",
             "server",
+            "text",
             "untrusted",
             "wire",
             "workload",
             "workloads",
         ],
     ),
-    ("study", &["life", "load", "measure", "net", "plan", "report", "results", "untrusted", "workload", "workloads"]),
-    ("live", &["life", "measure", "plan", "report", "samples", "server", "untrusted", "wire"]),
+    (
+        "study",
+        &["life", "load", "measure", "net", "plan", "report", "results", "text", "untrusted", "workload", "workloads"],
+    ),
+    ("live", &["life", "measure", "plan", "samples", "server", "text", "untrusted", "wire"]),
     // Of tests only: no crate may have it but as a dev-dependency.
     ("testing", &["net"]),
     ("pgbench", &["engine", "measure", "net", "script", "wire", "workload", "workloads"]),
@@ -195,6 +201,76 @@ fn a_plan_is_not_changed_once_it_is_resolved() {
         wrong.extend(code.lines().filter(|line| changes_a_plan(line)).map(|line| format!("{file}: {}", line.trim())));
     }
     assert!(wrong.is_empty(), "resolve decides, and a plan with other values is `Plan {{ .., ..plan }}`: {wrong:#?}");
+}
+
+/// The file that knows the texts by which targets are named.
+const TARGET_KINDS: &str = "crates/pgdyno-plan/src/target_kind.rs";
+
+#[test]
+fn only_one_file_knows_the_texts_of_targets() {
+    let listed = Command::new("git").args(["ls-files", "crates"]).current_dir(root()).output();
+    let Some(listed) = listed.ok().filter(|output| output.status.success()) else { return };
+    let files = String::from_utf8(listed.stdout).unwrap();
+    let is_source = |file: &&str| file.ends_with(".rs") && file.contains("/src/") && *file != TARGET_KINDS;
+    let mut wrong = Vec::new();
+    for file in files.lines().filter(is_source) {
+        let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        wrong.extend(compared_targets(code).map(|line| format!("{file}: {line}")));
+    }
+    assert!(wrong.is_empty(), "ask the kind of a target, `TargetName::kind`: {wrong:#?}");
+}
+
+/// Returns the lines that compare the text of a target with that of a kind.
+fn compared_targets(code: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<_> = code.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
+    let compares = |line: &str| {
+        ["embedded", "null", "none"].iter().any(|word| {
+            let comparisons = [
+                format!("== \"{word}\""),
+                format!("!= \"{word}\""),
+                format!("\"{word}\" =>"),
+                format!("\"{word}\") =>"),
+                format!("\"{word}\" |"),
+                format!("| \"{word}\""),
+                format!("(\"{word}\"), _) =>"),
+                format!("starts_with(\"{word}"),
+                format!("strip_prefix(\"{word}"),
+                format!("contains(\"{word}"),
+            ];
+            comparisons.iter().any(|comparison| line.contains(comparison.as_str()))
+        })
+    };
+    // A `match` names its target some lines before.
+    let of_target = |nth: usize, line: &str| {
+        let before = lines[nth.saturating_sub(5)..=nth].join(" ");
+        line.contains("embedded") || before.contains("target") || before.contains("dsn")
+    };
+    let found: Vec<_> =
+        lines.iter().enumerate().filter(|(nth, line)| compares(line) && of_target(*nth, line)).collect();
+    found.into_iter().map(|(_, line)| *line).collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn a_comparison_of_a_targets_text_is_known_by_its_words() {
+    for code in [
+        "if plan.target != \"null\" {",
+        "matches!(plan.target.as_str(), \"none\" | \"null\")",
+        "match plan.target.as_str() {\n\"none\" => 1,",
+        "match asked.target {\n(None | Some(\"none\"), _) => 1,",
+        "name.starts_with(\"embedded\")",
+        "text.strip_prefix(\"embedded:\")",
+    ] {
+        assert_eq!(compared_targets(code).count(), 1, "{code}");
+    }
+    for code in [
+        "default_value = \"embedded\"",
+        "tracked != \"none\"",
+        "// a target == \"null\"",
+        "let target = TargetName::null();",
+    ] {
+        assert_eq!(compared_targets(code).count(), 0, "{code}");
+    }
 }
 
 /// Whether the line takes a plan to change it, or changes a part of one.

@@ -5,13 +5,14 @@ use std::path::Path;
 use pgdyno_measure::pauses::Cost;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_report::{flame, units};
+use pgdyno_report::flame;
 use pgdyno_results::{ProfileRecord, RunRecord, write_inside, write_profile};
 use pgdyno_server::os::perf::{self, FREQUENCY_HZ, Perf};
+use pgdyno_text::units;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
-use crate::target::{Kind, Target};
+use crate::target::{Access, Target};
 
 /// The flame graph in a run directory.
 const FILE: &str = "perf.svg";
@@ -27,10 +28,10 @@ pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
     if !plan.watch.perf {
         return Ok(());
     }
-    let is_here = match &target.kind {
-        Kind::Embedded(_) => true,
-        Kind::None | Kind::Null => false,
-        Kind::Given(options) => options.is_local(),
+    let is_here = match &target.access {
+        Access::Private(_) => true,
+        Access::None | Access::Null => false,
+        Access::Given(options) => options.is_local(),
     };
     if !is_here {
         let error = format!("--perf profiles a PostgreSQL on this machine, and {} is none", plan.target);

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::recipe::{Machine, Recipe};
-use pgdyno_plan::units;
 use pgdyno_plan::{TargetOrder, targets};
 use pgdyno_server::os::is_here;
 use pgdyno_server::sizing::{self, Facts, Purpose};
 use pgdyno_server::{Want, kept};
+use pgdyno_text::parse;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::target::{Kind, Named, Target, places, private_version};
+use crate::target::{Access, Named, Target, places, private_version};
 
 const SHARED_BUFFERS: &str = "shared_buffers";
 /// PostgreSQL's usual setting is a quarter of the memory: a private server with less stands for a smaller machine.
@@ -39,8 +39,8 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
         vcpus: vcpus.unwrap_or_else(|| here.usable_cpus()),
         memory_bytes: memory.map_or(memory_bytes, |memory| memory.0),
     };
-    match kind(order, entry.as_ref())? {
-        Kind::Embedded(want) => {
+    match access(order, entry.as_ref())? {
+        Access::Private(want) => {
             let asked = |name: &str, value: &str| (name.eq_ignore_ascii_case(SHARED_BUFFERS)).then(|| value.to_owned());
             let given = order.settings.iter().rev().find_map(|(name, value)| asked(name, value));
             let of_entry = || entry.iter().flat_map(|e| &e.settings).find_map(|(name, value)| asked(name, value));
@@ -51,8 +51,8 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
             };
             Ok(local(in_bytes(&value)?.saturating_mul(MEMORY_OF_SHARED_BUFFERS)))
         }
-        Kind::None | Kind::Null => Ok(local(ram_bytes)),
-        Kind::Given(options) => {
+        Access::None | Access::Null => Ok(local(ram_bytes)),
+        Access::Given(options) => {
             let why = match elsewhere(&options) {
                 None => return Ok(local(ram_bytes)),
                 Some(why) => why,
@@ -92,11 +92,13 @@ fn entry(order: &TargetOrder) -> Result<Option<targets::Target>> {
 }
 
 /// Returns the kind of server. A suite knows the kind of the servers that it holds.
-fn kind(order: &TargetOrder, entry: Option<&targets::Target>) -> Result<Kind> {
+fn access(order: &TargetOrder, entry: Option<&targets::Target>) -> Result<Access> {
     match (&order.shown_as, entry) {
-        (Some(_), Some(entry)) => Kind::of(&entry.dsn, order.config().parent().unwrap_or(Path::new(""))),
-        (Some(name), None) => Kind::of(name, Path::new("")),
-        (None, _) => Ok(Target::resolve(order)?.kind),
+        (Some(_), Some(entry)) => {
+            Access::of(&entry.dsn.as_str().into(), order.config().parent().unwrap_or(Path::new("")))
+        }
+        (Some(name), None) => Access::of(name, Path::new("")),
+        (None, _) => Ok(Target::resolve(order)?.access),
     }
 }
 
@@ -131,7 +133,7 @@ fn default(ram_bytes: u64, cpus: u32) -> String {
 /// Returns the value as PostgreSQL reads it.
 fn in_bytes(value: &str) -> Result<u64> {
     let blocks = value.trim().parse::<u64>().ok().map(|blocks| blocks.saturating_mul(BLOCK_BYTES));
-    let bytes = blocks.map_or_else(|| units::bytes(value), Ok);
+    let bytes = blocks.map_or_else(|| parse::bytes(value), Ok);
     match bytes {
         Ok(bytes) if bytes > 0 => Ok(bytes),
         Ok(_) => Err(Failure::new(Code::Start, "--fit needs a shared_buffers above 0")),
@@ -160,7 +162,7 @@ mod tests {
                     [target.here]\ndsn = 'embedded:18'\nvcpus = 3\nsettings = { shared_buffers = '1GB' }\n";
         std::fs::write(&config, text).unwrap();
         let order = |name: &str, settings: &[(&str, &str)]| TargetOrder {
-            target: Some(name.to_owned()),
+            target: Some(name.into()),
             config: Some(config.clone()),
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             ..TargetOrder::default()

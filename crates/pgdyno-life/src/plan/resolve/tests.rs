@@ -153,7 +153,7 @@ fn what_is_loaded_by_another_program_is_in_the_plan() {
 
 #[test]
 fn a_null_server_holds_no_data() {
-    let facts = facts(|f| f.target.is_null = true);
+    let facts = facts(|f| f.target.name = "null".into());
     let plan = request("tpcb-like", |o| o.replace = true).resolve(&facts).ok().unwrap().plan;
     assert_eq!((plan.load, plan.checks), (LoadChoice::Never, false));
 }
@@ -231,7 +231,9 @@ fn what_only_the_server_knows_is_named() {
         o.drive.mode = Some(QueryMode::Extended);
     };
     assert_eq!(left("tproc-c", spec, UNKNOWN)[..2], ["warehouses", "clients"]);
-    for know in [|f: &mut Facts| f.target.is_null = true, |f: &mut Facts| f.server = Some(Capabilities::default())] {
+    for know in
+        [|f: &mut Facts| f.target.name = "null".into(), |f: &mut Facts| f.server = Some(Capabilities::default())]
+    {
         assert_eq!(left("tpcb-like", NOTHING, know), [""; 0]);
     }
     assert_eq!(left("noop", NOTHING, UNKNOWN), [""; 0]);

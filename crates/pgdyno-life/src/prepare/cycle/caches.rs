@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use pgdyno_report::units;
 use pgdyno_results::CycleRecord;
 use pgdyno_server::caches;
+use pgdyno_text::units;
 
 use super::record;
 use crate::target::Server;

@@ -102,7 +102,7 @@ impl ServerSteps<'_> {
                 let error = format!("hook restart succeeded, but the server did not come back: {last}");
                 break Err(Failure::new(Code::Hook, error).hint(format!(
                     "its time-out, {}, is also how long the server may take",
-                    pgdyno_report::units::duration(hook.timeout.seconds())
+                    pgdyno_text::units::duration(hook.timeout.seconds())
                 )));
             }
             std::thread::sleep(POLL);

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_report::units;
 use pgdyno_results::CycleRecord;
+use pgdyno_text::units;
 use pgdyno_workload::{Capabilities, DataSet};
 
 use super::record;

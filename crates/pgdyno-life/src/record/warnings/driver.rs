@@ -1,7 +1,7 @@
 //! Whether the driver was the bottleneck, or others had the CPUs that it wanted. The thresholds are explained in docs/metrics.md.
 
-use pgdyno_report::units;
 use pgdyno_results::{ClientRecord, Summary};
+use pgdyno_text::units;
 
 /// A thread that was on a CPU for a greater share of the time than this was the bottleneck, or close to it.
 const BUSY: f64 = 0.9;

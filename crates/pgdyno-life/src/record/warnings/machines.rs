@@ -1,7 +1,7 @@
 //! Warnings about CPU time of the machines that others used during the measurement.
 
-use pgdyno_report::units;
 use pgdyno_results::{MachineRecord, RunRecord};
+use pgdyno_text::units;
 
 /// If other programs used a greater share of a machine's CPUs than this, they affected the figures.
 const SHARED: f64 = 0.05;

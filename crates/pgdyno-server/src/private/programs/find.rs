@@ -57,7 +57,7 @@ impl Search {
 }
 
 /// The oldest major version of a private server.
-pub(crate) const OLDEST_MAJOR: u32 = 13;
+pub const OLDEST_MAJOR: u32 = 13;
 
 /// Directories of packages; a `*` stands for any part of one name.
 ///

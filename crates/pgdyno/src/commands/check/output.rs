@@ -3,7 +3,7 @@
 use pgdyno_life::check::CheckSink;
 use pgdyno_life::failure::Result;
 use pgdyno_report::forms::{ChecksForm, FORMAT_VERSION, NotedForm, Outcome, OutcomeForm};
-use pgdyno_report::units;
+use pgdyno_text::units;
 use pgdyno_results::LoadRecord;
 
 use crate::commands::{print_form, print_text};

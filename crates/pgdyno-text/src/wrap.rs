@@ -8,10 +8,13 @@ use crate::paint::Paint;
 pub const COLUMNS: usize = 80;
 
 /// Columns of a label at the beginning of a line, with the space behind it.
-pub(crate) const LABEL: usize = 8;
+pub const LABEL: usize = 8;
 
 /// Writes text with a label before it; further lines are indented as far as the first.
-pub(crate) fn entry(out: &mut dyn Write, paint: &Paint, label: &str, text: &str) -> io::Result<()> {
+///
+/// # Errors
+/// Those of `out`.
+pub fn entry(out: &mut dyn Write, paint: &Paint, label: &str, text: &str) -> io::Result<()> {
     hanging(out, &paint.bold(&format!("{label:<LABEL$}")), LABEL, text)
 }
 
@@ -24,7 +27,10 @@ pub fn hanging(out: &mut dyn Write, first: &str, indent: usize, text: &str) -> i
 }
 
 /// Writes text as [`hanging`] does, each line painted.
-pub(crate) fn painted(
+///
+/// # Errors
+/// Those of `out`.
+pub fn painted(
     out: &mut dyn Write,
     first: &str,
     indent: usize,
@@ -40,7 +46,10 @@ pub(crate) fn painted(
 }
 
 /// Writes a paragraph whose lines after the first begin with `indent`.
-pub(crate) fn wrapped(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> {
+///
+/// # Errors
+/// Those of `out`.
+pub fn wrapped(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> {
     let lines = textwrap::wrap(text, options(COLUMNS).subsequent_indent(indent));
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
@@ -95,7 +104,8 @@ fn together(text: &str) -> String {
 }
 
 /// Returns as much of a text as fits into a line of the summary, up to the end of a part.
-pub(crate) fn clipped(text: &str, columns: usize) -> &str {
+#[must_use]
+pub fn clipped(text: &str, columns: usize) -> &str {
     if text.chars().count() <= columns {
         return text;
     }

@@ -1,7 +1,4 @@
-//! Numbers as text.
-
-use pgdyno_plan::Plan;
-use pgdyno_results::{Metric, Unit};
+//! Figures as text, for tables and lines.
 
 /// Returns nanoseconds in milliseconds, with useful digits only: `0.123`, `12.3`, `1,234`.
 #[must_use]
@@ -20,12 +17,6 @@ pub fn ms(ns: u64) -> String {
 #[must_use]
 pub fn seconds(seconds: f64) -> String {
     ms((seconds * 1e6).round() as u64)
-}
-
-/// Returns the value of a metric in a list: rates as whole numbers, seconds with useful digits.
-#[must_use]
-pub fn listed(metric: &Metric, value: f64) -> String {
-    if metric.unit() == Unit::Seconds { seconds(value) } else { grouped(value) }
 }
 
 /// Returns a rate: a whole number from 1,000, otherwise with decimals.
@@ -58,23 +49,48 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// Returns the scale of a plan: `1,000`, or a fraction as it was given.
+/// Returns a number of things: `1 client`, `1,000 clients`.
 #[must_use]
-pub fn size(plan: &Plan) -> String {
-    plan.fraction().map_or_else(|| count(plan.scale), str::to_owned)
+pub fn plural(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(n), ending(n))
+}
+
+/// Returns a number of things as options take the number: `1 client`, `1000 clients`.
+#[must_use]
+pub fn plain_plural(n: u64, one: &str) -> String {
+    format!("{n} {one}{}", ending(n))
+}
+
+/// Returns the ending of a noun behind a number.
+#[must_use]
+pub fn ending(n: u64) -> &'static str {
+    if n == 1 { "" } else { "s" }
 }
 
 /// Returns a size: `1.2 GiB`.
 #[must_use]
 pub fn bytes(n: u64) -> String {
-    let mut size = n as f64;
+    mean_bytes(n as f64)
+}
+
+/// Returns a size that need not be whole, such as a mean: `1.2 GiB`.
+#[must_use]
+pub fn mean_bytes(n: f64) -> String {
+    let mut size = n;
     for unit in ["B", "KiB", "MiB", "GiB"] {
         if size < 1024.0 {
-            return if unit == "B" { format!("{n} B") } else { format!("{size:.1} {unit}") };
+            return format!("{size:.*} {unit}", usize::from(unit != "B"));
         }
         size /= 1024.0;
     }
     format!("{size:.1} TiB")
+}
+
+/// Returns a size that is an estimate: `954 MiB`, `1.2 GiB`.
+#[must_use]
+pub fn estimated_bytes(n: u64) -> String {
+    let mib = n as f64 / f64::from(1 << 20);
+    if mib >= 1024.0 { format!("{:.1} GiB", mib / 1024.0) } else { format!("{mib:.0} MiB") }
 }
 
 /// Returns a share as a percentage: `43.1 %`.
@@ -107,6 +123,10 @@ mod tests {
         );
         assert_eq!([rate(0.5), rate(123.45), rate(1_234_567.8)], ["0.50", "123.5", "1,234,568"]);
         assert_eq!([bytes(512), bytes(1536), bytes(5 << 30)], ["512 B", "1.5 KiB", "5.0 GiB"]);
+        assert_eq!([mean_bytes(511.7), mean_bytes(1536.4)], ["512 B", "1.5 KiB"]);
+        assert_eq!([estimated_bytes(1_000_000_000), estimated_bytes(3 << 29)], ["954 MiB", "1.5 GiB"]);
+        assert_eq!([plural(1, "client"), plural(1000, "client")], ["1 client", "1,000 clients"]);
+        assert_eq!([plain_plural(1, "client"), plain_plural(1000, "client")], ["1 client", "1000 clients"]);
         assert_eq!([count(0), count(999), count(1000), count(1_000_000)], ["0", "999", "1,000", "1,000,000"]);
         assert_eq!(
             [duration(0.034), duration(0.84), duration(42.0), duration(200.0), duration(3900.0)],

@@ -1,25 +1,15 @@
-//! Figures in words.
+//! Figures within sentences: as many digits as help the reader.
 
-/// A share: `63 %`, `4.2 %`.
-pub(crate) fn percent(share: f64) -> String {
+/// Returns a share: `63 %`, `4.2 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent.abs() < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// A size: `1.2 GiB`.
-pub(crate) fn bytes(n: f64) -> String {
-    let mut size = n;
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-        if size < 1024.0 {
-            return format!("{size:.*} {unit}", usize::from(unit != "B"));
-        }
-        size /= 1024.0;
-    }
-    format!("{size:.1} TiB")
-}
-
-/// A length of time: `4.1 ms`, `30 s`, `5 min`.
-pub(crate) fn duration(seconds: f64) -> String {
+/// Returns a length of time: `4.1 ms`, `30 s`, `5 min`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 0.1 => format!("{:.1} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.1} s"),
@@ -29,8 +19,9 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A number with as many digits as help: `12,345`, `34`, `3.4`, `0.34`.
-pub(crate) fn number(n: f64) -> String {
+/// Returns a number: `12,345`, `34`, `3.4`, `0.34`.
+#[must_use]
+pub fn number(n: f64) -> String {
     match n {
         n if n >= 1000.0 => {
             let digits = format!("{n:.0}");
@@ -50,7 +41,6 @@ mod tests {
     #[test]
     fn figures_read_well() {
         assert_eq!([percent(0.634), percent(0.0423), percent(1.0)], ["63 %", "4.2 %", "100 %"]);
-        assert_eq!([bytes(512.0), bytes(1536.0), bytes((5_u64 << 30) as f64)], ["512 B", "1.5 KiB", "5.0 GiB"]);
         assert_eq!(
             [duration(0.0041), duration(4.26), duration(30.0), duration(300.0)],
             ["4.1 ms", "4.3 s", "30 s", "5 min"]

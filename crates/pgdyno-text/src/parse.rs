@@ -1,4 +1,4 @@
-//! Parses times and sizes with units.
+//! Times, sizes and shares with their units, parsed.
 
 use std::fmt;
 

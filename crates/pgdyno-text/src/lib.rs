@@ -1,0 +1,17 @@
+//! Figures and paragraphs as text for people: [`units`] and [`brief`] print figures, [`parse`] reads them, [`wrap`] breaks lines,
+//! [`paint`] colours them. Knows nothing about what the figures are of.
+
+pub mod brief;
+pub mod paint;
+pub mod parse;
+pub mod units;
+pub mod wrap;
+
+/// The look of text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Whether it may have colours and bold type.
+    pub colour: bool,
+    /// Whether it has all that is known, below the summary.
+    pub verbose: bool,
+}
