@@ -380,7 +380,7 @@ pub(crate) fn drive(
                 let on_executions = &mut |ended: Vec<Execution>| {
                     executions.borrow_mut().iter_mut().for_each(|kept| kept.add(&ended));
                 };
-                by_agents::drive(team, task, &*workload.drive, control, on_event, on_executions)
+                by_agents::drive(team, task, &workload.drive, control, on_event, on_executions)
             }
             None => run(
                 &workload.drive,

@@ -255,7 +255,7 @@ impl Run<'_> {
                 let mut begun = Recording::begin(
                     &self.plan,
                     &self.request.source,
-                    &*self.workload.drive,
+                    &self.workload.drive,
                     self.request.order.results(),
                 )?;
                 begun.record.target = self.named.as_ref().map(Named::record);
@@ -480,7 +480,7 @@ impl Run<'_> {
             self.events.note(&note);
         }
         let recording = self.begun(recording)?;
-        recording.settle(&plan, &*workload.drive);
+        recording.settle(&plan, &workload.drive);
         recording.record.cached_data = server.cached().map(cached::record);
         let mut warnings = server.notes.clone();
         warnings.extend(workload.drive.advice(plan.clients));

@@ -116,7 +116,7 @@ impl Stage<'_> {
             return self.against_nobody(&options);
         }
         let caps = pgdyno_server::capabilities_through(&mut admin, self.pooling).or_fail(Code::Start)?;
-        self.recording.server_can(&*self.workload.drive, &caps);
+        self.recording.server_can(&self.workload.drive, &caps);
         let mut session = KeptSession::new(admin, &options, &caps)?;
         let Some(template) = template else {
             self.provide(&options, &mut session, &caps, server.data_dir())?;
@@ -623,7 +623,7 @@ impl Stage<'_> {
         if let Some(kept) = &driven.kept {
             let rows = self.rows_before;
             let record = &mut self.recording.record;
-            record.analytics = analytics::analytics(&*self.workload.drive, record, outcome, kept, rows);
+            record.analytics = analytics::analytics(&self.workload.drive, record, outcome, kept, rows);
             if let Some(analytics) = &mut record.analytics {
                 analytics.repartitioned.clone_from(&self.repartitioned);
             }
@@ -665,7 +665,7 @@ impl Stage<'_> {
         let before = std::mem::replace(&mut record.warnings, of_figures);
         // A null server answers anything: its answers are no transactions.
         if self.plan.target != "null" {
-            figures::judge(record, &*self.workload.drive, measured);
+            figures::judge(record, &self.workload.drive, measured);
         }
         let end = verdict::of(driven, record, &broken, &stalls, death);
         diagnosis::add(self.recording);

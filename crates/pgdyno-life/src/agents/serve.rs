@@ -337,7 +337,7 @@ fn drive(
     if plan.hash() != theirs.hash() {
         return Err("this agent's program makes another plan of the run's".to_owned());
     }
-    allowed.admit_commands(&*workload.drive)?;
+    allowed.admit_commands(&workload.drive)?;
     let share = Share { driver: task.driver, drivers: task.drivers };
     let stages = &workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;

@@ -442,7 +442,7 @@ fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents:
 fn admit(resolved: &Resolved, facts: &Facts) -> Result<()> {
     let Some(caps) = &facts.server else { return Ok(()) };
     let Resolved { plan, workload, .. } = resolved;
-    reach::admit_run(caps, &*workload.drive, plan)?;
+    reach::admit_run(caps, &workload.drive, plan)?;
     reach::admit_pooled(caps, plan)?;
     cluster::admit(caps, workload, plan)
 }
