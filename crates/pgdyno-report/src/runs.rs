@@ -1,7 +1,6 @@
 //! A run in one line of a list.
 
 use pgdyno_results::{Metric, RunRecord};
-
 use pgdyno_text::units;
 
 /// Returns the line of a run with its result.
@@ -18,18 +17,15 @@ pub fn line(record: &RunRecord) -> String {
         words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
     }
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, units::size(plan)));
+        words.push(format!("{} {}", plan.scale_name, plan.size()));
     }
-    let clients = plan.stage_clients();
-    let plural = if clients == 1 { "" } else { "s" };
-    words.push(format!("{} client{plural}", units::count(u64::from(clients))));
+    words.push(units::plural(plan.stage_clients().into(), "client"));
     words.push(record.summary.as_ref().map_or_else(
         || "nothing measured".to_owned(),
         |summary| {
             let own = Metric::of_workload(record).into_iter();
-            let own = own.filter_map(|metric| {
-                Some(format!("{} {}, ", units::listed(&metric, metric.value(record)?), metric.title()))
-            });
+            let own =
+                own.filter_map(|metric| Some(format!("{} {}, ", metric.listed(metric.value(record)?), metric.title())));
             format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
         },
     ));

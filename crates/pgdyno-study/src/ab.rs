@@ -13,8 +13,8 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_measure::ab::so_far;
 use pgdyno_plan::{Order, StagePlan, SuitePlan};
 use pgdyno_report::compare::task_times;
-use pgdyno_text::units;
 use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status};
+use pgdyno_text::units;
 
 pub use begin::{Begin, Wanted, begin, resume};
 pub use side::Side;

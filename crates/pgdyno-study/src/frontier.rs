@@ -11,8 +11,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Order, SuitePlan};
-use pgdyno_text::units;
 use pgdyno_results::{FrontierPoint, FrontierRecord, Objective, Resumable as _, RunRecord, Status};
+use pgdyno_text::units;
 
 use crate::page::write_page;
 use crate::runner::{Run, Runner};

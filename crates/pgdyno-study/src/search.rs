@@ -13,8 +13,8 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_measure::search::{ERROR, REPEATS};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::search::load as words;
-use pgdyno_text::units;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, run_id, write_json};
+use pgdyno_text::units;
 
 use crate::runner::{Run, Runner};
 use crate::stored;

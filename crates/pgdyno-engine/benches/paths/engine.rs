@@ -109,10 +109,10 @@ fn record() -> Path {
 pub(super) fn paths() -> Vec<Path> {
     vec![
         record(),
-        transactions("select-only-16-clients", &*built_in("select-only", &[]), 16),
-        transactions("select-only-1000-clients", &*built_in("select-only", &[]), 1_000),
+        transactions("select-only-16-clients", &built_in("select-only", &[]), 16),
+        transactions("select-only-1000-clients", &built_in("select-only", &[]), 1_000),
         transactions("select-only-script", &script().drive(), 16),
-        transactions("tpcb-like-pipeline", &*built_in("tpcb-like", &[("pipeline", "true")]), 16),
-        transactions("tpcb-like-statement", &*built_in("tpcb-like", &[]), 16),
+        transactions("tpcb-like-pipeline", &built_in("tpcb-like", &[("pipeline", "true")]), 16),
+        transactions("tpcb-like-statement", &built_in("tpcb-like", &[]), 16),
     ]
 }

@@ -135,7 +135,7 @@ fn a_hundred_drivers_with_a_hundred_thousand_clients_are_one() {
     let mut intervals = Vec::new();
     for driver in 0..DRIVERS {
         let own = Share { driver, drivers: DRIVERS }.threads(spec.threads);
-        let mut threads = threads(&*workload.drive, &spec, own, |_| 1_700_000_000, false);
+        let mut threads = threads(&workload.drive, &spec, own, |_| 1_700_000_000, false);
         for part in threads.remove(0).parts {
             let sent = PartInterval::from_bytes(&part.to_bytes(), &shape).unwrap();
             assert_eq!(sent, part);

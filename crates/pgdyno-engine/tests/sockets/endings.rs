@@ -157,7 +157,7 @@ fn rows_without_end_starve_neither_the_clock_nor_the_other_clients() {
             grace_ns: 100_000_000,
             ..RunSpec::default()
         };
-        drive(&*workload, &options, &spec, &Control::new()).unwrap()
+        drive(&workload, &options, &spec, &Control::new()).unwrap()
     });
     assert_eq!((outcome.ended.clone(), outcome.cancelled_in_flight), (Ended::Complete, 1));
     assert!(committed(&outcome) > 10, "the other client works meanwhile: {}", committed(&outcome));
@@ -228,7 +228,7 @@ fn a_thousand_requests_to_cancel_that_nobody_answers_take_one_deadline() {
             grace_ns: 100_000_000,
             ..RunSpec::default()
         };
-        let outcome = drive(&*select_only(), &at(directory.path()), &spec, &Control::new()).unwrap();
+        let outcome = drive(&select_only(), &at(directory.path()), &spec, &Control::new()).unwrap();
         (outcome, waiting[1].load(Ordering::SeqCst))
     });
     assert_eq!((outcome.ended, outcome.cancelled_in_flight), (Ended::Complete, CLIENTS as usize));
@@ -260,7 +260,7 @@ fn a_second_signal_ends_the_sending_of_requests_to_cancel() {
             grace_ns: 100_000_000,
             ..RunSpec::default()
         };
-        let outcome = drive(&*select_only(), &at(directory.path()), &spec, &control).unwrap();
+        let outcome = drive(&select_only(), &at(directory.path()), &spec, &control).unwrap();
         (outcome, waiting[1].load(Ordering::SeqCst))
     });
     assert_eq!(outcome.cancelled_in_flight, CLIENTS as usize);
@@ -284,7 +284,7 @@ fn connections_that_are_made_anew_keep_to_their_time_and_to_the_runs() {
                 reconnect_ns: reconnect_s * 1_000_000_000,
                 ..RunSpec::default()
             };
-            drive(&*select_only(), &at(directory.path()), &spec, &Control::new()).unwrap()
+            drive(&select_only(), &at(directory.path()), &spec, &Control::new()).unwrap()
         });
         assert!(outcome.clients_lost == 6, "{:?}", outcome.ended);
         if measure_s > reconnect_s {
@@ -312,7 +312,7 @@ fn a_connection_for_a_transaction_that_never_comes_does_not_hold_up_the_end() {
             rules: Rules { connect_each: true, ..Rules::default() },
             ..RunSpec::default()
         };
-        drive(&*select_only(), &at(directory.path()), &spec, &Control::new()).unwrap()
+        drive(&select_only(), &at(directory.path()), &spec, &Control::new()).unwrap()
     });
     assert_eq!((outcome.ended.clone(), outcome.clients_aborted, committed(&outcome)), (Ended::Complete, 0, 3));
 }
@@ -331,7 +331,7 @@ fn clients_that_wait_to_be_let_in_end_when_they_are_asked_to() {
             stopper.stop();
         });
         let spec = RunSpec { clients: 4, ..RunSpec::default() };
-        drive(&*select_only(), &at(directory.path()), &spec, &control).map(|outcome| outcome.ended)
+        drive(&select_only(), &at(directory.path()), &spec, &control).map(|outcome| outcome.ended)
     });
     assert!(
         matches!(ended, Err(RunError::Connect(ConnectFailed::Interrupted { connected: 1, clients: 4 }))),

@@ -5,7 +5,7 @@ use crate::data;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::prepare::durability;
-use crate::target::{Kind, Target, places};
+use crate::target::{Target, places};
 use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
 use pgdyno_net::Admin;
 use pgdyno_report::forms::{Outcome, OutcomeForm};
@@ -78,7 +78,7 @@ pub(super) fn durability(
     output: &mut dyn CheckSink,
 ) -> Result<Code> {
     let Some(test) = workload.audit.as_ref().map(|audit| audit.durability()) else { return Ok(Code::Success) };
-    let Kind::Embedded(_) = target.kind else {
+    if !target.is_private() {
         skip(output, WHEN, [test.clause, test.title], &[BY_HAND])?;
         return Ok(Code::Success);
     }

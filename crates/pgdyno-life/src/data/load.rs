@@ -3,8 +3,8 @@
 use pgdyno_load::{LoadError, LoadOptions, LoadReport, Progress as Step, ServerSettings, Shared};
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
-use pgdyno_text::units;
 use pgdyno_results::{LoadRecord, LoadTable};
+use pgdyno_text::units;
 use pgdyno_workload::{Capabilities, DataSet};
 
 use super::access::DataAccess;

@@ -3,8 +3,8 @@
 use pgdyno_load::{DataState, Kept, LoadError, Shared, refresh_routines};
 use pgdyno_net::Admin;
 use pgdyno_plan::{LoadChoice, Plan};
-use pgdyno_text::units;
 use pgdyno_results::LoadRecord;
+use pgdyno_text::units;
 use pgdyno_workload::{Capabilities, DataSet, Meta};
 
 use super::access::DataAccess;

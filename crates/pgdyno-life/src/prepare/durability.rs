@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use pgdyno_load::{Moment, ScenarioError, Witness, lost, witness};
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_text::units;
 use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
+use pgdyno_text::units;
 use pgdyno_text::units;
 use pgdyno_workload::{Durability, Workload};
 use pgdyno_workloads::registry;

@@ -1,8 +1,8 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
-use pgdyno_text::units;
 use pgdyno_results::{RunRecord, Status};
+use pgdyno_text::units;
 use pgdyno_text::units;
 
 use crate::drive::Driven;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use pgdyno_life::exit_code::Code;
 use pgdyno_measure::search::{Bounds, Limit, REPEATS, Search, Verdict, knee};
 use pgdyno_report::search::load as words;
-use pgdyno_text::units;
 use pgdyno_results::{SearchRecord, SearchStatus};
+use pgdyno_text::units;
 
 use super::Wanted;
 use super::judge::{Measured, summed_up};

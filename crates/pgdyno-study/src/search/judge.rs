@@ -4,8 +4,8 @@ use std::path::Path;
 
 use pgdyno_measure::Phase;
 use pgdyno_measure::search::Seen;
-use pgdyno_text::units;
 use pgdyno_results::{KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary, read_intervals};
+use pgdyno_text::units;
 
 /// An open loop with a greater share of late or skipped arrivals than this is overloaded.
 const MISSED: f64 = 0.01;

@@ -8,8 +8,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::record::Recording;
 use pgdyno_plan::{Order, Plan};
-use pgdyno_text::units;
 use pgdyno_results::{RunRecord, Status};
+use pgdyno_text::units;
 
 use super::decider::left_s;
 use super::run::SuiteRun;

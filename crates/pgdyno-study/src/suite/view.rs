@@ -5,8 +5,8 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink;
-use pgdyno_text::units;
 use pgdyno_results::Metric;
+use pgdyno_text::units;
 
 use super::execution::{Execution, State};
 use super::standing::Done;

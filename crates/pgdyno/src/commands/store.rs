@@ -13,9 +13,9 @@ use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
 use pgdyno_report::stored::{counted, table};
-use pgdyno_text::units;
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
 use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
+use pgdyno_text::units;
 use pgdyno_untrusted::require_own;
 
 pub(super) use push::{admit, push_ended, push_study};

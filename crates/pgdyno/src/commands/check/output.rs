@@ -3,8 +3,8 @@
 use pgdyno_life::check::CheckSink;
 use pgdyno_life::failure::Result;
 use pgdyno_report::forms::{ChecksForm, FORMAT_VERSION, NotedForm, Outcome, OutcomeForm};
-use pgdyno_text::units;
 use pgdyno_results::LoadRecord;
+use pgdyno_text::units;
 
 use crate::commands::{print_form, print_text};
 

@@ -9,9 +9,9 @@ use pgdyno_live::Progress;
 use pgdyno_plan::RESULTS;
 use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedForm, StorePushForm};
 use pgdyno_report::stored::counted;
-use pgdyno_text::units;
 use pgdyno_results::StudyKind;
 use pgdyno_store::{CentralError, Local, Store};
+use pgdyno_text::units;
 use pgdyno_untrusted::ShellWord;
 
 use super::Central;
