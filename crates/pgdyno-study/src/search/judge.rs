@@ -206,8 +206,9 @@ mod tests {
     }
 
     fn series(medians: &[u64]) -> String {
-        let rows = medians.iter().map(|p50| format!("measure,{p50},{p50}\n"));
-        format!("phase,response_latency_ns_p50,response_latency_ns_max\nramp,9,9\n{}", rows.collect::<String>())
+        let rows = medians.iter().map(|p50| format!("measure,0,1,9,{p50},{p50}\n"));
+        let header = "phase,start_s,end_s,committed,response_latency_ns_p50,response_latency_ns_max";
+        format!("{header}\nramp,0,1,9,9,9\n{}", rows.collect::<String>())
     }
 
     #[test]
