@@ -2,8 +2,8 @@
 
 use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
 
-use super::first_screen::sentence_case;
 use super::markup::Html;
+use super::sentence_case;
 use crate::units::percent;
 
 /// Number of colours of the style.
