@@ -63,7 +63,7 @@ const LOOKS_MIN: f64 = 20.0;
 /// Looks at a run. A rule without figures says nothing.
 type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
 
-/// All rules; docs/metrics.md has each.
+/// All rules; docs/measurement.md has each.
 pub(crate) const RULES: [Rule; 41] = [
     backend_writes::look,
     backlog::look,
@@ -157,8 +157,30 @@ fn with_settings(facts: &Facts<'_>, advice: &str, settings: &[&str]) -> Option<S
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::fixture::Run;
+
+    /// Files of `rules/` and rows of the page.
+    #[test]
+    fn the_page_has_a_row_for_each_rule() {
+        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+        let names: BTreeSet<String> = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().replace('_', "-"))
+            .collect();
+        assert_eq!(names.len(), RULES.len());
+        let page = include_str!("../../../docs/measurement.md");
+        let table = page.split("| rule | found when | weight |").nth(1).unwrap();
+        let rows: BTreeSet<String> = table
+            .lines()
+            .skip(2)
+            .map_while(|row| row.strip_prefix("| `")?.split('`').next())
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(rows, names);
+    }
 
     #[test]
     fn findings_are_ranked_by_the_clients_time() {

@@ -14,6 +14,7 @@
 //! Needs valgrind; without it nothing is checked, which is said and counted in `target/skipped.log`. Another compiler
 //! makes other code: the file names the one that it was counted with, and with another one the margin is wider.
 
+#![expect(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout, reason = "a program of its own")]
 #![expect(clippy::expect_used, reason = "a check fails by panicking")]
 
 #[path = "instructions/callgrind.rs"]

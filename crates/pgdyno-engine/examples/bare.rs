@@ -4,6 +4,7 @@
 //!
 //!     bare 'host=/tmp/x port=5432 user=postgres dbname=postgres' CLIENTS SECONDS
 
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own")]
 #![expect(clippy::unwrap_used, reason = "a measuring stick: any failure ends it")]
 
 use std::io::{Read, Write};

@@ -10,7 +10,7 @@
 //!   once a second, and ends the stage.
 //! - [`sim`] drives a fleet against a scripted server in virtual time, for tests.
 //!
-//! docs/metrics.md says what is measured, and how.
+//! docs/measurement.md says what is measured, and how.
 
 mod backlog;
 pub mod client;

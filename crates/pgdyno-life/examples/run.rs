@@ -1,5 +1,7 @@
 //! Runs a benchmark through the library: `cargo run -p pgdyno-life --example run -- select-only` on a private server.
 
+#![expect(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout, reason = "a program of its own")]
+
 use std::process::ExitCode;
 
 use pgdyno_life::{Event, EventSink, Interrupt, Order};

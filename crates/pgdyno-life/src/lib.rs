@@ -19,6 +19,7 @@ pub mod agents;
 pub mod check;
 pub mod data;
 mod drive;
+mod environment;
 pub mod events;
 pub mod exit_code;
 pub mod failure;
@@ -44,6 +45,5 @@ pub use run::{Ran, run};
 /// needs to be installed.
 #[must_use]
 pub fn supervise() -> Option<ExitCode> {
-    let asked = std::env::args_os().nth(1).is_some_and(|arg| arg == pgdyno_server::SUPERVISE);
-    asked.then(pgdyno_server::supervise_main)
+    environment::is_first_argument(pgdyno_server::SUPERVISE).then(pgdyno_server::supervise_main)
 }

@@ -27,6 +27,7 @@ pub(crate) use server::Owner;
 pub use server::{Demand, Server, embedded_options, named, origin, own_program, places, private_version, starting};
 pub use want::{WantError, wanted};
 
+use crate::environment;
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -264,13 +265,14 @@ impl Target {
 
 /// Returns a directory as an absolute path; `base` may be relative to the working directory.
 pub fn absolute(want: Want, base: &Path) -> Result<Want> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = environment::variable("HOME").map(PathBuf::from);
     let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let base = std::path::absolute(base).or_fail(Code::Start)?;
     want::absolute(want, &base, home.as_deref()).or_fail(Code::Start)
 }
 
 /// Reports what libpq would warn about, each once, however often a command reads its target.
+#[expect(clippy::disallowed_methods, reason = "a command reads its target before it has a sink for events")]
 fn tell(warnings: &[String]) {
     static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -85,7 +85,7 @@ impl Live {
             left: AtomicBool::new(false),
         });
         let stops = signals::Stops::watch(&waker).ok()?;
-        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let colour = terminal::has_colour();
         let view = view::View { shared: Arc::clone(&shared), tty, woken, stops, colour };
         let thread = std::thread::Builder::new().name("pgdyno-live".to_owned()).spawn(move || view.show()).ok()?;
         Some(Self { shared, waker, thread: Some(thread) })

@@ -4,7 +4,7 @@
 //! is global. The terminal is opened a second time, so that writes to it do not block and standard error stays
 //! unchanged: a terminal that accepts nothing stops only the picture.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::io::{IsTerminal, Read, Write};
@@ -49,10 +49,24 @@ pub(super) fn is_taken() -> bool {
     locked(&TAKEN).is_some()
 }
 
+/// Returns the value of a variable that describes the terminal, if it is not empty.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a terminal can do is in the environment, as curses and others read it"
+)]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Returns false if the user wants no colours. Source: <https://no-color.org>.
+pub(super) fn has_colour() -> bool {
+    variable("NO_COLOR").is_none()
+}
+
 /// Returns the terminal of standard error, if a picture can be drawn on it.
 pub(super) fn open() -> Option<Arc<File>> {
     let stderr = io::stderr();
-    let able = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+    let able = variable("TERM").is_some_and(|term| term != "dumb");
     if !able || !stderr.is_terminal() || !is_ours(&stderr) {
         return None;
     }

@@ -1,10 +1,11 @@
 //! Drops what was loaded.
 
-use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_net::{Admin, AdminError};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::DataSet;
 
 use crate::fill::apart;
+use crate::lock_key::lock_key;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
 use crate::state::stamp;
@@ -96,11 +97,6 @@ pub(crate) fn lock(admin: &mut Admin, dataset: &str) -> Result<(), LoadError> {
         Done::With(None) => Err(LoadError::no_schema(admin)),
         Done::LeftOut(_) => admin.execute("rollback to savepoint pgdyno_lock").map(drop).map_err(LoadError::Catalog),
     }
-}
-
-/// Returns the two numbers of the advisory lock, as SQL. Advisory locks are per database, the data per schema.
-pub(crate) fn lock_key(dataset: &str) -> String {
-    format!("hashtext('pgdyno'), hashtext(current_schema() || '.' || {})", quote::literal(dataset))
 }
 
 /// Within a transaction: drops everything in `inventory`, and the stamp.

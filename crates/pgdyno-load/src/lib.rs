@@ -30,6 +30,7 @@ mod drop;
 mod error;
 mod fill;
 mod fresh;
+mod lock_key;
 mod session;
 mod state;
 pub mod steps;

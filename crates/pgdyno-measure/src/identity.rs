@@ -5,7 +5,7 @@ use crate::{Part, Totals};
 /// An identity that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenIdentity {
-    /// The identity, as in docs/metrics.md.
+    /// The identity, as in docs/measurement.md.
     pub identity: &'static str,
     /// The two sides, with their numbers.
     pub found: String,

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockop
 
 use crate::host::{DEFAULT_SOCKET_DIRS, Host, Place, socket_path};
 use crate::interrupt::GLANCE;
-use crate::options::Keepalive;
+use crate::keepalive::Keepalive;
 use crate::transport::Socket;
 use crate::{Deadline, Interrupter};
 
@@ -147,27 +147,4 @@ fn connect_unix(path: &str, deadline: Deadline, interrupter: Option<&Interrupter
     }
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, None)?;
     Ok(UnixStream::from(socket))
-}
-
-impl Keepalive {
-    fn apply(&self, stream: &TcpStream) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        if let Some(ms) = self.user_timeout_ms {
-            sockopt::set_tcp_user_timeout(stream, ms)?;
-        }
-        if !self.enabled {
-            return Ok(());
-        }
-        sockopt::set_socket_keepalive(stream, true)?;
-        if let Some(idle) = self.idle {
-            sockopt::set_tcp_keepidle(stream, idle)?;
-        }
-        if let Some(interval) = self.interval {
-            sockopt::set_tcp_keepintvl(stream, interval)?;
-        }
-        if let Some(count) = self.count {
-            sockopt::set_tcp_keepcnt(stream, count)?;
-        }
-        Ok(())
-    }
 }

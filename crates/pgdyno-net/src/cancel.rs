@@ -8,7 +8,7 @@ use pgdyno_wire::frontend;
 
 use crate::address::Address;
 use crate::channel::Channel;
-use crate::options::Keepalive;
+use crate::keepalive::Keepalive;
 use crate::tls::{Dialed, Dialer};
 use crate::transport::{Patient as _, Transport};
 use crate::{Deadline, Interrupter, Secret};

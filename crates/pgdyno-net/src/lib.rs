@@ -37,6 +37,7 @@ pub mod fuzzing;
 mod halt;
 mod host;
 mod interrupt;
+mod keepalive;
 mod limits;
 mod look_in;
 mod lookout;

@@ -10,6 +10,7 @@ use pgdyno_wire::auth::{BindingPolicy, Method};
 use crate::address::Address;
 use crate::conninfo::{self, PassFile, Values};
 use crate::host::{self, Host, Passwords, Place};
+use crate::keepalive::Keepalive;
 use crate::tls::TlsSettings;
 use crate::{ConninfoError, Env, Interrupter, Lookout, Peer, Secret, TargetAddress, TargetSessionAttrs};
 
@@ -45,16 +46,6 @@ pub struct ConnectOptions {
     /// Reports long waits for the server.
     pub(crate) lookout: Option<Lookout>,
     warnings: Vec<String>,
-}
-
-/// TCP's keepalive settings; `None` leaves a value to the system.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Keepalive {
-    pub(crate) enabled: bool,
-    pub(crate) idle: Option<Duration>,
-    pub(crate) interval: Option<Duration>,
-    pub(crate) count: Option<u32>,
-    pub(crate) user_timeout_ms: Option<u32>,
 }
 
 impl ConnectOptions {

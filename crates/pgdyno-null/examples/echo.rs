@@ -11,6 +11,7 @@
 //! nanoseconds with each request has a thread for each link, as PostgreSQL has a process: the client waits as it waits
 //! for a real one.
 
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own")]
 #![expect(clippy::unwrap_used, reason = "a measuring stick: any failure ends it")]
 
 use std::collections::VecDeque;

@@ -164,6 +164,12 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     write(&[ReportRun::new(record.clone(), Timeline::of_record(record))], out)
 }
 
+/// Returns a text with a capital at its start.
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Cost of a run's figures. Formulas: docs/metrics.md.
+//! Cost of a run's figures. Formulas: docs/measurement.md.
 
 use crate::record::{CostRecord, Summary, TargetRecord};
 

@@ -20,6 +20,7 @@ mod cost;
 mod csv;
 mod error;
 mod executions;
+mod file_name;
 #[cfg(test)]
 mod fixture;
 mod frontier;

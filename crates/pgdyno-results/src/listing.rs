@@ -12,8 +12,8 @@ use std::path::Path;
 use pgdyno_untrusted::{Directory, RelativePath};
 
 use crate::error::{StoreError, io_error};
+use crate::file_name::relative;
 use crate::record::RunRecord;
-use crate::store::relative;
 use crate::table::{self, RESULTS};
 
 /// The list of a results directory.

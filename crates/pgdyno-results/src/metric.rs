@@ -72,7 +72,7 @@ fn of_latency(summary: &Summary, of: fn(&LatencyRecord) -> f64) -> Option<f64> {
     summary.response_latency_ns.as_ref().map(of)
 }
 
-/// Metrics that any run may have. Formulas: docs/metrics.md.
+/// Metrics that any run may have. Formulas: docs/measurement.md.
 static COMMON: [Metric; 11] = [
     rate("tps", "TPS", "committed transactions a second", Unit::PerSecond, |s| Some(s.tps)),
     rate("tpm", "TPM", "commits and rollbacks a minute, as the server counts them", Unit::PerMinute, |s| s.tpm),

@@ -5,13 +5,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use pgdyno_measure::Interval;
-use pgdyno_untrusted::{Directory, FileName, RelativePath, directory_of, replace_file};
+use pgdyno_untrusted::{Directory, FileName, directory_of, replace_file};
 use pgdyno_workload::{Stage, has_groups};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::error::{StoreError, io_error};
+use crate::file_name::relative;
 use crate::hlog;
 use crate::interval::IntervalRecord;
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, RECORD, input_path};
@@ -193,11 +194,6 @@ impl RunDir {
 fn new_file(directory: &Directory, name: &str) -> Result<File, StoreError> {
     let path = directory.path().join(name);
     relative(name).and_then(|name| directory.create_new(&name)).map_err(io_error("create", &path))
-}
-
-/// Checks the name of a file in a directory.
-pub(crate) fn relative(name: &str) -> io::Result<RelativePath> {
-    RelativePath::parse(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
 }
 
 /// Writes a record to a file that the user named, as a whole or not at all. Leaves a file of a newer format alone; writes

@@ -1,4 +1,4 @@
-//! Computes the figures of the record from the engine's counts. Formulas: docs/metrics.md.
+//! Computes the figures of the record from the engine's counts. Formulas: docs/measurement.md.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

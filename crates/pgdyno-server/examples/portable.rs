@@ -1,6 +1,8 @@
 //! Prints the directory of the programs of the portable PostgreSQL of a major version, and fetches it where it is not there
 //! yet: `cargo run -p pgdyno-server --example portable -- 16`.
 
+#![expect(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout, reason = "a program of its own")]
+
 use std::error::Error;
 
 use pgdyno_server::{Account, Places, portable};

@@ -2,6 +2,8 @@
 //!
 //! `private_server DIR [--tcp] [start | stop [--keep-data] | status]`; the tests kill it in every way.
 
+#![expect(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout, reason = "a program of its own")]
+
 use std::process::ExitCode;
 
 use pgdyno_server::{Embedded, EmbeddedOptions, Places, SUPERVISE, Want, kept, supervise_main};

@@ -18,6 +18,7 @@ pub(crate) mod progress;
 mod restart;
 pub(crate) mod server;
 pub mod sizing;
+pub(crate) mod space;
 mod startup;
 pub(crate) mod supervise;
 mod wake;

@@ -41,6 +41,7 @@ fn place() -> (tempfile::TempDir, Places) {
 }
 
 /// Options for a server of this process; `None`, aloud, where no PostgreSQL is installed.
+#[expect(clippy::disallowed_methods, reason = "programs are searched for where the shell searches")]
 fn options(places: &Places) -> Option<EmbeddedOptions> {
     let path = std::env::var_os("PATH");
     let account = Account::for_server().unwrap();
@@ -262,6 +263,7 @@ fn killing_the_supervisor_ends_the_server_and_the_owner_removes_the_rest() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "programs are searched for where the shell searches")]
 fn what_dead_owners_left_is_swept_by_the_next() {
     let (_root, places) = place();
     if options(&places).is_none() {

@@ -14,9 +14,9 @@ use pgdyno_untrusted::{Directory, EntryKind, FileName, RelativePath};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{CentralError, io_error};
-use crate::names::{DEPTH_MAX, RunName, study_path};
+use crate::names::{RunName, study_path};
 use crate::rows::{Rows, StoredFile, StoredStudy, file_of, run, study};
-use crate::run_files::{PART_BYTES, copy, digest_of_list, hex, is_stored};
+use crate::run_files::{DEPTH_MAX, PART_BYTES, copy, digest_of_list, hex, is_stored};
 use crate::store::Kind;
 
 /// The largest record, of a run or a study.

@@ -7,7 +7,7 @@ use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_results::StoreError;
 use pgdyno_untrusted::TerminalText;
 
-use crate::schema::VERSION;
+use crate::VERSION;
 
 /// Why the central store cannot be used, or a run not be pushed or pulled.
 #[derive(Debug, thiserror::Error)]

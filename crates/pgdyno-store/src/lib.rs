@@ -28,6 +28,8 @@ pub use local::{Local, Sent};
 pub use mirror::Mirror;
 pub use names::RunName;
 pub use run_files::{LeftOut, RunFiles};
-pub use schema::VERSION;
 pub use store::{Kind, Pushed, Store, Stored};
 pub use studies::StudyFile;
+
+/// Version of the tables. Another one is refused.
+pub const VERSION: u32 = 1;

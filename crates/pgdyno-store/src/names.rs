@@ -5,13 +5,10 @@ use std::fmt;
 use pgdyno_results::StudyKind;
 use pgdyno_untrusted::{FileName, RelativePath};
 
-use crate::run_files::is_stored;
+use crate::run_files::{DEPTH_MAX, is_stored};
 
 /// Directories of a results directory that are no runs, beside those of studies.
 const SUITES: &str = "suites";
-
-/// Maximum depth of directories in a run directory, as when results are served.
-pub(crate) const DEPTH_MAX: usize = 4;
 
 /// The name of a run: a [`FileName`] that is not the name of another directory in the results.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -9,7 +9,9 @@ use pgdyno_untrusted::{Directory, EntryKind, FileName, RelativePath};
 use sha2::{Digest, Sha256};
 
 use crate::error::{CentralError, io_error};
-use crate::names::DEPTH_MAX;
+
+/// Maximum depth of directories in a run directory, as when results are served.
+pub(crate) const DEPTH_MAX: usize = 4;
 
 /// Size of a part of a file.
 pub(crate) const PART_BYTES: usize = 1 << 20;

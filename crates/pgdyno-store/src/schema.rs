@@ -4,10 +4,8 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_results::table::{EXPORT, Kind};
 use pgdyno_wire::SqlState;
 
+use crate::VERSION;
 use crate::error::CentralError;
-
-/// Version of the tables. Another one is refused.
-pub const VERSION: u32 = 1;
 
 /// The tables.
 const TABLES: &str = include_str!("schema.sql");

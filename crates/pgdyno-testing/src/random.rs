@@ -13,6 +13,7 @@ impl Random {
     /// Returns a generator with the seed in `PGDYNO_TEST_SEED`, or else a new seed. Prints the seed, which the test harness
     /// shows when the test fails.
     #[must_use]
+    #[expect(clippy::print_stderr, reason = "the test harness shows it where a test fails")]
     pub fn new() -> Self {
         let given = std::env::var(SEED).ok().map(|text| text.parse().unwrap());
         let seed = given.unwrap_or_else(|| std::hash::RandomState::new().build_hasher().finish());

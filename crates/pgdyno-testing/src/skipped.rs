@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 /// Prints what is skipped and why, and adds a line to `target/skipped.log`, where a whole test run counts what it skipped.
+#[expect(clippy::print_stderr, reason = "the test harness shows it")]
 pub fn skipped(why: &str) {
     // A message of the system may have several lines.
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -25,6 +25,7 @@ struct Tell<'a> {
 }
 
 impl Drop for Tell<'_> {
+    #[expect(clippy::print_stderr, reason = "the test harness shows it")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}: \"{}\"", self.what, self.input.escape_ascii());

@@ -129,7 +129,7 @@ pub(crate) fn without_answer(end: End, record: &RunRecord, cancelled: usize) -> 
 }
 
 /// Returns transactions per minute as the server counts them: its exact count of the whole run, multiplied by the
-/// measured window's share of the client's counts. docs/metrics.md explains this. `is_one_each`: a transaction of a client is one
+/// measured window's share of the client's counts. docs/measurement.md explains this. `is_one_each`: a transaction of a client is one
 /// of the server.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Warnings about the figures. Rules: docs/metrics.md.
+//! Warnings about the figures. Rules: docs/measurement.md.
 
 mod driver;
 pub(crate) mod errors;

@@ -15,6 +15,7 @@ use pgdyno_server::{
 };
 use pgdyno_workload::Workload;
 
+use crate::environment;
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -384,7 +385,7 @@ fn running(want: &Want) -> Result<Option<PrivateServer>> {
 /// Returns the wanted version where only a private server is possible: the one that `PGDYNO_POSTGRES` names, if it is
 /// set.
 pub fn private_version(want: &Want) -> Result<Want> {
-    match std::env::var_os(DEFAULT_BUILD).filter(|dir| !dir.is_empty()) {
+    match environment::variable(DEFAULT_BUILD) {
         Some(dir) if *want == Want::Any => super::absolute(Want::Directory(dir.into()), Path::new("")),
         _ => Ok(want.clone()),
     }
@@ -404,13 +405,13 @@ fn reach(embedded: &Embedded) -> Result<ConnectOptions> {
 
 /// Returns the directory of private servers.
 pub fn places() -> Result<Places> {
-    Places::of_user(|name| std::env::var_os(name)).or_fail(Code::Server)
+    Places::of_user(environment::variable).or_fail(Code::Server)
 }
 
 /// Returns the options of a private server of this program.
 pub fn embedded_options(connections: u32, tcp: bool, settings: Vec<(String, String)>) -> Result<EmbeddedOptions> {
     let mut options = EmbeddedOptions::new(own_program()?, places()?);
-    options.path = std::env::var_os("PATH");
+    options.path = environment::variable("PATH");
     options.connections = connections;
     options.tcp = tcp;
     options.settings = settings;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Deadline, quote};
 use pgdyno_workload::DataSet;
 
-use crate::drop::lock_key;
+use crate::lock_key::lock_key;
 use crate::{DataState, Stamp, state};
 
 /// How long to look: the user has asked for the end.

@@ -37,6 +37,7 @@ impl Env {
 
     /// Returns the environment of this process. Skips variables that are not UTF-8.
     #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "here the variables of libpq are read")]
     pub fn from_process() -> Self {
         let vars: BTreeMap<String, String> =
             std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();

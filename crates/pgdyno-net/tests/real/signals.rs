@@ -27,6 +27,7 @@ fn client(dsn: &str) -> Child {
 
 /// Not a test, but the other process of the tests below: opens a connection and writes until the server has hung up.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "this is a program of its own")]
 fn the_client() {
     let Ok(dsn) = std::env::var(DSN) else { return };
     // SAFETY: only changes what the signal does; nothing else runs in this process.

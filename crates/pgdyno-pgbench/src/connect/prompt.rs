@@ -14,6 +14,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 ///
 /// # Errors
 /// When reading or writing fails, or `stop` is set meanwhile. The end of the input is an empty password.
+#[expect(clippy::disallowed_methods, reason = "pgbench asks on standard error where there is no terminal")]
 pub fn ask_on_terminal(stop: &AtomicBool) -> io::Result<Secret> {
     let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") else {
         return ask(&mut io::stderr(), &mut BufReader::new(Stoppable { input: io::stdin(), stop }));

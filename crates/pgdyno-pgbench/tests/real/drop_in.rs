@@ -34,6 +34,7 @@ pub(crate) fn own_output(stdout: &str) -> &str {
 
 /// Not a test, but what [`command`] runs.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "this is a program of its own")]
 fn process() {
     let Ok(args) = std::env::var(ARGS) else { return };
     let args: Vec<OsString> = ["pgbench"].into_iter().chain(args.split(SEPARATOR)).map(OsString::from).collect();

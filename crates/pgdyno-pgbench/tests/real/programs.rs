@@ -31,6 +31,7 @@ pub(crate) struct Pgbench {
 
 impl Pgbench {
     /// The one that `PGDYNO_TEST_PGBENCH` names, or else the newest one that is installed; says so where there is none.
+    #[expect(clippy::disallowed_methods, reason = "the variable says which pgbench to compare with")]
     pub(crate) fn find(test: &str) -> Option<Self> {
         if let Some(path) = std::env::var_os("PGDYNO_TEST_PGBENCH") {
             let said = Command::new(&path).arg("--version").output().unwrap();

@@ -20,6 +20,7 @@ use cases::{Case, one};
 use stage::Stage;
 
 /// Runs cases, and fails with all differences.
+#[expect(clippy::print_stderr, reason = "the test harness shows how many cases were compared")]
 fn compare(test: &str, cases: &[Case]) {
     let Some(stage) = Stage::start(test) else { return };
     let (ran, wrong) = stage.compare(cases);

@@ -91,7 +91,7 @@ fn cases() -> Vec<Case> {
             query_mode: QueryMode::Extended,
             accounting: Accounting { throttled: true, latency_limit_us: Some(20_000), ..PLAIN },
             scripts: &[NAP],
-            happened: |total| total.skipped > 0 && total.late > 0 && total.transactions > total.late,
+            happened: |total| total.skipped > 0 && total.late > 0,
             ..simple
         },
         Case {
@@ -161,7 +161,7 @@ fn the_report_of_pgbenchs_own_log_is_the_one_that_it_printed() {
     }
     for case in cases() {
         // What a case is for depends on how transactions meet; every attempt is compared.
-        let happened = (0..5).any(|_| {
+        let happened = (0..20).any(|_| {
             let run = bench.run(case.options, case.threads);
             let report = rebuild(&case, &run);
             let mut ours = report.to_string();

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use pgdyno_results::{AbRecord, AbVerdict};
 
 use super::change::Scale;
-use super::first_screen::sentence_case;
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::page::head;
+use super::sentence_case;
 use crate::ab::{lines, verdict};
 use crate::compare::words::{share, signed};
 

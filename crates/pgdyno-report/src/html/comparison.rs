@@ -4,9 +4,9 @@ use pgdyno_measure::compare::Change;
 use pgdyno_text::units::ms;
 
 use super::change::Scale;
-use super::first_screen::sentence_case;
 use super::mark::VerdictMark;
 use super::markup::Html;
+use super::sentence_case;
 use crate::compare::{Comparison, Figure, Side, TaskChange, Verdict, words};
 use crate::metric::value_text;
 

@@ -3,8 +3,8 @@
 use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
 use pgdyno_text::units::percent;
 
-use super::first_screen::sentence_case;
 use super::markup::Html;
+use super::sentence_case;
 
 /// Number of colours of the style.
 const COLOURS: usize = 8;

@@ -6,7 +6,7 @@ use pgdyno_text::units::{percent, plain_plural};
 
 use super::mark::VerdictMark;
 use super::markup::Html;
-use super::{findings, result};
+use super::{findings, result, sentence_case};
 use crate::describe::{line_of_drive, server_and_place};
 use crate::metric::Headline;
 use crate::{steady, trust};
@@ -117,10 +117,4 @@ fn one(finding: &FindingRecord, html: &mut Html) {
 /// Returns a text whose percentages stay in one line.
 fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
-}
-
-/// Returns a text with a capital at its start.
-pub(super) fn sentence_case(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

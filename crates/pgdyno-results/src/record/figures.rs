@@ -120,7 +120,7 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// Figures of the measured window. The formulas are in docs/metrics.md.
+/// Figures of the measured window. The formulas are in docs/measurement.md.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Committed transactions a second.

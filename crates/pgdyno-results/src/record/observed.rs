@@ -147,7 +147,7 @@ pub struct EventRecord {
 /// Something that held the server back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingRecord {
-    /// The rule that found it; docs/metrics.md has all.
+    /// The rule that found it; docs/measurement.md has all.
     pub rule: String,
     /// What, in a sentence with its figure.
     pub text: String,

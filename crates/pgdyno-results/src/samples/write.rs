@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use pgdyno_untrusted::Directory;
 
 use super::{AT, DIRECTORY};
-use crate::store::{relative, write_inside};
+use crate::file_name::relative;
+use crate::store::write_inside;
 use crate::table::quoted;
 
 /// The files of a run's samples, each made with its first row.

@@ -2,13 +2,12 @@
 
 use form_urlencoded::Serializer;
 use pgdyno_report::history::{
-    Histories, History, HistoryChange, Wish, drift_told, headline, histories, left_out, told,
+    Histories, History, HistoryChange, Verdict, Wish, drift_told, headline, histories, left_out, told,
 };
-use pgdyno_report::html::Html;
+use pgdyno_report::html::{Html, VerdictMark};
 use pgdyno_results::{RunRecord, Unit};
 use pgdyno_text::units;
 
-use super::trends::mark;
 use super::{begin, end, run};
 use crate::query::HistoryQuery;
 use crate::store::Listed;
@@ -109,6 +108,16 @@ fn comparison(history: &History, nth: usize) -> String {
         address.append_pair("new", &run.id);
     }
     address.finish()
+}
+
+/// Returns the mark of a verdict.
+pub(super) fn mark(verdict: Verdict) -> VerdictMark {
+    match verdict {
+        Verdict::Faster => VerdictMark::Faster,
+        Verdict::Slower => VerdictMark::Slower,
+        Verdict::NoChange => VerdictMark::Equal,
+        Verdict::CannotTell => VerdictMark::Unknown,
+    }
 }
 
 /// Returns a value in the unit of the metric's title.

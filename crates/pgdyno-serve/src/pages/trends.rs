@@ -1,10 +1,10 @@
 //! The trend of each workload and target: the headline metric over comparable runs, as a small chart that needs no script.
 
 use pgdyno_report::history::{Histories, History, Verdict, Wish, headline, histories};
-use pgdyno_report::html::{Html, VerdictMark};
+use pgdyno_report::html::Html;
 use pgdyno_results::RunRecord;
 
-use super::history::value;
+use super::history::{mark, value};
 use crate::store::Listed;
 
 /// Maximum number of series that are shown; the page of histories has all.
@@ -37,16 +37,6 @@ pub(super) fn trends(runs: &[&Listed], html: &mut Html) {
     if shown.len() > SERIES_MAX {
         html.raw("<p class=\"hint\"><a href=\"/history\">").text(&format!("all {} series", shown.len()));
         html.raw("</a></p>\n");
-    }
-}
-
-/// Returns the mark of a verdict.
-pub(super) fn mark(verdict: Verdict) -> VerdictMark {
-    match verdict {
-        Verdict::Faster => VerdictMark::Faster,
-        Verdict::Slower => VerdictMark::Slower,
-        Verdict::NoChange => VerdictMark::Equal,
-        Verdict::CannotTell => VerdictMark::Unknown,
     }
 }
 

@@ -19,8 +19,8 @@ use sha2::{Digest, Sha256};
 
 use crate::private::instance::{lock_file, set_mode, size_of_tree};
 use crate::private::places::Places;
-use crate::private::prepare::free_bytes;
 use crate::private::programs::find::Installation;
+use crate::private::space::free_bytes;
 
 /// What makes entries of other versions of this program unusable: the way they are written.
 const FORMAT: u32 = 1;

@@ -41,6 +41,7 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
+    #[expect(clippy::disallowed_methods, reason = "a supervisor inherits these variables and no others")]
     pub(crate) fn spawn(program: &Path, spec: &Spec) -> Result<Self, EmbeddedError> {
         let failed = |source| EmbeddedError::Supervisor { program: program.to_owned(), source };
         let mut command = Command::new(program);

@@ -64,6 +64,10 @@ pub(crate) enum Event {
 }
 
 /// Sends an event, if anybody listens; the starter of a kept server may have ended.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "standard output of a supervisor is the pipe to the program that started it"
+)]
 pub(crate) fn tell(event: &Event) {
     if let Ok(line) = serde_json::to_string(event) {
         let mut out = io::stdout().lock();

@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+mod circles;
+
 /// Which crate may depend on which. An edge that is not here is a decision, and wants a reason in its commit.
 const EDGES: &[(&str, &[&str])] = &[
     ("wire", &[]),
@@ -134,6 +136,30 @@ fn links_in_the_documentation_lead_somewhere() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// What the figures mean is read before a decision, and how they are computed by few.
+#[test]
+fn the_page_of_figures_is_short() {
+    let text = fs::read_to_string(root().join("docs/metrics.md")).expect("a readable page");
+    let words = text.split_whitespace().count();
+    assert!(words <= 2_500, "docs/metrics.md has {words} words: methods and sources belong in docs/measurement.md");
+}
+
+/// Environment, printing and the end of the program are the binary's; clippy knows it of each crate by its list.
+#[test]
+fn each_library_forbids_the_environment_printing_and_exit() {
+    let directories = fs::read_dir(root().join("crates")).expect("a readable directory").flatten();
+    for directory in directories.map(|entry| entry.path()) {
+        // The binary, and programs that only tests use.
+        if ["pgdyno", "pgdyno-fuzz", "pgdyno-testing"].iter().any(|name| directory.ends_with(name)) {
+            continue;
+        }
+        let text = fs::read_to_string(directory.join("clippy.toml")).expect("a library has a clippy.toml");
+        for method in ["std::env::var_os", "std::env::vars_os", "std::io::stdout", "std::process::exit"] {
+            assert!(text.contains(&format!("\"{method}\"")), "{} allows {method}", directory.display());
+        }
+    }
 }
 
 fn markdown(directory: &Path, pages: &mut Vec<PathBuf>) {

@@ -12,6 +12,7 @@ use pgdyno_untrusted::require_own;
 
 use serde::{Deserialize, Serialize};
 
+use crate::environment::absolute_path;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
@@ -124,8 +125,7 @@ impl Journal {
 
 /// Returns the user's directory for state. Source: XDG base directory specification.
 fn directory() -> Result<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    let state = absolute_path("XDG_STATE_HOME").or_else(|| absolute_path("HOME").map(|home| home.join(".local/state")));
     state.map(|state| state.join("pgdyno/settings-to-restore")).ok_or_else(|| {
         Failure::new(Code::Start, "there is no place to note which settings are to be put back")
             .hint("set HOME or XDG_STATE_HOME to an absolute path")

@@ -1,4 +1,4 @@
-//! Whether the driver was the bottleneck, or others had the CPUs that it wanted. The thresholds are explained in docs/metrics.md.
+//! Whether the driver was the bottleneck, or others had the CPUs that it wanted. The thresholds are explained in docs/measurement.md.
 
 use pgdyno_results::{ClientRecord, Summary};
 use pgdyno_text::units;

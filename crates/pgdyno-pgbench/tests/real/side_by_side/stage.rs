@@ -74,6 +74,7 @@ impl Stage {
     }
 
     /// How many cases were compared, and what differed.
+    #[expect(clippy::disallowed_methods, reason = "the variable picks a case")]
     pub(super) fn compare(&self, cases: &[Case]) -> (usize, Vec<String>) {
         let only = std::env::var("PGDYNO_TEST_CASE").unwrap_or_default();
         let chosen: Vec<&Case> =
