@@ -198,7 +198,7 @@ impl Driver<'_> {
         let drive = &self.workload.drive;
         let spec = RunSpec { probe: self.server.is_watched.then_some(IDENTITY), ..spec(self.plan, pin) };
         let control = &self.context.interrupt.control;
-        let ran = run(drive, drive.statements(self.server.caps), self.backend(), &spec, control, audience);
+        let ran = run(drive, self.server.caps, self.backend(), &spec, control, audience);
         ran.map(|outcome| (outcome, Vec::new())).map_err(not_started)
     }
 

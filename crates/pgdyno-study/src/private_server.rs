@@ -6,9 +6,9 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::{Demand, Kind, Server, Target};
+use pgdyno_life::target::{Demand, Server, Target};
 
-use pgdyno_plan::{Order, TargetOrder};
+use pgdyno_plan::{Order, TargetName, TargetOrder};
 
 /// Starts the private server that a request asks for, sized by `demand` of what one of its runs demands, with the data in it; directs the
 /// order there. The server must live until the last run has ended. Does nothing if another server is asked for.
@@ -59,7 +59,7 @@ pub fn announce_given(
 ///
 /// # Errors
 /// When the server has no address.
-pub fn direct(order: &mut Order, server: &Server, shown_as: String, has_settings: bool) -> Result<()> {
+pub fn direct(order: &mut Order, server: &Server, shown_as: TargetName, has_settings: bool) -> Result<()> {
     let options =
         server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
     (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));

@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_net::without_secrets;
-use pgdyno_plan::Order;
-use pgdyno_plan::targets::is_name;
+use pgdyno_plan::{Order, TargetName};
 use pgdyno_results::run_id;
 
 /// Returns the name of a study that starts now.
@@ -16,17 +15,19 @@ pub(crate) fn name(started: Timestamp, what: &str) -> String {
 /// Returns an order as a file may hold it: its connection strings have no passwords.
 pub(crate) fn without_passwords(order: &Order) -> Result<Order> {
     let mut order = order.clone();
-    for dsn in [&mut order.target.target, &mut order.analytics.target, &mut order.meeting.meet] {
-        *dsn = dsn.as_deref().map(storable).transpose()?;
+    order.target.target = order.target.target.map(|target| storable(&target)).transpose()?;
+    for dsn in [&mut order.analytics.target, &mut order.meeting.meet] {
+        let stored = dsn.as_deref().map(|dsn| storable(&dsn.into())).transpose()?;
+        *dsn = stored.map(Into::into);
     }
     Ok(order)
 }
 
 /// Returns a target as a file may hold it: a connection string loses its password.
-pub(crate) fn storable(target: &str) -> Result<String> {
-    match target == "null" || target.starts_with("embedded") || is_name(target) {
-        true => Ok(target.to_owned()),
-        false => without_secrets(target).or_fail(Code::Start),
+pub(crate) fn storable(target: &TargetName) -> Result<TargetName> {
+    match target.kind().may_hold_password() {
+        true => Ok(without_secrets(target.as_str()).or_fail(Code::Start)?.into()),
+        false => Ok(target.clone()),
     }
 }
 
@@ -38,7 +39,8 @@ mod tests {
     fn no_connection_string_of_an_order_takes_its_password_to_a_file() {
         let dsn = |name: &str| Some(format!("host={name} password=geheim"));
         let mut order = Order::of("noop");
-        (order.target.target, order.analytics.target, order.meeting.meet) = (dsn("a"), dsn("b"), dsn("c"));
+        (order.target.target, order.analytics.target, order.meeting.meet) =
+            (dsn("a").map(Into::into), dsn("b"), dsn("c"));
         let stored = without_passwords(&order).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let text = serde_json::to_string(&stored).unwrap();
         assert!(["host=a", "host=b", "host=c"].iter().all(|host| text.contains(host)), "{text}");

@@ -31,7 +31,7 @@ pub(crate) struct TeamDrive<'a> {
     pub(crate) team: &'a Team,
     /// The task of the first agent in the first stage.
     pub(crate) task: &'a DriveTask,
-    pub(crate) drive: &'a dyn Drive,
+    pub(crate) drive: &'a Drive,
     pub(crate) control: &'a Control,
 }
 
@@ -45,7 +45,7 @@ impl TeamDrive<'_> {
         on_event: &mut dyn FnMut(Event<'_>),
         on_executions: OnExecutions<'_>,
     ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
-        let stages = self.drive.stages;
+        let stages = &self.drive.stages;
         let (mut origin, mut next_interval) = (None, 0);
         let mut run: Option<(RunOutcome, Vec<DriverRecord>)> = None;
         for (number, stage) in stages.iter().enumerate() {

@@ -71,7 +71,7 @@ pub(super) fn look(task: &LookTask, allowed: &Allowed) -> std::result::Result<Lo
             task.links
         ));
     }
-    let target = allowed.target(Asked { target: task.target.as_deref(), database: None })?;
+    let target = allowed.target(Asked { target: task.target.as_ref(), database: None })?;
     let Some(options) = target.given() else { return Ok(Looked::default()) };
     let mut admin = Admin::connect(options).map_err(not_connected)?;
     let system_identifier = if is_null(&admin) { None } else { system_identifier(&mut admin) };
@@ -131,7 +131,7 @@ pub(super) fn drive(
         (Some(options), None) => Backend::Server(options),
         (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
     };
-    let outcome = run(&workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
+    let outcome = run(&workload.drive, &task.caps, backend, &spec, control, audience);
     // Those that were still under way ended after the last interval.
     teller.executions();
     let outcome = outcome.map_err(|error| match error {
@@ -207,7 +207,7 @@ fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
 /// Returns the engine's specification of this agent's share.
 fn share(task: &DriveTask, plan: &Plan, workload: &Workload) -> std::result::Result<RunSpec, String> {
     let share = Share { driver: task.driver, drivers: task.drivers };
-    let stages = workload.drive.stages;
+    let stages = &workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
     let of_run = spec(plan, Vec::new());
     let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();
@@ -230,7 +230,7 @@ fn sessions(task: &DriveTask, server: &Server) -> (Option<ConnectOptions>, Optio
 
 /// Returns the target of a share.
 fn task_target(task: &DriveTask, allowed: &Allowed) -> std::result::Result<Target, String> {
-    let target = task.plan.target_dsn.as_deref().unwrap_or(&task.plan.target);
+    let target = task.plan.target_dsn.as_ref().unwrap_or(&task.plan.target);
     allowed.target(Asked { target: Some(target), database: task.database.as_deref() })
 }
 

@@ -15,7 +15,7 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
-use crate::stage::is_null;
+use crate::target::reach::is_null;
 use crate::target::{Server, Target, named};
 
 /// The database of a single step.

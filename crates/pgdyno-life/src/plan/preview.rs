@@ -14,7 +14,7 @@ use crate::data::loaded::loaded;
 use crate::data::{self, disk::shortages};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::stage::is_null;
+use crate::target::reach::is_null;
 use crate::target::{Target, room};
 
 /// Returns the plan of a request and its steps. Reads what a given server contains, and does none of the steps.
@@ -57,7 +57,7 @@ pub fn preview(request: &Request) -> Result<PlanForm> {
     Ok(PlanForm {
         format_version: FORMAT_VERSION,
         hash: plan.hash(),
-        address: target.given().map(ToString::to_string).filter(|place| *place != plan.target),
+        address: target.given().map(ToString::to_string).filter(|place| place != plan.target.as_str()),
         steps: pgdyno_plan::steps(&plan).into_iter().map(Into::into).collect(),
         creates: loaded.map(|data| data::created(data.as_ref(), &caps)).collect(),
         before_run: before_run.map(|statement| (*statement).to_owned()).collect(),

@@ -385,7 +385,7 @@ fn plan(
         target: target.name.clone(),
         target_dsn: target.dsn.clone(),
         tcp: order.target.tcp,
-        load: load_choice(order, target.is_null),
+        load: load_choice(order, target.is_null()),
         recipe: None,
         suite: order.suite.clone(),
         cycle: cycle(order),

@@ -7,7 +7,6 @@ use pgdyno_load::{Moment, ScenarioError, Witness, lost, witness};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
 use pgdyno_text::units;
-use pgdyno_text::units;
 use pgdyno_workload::{Durability, Workload};
 use pgdyno_workloads::registry;
 

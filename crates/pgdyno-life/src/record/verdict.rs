@@ -3,7 +3,6 @@
 use pgdyno_engine::Ended;
 use pgdyno_results::{RunRecord, Status};
 use pgdyno_text::units;
-use pgdyno_text::units;
 
 use crate::drive::Driven;
 use crate::exit_code::Code;

@@ -43,7 +43,7 @@ pub(crate) fn record(context: &RunContext<'_>, measured: &mut Measured<'_>) -> E
     let nothing = Before::default();
     let files = measured.files.take();
     let evidence = Evidence {
-        drive: &*measured.loaded.workload.drive,
+        drive: &measured.loaded.workload.drive,
         driven: &measured.driven,
         series: &series,
         files: files.as_ref().map(|files| files.as_ref().map_err(String::as_str)),

@@ -72,7 +72,6 @@ fn the_nine_tests_hold_at_every_level_and_leave_the_data_consistent() {
 
 /// Each is a way in which transactions could be wrong; the test of the clause sees it.
 #[test]
-#[expect(clippy::print_stdout, reason = "the test harness shows it where the test fails")]
 fn transactions_that_are_not_isolated_are_found_out() {
     if !server::available("transactions_that_are_not_isolated_are_found_out") {
         return;

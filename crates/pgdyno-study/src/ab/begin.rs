@@ -66,11 +66,11 @@ pub fn begin(wanted: &Wanted) -> Result<Begin> {
 /// Returns a side as its record stores it.
 fn recorded(differs: &[String], order: &Order) -> Result<AbSide> {
     let shown = |difference: &String| match difference.strip_prefix("target=") {
-        Some(target) => storable(target).map(|target| format!("target={target}")),
-        None if difference.contains("://") => storable(difference),
+        Some(target) => storable(&target.into()).map(|target| format!("target={target}")),
+        None if difference.contains("://") => storable(&difference.as_str().into()).map(Into::into),
         None => Ok(difference.clone()),
     };
-    let target = Some(Target::resolve(&order.target)?.name());
+    let target = Some(Target::resolve(&order.target)?.name().into());
     let differs = differs.iter().map(shown).collect::<Result<_>>()?;
     Ok(AbSide { differs, target, order: without_passwords(order)?, plan_hash: None })
 }
@@ -94,7 +94,7 @@ pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<Begin> {
 fn admit_one_side(order: &Order) -> Result<()> {
     let request = Request::read(order.clone())?;
     let workload = request.draft()?.resolved.workload;
-    let stages = workload.drive.stages;
+    let stages = &workload.drive.stages;
     let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
     let works: Vec<Work> = main.map(|group| group.work).collect();
     if !(works.contains(&Work::Transactions) && works.contains(&Work::Queries)) {

@@ -2,7 +2,7 @@
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_plan::Order;
+use pgdyno_plan::{Order, TargetName};
 use pgdyno_workloads::registry;
 
 /// Applies a difference to an order: `NAME=VALUE` for a setting of the server, `target=…`, `script=…`, `mode=…`,

@@ -8,7 +8,7 @@ use pgdyno_life::failure::Result;
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::prepare::cycle;
-use pgdyno_life::target::{Demand, Kind, Server};
+use pgdyno_life::target::{Demand, Server};
 
 use pgdyno_plan::{Cycle, Order};
 
@@ -36,7 +36,7 @@ impl Side {
         let target = request.target()?;
         let planned = request.draft()?.resolved;
         let demand = Demand::of(&planned.plan, &planned.workload, &order.target);
-        if !matches!(target.kind, Kind::Embedded(_)) {
+        if !target.is_private() {
             return Ok(Self { name, order, own: None });
         }
         let (shown_as, settings) = (target.name(), target.settings.clone());

@@ -46,7 +46,7 @@ pub fn begin(wanted: Wanted) -> Result<Begin> {
     let Wanted { order, objectives, streams_max, restored } = wanted;
     let request = Request::read(order.clone())?;
     let draft = request.draft()?;
-    let stages = draft.resolved.workload.drive.stages;
+    let stages = &draft.resolved.workload.drive.stages;
     if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
         let error = format!("{} has no queries beside transactions, so there is no frontier", request.source.name());
         return Err(Failure::new(Code::Start, error).hint("pgdyno frontier ch-benchmark"));
@@ -54,7 +54,7 @@ pub fn begin(wanted: Wanted) -> Result<Begin> {
     let started = Timestamp::now();
     let id = name(started, &format!("frontier-{}", request.source.name()));
     let stored = without_passwords(&order)?;
-    let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name(), stored);
+    let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name().into(), stored);
     let objectives = of_workload(objectives, &draft.resolved.workload.drive.txns())?;
     record.objectives = objectives.iter().map(ToString::to_string).collect();
     (record.restored, record.streams_max, record.points) = (restored, streams_max, points(streams_max));

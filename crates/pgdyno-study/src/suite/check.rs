@@ -91,7 +91,7 @@ fn target_args(target: &TargetName, config: &Path) -> Vec<String> {
 }
 
 fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<Draft> {
-    if targets::holds_password(&cell.target) {
+    if targets::holds_password(cell.target.as_str()) {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }

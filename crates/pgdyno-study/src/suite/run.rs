@@ -139,7 +139,7 @@ impl<'a> SuiteRun<'a> {
         if open.any(|other| self.suite.cells[self.cells[other]].target == *target) {
             return Ok(());
         }
-        self.targets.leave(target, &mut self.execution)
+        self.targets.leave(target.as_str(), &mut self.execution)
     }
 
     fn farewell(&self, end: End) {

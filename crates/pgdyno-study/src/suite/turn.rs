@@ -121,7 +121,7 @@ impl SuiteRun<'_> {
         let draft = &self.drafts[self.cells[nth]];
         let plan = Plan { suite: Some(self.execution.state.place(nth)), ..draft.plan.clone() };
         let mut recording =
-            Recording::begin(&plan, &draft.source, &*draft.workload.drive, &self.execution.state.results)?;
+            Recording::begin(&plan, &draft.source, &draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
         match troubles.errors.into_iter().next() {
             Some(error) => Err(Failure::new(Code::Run, error)),

@@ -6,7 +6,7 @@ use pgdyno_doctor::{Examination, FORMATS, Severity, machine, server};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::target::reach::is_null;
-use pgdyno_life::target::{self, Kind, Target, named};
+use pgdyno_life::target::{self, Access, Target, named};
 use pgdyno_net::Admin;
 
 use super::report::{admit, put_as};

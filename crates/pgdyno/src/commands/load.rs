@@ -34,7 +34,7 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let meeting = args.meeting.clone().order();
     let gathering = Progress::new(args.data.quiet);
-    let what = (order.id(), &workload.drive);
+    let what = (order.id(), &*workload.drive);
     let team = LoadTeam::gather(&meeting, &args.data.target.order(), what, interrupt, &gathering)?;
     let progress = Arc::new(Progress::new(args.data.quiet));
     let database = Reached::reach(&args.data.target.order(), &workload, interrupt, progress)?;

@@ -57,7 +57,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         curve: args.curve.into(),
         time_s: run.drive.time.or_else(|| run.drive.transactions.is_none().then_some(DEFAULT_TIME_S)),
     };
-    let record = begin(started, &wanted, source.name(), name);
+    let record = begin(started, &wanted, source.name(), name.into());
     let _lock = session.lock(run.results(), &record.id, None)?;
     let mut search = SearchRun::new(record, wanted, order, session.runner(run.results()), progress);
     let ended = search.carry_out();

@@ -10,7 +10,7 @@ use crate::run::measured::After;
 
 /// What a run has measured, as data.
 pub(crate) struct Evidence<'a> {
-    pub(crate) drive: &'a dyn Drive,
+    pub(crate) drive: &'a Drive,
     pub(crate) driven: &'a Driven,
     /// The intervals of the measured window.
     pub(crate) series: &'a Series,

@@ -99,7 +99,7 @@ fn analytics_server(
     admin: Option<&mut Admin>,
 ) -> Result<Option<AnalyticsServer>> {
     let (Some((name, options)), Some(admin)) = (context.request.analytics()?, admin) else { return Ok(None) };
-    let stages = workload.drive.stages;
+    let stages = &workload.drive.stages;
     let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
     let streams = groups.map(|group| group.clients.number(plan.clients)).max().unwrap_or_default();
     let options = context.interrupt.options(&options);

@@ -99,7 +99,7 @@ impl Prepared<'_> {
             && let Some(ways) = self.ways()
         {
             let can_restart = server_steps.can_restart(self.server.server());
-            self.server.changed = settings::change(&ways, &plan.settings, &plan.target, can_restart)?;
+            self.server.changed = settings::change(&ways, &plan.settings, plan.target.as_str(), can_restart)?;
         }
         if plan.cycle.restart && !context.is_done("restart") || self.server.changed.wants_restart() {
             server_steps.restart(self.server.server_mut(), evidence)?;

@@ -16,7 +16,7 @@ pub(super) fn until_first_signal<'a>(context: &'a RunContext<'_>, directory: &'a
 pub(super) fn until_second_signal<'a>(context: &'a RunContext<'_>, directory: &'a Path) -> ServerSteps<'a> {
     ServerSteps {
         named: context.named,
-        target: &context.draft.plan.target,
+        target: context.draft.plan.target.as_str(),
         directory,
         events: context.view,
         stop: &context.interrupt.at_once,

@@ -38,7 +38,7 @@ fn record_of(order: Order, work: impl FnOnce(&RunContext<'_>, Target, Facts)) ->
 
 fn order(out: &Path, target: String) -> Order {
     let mut order = Order { out: Some(out.to_owned()), ..Order::of("select-only") };
-    order.target.target = Some(target);
+    order.target.target = Some(target.into());
     order.drive.clients = Some(1);
     order
 }
