@@ -21,6 +21,8 @@ mod ssh;
 pub(crate) mod task;
 mod team;
 
+use std::path::PathBuf;
+
 pub use pgdyno_meet::postgres::AgentRow;
 use pgdyno_meet::postgres::{self, MeetError};
 use pgdyno_net::{ConnectOptions, Env};
@@ -29,6 +31,25 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
 pub(crate) use team::Team;
+
+/// How an agent is started.
+#[derive(Clone, Debug, Default)]
+pub struct AgentOrder {
+    /// The connection string of the meeting database.
+    pub meet: String,
+    /// Leave after the first run.
+    pub once: bool,
+    /// The servers that it may drive, as runs name them, or names of targets.
+    pub allow_targets: Vec<String>,
+    /// Whether it may run the commands of scripts.
+    pub allow_shell: bool,
+    /// The only server that it may drive, as this machine reaches it.
+    pub target: Option<String>,
+    /// The file with the named targets.
+    pub config: Option<PathBuf>,
+    /// The word of the only run that it serves.
+    pub reserved: Option<String>,
+}
 
 /// The version that agent and coordinator must have in common.
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");

@@ -7,7 +7,7 @@ use pgdyno_net::{ConnectOptions, Env, TargetAddress};
 use pgdyno_plan::{TargetName, TargetOrder};
 use pgdyno_workload::Drive;
 
-use super::serve::AgentOrder;
+use super::AgentOrder;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::target::{Access, Target};

@@ -1,6 +1,5 @@
 //! An agent: joins a meeting, and serves one run after another.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
@@ -14,7 +13,7 @@ use pgdyno_untrusted::TerminalText;
 use super::allowed::Allowed;
 use super::perform::{Done, Told, drive, load, look};
 use super::task::{self, Drove, Task};
-use super::{ENDED_BY_USER, meeting, program, refused};
+use super::{AgentOrder, ENDED_BY_USER, meeting, program, refused};
 use crate::drive::cpus::cpus;
 use crate::events::EventSink;
 use crate::exit_code::Code;
@@ -26,25 +25,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long an agent that its user has ended waits for the coordinator to notice.
 const LEAVING: Duration = Duration::from_secs(5);
-
-/// How an agent is started.
-#[derive(Clone, Debug, Default)]
-pub struct AgentOrder {
-    /// The connection string of the meeting database.
-    pub meet: String,
-    /// Leave after the first run.
-    pub once: bool,
-    /// The servers that it may drive, as runs name them, or names of targets.
-    pub allow_targets: Vec<String>,
-    /// Whether it may run the commands of scripts.
-    pub allow_shell: bool,
-    /// The only server that it may drive, as this machine reaches it.
-    pub target: Option<String>,
-    /// The file with the named targets.
-    pub config: Option<PathBuf>,
-    /// The word of the only run that it serves.
-    pub reserved: Option<String>,
-}
 
 /// A task in progress.
 struct Job {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use pgdyno_life::agents::AgentOrder;
 use pgdyno_life::agents::AgentRow;
-use pgdyno_life::agents::serve::{AgentOrder, serve};
+use pgdyno_life::agents::serve::serve;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
