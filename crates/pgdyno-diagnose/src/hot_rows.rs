@@ -21,7 +21,7 @@ pub(crate) struct HotRows {
 }
 
 impl HotRows {
-    /// Returns the rows that have names; `None` where none has a share that is worth a word.
+    /// Returns the rows that have names; `None` where none has the minimum share.
     pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
         let table = facts.samples.of(row_locks::SOURCE);
         let mut of_rows: BTreeMap<String, f64> = BTreeMap::new();

@@ -51,14 +51,14 @@ use pgdyno_text::brief::{number, percent};
 use crate::facts::Facts;
 use crate::waits::Class;
 
-/// Less of the clients' time than this is not worth a word.
-const LEAST: f64 = 0.05;
+/// Minimum share of the clients' time for a finding.
+const SHARE_MIN: f64 = 0.05;
 
-/// The weight of what takes a time that nobody knows.
+/// Weight of a finding whose time is unknown.
 const UNKNOWN: f64 = 0.01;
 
-/// Fewer looks at the sessions than this tell nothing of what they wait for.
-const LOOKS_MIN: f64 = 20.0;
+/// Minimum number of samples of the sessions.
+const SAMPLES_MIN: f64 = 20.0;
 
 /// Looks at a run. A rule without figures says nothing.
 type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
@@ -115,12 +115,12 @@ pub(crate) fn findings(facts: &Facts<'_>) -> Vec<FindingRecord> {
     found
 }
 
-/// The share of the clients' time that their sessions waited for a class of events; none where nobody looked, or it was
-/// less than is worth a word.
+/// The share of the clients' time that their sessions waited for a class of events; none without samples, or below
+/// the minimum share.
 fn share(facts: &Facts<'_>, class: Class) -> Option<f64> {
     let sessions = if class == Class::Cpu { facts.account.cpu } else { facts.waits.sessions(class) };
     let share = facts.account.share(sessions);
-    (facts.waits.looks >= LOOKS_MIN && share >= LEAST).then_some(share)
+    (facts.waits.looks >= SAMPLES_MIN && share >= SHARE_MIN).then_some(share)
 }
 
 /// The finding that clients waited for a class of events, `what` in words, and by which.

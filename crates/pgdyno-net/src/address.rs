@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use crate::host::{DEFAULT_SOCKET_DIRS, Host, Place, socket_path};
-use crate::interrupt::GLANCE;
+use crate::interrupt::POLL_INTERVAL;
 use crate::keepalive::Keepalive;
 use crate::transport::Socket;
 use crate::{Deadline, Interrupter};
@@ -71,7 +71,7 @@ fn check(interrupter: Option<&Interrupter>) -> io::Result<()> {
 
 /// Interval between two looks at deadline and interrupter.
 fn glance(deadline: Deadline) -> io::Result<Duration> {
-    Ok(deadline.remaining()?.map_or(GLANCE, |left| left.min(GLANCE)))
+    Ok(deadline.remaining()?.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)))
 }
 
 #[cfg(target_os = "linux")]

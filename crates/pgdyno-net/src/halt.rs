@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::{Admin, CancelHandle, ConnectError, ConnectOptions, Interrupter, cancel_all};
 
 /// Interval between two looks at the stop flag.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Interval between cancel requests: one that arrives between two statements is lost.
 const REPEAT: Duration = Duration::from_millis(200);
 
@@ -138,7 +138,7 @@ impl<'a> Halt<'a> {
                 }
             }
             // The end of the work does not wait for the next look.
-            std::thread::park_timeout(GLANCE);
+            std::thread::park_timeout(POLL_INTERVAL);
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::net::Shutdown;
 
 /// Interval of looks at the flag, for waits that cannot be woken.
-pub(crate) const GLANCE: Duration = Duration::from_millis(50);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Ends every wait for a server: closes connections that were opened under it, and opens no more. For programs that
 /// must end even if a server, or the network, is silent. An [`crate::Admin`] that waits for a statement cancels it.
@@ -87,7 +87,7 @@ impl Interrupter {
         std::thread::Builder::new().name("pgdyno-connect".to_owned()).spawn(move || done.send(work()))?;
         loop {
             self.check()?;
-            match end.recv_timeout(GLANCE) {
+            match end.recv_timeout(POLL_INTERVAL) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the thread that does it died")),

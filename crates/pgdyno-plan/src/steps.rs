@@ -37,7 +37,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("restart", "the server, so that its own caches are cold".to_owned());
     }
     if plan.cycle.drop_caches {
-        step("caches", "have the server's operating system forget its file cache".to_owned());
+        step("caches", "drop the page cache of the server's operating system".to_owned());
     }
     if !plan.settings.is_empty() {
         let settings: Vec<_> = plan.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -294,7 +294,7 @@ mod tests {
         prepare: connect to host=db1
         drop: what pgdyno loaded before
         restart: the server, so that its own caches are cold
-        caches: have the server's operating system forget its file cache
+        caches: drop the page cache of the server's operating system
         settings: jit = off, work_mem = 16MB; read back
         load: warehouses 10 (about 954 MiB) on 2 connections, anew
         check: rows and sizes, and the workload's consistency conditions

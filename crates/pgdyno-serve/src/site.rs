@@ -170,7 +170,7 @@ impl Site {
 }
 
 fn nothing() -> Answer {
-    Answer::error(404, "there is nothing of this name")
+    Answer::error(404, "not found")
 }
 
 fn failed(why: impl ToString) -> Answer {

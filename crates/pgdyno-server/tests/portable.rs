@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pgdyno_net::Admin;
 use pgdyno_server::portable::{PORTABLE_MAJOR, PortableError, cached, obtain};
-use pgdyno_server::stat::{Sampler, Wishes};
+use pgdyno_server::stat::{Sampler, SamplerOptions};
 use pgdyno_server::{Account, Embedded, EmbeddedOptions, Places, Want};
 use pgdyno_testing::skipped::skipped;
 
@@ -65,7 +65,7 @@ fn it_is_fetched_once_and_runs() {
     admin.query("TABLE pg_stat_statements").unwrap();
 
     // Its views have other names and columns than those of PostgreSQL 15.
-    let mut sampler = Sampler::begin(&embedded.server().connect_options("postgres"), Wishes::default());
+    let mut sampler = Sampler::begin(&embedded.server().connect_options("postgres"), SamplerOptions::default());
     let frames = sampler.look();
     let seen: Vec<_> = frames.iter().filter(|frame| !frame.rows.is_empty()).map(|frame| frame.source).collect();
     assert_eq!(seen, ["database", "bgwriter", "checkpointer", "wal", "io", "slru", "waits"]);

@@ -110,7 +110,7 @@ pub enum CentralError {
         /// The run.
         run: String,
     },
-    /// The store has nothing of this name.
+    /// Not found in the store.
     #[error("the store has no run {name}")]
     NoSuch {
         /// The name.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::port::Port;
 
 /// Time between two looks at the clock.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What becomes of a connection without traffic.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ fn join(client: &TcpStream, server: &TcpStream, when_idle: WhenIdle, over: &Arc<
     for (from, to) in [(client, server), (server, client)] {
         let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
         to.set_nodelay(true).unwrap();
-        from.set_read_timeout(Some(GLANCE)).unwrap();
+        from.set_read_timeout(Some(POLL_INTERVAL)).unwrap();
         let (used, over) = (Arc::clone(&used), Arc::clone(over));
         std::thread::spawn(move || {
             pass_on(&from, &to, when_idle, &used, &over);

@@ -98,7 +98,7 @@ impl Directory {
         Ok(TemporaryChild { parent: self, name, directory })
     }
 
-    /// Returns what a name in it is; `None` if there is nothing of this name.
+    /// Returns the kind of an entry; `None` if it does not exist.
     ///
     /// # Errors
     /// When the system refuses.

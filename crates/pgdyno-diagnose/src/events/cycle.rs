@@ -19,7 +19,7 @@ const WAL_MIN: f64 = 16.0 * 1024.0 * 1024.0;
 pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String> {
     let within = |event: &&EventRecord| event.until_s.is_some_and(|at| (facts.from_s..=facts.until_s).contains(&at));
     let complete = events.iter().filter(within).any(checkpoint::is_complete);
-    // Without samples nobody knows; with a checkpoint all is well.
+    // Without samples it is unknown; a checkpoint within the window is enough.
     if facts.samples.of(checkpointer::SOURCE).is_empty() || complete || facts.seconds() < SHORT_S {
         return None;
     }

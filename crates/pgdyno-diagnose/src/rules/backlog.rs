@@ -4,13 +4,13 @@ use pgdyno_plan::Pace;
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{number, percent};
 
-use super::LEAST;
+use super::SHARE_MIN;
 use crate::facts::Facts;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let Pace::Rate(rate) = facts.record.plan.pace else { return None };
     let share = facts.account.share(facts.account.connection);
-    if share < LEAST || facts.waits.is_unknown() || facts.record.plan.connections.is_some() {
+    if share < SHARE_MIN || facts.waits.is_unknown() || facts.record.plan.connections.is_some() {
         return None;
     }
     let mut evidence = vec![format!(

@@ -3,13 +3,13 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{duration, number, percent};
 
-use super::LEAST;
+use super::SHARE_MIN;
 use crate::facts::Facts;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let share = facts.account.share(facts.account.connecting);
     let opened = facts.summary.connections_opened? as f64 / facts.seconds();
-    if share < LEAST {
+    if share < SHARE_MIN {
         return None;
     }
     Some(FindingRecord {

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{number, percent};
 
-use super::LEAST;
+use super::SHARE_MIN;
 use crate::facts::Facts;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
@@ -11,7 +11,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let (response, lag) = (facts.summary.response_latency_ns.as_ref()?, facts.summary.schedule_lag_ns.as_ref()?);
     let share = facts.account.share(facts.account.connection);
     // That nothing was sampled may mean that a server has none to share.
-    if share < LEAST || facts.waits.is_unknown() {
+    if share < SHARE_MIN || facts.waits.is_unknown() {
         return None;
     }
     let mut evidence = vec![format!(

@@ -4,7 +4,7 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LEAST, LOOKS_MIN, by_event};
+use super::{SAMPLES_MIN, SHARE_MIN, by_event};
 use crate::facts::{Facts, Quota};
 use crate::waits::Class;
 
@@ -55,7 +55,7 @@ pub(super) fn queue(facts: &Facts<'_>) -> f64 {
 }
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    if facts.waits.looks < LOOKS_MIN {
+    if facts.waits.looks < SAMPLES_MIN {
         return None;
     }
     let mut evidence = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         _ => return None,
     };
     let weight = share * (1.0 - taken_by_others(facts).unwrap_or_default());
-    if weight < LEAST {
+    if weight < SHARE_MIN {
         return None;
     }
     let advice = Some(advice);

@@ -5,7 +5,7 @@ use pgdyno_samples::{database, statements, waits};
 use pgdyno_text::brief::{number, percent};
 use pgdyno_text::units::mean_bytes;
 
-use super::{LEAST, LOOKS_MIN, UNKNOWN, with_settings};
+use super::{SAMPLES_MIN, SHARE_MIN, UNKNOWN, with_settings};
 use crate::facts::Facts;
 use crate::streams::Streams;
 use crate::waits::{Class, Waits};
@@ -56,7 +56,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         (None, _) => false,
     };
     let waits_more = facts.waits.sessions(Class::DataRead) * facts.waits.looks >= SEEN_MIN
-        && waited >= LEAST
+        && waited >= SHARE_MIN
         && alone.as_ref().is_some_and(|alone| waited >= TIMES * alone.waited);
     let mut evidence = Vec::new();
     let mut of_streams = 0.0;
@@ -143,7 +143,7 @@ fn alone(facts: &Facts<'_>) -> Option<Alone> {
     };
     let [from_s, until_s] = later.iter().find(is_alone)?.window_s?;
     let waits = Waits::of(facts.samples.of(waits::SOURCE), from_s, until_s, !facts.has_names, false);
-    if waits.looks < LOOKS_MIN {
+    if waits.looks < SAMPLES_MIN {
         return None;
     }
     let table = facts.samples.of(database::SOURCE);

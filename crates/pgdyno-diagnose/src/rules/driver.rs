@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LOOKS_MIN, cpu};
+use super::{SAMPLES_MIN, cpu};
 use crate::facts::Facts;
 
 /// An engine thread that is on a CPU for more of the time than this is full, as the warning has it.
@@ -20,7 +20,7 @@ fn is_part_of_cpu(facts: &Facts<'_>) -> bool {
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let share = facts.account.share(facts.account.driver);
-    if facts.waits.looks < LOOKS_MIN || share < super::LEAST || is_part_of_cpu(facts) {
+    if facts.waits.looks < SAMPLES_MIN || share < super::SHARE_MIN || is_part_of_cpu(facts) {
         return None;
     }
     let client = &facts.record.client;

@@ -18,7 +18,7 @@ const WAL_MIN: f64 = 1024.0 * 1024.0;
 const PAGE: f64 = 8192.0;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    // Of compressed images nobody knows the size.
+    // The size of compressed images is unknown.
     if facts.setting("wal_compression").is_some_and(|value| value != "off") {
         return None;
     }

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::number;
 
-use super::{LOOKS_MIN, UNKNOWN};
+use super::{SAMPLES_MIN, UNKNOWN};
 use crate::blockers::Head;
 use crate::facts::Facts;
 use crate::horizon::Holder;
@@ -16,10 +16,10 @@ const LEAST_SESSIONS: f64 = 0.5;
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let waits = &facts.waits;
     let others = waits.others_in_transaction >= LEAST_SESSIONS;
-    // Of the clients it is worth a word where they wait for each other, or sleep meanwhile.
+    // Idle clients are a finding only where others wait for locks, or scripts sleep.
     let held_up = waits.sessions(Class::RowLock) + waits.sessions(Class::TableLock) >= LEAST_SESSIONS;
     let own = waits.in_transaction >= LEAST_SESSIONS && (held_up || facts.account.script >= LEAST_SESSIONS);
-    if waits.looks < LOOKS_MIN || !(own || others) {
+    if waits.looks < SAMPLES_MIN || !(own || others) {
         return None;
     }
     let (text, advice) = if others {

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LOOKS_MIN, cpu};
+use super::{SAMPLES_MIN, cpu};
 use crate::facts::Facts;
 
 /// Less idle CPU than this, of the whole machine, is no room.
@@ -22,7 +22,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let active = on_cpu + facts.account.waiting;
     let idle = 1.0 - busy / cpus;
     let few = active < cpus && active >= AT_WORK * facts.connections() && on_cpu >= AT_WORK * active;
-    if facts.waits.looks < LOOKS_MIN || facts.is_paced() || idle < ROOM || !few || cpu::is_saturated(facts)? {
+    if facts.waits.looks < SAMPLES_MIN || facts.is_paced() || idle < ROOM || !few || cpu::is_saturated(facts)? {
         return None;
     }
     Some(FindingRecord {

@@ -7,7 +7,7 @@ use super::{cpu, waited};
 use crate::facts::Facts;
 use crate::waits::Class;
 
-/// Above this ratio of the fullest node to the mean, rows that lie unevenly are worth a word.
+/// Above this ratio of the fullest node to the mean, the uneven placement of rows is evidence.
 const SKEW: f64 = 1.1;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {

@@ -4,7 +4,7 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LEAST, LOOKS_MIN, cpu};
+use super::{SHARE_MIN, SAMPLES_MIN, cpu};
 use crate::facts::Facts;
 
 /// A smaller share of the machine than this is nothing.
@@ -14,7 +14,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let taken = cpu::taken_by_others(facts).filter(|taken| *taken >= LEAST_OF_MACHINE)?;
     let (cpus, _) = facts.machine?;
     let share = facts.account.share(cpu::queue(facts));
-    if facts.waits.looks < LOOKS_MIN || share < LEAST {
+    if facts.waits.looks < SAMPLES_MIN || share < SHARE_MIN {
         return None;
     }
     let steal = facts.gauge(machine::STEAL_CPUS).filter(|steal| *steal > 0.0).unwrap_or_default();

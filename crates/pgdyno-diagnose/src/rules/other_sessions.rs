@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::number;
 
-use super::{LOOKS_MIN, UNKNOWN};
+use super::{SAMPLES_MIN, UNKNOWN};
 use crate::facts::Facts;
 
 /// Fewer active sessions than this, on average, are a look now and then.
@@ -11,7 +11,7 @@ const LEAST_SESSIONS: f64 = 0.2;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let others = facts.waits.others();
-    if facts.waits.looks < LOOKS_MIN || others < LEAST_SESSIONS {
+    if facts.waits.looks < SAMPLES_MIN || others < LEAST_SESSIONS {
         return None;
     }
     Some(FindingRecord {
@@ -51,7 +51,7 @@ mod tests {
         let row = ["other session", "Timeout", "PgSleep", "10", "10"].map(str::to_owned).to_vec();
         let mut run = Run::new().table("waits", &columns, &[row]);
         assert!(run.finds(look).evidence[0].contains("beside 0.00 of the run's own"));
-        // Of a script that names its sessions nobody knows which they are.
+        // A script that names its sessions hides which of them are clients.
         let sql = "SET application_name = 'mine'".to_owned();
         run.record.statements = vec![pgdyno_results::StatementRecord { sql, ..Default::default() }];
         run.finds_nothing(look);

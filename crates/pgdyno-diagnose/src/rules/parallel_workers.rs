@@ -28,7 +28,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(FindingRecord {
         rule: "parallel-workers".to_owned(),
         text: format!(
-            "{} of the parallel workers that plans asked for were not to be had",
+            "{} of the parallel workers that plans asked for were unavailable",
             percent(1.0 - launched / wanted)
         ),
         weight: UNKNOWN,

@@ -5,7 +5,7 @@ use pgdyno_samples::database;
 use pgdyno_text::brief::{duration, number, percent};
 use pgdyno_text::units::mean_bytes;
 
-use super::{LOOKS_MIN, UNKNOWN, waited, with_settings};
+use super::{SAMPLES_MIN, UNKNOWN, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 
@@ -17,7 +17,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let (reads, hits) = (facts.rate(database::BLKS_READ), facts.rate(database::BLKS_HIT));
     let sampled = reads.zip(hits).filter(|(reads, hits)| reads + hits > 0.0).map(|(reads, hits)| hits / (reads + hits));
     let ratio = facts.summary.cache_hit_ratio.or(sampled);
-    let mut found = waited.or_else(|| missed(ratio.filter(|_| facts.waits.looks >= LOOKS_MIN)?))?;
+    let mut found = waited.or_else(|| missed(ratio.filter(|_| facts.waits.looks >= SAMPLES_MIN)?))?;
     if let Some(ratio) = ratio {
         found.evidence.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
@@ -43,7 +43,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
-/// The finding that blocks come from outside shared buffers without a wait that is worth a word: the system's file cache
+/// The finding that blocks come from outside shared buffers without waits above the minimum share: the system's file cache
 /// answers, and its copying is CPU time.
 fn missed(hit_ratio: f64) -> Option<FindingRecord> {
     (hit_ratio < HIT_RATIO_MIN).then(|| FindingRecord {

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LOOKS_MIN, by_event, cpu};
+use super::{SAMPLES_MIN, by_event, cpu};
 use crate::facts::Facts;
 use crate::waits::Class;
 
@@ -12,7 +12,7 @@ const LEAST: f64 = 0.3;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     // On a full machine what remains is the queue for a CPU.
-    if facts.waits.looks < LOOKS_MIN || cpu::is_saturated(facts) == Some(true) {
+    if facts.waits.looks < SAMPLES_MIN || cpu::is_saturated(facts) == Some(true) {
         return None;
     }
     let client = facts.waits.sessions(Class::Client);

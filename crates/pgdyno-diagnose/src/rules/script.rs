@@ -3,13 +3,13 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LEAST, LOOKS_MIN};
+use super::{SAMPLES_MIN, SHARE_MIN};
 use crate::facts::Facts;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let sessions = facts.account.script;
     let share = facts.account.share(sessions);
-    if facts.waits.looks < LOOKS_MIN || share < LEAST {
+    if facts.waits.looks < SAMPLES_MIN || share < SHARE_MIN {
         return None;
     }
     let mut evidence = vec![format!(

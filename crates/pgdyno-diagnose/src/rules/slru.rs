@@ -6,11 +6,11 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::slru;
 use pgdyno_text::brief::number;
 
-use super::{LOOKS_MIN, UNKNOWN, waited, with_settings};
+use super::{SAMPLES_MIN, UNKNOWN, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 
-/// More lookups of subtransactions or multixacts than this for each transaction are worth a word without a wait for them: most
+/// More lookups of subtransactions or multixacts than this for each transaction are a finding without a wait for them: most
 /// transactions need none.
 const FOR_EACH: f64 = 1.0;
 
@@ -78,7 +78,7 @@ fn many(facts: &Facts<'_>, subtransactions: f64, multixacts: f64) -> Option<Find
         ("multixacts, as rows need it that several transactions have locked", multixacts)
     };
     let is_much = rate >= RATE_MIN && rate >= FOR_EACH * facts.summary.tps;
-    (is_much && facts.waits.looks >= LOOKS_MIN).then(|| FindingRecord {
+    (is_much && facts.waits.looks >= SAMPLES_MIN).then(|| FindingRecord {
         rule: "slru".to_owned(),
         text: format!("sessions looked up {} pages of {what} a second", number(rate)),
         weight: UNKNOWN,

@@ -5,7 +5,7 @@ use pgdyno_samples::{database, machine};
 use pgdyno_text::brief::{number, percent};
 use pgdyno_text::units::mean_bytes;
 
-use super::{LEAST, LOOKS_MIN, UNKNOWN, share};
+use super::{SAMPLES_MIN, SHARE_MIN, UNKNOWN, share};
 use crate::facts::Facts;
 use crate::streams::Streams;
 use crate::waits::Class;
@@ -30,7 +30,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let written = facts.rate(database::TEMP_BYTES)?;
     let each = written * facts.seconds() / streams.completed().max(1.0);
     let waited = facts.waits.streams.sessions(Class::TempFile) / streams.number();
-    let is_waited_for = facts.waits.looks >= LOOKS_MIN && waited >= LEAST;
+    let is_waited_for = facts.waits.looks >= SAMPLES_MIN && waited >= SHARE_MIN;
     if written <= 0.0 || !(is_waited_for || each >= BYTES_EACH_MIN) {
         return None;
     }

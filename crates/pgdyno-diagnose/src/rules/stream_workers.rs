@@ -4,7 +4,7 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
 use pgdyno_text::brief::{number, percent};
 
-use super::{LOOKS_MIN, UNKNOWN, with_settings};
+use super::{SAMPLES_MIN, UNKNOWN, with_settings};
 use crate::facts::Facts;
 
 /// A smaller share of the server's workers, or of its CPUs, leaves enough to others.
@@ -16,7 +16,7 @@ const LAUNCHED: f64 = 0.9;
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let streams = facts.streams?;
     let at_work = facts.waits.stream_workers;
-    if facts.waits.looks < LOOKS_MIN || at_work <= 0.0 {
+    if facts.waits.looks < SAMPLES_MIN || at_work <= 0.0 {
         return None;
     }
     let most = streams.setting(facts, "max_parallel_workers").and_then(|n| n.parse::<f64>().ok());
@@ -38,7 +38,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         let who = streams.in_words();
         evidence.push(format!("{who} may ask for {wanted} parallel workers at once, and {most} may work"));
     }
-    evidence.extend(short.map(|short| format!("{} of those that plans asked for were not to be had", percent(short))));
+    evidence.extend(short.map(|short| format!("{} of those that plans asked for were unavailable", percent(short))));
     evidence.extend(
         facts
             .machine
@@ -96,7 +96,7 @@ mod tests {
             run(1.5, "2").counters("database", &counters)
         };
         let found = counted(4.0).finds(look);
-        assert_eq!(found.evidence[1], "60 % of those that plans asked for were not to be had");
+        assert_eq!(found.evidence[1], "60 % of those that plans asked for were unavailable");
         counted(9.9).finds_nothing(look);
     }
 

@@ -24,7 +24,7 @@ use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, Sampl
 use pgdyno_server::ServerIdentity;
 use pgdyno_server::os::perf::{Perf, Stacks};
 use pgdyno_server::os::{BackendMemory, Machines, OsMetrics};
-use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
+use pgdyno_server::stat::{LeftOut, Sampled, Sampler, SamplerOptions};
 
 pub(crate) use sink::Sink;
 
@@ -84,19 +84,19 @@ const ATTEMPTS: u32 = 8;
 impl Subject<'_> {
     /// Begins to sample the server of pgdyno's own session, if one of several attempts leads there.
     fn sampler(&self) -> Sampler {
-        let mut sampler = Sampler::begin(self.options, self.wishes());
+        let mut sampler = Sampler::begin(self.options, self.sampler_options());
         for _ in 1..ATTEMPTS {
             let wanted = self.server.as_ref().map(|server| server.started.as_str());
             if wanted.zip(sampler.started()).is_none_or(|(wanted, found)| wanted == found) {
                 break;
             }
-            sampler = Sampler::begin(self.options, self.wishes());
+            sampler = Sampler::begin(self.options, self.sampler_options());
         }
         sampler
     }
 
-    fn wishes(&self) -> Wishes {
-        Wishes {
+    fn sampler_options(&self) -> SamplerOptions {
+        SamplerOptions {
             plans: self.plan.statement_plans as usize,
             owns_database: self.is_private,
             is_pooled: self.is_pooled,

@@ -9,7 +9,7 @@ use pgdyno_workload::Durability;
 use crate::check::scenario::{ScenarioError, Values};
 
 /// Interval between two looks at the stop flag.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Acknowledgements that clients received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn witness<T>(
             match stop.load(Ordering::Relaxed) {
                 true => break true,
                 false if failed || Instant::now() >= end => break false,
-                false => std::thread::sleep(GLANCE),
+                false => std::thread::sleep(POLL_INTERVAL),
             }
         };
         crashing.store(true, Ordering::Relaxed);

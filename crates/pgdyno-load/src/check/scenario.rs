@@ -17,7 +17,7 @@ pub use outcome::{Rules, ScenarioError, ScenarioResult};
 pub(crate) use values::Values;
 
 /// Interval between two looks at a session.
-const GLANCE: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Consecutive looks that must show a session waiting for an idle one before it counts as waiting forever.
 const SURE: u32 = 5;
 /// Attempts at a transaction, or a scenario, before a serialization failure counts.
@@ -253,7 +253,7 @@ impl<'a> Play<'a> {
             return Err(ScenarioError::Interrupted.into());
         }
         let actor = self.actor(session)?;
-        let Some((statement, answer)) = actor.answer(GLANCE) else { return Ok(false) };
+        let Some((statement, answer)) = actor.answer(POLL_INTERVAL) else { return Ok(false) };
         let Statement { sql, keep, tries } = statement;
         match answer {
             Ok(rows) => {

@@ -41,7 +41,7 @@ pub trait Shared: Sync {
 /// the role or database are lifted.
 ///
 /// With `shared`, the load is resumable, and rows of tables of several chunks are copied by this machine and others
-/// together, each part by whoever takes it first. What others do not finish, this machine does.
+/// together, each part by the machine that takes it first. What others do not finish, this machine does.
 ///
 /// It watches `stop` all the time: once that is set, it cancels running statements and ends.
 ///

@@ -17,7 +17,7 @@ use crate::state::relations;
 use crate::{LoadError, Phase, Progress};
 
 /// Interval between two looks at the stop flag, while a loader waits.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// State that all loaders share.
 pub(crate) struct Work<'a> {
@@ -178,7 +178,7 @@ impl<'a> Work<'a> {
                     board = self.board();
                 }
                 Next::Wait => {
-                    let waited = self.changed.wait_timeout(board, GLANCE);
+                    let waited = self.changed.wait_timeout(board, POLL_INTERVAL);
                     board = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             }

@@ -16,7 +16,7 @@ use crate::{LoadError, Phase, Progress};
 /// Units that one statement puts into the queue.
 const AT_ONCE: usize = 1000;
 /// Time between two looks at units that others have taken: they may come back.
-const GLANCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The queue of a load, and what its takers need.
 pub(crate) struct Queue<'a> {
@@ -79,7 +79,7 @@ impl<'a> Queue<'a> {
                 Ok(Some(more)) => rows += more,
                 Ok(None) => match session.run(Phase::Rows, None, |admin| self.ledger.is_queue_done(admin)) {
                     Ok(true) => break Ok(rows),
-                    Ok(false) => std::thread::sleep(GLANCE),
+                    Ok(false) => std::thread::sleep(POLL_INTERVAL),
                     Err(error) => break Err(error),
                 },
                 Err(error) => break Err(error),

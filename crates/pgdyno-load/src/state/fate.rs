@@ -13,7 +13,7 @@ use crate::{DataState, Stamp, state};
 /// How long to look: the user has asked for the end.
 const LOOKING: Duration = Duration::from_secs(5);
 /// Interval between two looks at a transaction that is still in progress.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What became of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Fate {
                 if status.as_deref() != Some("in progress") || deadline.has_passed() {
                     return Ok(status);
                 }
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL_INTERVAL);
             }
         });
         match asked.as_ref().map(Option::as_deref) {
@@ -86,7 +86,7 @@ impl Remains {
         let found = asking(options, |admin, deadline| {
             // The load holds it until its last statement has ended.
             while admin.query_opt(&free)?.as_deref() == Some("f") && !deadline.has_passed() {
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL_INTERVAL);
             }
             Ok(state(admin, data).map_err(|error| error.to_string()))
         });

@@ -2,7 +2,7 @@
 //!
 //! The ledger is a small table of the data set. Each entry is written in the same transaction as the work that it
 //! notes, so it is exact however the load ended. It has the data set's mark, and is dropped at the end of the load.
-//! A load that several machines share has a queue in it: units of rows that nobody has taken. Whoever takes one deletes
+//! A load that several machines share has a queue in it: units of rows that are free. A loader that takes one deletes
 //! its entry in the transaction that copies its rows and enters them; a machine that dies leaves it to the others.
 //! If tables are filled unlogged it is unlogged too: a crash of the server empties all of them together.
 

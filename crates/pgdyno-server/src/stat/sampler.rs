@@ -15,7 +15,7 @@ use crate::Frame;
 
 /// Options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct SamplerOptions {
     /// Number of statements whose plans are wanted.
     pub plans: usize,
     /// Whether the database belongs to pgdyno, so that an extension may be created in it.
@@ -30,7 +30,7 @@ pub struct Wishes {
 #[derive(Debug)]
 pub struct Sampler {
     options: ConnectOptions,
-    wishes: Wishes,
+    settings: SamplerOptions,
     /// The session and its queries; `None` while the server is unreachable.
     within: Option<(Session, Asked)>,
     /// State that survives a session.
@@ -50,10 +50,10 @@ impl Sampler {
     /// Returns a sampler of the server of `options`, and opens its session. If that fails, [`Sampler::end`] returns
     /// the reason.
     #[must_use]
-    pub fn begin(options: &ConnectOptions, wishes: Wishes) -> Self {
+    pub fn begin(options: &ConnectOptions, settings: SamplerOptions) -> Self {
         let mut sampler = Self {
             options: options.clone(),
-            wishes,
+            settings,
             within: None,
             spent: Cost::default(),
             last: Last::new(),
@@ -81,7 +81,7 @@ impl Sampler {
     /// Opens a session, reads the server's properties, and prepares the queries. Returns the reason if it fails.
     fn enter(&mut self) -> Result<(), String> {
         let mut session = Session::open(&self.options, self.spent).map_err(|error| error.to_string())?;
-        if self.wishes.is_pooled {
+        if self.settings.is_pooled {
             session.forgets();
         } else {
             session.lift_idle_limits().map_err(|error| error.to_string())?;
@@ -94,11 +94,11 @@ impl Sampler {
     }
 
     fn settle(&mut self, session: &mut Session) -> Result<Option<Asked>, AdminError> {
-        let Some(mut scene) = Scene::look(session, &self.wishes.tables)? else { return Ok(None) };
+        let Some(mut scene) = Scene::look(session, &self.settings.tables)? else { return Ok(None) };
         let counts = scene.statements_tracked.as_ref().is_some_and(|tracked| tracked != "none");
-        if counts && scene.statements_schema.is_none() && self.wishes.owns_database {
+        if counts && scene.statements_schema.is_none() && self.settings.owns_database {
             session.ask("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
-            scene = Scene::look(session, &self.wishes.tables)?.unwrap_or(scene);
+            scene = Scene::look(session, &self.settings.tables)?.unwrap_or(scene);
         }
         self.note_return(&scene);
         for setting in &scene.untimed {
@@ -219,7 +219,7 @@ impl Sampler {
                 return Ok(None);
             };
             let texts: Vec<_> = frame.rows.iter().filter_map(|row| row.get(1).cloned().flatten()).collect();
-            let wanted = &texts[..sampler.wishes.plans.min(texts.len())];
+            let wanted = &texts[..sampler.settings.plans.min(texts.len())];
             if !wanted.is_empty() {
                 sampler.plans = Some(plans::explain(session, &asked.scene, wanted)?);
             }

@@ -1,6 +1,6 @@
 //! What happens to a server, and to its statistics, while it is looked at.
 
-use pgdyno_server::stat::{Sampler, Wishes};
+use pgdyno_server::stat::{Sampler, SamplerOptions};
 
 use crate::postgres;
 use crate::server::Server;
@@ -15,7 +15,7 @@ fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
     while postgres::major() < 15 && admin.query_one(counted).unwrap() != "t" {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     sampler.look();
     let checkpointer = if postgres::major() >= 17 { ", pg_stat_reset_shared('checkpointer')" } else { "" };
     admin.execute(&format!("SELECT pg_stat_reset(), pg_stat_reset_shared('bgwriter'){checkpointer}")).unwrap();
@@ -39,7 +39,7 @@ fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
 #[test]
 fn a_restart_is_noticed_and_the_looks_go_on() {
     let Some(mut server) = server("a restart", "") else { return };
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     assert!(frame(&sampler.look(), "database").is_some());
     server.crash();
     // Nobody is there, and nobody is waited for.
@@ -61,7 +61,7 @@ fn standbys_are_seen_that_come_later_and_until_they_go() {
     let Some(primary) = server("a standby that comes later", "wal_level = replica\nmax_wal_senders = 4\n") else {
         return;
     };
-    let mut sampler = Sampler::begin(&primary.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&primary.options(), SamplerOptions::default());
     assert_eq!(frame(&sampler.look(), "replication").unwrap().rows, [] as [Vec<Option<String>>; 0]);
     let standby = Server::standby_of(&primary);
     until(&mut sampler, "it is seen with its name", |frames| {
@@ -80,7 +80,7 @@ fn standbys_are_seen_that_come_later_and_until_they_go() {
 #[test]
 fn a_session_that_was_thrown_out_comes_back() {
     let Some(server) = server("a session that is thrown out", "") else { return };
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     sampler.look();
     let thrown =
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'pgdyno sampler'";
@@ -105,7 +105,7 @@ fn what_is_forgotten_between_the_looks_is_asked_without_preparing_it() {
              ALTER ROLE postgres SET search_path = shadow, pg_catalog, public",
         )
         .unwrap();
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     until(&mut sampler, "all is seen", |frames| {
         ["database", "bgwriter", "wal", "waits"].iter().all(|source| frame(frames, source).is_some()).then_some(())
     });

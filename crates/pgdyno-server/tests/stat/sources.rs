@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_server::stat::{Sampler, Wishes};
+use pgdyno_server::stat::{Sampler, SamplerOptions};
 
 use crate::postgres;
 use crate::server::Server;
@@ -37,7 +37,7 @@ fn look_at_everything(options: &ConnectOptions, expected: &[&str]) {
     std::thread::scope(|scope| {
         let waiting =
             scope.spawn(|| Admin::connect(options).unwrap().execute("UPDATE t SET filler = 'z' WHERE id = 1"));
-        let mut sampler = Sampler::begin(options, Wishes::default());
+        let mut sampler = Sampler::begin(options, SamplerOptions::default());
         let mut seen = BTreeSet::new();
         until(&mut sampler, "the lock is seen, and all that has no part in it", |frames| {
             seen.extend(frames.iter().filter(|frame| !frame.rows.is_empty()).map(|frame| frame.source));
@@ -107,7 +107,7 @@ fn every_view_of_a_server_is_seen() {
     look_at_everything(&primary.options(), &USUAL.into_iter().chain(io).collect::<Vec<_>>());
 
     // A standby has views, too, and no position of its own to write at.
-    let mut sampler = Sampler::begin(&standby.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&standby.options(), SamplerOptions::default());
     let wal = until(&mut sampler, "the standby is seen", |frames| frame(frames, "wal").cloned());
     assert!(number(&wal, "lsn_bytes") > 0.0);
     assert_eq!(why(&sampler.end(), "wal"), None);
@@ -125,7 +125,7 @@ fn holders_of_old_transactions_are_named_without_what_their_statements_have_of_d
     other.execute("SET application_name = 'a report'").unwrap();
     other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").unwrap();
     other.query("SELECT count(*) FROM t WHERE n = 4711").unwrap();
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     let horizon = until(&mut sampler, "both are seen", |frames| {
         frame(frames, "horizon").filter(|horizon| horizon.rows.len() == 2).cloned()
     });
@@ -150,7 +150,7 @@ fn rows_that_sessions_wait_for_are_named_where_the_table_is_the_workloads() {
     admin.execute("BEGIN; UPDATE own SET n = 1; UPDATE theirs SET n = 1").unwrap();
     let mut sampler = Sampler::begin(
         &server.options(),
-        Wishes { tables: ["own", "absent"].map(str::to_owned).to_vec(), ..Wishes::default() },
+        SamplerOptions { tables: ["own", "absent"].map(str::to_owned).to_vec(), ..SamplerOptions::default() },
     );
     std::thread::scope(|scope| {
         let statements = ["UPDATE own SET n = 2", "UPDATE own SET n = 3", "UPDATE theirs SET n = 2"];
@@ -185,7 +185,7 @@ fn counters_grow_by_what_was_done_and_looks_are_counted() {
     let Some(server) = server("counters", "") else { return };
     let mut admin = server.admin();
     admin.execute("CREATE TABLE t (n int)").unwrap();
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     let first = frame(&sampler.look(), "database").cloned().unwrap();
     for n in 0..50 {
         admin.execute(&format!("INSERT INTO t VALUES ({n})")).unwrap();
@@ -228,7 +228,7 @@ fn a_role_without_pg_monitor_sees_its_own_sessions_and_is_told() {
         let own = Admin::connect(&options).unwrap();
         let own_canceller = own.cancel_handle();
         let sleeping = scope.spawn(move || { own }.execute("SELECT pg_sleep(60)"));
-        let mut sampler = Sampler::begin(&options, Wishes::default());
+        let mut sampler = Sampler::begin(&options, SamplerOptions::default());
         let slept = until(&mut sampler, "its own session is seen asleep", |frames| {
             let waits = frame(frames, "waits")?;
             let row = waits.rows.iter().find(|row| cell(waits, row, "wait_event") == Some("PgSleep"))?;
@@ -245,7 +245,7 @@ fn a_role_without_pg_monitor_sees_its_own_sessions_and_is_told() {
     });
     // With it, all is seen.
     admin.execute("GRANT pg_monitor TO bench").unwrap();
-    let mut sampler = Sampler::begin(&options, Wishes::default());
+    let mut sampler = Sampler::begin(&options, SamplerOptions::default());
     assert!(frame(&sampler.look(), "checkpointer").is_some());
     assert_eq!(why(&sampler.end(), "waits"), None);
 }
@@ -259,7 +259,7 @@ fn a_view_that_is_forbidden_is_left_out_with_a_word_and_the_rest_is_seen() {
     let revoke = if has_wal { "REVOKE SELECT ON pg_stat_wal FROM PUBLIC" } else { "" };
     admin.execute(&format!("CREATE ROLE bench LOGIN; {revoke}")).unwrap();
     let options = ConnectOptions::for_socket(server.dir(), server.port, "bench", "postgres");
-    let mut sampler = Sampler::begin(&options, Wishes::default());
+    let mut sampler = Sampler::begin(&options, SamplerOptions::default());
     let frames = sampler.look();
     assert!(frame(&frames, "wal").is_none() == has_wal && frame(&frames, "database").is_some());
     // One that is taken away later, too.
@@ -278,7 +278,7 @@ fn a_view_that_is_forbidden_is_left_out_with_a_word_and_the_rest_is_seen() {
 fn where_no_session_can_be_had_that_is_said() {
     let Some(server) = server("no session", "") else { return };
     let options = server.options().with_database("no such database");
-    let mut sampler = Sampler::begin(&options, Wishes::default());
+    let mut sampler = Sampler::begin(&options, SamplerOptions::default());
     assert_eq!(sampler.look(), []);
     let sampled = sampler.end();
     assert!(why(&sampled, "all statistics").unwrap().contains("no such database"), "{sampled:?}");

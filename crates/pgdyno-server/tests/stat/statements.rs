@@ -1,7 +1,7 @@
 //! What `pg_stat_statements` counts within a window.
 
 use pgdyno_server::Frame;
-use pgdyno_server::stat::{Sampler, Wishes};
+use pgdyno_server::stat::{Sampler, SamplerOptions};
 
 use crate::{cell, frame, postgres, server, why};
 
@@ -21,7 +21,7 @@ fn only_what_was_done_within_the_window_counts_and_nothing_of_the_sampler() {
     for _ in 0..3 {
         admin.execute("INSERT INTO t VALUES (1)").unwrap();
     }
-    let mut sampler = Sampler::begin(&server.options(), Wishes { plans: 3, ..Wishes::default() });
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions { plans: 3, ..SamplerOptions::default() });
     sampler.look();
     sampler.window_opens();
     for n in 0..7 {
@@ -52,7 +52,7 @@ fn a_reset_within_the_window_leaves_them_out() {
     let Some(server) = server("a reset of the statements", PRELOADED) else { return };
     let mut admin = server.admin();
     admin.execute("CREATE EXTENSION pg_stat_statements").unwrap();
-    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let mut sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     sampler.window_opens();
     admin.execute("SELECT pg_stat_statements_reset()").unwrap();
     assert!(frame(&sampler.window_closes(), "statements").is_none());
@@ -65,17 +65,18 @@ fn a_reset_within_the_window_leaves_them_out() {
 fn a_server_that_could_count_them_and_does_not_is_told_of() {
     let conf = format!("{PRELOADED}pg_stat_statements.track = none\n");
     let Some(server) = server("statements that are not tracked", &conf) else { return };
-    let sampled = Sampler::begin(&server.options(), Wishes::default()).end();
+    let sampled = Sampler::begin(&server.options(), SamplerOptions::default()).end();
     assert!(why(&sampled, "statements").unwrap().contains("--set pg_stat_statements.track=top"));
 }
 
 #[test]
 fn the_extension_is_made_in_ones_own_database_only() {
     let Some(server) = server("the extension", PRELOADED) else { return };
-    let sampler = Sampler::begin(&server.options(), Wishes::default());
+    let sampler = Sampler::begin(&server.options(), SamplerOptions::default());
     let told = sampler.end();
     assert_eq!(why(&told, "statements"), Some("run CREATE EXTENSION pg_stat_statements in this database"));
-    let mut sampler = Sampler::begin(&server.options(), Wishes { owns_database: true, ..Wishes::default() });
+    let mut sampler =
+        Sampler::begin(&server.options(), SamplerOptions { owns_database: true, ..SamplerOptions::default() });
     sampler.window_opens();
     server.admin().execute("SELECT 42").unwrap();
     assert!(row(frame(&sampler.window_closes(), "statements").unwrap(), "SELECT $1").is_some());

@@ -69,7 +69,7 @@ impl Frontier {
             |end| self.beyond_count.load(Ordering::SeqCst) > 0 && self.with_beyond(|beyond| beyond.contains(&end));
         let mut end = self.end.load(Ordering::SeqCst);
         while slot(end).load(Ordering::SeqCst) == end + 1 || is_beyond(end) {
-            // Whoever fails here sees that another client went on.
+            // A client that fails here finds that another one went on.
             end = match self.end.compare_exchange(end, end + 1, Ordering::SeqCst, Ordering::SeqCst) {
                 Ok(_) => {
                     if self.beyond_count.load(Ordering::SeqCst) > 0 {

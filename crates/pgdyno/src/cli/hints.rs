@@ -82,7 +82,7 @@ fn no_number(error: &Error, why: &str) -> Error {
     Error::raw(ErrorKind::ValueValidation, text + "\n")
 }
 
-/// Returns true if `-h` came with a value: whoever writes `-h db1` means a host, as in psql.
+/// Returns true if `-h` came with a value: `-h db1` names a host, as in psql.
 pub(crate) fn means_a_host(args: &[OsString]) -> bool {
     let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let is_drive = words.get(1).is_some_and(|command| DRIVES.contains(&command.as_ref()));

@@ -87,7 +87,7 @@ pub(crate) struct AgentArgs {
     /// Serve only the run that has this word
     #[arg(long, hide = true, value_name = "WORD")]
     pub(crate) reserved: Option<String>,
-    /// End when standard input ends: whoever started the agent is gone then
+    /// End when standard input ends: the program that started the agent is gone then
     #[arg(long, hide = true)]
     pub(crate) until_eof: bool,
 }

@@ -47,7 +47,7 @@ pub(crate) struct RunArgs {
     /// The order is the first line of standard input, as JSON; of the arguments count the place in a suite and --out
     #[arg(long, hide = true)]
     pub(crate) order: bool,
-    /// End cleanly when standard input ends: whoever started the run is gone then
+    /// End cleanly when standard input ends: the program that started the run is gone then
     #[arg(long, hide = true)]
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the stored texts of its scripts: a run
