@@ -4,7 +4,7 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
 use pgdyno_text::brief::{number, percent};
 
-use super::{SHARE_MIN, SAMPLES_MIN, cpu};
+use super::{SAMPLES_MIN, SHARE_MIN, cpu};
 use crate::facts::Facts;
 
 /// A smaller share of the machine than this is nothing.

@@ -105,15 +105,17 @@ fn is_part(name: &str, of: &str) -> bool {
 /// Returns the paths that a source uses: those of its `use` lines, and others that begin with `crate` or `super`.
 fn paths(text: &str) -> Vec<String> {
     let code = text.split("mod tests {").next().unwrap_or_default();
-    let mut lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let mut lines = code.lines().map(|line| line.split("//").next().unwrap_or_default().trim_end());
     let mut paths = Vec::new();
     while let Some(line) = lines.next() {
         let words = line.trim_start();
         let words = ["pub(crate) ", "pub(super) ", "pub "].iter().find_map(|v| words.strip_prefix(v)).unwrap_or(words);
         if let Some(tree) = words.strip_prefix("use ") {
             let mut tree = tree.to_owned();
-            while !tree.ends_with(';') {
-                tree.push_str(lines.next().expect("the end of a use line"));
+            while !tree.ends_with(';')
+                && let Some(line) = lines.next()
+            {
+                tree.push_str(line);
             }
             let tree: String = tree.trim_end_matches(';').replace(" as ", "@").split_whitespace().collect();
             expand("", &tree, &mut paths);
