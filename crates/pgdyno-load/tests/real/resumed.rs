@@ -72,8 +72,10 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
         let sample = Sample::new(SCALE);
         let far = kept(&mut admin, &sample).unwrap();
         assert!(far.rows >= 100_000 && far.rows < 800_000 && far.rows_expected == Some(800_010), "{far:?}");
-        assert_eq!(far.rows % 100_000, 0, "whole units");
-        assert_eq!(admin.query_one("select count(*) from big").unwrap(), far.rows.to_string());
+        // The ten rows of the small table may be among them.
+        let big = far.rows / 100_000 * 100_000;
+        assert!([big, big + 10].contains(&far.rows), "whole units: {far:?}");
+        assert_eq!(admin.query_one("select count(*) from big").unwrap(), big.to_string());
 
         let told = Mutex::new((0, 0));
         let progress = |progress: &Progress<'_>| match *progress {
@@ -86,8 +88,8 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
         };
         // Whether it is to be resumable or not: there is something to go on with.
         let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
-        assert_eq!(*told.lock().unwrap(), (far.rows, 800_000 - far.rows));
-        assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - far.rows) / 1000);
+        assert_eq!(*told.lock().unwrap(), (far.rows, 800_000 - big));
+        assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - big) / 1000);
         assert_eq!((report.rows_kept, report.notes.len()), (far.rows, 0), "{:?}", report.notes);
         assert_eq!(report.stamp.rows[1], ("big".to_owned(), 800_000));
         assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Complete(report.stamp));
