@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::root;
+use super::{root, sources};
 
 /// Circles that are known. Each is a debt: the list may only shrink.
 const KNOWN: &[&[&str]] = &[
@@ -62,19 +62,10 @@ fn a_circle_is_found_through_every_form_of_use() {
 
 /// Returns the texts of a crate's sources, by the names of their modules.
 fn modules(source: &Path) -> BTreeMap<String, String> {
-    let mut texts = BTreeMap::new();
-    let mut directories = vec![source.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for path in fs::read_dir(directory).expect("a readable directory").flatten().map(|entry| entry.path()) {
-            if path.is_dir() {
-                directories.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let text = fs::read_to_string(&path).expect("a readable source");
-                texts.insert(module(source, &path), text);
-            }
-        }
-    }
-    texts
+    let mut files = Vec::new();
+    sources(source, &mut files);
+    let text = |path: PathBuf| (module(source, &path), fs::read_to_string(&path).expect("a readable source"));
+    files.into_iter().map(text).collect()
 }
 
 /// Returns the name of a file's module; that of the crate is empty.

@@ -3,9 +3,9 @@
 //! The scanner relies on rustfmt: a function ends at the first line that is a brace at its own indentation.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::root;
+use super::{root, sources};
 
 /// The crates whose functions are measured.
 const CRATES: &[&str] = &["pgdyno-life"];
@@ -57,17 +57,6 @@ fn no_option_is_handed_down_to_be_filled_in() {
     let holds = |file: &PathBuf| fs::read_to_string(file).expect("a readable source").contains(": &mut Option<");
     let found: Vec<_> = files.iter().filter(|file| holds(file)).collect();
     assert!(found.is_empty(), "{found:#?}");
-}
-
-fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).expect("a readable directory").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            sources(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            files.push(path);
-        }
-    }
 }
 
 /// Returns the functions of a source that have a body, except those of one line.

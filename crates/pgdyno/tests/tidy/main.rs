@@ -162,6 +162,18 @@ fn each_library_forbids_the_environment_printing_and_exit() {
     }
 }
 
+/// Adds the Rust sources below a directory.
+fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a readable directory").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
 fn markdown(directory: &Path, pages: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).expect("a readable directory").flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
