@@ -7,7 +7,7 @@
 //! - [`load`](load::LoadTeam) has a team help with a load;
 //! - `drive` has a team drive as the engine drives with its own threads;
 //! - [`Started`](ssh::Started) are agents that a run has started by ssh;
-//! - `task` is what they tell each other;
+//! - `task` is what they send each other;
 //! - `allowed` is what an agent's user lets it do.
 //!
 //! What is coordinated, and how, is in `pgdyno-meet`, which knows nothing of runs.

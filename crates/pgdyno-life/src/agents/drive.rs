@@ -11,7 +11,7 @@ use pgdyno_wire::SqlState;
 use pgdyno_workload::{Drive, Note, Stage, Work};
 
 use super::task::{self, Batch, DriveTask, Drove, Task};
-use super::team::Told;
+use super::team::TeamMessage;
 use super::{AgentRow, ENDED_BY_USER, Team};
 use crate::drive::spec::spec;
 use crate::exit_code::Code;
@@ -189,7 +189,7 @@ struct OwnDelays {
 /// The common start of a stage: its moment here, and by the meeting server's clock.
 type Start = (Instant, u64);
 
-/// The loop of one stage: what the agents tell, and what has become of it so far.
+/// The loop of one stage: takes what the agents send until the stage has ended.
 struct StageLoop<'a> {
     stage: &'a StageOfTeam<'a>,
     intake: Intake,
@@ -197,7 +197,7 @@ struct StageLoop<'a> {
     connect_ns: u64,
     start: Option<Start>,
     has_begun: bool,
-    /// Whether the agents were told to stop, and if so whether at once.
+    /// Set once the agents were asked to stop: true if at once.
     stopped: Option<bool>,
 }
 
@@ -284,26 +284,26 @@ impl<'a> StageLoop<'a> {
             Some((at, _)) if !self.has_begun => POLL_INTERVAL.min(at.saturating_duration_since(Instant::now())),
             _ => POLL_INTERVAL,
         };
-        match team.told(patience)? {
+        match team.next_message(patience)? {
             None => {}
-            Some(Told::Go(None)) => team.stop(true),
-            Some(Told::Go(Some((at, at_ns)))) => {
+            Some(TeamMessage::Go(None)) => team.stop(true),
+            Some(TeamMessage::Go(Some((at, at_ns)))) => {
                 self.start = Some((at, at_ns));
                 let offset = self.stage.origin.map_or(Duration::ZERO, |origin| at.saturating_duration_since(origin));
                 self.intake.begins_after(offset);
             }
-            Some(Told::News(News::Ready)) => {
+            Some(TeamMessage::News(News::Ready)) => {
                 self.connect_ns = self.begun.elapsed().as_nanos() as u64;
                 team.go(LEAD);
             }
-            Some(Told::News(News::Batch { place, batch })) => {
+            Some(TeamMessage::News(News::Batch { place, batch })) => {
                 self.intake.take((team, place), &batch, on_event, on_executions);
             }
-            Some(Told::News(News::Lost { place, why })) => {
+            Some(TeamMessage::News(News::Lost { place, why })) => {
                 on_event(Event::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
             }
-            Some(Told::News(News::Ended(end))) => return Ok(Some(end)),
-            Some(Told::News(News::Gathered(_) | News::TooFew(_))) => {}
+            Some(TeamMessage::News(News::Ended(end))) => return Ok(Some(end)),
+            Some(TeamMessage::News(News::Gathered(_) | News::TooFew(_))) => {}
         }
         Ok(None)
     }

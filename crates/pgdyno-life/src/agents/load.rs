@@ -12,7 +12,7 @@ use pgdyno_workload::{Capabilities, DataSet, Drive};
 
 use super::Team;
 use super::task::{self, LoadTask, Task};
-use super::team::{Request, Told};
+use super::team::{Request, TeamMessage};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
@@ -23,7 +23,7 @@ use crate::target::Target;
 const ENDING: Duration = Duration::from_secs(5);
 /// The same where they are to drive afterwards: longer than a silent agent counts as present.
 const ENDING_BEFORE_DRIVE: Duration = Duration::from_secs(60);
-/// Time between two looks at what the agents tell.
+/// Longest wait for a message of the agents.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Agents that help with loads.
@@ -158,7 +158,7 @@ impl<'a> SharedLoad<'a> {
         }
         let until = Instant::now() + patience;
         while Instant::now() < until {
-            let Some(Told::News(News::Ended(end))) = self.team.told(POLL_INTERVAL)? else { continue };
+            let Some(TeamMessage::News(News::Ended(end))) = self.team.next_message(POLL_INTERVAL)? else { continue };
             for (place, end) in end.members.iter().enumerate() {
                 let name = self.team.name(place);
                 match end {

@@ -28,8 +28,8 @@ use crate::record::figures;
 use crate::target::reach::is_null;
 use crate::target::{Demand, Server, Target};
 
-/// What a task's thread tells the agent's.
-pub(super) enum Told {
+/// A message of a task's thread to the agent's.
+pub(super) enum TaskMessage {
     Ready,
     Batch(Vec<u8>),
     Did(std::result::Result<Done, String>),
@@ -101,7 +101,7 @@ pub(super) fn drive(
     allowed: &Allowed,
     control: &Control,
     moment: &Receiver<Instant>,
-    tell: &Sender<Told>,
+    sender: &Sender<TaskMessage>,
 ) -> std::result::Result<Done, String> {
     let failed = |failure: Failure| failed(&failure);
     let target = task_target(task, allowed)?;
@@ -113,15 +113,15 @@ pub(super) fn drive(
     workload.drive.prepare();
     let txns = workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
     let executions = Executions::new(&workload.drive.stages, plan.clients, txns, None);
-    let teller = Teller { tell, executions: executions.as_ref() };
+    let reporter = Reporter { sender, executions: executions.as_ref() };
     let client = ClientRecord { pinned: spec.pin.clone(), ..figures::client() };
     let mut began = None;
     let audience = Audience {
         on_connect: &|_| {},
-        on_event: &mut |event| teller.event(event),
+        on_event: &mut |event| reporter.event(event),
         observer: &mut |_, _| executions.as_ref().map(|executions| executions.observer_in(task.stage)),
         start: &mut || {
-            drop(tell.send(Told::Ready));
+            drop(sender.send(TaskMessage::Ready));
             began = moment.recv().ok();
             began
         },
@@ -133,7 +133,7 @@ pub(super) fn drive(
     };
     let outcome = run(&workload.drive, &task.caps, backend, &spec, control, audience);
     // Those that were still under way ended after the last interval.
-    teller.executions();
+    reporter.executions();
     let outcome = outcome.map_err(|error| match error {
         RunError::CalledOff => "the run was called off".to_owned(),
         error => failed(Failure::new(Code::Start, error)),
@@ -144,18 +144,18 @@ pub(super) fn drive(
     }
 }
 
-/// Tells the agent what the engine tells.
-struct Teller<'a> {
-    tell: &'a Sender<Told>,
+/// Passes the engine's events on to the agent.
+struct Reporter<'a> {
+    sender: &'a Sender<TaskMessage>,
     executions: Option<&'a Executions>,
 }
 
-impl Teller<'_> {
+impl Reporter<'_> {
     fn send(&self, batch: &Batch) {
-        drop(self.tell.send(Told::Batch(batch.to_bytes())));
+        drop(self.sender.send(TaskMessage::Batch(batch.to_bytes())));
     }
 
-    /// Tells which executions have ended since the last time.
+    /// Sends the executions that have ended since the last time.
     fn executions(&self) {
         let ended = self.executions.map(Executions::take).unwrap_or_default();
         if !ended.is_empty() {

@@ -11,7 +11,7 @@ use pgdyno_meet::postgres::{MeetError, Notice, Seat};
 use pgdyno_untrusted::TerminalText;
 
 use super::allowed::Allowed;
-use super::perform::{Done, Told, drive, load, look};
+use super::perform::{Done, TaskMessage, drive, load, look};
 use super::task::{self, Drove, Task};
 use super::{AgentOrder, ENDED_BY_USER, meeting, program, refused};
 use crate::drive::cpus::cpus;
@@ -32,7 +32,7 @@ struct Job {
     control: Arc<Control>,
     /// Gives the moment of the common start; dropping it calls the run off.
     begin: Option<Sender<Instant>>,
-    told: Receiver<Told>,
+    messages: Receiver<TaskMessage>,
     thread: JoinHandle<()>,
 }
 
@@ -114,14 +114,14 @@ impl Agent<'_> {
         }
     }
 
-    /// Passes on what the task's thread told. Returns true if it told something.
+    /// Passes on a message of the task's thread. Returns true if there was one.
     fn pass_on(&mut self) -> bool {
         let Some(running) = &self.job else { return false };
-        let Ok(told) = running.told.try_recv() else { return false };
-        if pass_on(&mut self.seat, running.nth, told, self.ending.is_some(), self.events)
+        let Ok(message) = running.messages.try_recv() else { return false };
+        if pass_on(&mut self.seat, running.nth, message, self.ending.is_some(), self.events)
             && let Some(job) = self.job.take()
         {
-            // It has told its last. A panic was reported when it happened.
+            // That was its last message. A panic was reported when it happened.
             let _ = job.thread.join();
         }
         true
@@ -141,7 +141,7 @@ impl Agent<'_> {
             Action::Begin { nth, at } => {
                 let at = self.seat.instant(at);
                 if let Some(begin) = self.job.as_ref().filter(|job| job.nth == nth).and_then(|job| job.begin.as_ref()) {
-                    // The thread waits for it; if it has ended, it has told why.
+                    // The thread waits for it; if it has ended, its last message says why.
                     let _ = begin.send(at);
                 }
             }
@@ -171,19 +171,19 @@ fn report(notice: &Notice, events: &dyn EventSink) {
     }
 }
 
-/// Passes on what a task's thread told. Returns true if that was its end.
-fn pass_on(seat: &mut Seat, nth: u32, told: Told, is_ending: bool, events: &dyn EventSink) -> bool {
-    match told {
-        Told::Ready => {
+/// Passes on a message of a task's thread. Returns true if it was the last one.
+fn pass_on(seat: &mut Seat, nth: u32, message: TaskMessage, is_ending: bool, events: &dyn EventSink) -> bool {
+    match message {
+        TaskMessage::Ready => {
             events.note("connected; waits for the common start");
             seat.ready(nth);
             false
         }
-        Told::Batch(batch) => {
+        TaskMessage::Batch(batch) => {
             seat.batch(nth, batch);
             false
         }
-        Told::Did(did) => {
+        TaskMessage::Did(did) => {
             let did = did.map_err(|why| if is_ending { ENDED_BY_USER.to_owned() } else { why });
             let did = did.and_then(|done| match done {
                 Done::Drove(..) if is_ending => Err(ENDED_BY_USER.to_owned()),
@@ -207,7 +207,7 @@ impl Job {
     fn begin(nth: u32, run: u64, task: &[u8], allowed: &Arc<Allowed>, events: &dyn EventSink) -> Option<Self> {
         let control = Arc::new(Control::new());
         let (begin, moment) = mpsc::channel();
-        let (tell, told) = mpsc::channel();
+        let (sender, messages) = mpsc::channel();
         let task = task::decode::<Task>(task);
         match &task {
             Ok(Task::Drive(task)) => {
@@ -229,13 +229,13 @@ impl Job {
             let done = task.and_then(|task| match task {
                 Task::Look(task) => look(&task, &allowed).map(Done::Looked),
                 Task::Load(task) => load(&task, &allowed, &inner).map(Done::Loaded),
-                Task::Drive(task) => drive(&task, &allowed, &inner, &moment, &tell),
+                Task::Drive(task) => drive(&task, &allowed, &inner, &moment, &sender),
             });
             // The agent listens until it has heard this.
-            let _ = tell.send(Told::Did(done));
+            let _ = sender.send(TaskMessage::Did(done));
         };
         let thread = std::thread::Builder::new().name("pgdyno-task".to_owned()).spawn(work).ok()?;
-        Some(Self { nth, control, begin: Some(begin), told, thread })
+        Some(Self { nth, control, begin: Some(begin), messages, thread })
     }
 
     fn stop(&mut self, at_once: bool) {

@@ -49,8 +49,8 @@ pub(super) enum Request {
     },
 }
 
-/// What the thread tells.
-pub(super) enum Told {
+/// A message of the thread that keeps in touch with the agents.
+pub(super) enum TeamMessage {
     News(News),
     /// The common start was ordered: its moment here, and by the meeting server's clock; `None` if that is unknown.
     Go(Option<(Instant, u64)>),
@@ -59,7 +59,7 @@ pub(super) enum Told {
 /// Agents that serve a run. Dropping it releases them.
 pub(crate) struct Team {
     requests: Option<Sender<Request>>,
-    told: Receiver<Told>,
+    messages: Receiver<TeamMessage>,
     thread: Option<JoinHandle<()>>,
     pub(super) members: Vec<AgentRow>,
     options: ConnectOptions,
@@ -87,7 +87,7 @@ impl Team {
         let program = program(word.as_deref());
         let mut started = match &word {
             Some(word) => {
-                // A meeting that is not there is told before anything is started.
+                // A meeting that cannot be reached fails before anything is started.
                 super::list(meet)?;
                 Some(Started::start(&order.ssh, &options, word, &allowing(target, drive), events)?)
             }
@@ -98,10 +98,10 @@ impl Team {
         let (desk, members) = gathering.wait(desk, started.as_mut())?;
         let members: Vec<_> = members.iter().filter_map(|member| desk.agent(*member)).cloned().collect();
         let (requests, inbox) = mpsc::channel();
-        let (tell, told) = mpsc::channel();
-        let keep = move || keep(desk, &inbox, &tell);
+        let (sender, messages) = mpsc::channel();
+        let keep = move || keep(desk, &inbox, &sender);
         let thread = std::thread::Builder::new().name("pgdyno-meeting".to_owned()).spawn(keep).or_fail(Code::Start)?;
-        Ok(Some(Self { requests: Some(requests), told, thread: Some(thread), members, options, started }))
+        Ok(Some(Self { requests: Some(requests), messages, thread: Some(thread), members, options, started }))
     }
 
     /// Returns the number of agents.
@@ -143,7 +143,7 @@ impl Team {
     ) -> Result<Option<String>> {
         let ours = ours.and_then(system_identifier);
         let warning = (ours.is_some() && ours == self.meeting_server()).then(|| {
-            "the meeting database is on the measured server (name another one by --meet): what the drivers tell each \
+            "the meeting database is on the measured server (name another one by --meet): what the drivers send each \
              other is part of its work"
                 .to_owned()
         });
@@ -185,11 +185,11 @@ impl Team {
             if interrupt.control.is_stopping() {
                 self.stop(true);
             }
-            match self.told(POLL_INTERVAL)? {
-                Some(Told::News(News::Ended(_))) if interrupt.control.is_stopping() => {
+            match self.next_message(POLL_INTERVAL)? {
+                Some(TeamMessage::News(News::Ended(_))) if interrupt.control.is_stopping() => {
                     return Err(Failure::new(Code::Interrupted, "interrupted while the agents looked at the target"));
                 }
-                Some(Told::News(News::Ended(end))) => return Ok(end),
+                Some(TeamMessage::News(News::Ended(end))) => return Ok(end),
                 _ => {}
             }
         }
@@ -210,10 +210,10 @@ impl Team {
         self.request(Request::Stop { at_once });
     }
 
-    /// Waits for what the thread tells.
-    pub(super) fn told(&self, patience: Duration) -> Result<Option<Told>> {
-        match self.told.recv_timeout(patience) {
-            Ok(told) => Ok(Some(told)),
+    /// Waits for a message of the thread. Returns `None` if none came in time.
+    pub(super) fn next_message(&self, patience: Duration) -> Result<Option<TeamMessage>> {
+        match self.messages.recv_timeout(patience) {
+            Ok(message) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(Failure::new(Code::Run, "the thread that keeps in touch with the agents has ended"))
@@ -300,20 +300,20 @@ impl GatheringAgents<'_> {
 }
 
 /// Keeps in touch until nobody asks for anything any more.
-fn keep(mut desk: Desk, inbox: &Receiver<Request>, tell: &Sender<Told>) {
+fn keep(mut desk: Desk, inbox: &Receiver<Request>, sender: &Sender<TeamMessage>) {
     loop {
         match inbox.try_recv() {
             Ok(Request::Begin { tasks, is_load }) => desk.begin(&tasks, !is_load, is_load),
             Ok(Request::Look { tasks }) => desk.begin(&tasks, false, false),
             Ok(Request::Go { lead }) => {
                 let at = desk.go_in(lead).and_then(|at| Some((at, desk.server_ns(at)?)));
-                drop(tell.send(Told::Go(at)));
+                drop(sender.send(TeamMessage::Go(at)));
             }
             Ok(Request::Stop { at_once }) => desk.stop(at_once),
             Err(mpsc::TryRecvError::Disconnected) => break,
             Err(mpsc::TryRecvError::Empty) => {
                 if let Some(news) = desk.step(POLL_INTERVAL) {
-                    drop(tell.send(Told::News(news)));
+                    drop(sender.send(TeamMessage::News(news)));
                 }
             }
         }
