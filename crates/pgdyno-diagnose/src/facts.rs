@@ -129,6 +129,17 @@ impl<'a> Facts<'a> {
         self.setting(name).map(|value| format!("{name} is {value}"))
     }
 
+    /// Returns a setting of the sessions of streams: their own, or else the server's.
+    pub(crate) fn streams_setting(&self, name: &str) -> Option<&str> {
+        let own = self.record.plan.analytics.settings.get(name).map(String::as_str);
+        own.or_else(|| self.setting(name))
+    }
+
+    /// Returns the parallel workers that one query of a stream may have.
+    pub(crate) fn streams_workers_each(&self) -> Option<f64> {
+        self.streams_setting("max_parallel_workers_per_gather")?.parse().ok()
+    }
+
     /// A setting that is a size.
     pub(crate) fn setting_bytes(&self, name: &str) -> Option<f64> {
         parse::bytes(self.setting(name)?).ok().map(|bytes| bytes as f64)

@@ -3,8 +3,6 @@
 use pgdyno_results::{RunRecord, StatementRecord, StreamsRecord};
 use pgdyno_text::units::plain_plural;
 
-use crate::facts::Facts;
-
 /// The streams of the first stage, on the server of the transactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Streams<'a> {
@@ -40,22 +38,6 @@ impl<'a> Streams<'a> {
         let wanted = without_constants(text);
         let mut own = self.record.statements.iter().filter(|statement| is_of_streams(self.record, statement));
         own.any(|statement| without_constants(&statement.sql) == wanted)
-    }
-
-    /// Returns a setting of the streams' sessions: their own, or else the server's.
-    pub(crate) fn setting<'f>(self, facts: &'f Facts<'_>, name: &str) -> Option<&'f str> {
-        let own = facts.record.plan.analytics.settings.get(name).map(String::as_str);
-        own.or_else(|| facts.setting(name))
-    }
-
-    /// `name is value` of the streams' sessions, where it is known.
-    pub(crate) fn setting_is(self, facts: &Facts<'_>, name: &str) -> String {
-        self.setting(facts, name).map_or_else(String::new, |value| format!(" ({name} is {value})"))
-    }
-
-    /// Returns the parallel workers that one query may have.
-    pub(crate) fn workers_each(self, facts: &Facts<'_>) -> Option<f64> {
-        self.setting(facts, "max_parallel_workers_per_gather")?.parse().ok()
     }
 }
 

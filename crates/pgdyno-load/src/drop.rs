@@ -8,7 +8,7 @@ use crate::fill::apart;
 use crate::lock_key::lock_key;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
-use crate::state::stamp;
+use crate::state::{stamp, taken};
 use crate::steps::{self, Done};
 use crate::{LoadError, Owner, Taken, state};
 
@@ -55,7 +55,7 @@ fn drop_patiently(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<
     let mut transaction = None;
     let dropped = lock(admin, meta.dataset)
         .and_then(|()| Inventory::take(admin, data, &caps))
-        .and_then(|inventory| match inventory.taken(admin, data)? {
+        .and_then(|inventory| match taken::taken(admin, &inventory, data)? {
             Some(taken) => Err(LoadError::Taken(Box::new(Taken { is_forcible: false, ..taken }))),
             None => drop_all(admin, &inventory, meta.dataset, force),
         })

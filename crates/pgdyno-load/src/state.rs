@@ -1,6 +1,8 @@
 //! State of a workload's data in a database.
 
+pub(crate) mod catalog;
 pub(crate) mod changes;
+pub(crate) mod driven_by;
 pub(crate) mod fate;
 pub(crate) mod inventory;
 pub(crate) mod layout;
@@ -13,13 +15,14 @@ pub(crate) mod schema;
 pub(crate) mod sql_objects;
 pub(crate) mod stamp;
 pub(crate) mod stored;
+pub(crate) mod taken;
 
 use pgdyno_net::Admin;
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::state::inventory::Inventory;
 use crate::state::ledger::Left;
-use crate::state::owner::Taken;
+use crate::state::taken::Taken;
 use crate::{Kept, LoadError, Stamp, identity};
 
 /// State of a data set in a database.
@@ -111,7 +114,7 @@ pub(crate) fn examine(
         let maker = inventory.maker.map(|maker| maker.name);
         return Ok(DataState::Foreign { scale: foreign_scale(admin, data), maker });
     }
-    if let Some(taken) = inventory.taken(admin, data)? {
+    if let Some(taken) = taken::taken(admin, inventory, data)? {
         return Ok(DataState::Taken(taken));
     }
     let read = match inventory.has_stamps {

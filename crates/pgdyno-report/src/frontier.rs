@@ -11,7 +11,6 @@ use pgdyno_text::wrap::hanging;
 use crate::html;
 use crate::latency_table::aligned;
 
-pub use crate::html::frontier::{body, title};
 pub(crate) use svg::svg;
 
 /// Renders the record of a frontier.

@@ -8,6 +8,7 @@ use pgdyno_text::units::{count, rate};
 use pgdyno_untrusted::MarkdownText;
 
 use crate::Extent;
+use crate::group_name::group_name;
 use crate::latency_table::{aligned, cells, percentile_columns};
 use crate::{analytics, query_costs, tasks};
 
@@ -51,11 +52,6 @@ pub(crate) fn rows(record: &RunRecord, extent: Extent) -> Vec<Row> {
         .collect()
 }
 
-/// Returns the name of a group; with its stage, if there are several.
-pub(crate) fn name(record: &RunRecord, stage: &str, group: &str) -> String {
-    if record.stages.len() > 1 { format!("{stage}: {group}") } else { group.to_owned() }
-}
-
 fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &GroupRecord) -> Vec<Row> {
     let summary = &group.summary;
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
@@ -81,7 +77,7 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
     ];
     let response = summary.response_latency_ns.as_ref();
     let n = summary.committed + summary.rolled_back;
-    let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response, n)];
+    let mut rows = vec![row(group_name(record, &stage.name, &group.name), false, first, response, n)];
     // The tasks of a stage that ends with them have a table of their own.
     let has_own_table = analytics::has_table(record, &stage.name, &group.name);
     if group.transactions.len() > 1

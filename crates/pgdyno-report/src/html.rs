@@ -19,9 +19,10 @@ mod events;
 mod figures;
 mod findings;
 mod first_screen;
-pub(crate) mod frontier;
+pub mod frontier;
 mod groups;
 mod growth;
+mod head;
 mod latencies;
 mod machines;
 mod mark;
@@ -48,10 +49,10 @@ use serde_json::Value;
 
 pub use again::command_line;
 pub use chart::{Chart, Fold, Ink, Mark, Part, Series};
+pub use head::{STYLE, policy};
 pub use latencies::Latencies;
 pub use mark::VerdictMark;
 pub use markup::{Column, Html};
-pub use page::{STYLE, policy};
 
 use crate::compare::Comparison;
 use crate::scaling::{Scaling, scaling};

@@ -15,6 +15,7 @@ mod drawing;
 pub mod flame;
 pub mod forms;
 pub mod frontier;
+mod group_name;
 mod groups;
 pub mod guide;
 pub mod history;

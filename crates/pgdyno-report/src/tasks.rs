@@ -8,7 +8,7 @@ use pgdyno_results::{GroupRecord, RunRecord, StageRecord, StatementRecord, Trans
 use pgdyno_text::units::{count, ms};
 use pgdyno_untrusted::MarkdownText;
 
-use crate::groups;
+use crate::group_name::group_name;
 use crate::latency_table::aligned;
 use crate::query_costs::Columns;
 
@@ -170,7 +170,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let columns = COLUMNS.map(str::to_owned);
     for (stage, group) in groups(record).filter(|(_, group)| !group.transactions.is_empty()) {
         let rows: Vec<_> = of_group(group).map(|task| (task.txn.name.clone(), task.cells())).collect();
-        aligned(&groups::name(record, &stage.name, &group.name), &columns, &rows, out)?;
+        aligned(&group_name(record, &stage.name, &group.name), &columns, &rows, out)?;
         writeln!(out)?;
     }
     Ok(())
@@ -179,7 +179,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
 /// Writes the tables as Markdown.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     for (stage, group) in groups(record).filter(|(_, group)| !group.transactions.is_empty()) {
-        let name = groups::name(record, &stage.name, &group.name);
+        let name = group_name(record, &stage.name, &group.name);
         writeln!(
             out,
             "| {} | {} |\n| --- |{}",

@@ -14,6 +14,7 @@ mod clock;
 pub(crate) mod database;
 mod horizon;
 mod io;
+mod keyed_tables;
 mod locks;
 mod plans;
 mod redacted;

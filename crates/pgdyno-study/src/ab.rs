@@ -19,7 +19,7 @@ use pgdyno_text::units;
 pub use begin::{Begin, Wanted, begin, resume};
 pub use side::Side;
 
-use crate::runner::{Run, Runner};
+use crate::run::{Run, Runner};
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{Decider, percent, task_ratios};
 

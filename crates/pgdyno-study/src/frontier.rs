@@ -15,7 +15,7 @@ use pgdyno_results::{FrontierPoint, FrontierRecord, Objective, Resumable as _, R
 use pgdyno_text::units;
 
 use crate::page::write_page;
-use crate::runner::{Run, Runner};
+use crate::run::{Run, Runner};
 use crate::search::judge::judge;
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{interval, order_of, result, with_streams};

@@ -17,6 +17,7 @@ pub mod objectives;
 pub mod page;
 pub mod private_server;
 pub mod process;
+pub mod run;
 pub mod runner;
 pub mod search;
 mod stored;

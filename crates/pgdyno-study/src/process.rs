@@ -18,7 +18,7 @@ use pgdyno_life::target::own_program;
 use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::runner::{Run, Runner};
+use crate::run::{Run, Runner};
 
 /// The environment variable that names the store to which a run pushes itself.
 pub const STORE_VARIABLE: &str = "PGDYNO_STORE";

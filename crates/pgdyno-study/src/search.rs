@@ -16,7 +16,7 @@ use pgdyno_report::search::load as words;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, run_id, write_json};
 use pgdyno_text::units;
 
-use crate::runner::{Run, Runner};
+use crate::run::{Run, Runner};
 use crate::stored;
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{Decider, Outcome};

@@ -10,6 +10,7 @@ mod files;
 mod groups;
 mod manifest;
 mod meta;
+mod script_entry;
 mod source;
 mod sql;
 mod tables;

@@ -6,6 +6,7 @@
 mod checks;
 mod client;
 mod keys;
+mod layout;
 mod mixes;
 mod rows;
 mod schema;
@@ -19,9 +20,9 @@ use pgdyno_workload::{
 
 use client::{Client, Op, ReadModifyWrite};
 use keys::Keys;
+use layout::Layout;
 pub(crate) use mixes::{A, B, C, D, E, F};
 use mixes::{LOST_UPDATES, READ_MODIFY_WRITE, SCAN_LENGTH};
-use schema::Layout;
 
 /// Builds one of the workloads.
 pub(crate) fn build(meta: &'static Meta, params: &Params) -> Workload {
@@ -190,7 +191,7 @@ impl Ycsb {
                 "lost updates are not counted: a field of {} bytes has no room for the number; use --field-bytes {} or \
                  more",
                 self.layout.field_bytes,
-                rows::MARKED_BYTES
+                layout::MARKED_BYTES
             ));
         }
         advice

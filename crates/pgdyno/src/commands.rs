@@ -3,6 +3,7 @@
 mod ab;
 mod agent;
 mod cache;
+mod central;
 mod check;
 mod compare;
 mod confirm;

@@ -55,7 +55,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some(format!(
             "raise work_mem for the streams alone, as far as memory allows: --analytics-set work_mem=…{}",
-            streams.setting_is(facts, "work_mem")
+            facts.streams_setting("work_mem").map_or_else(String::new, |value| format!(" (work_mem is {value})"))
         )),
         also_seen: true,
     })
@@ -63,10 +63,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 
 /// Returns what the streams' sessions may use; `None` where their settings are not known.
 pub(super) fn allowed(facts: &Facts<'_>, streams: Streams<'_>) -> Option<Allowed> {
-    let value = streams.setting(facts, "work_mem")?;
+    let value = facts.streams_setting("work_mem")?;
     let each = pgdyno_text::parse::bytes(value).ok()? as f64;
-    let most = streams.setting(facts, "max_parallel_workers").and_then(|n| n.parse().ok()).unwrap_or(f64::INFINITY);
-    let workers = (streams.number() * streams.workers_each(facts)?).min(most);
+    let most = facts.streams_setting("max_parallel_workers").and_then(|n| n.parse().ok()).unwrap_or(f64::INFINITY);
+    let workers = (streams.number() * facts.streams_workers_each()?).min(most);
     let bytes_all = each * (streams.number() + workers);
     let with = if workers > 0.0 { format!(" and up to {workers} parallel workers") } else { String::new() };
     Some(Allowed {

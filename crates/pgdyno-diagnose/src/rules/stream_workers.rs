@@ -19,8 +19,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.waits.looks < SAMPLES_MIN || at_work <= 0.0 {
         return None;
     }
-    let most = streams.setting(facts, "max_parallel_workers").and_then(|n| n.parse::<f64>().ok());
-    let wanted = streams.workers_each(facts).map(|each| each * streams.number());
+    let most = facts.streams_setting("max_parallel_workers").and_then(|n| n.parse::<f64>().ok());
+    let wanted = facts.streams_workers_each().map(|each| each * streams.number());
     // From 18 on the server counts those that plans asked for.
     let [asked, launched] = [database::PARALLEL_WORKERS_TO_LAUNCH, database::PARALLEL_WORKERS_LAUNCHED]
         .map(|column| facts.rate(column).filter(|rate| *rate > 0.0));

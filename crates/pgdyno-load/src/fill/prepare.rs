@@ -12,6 +12,7 @@ use crate::state::ledger::{self, Found, Ledger, Left};
 use crate::state::object::Object;
 use crate::state::owner;
 use crate::state::stamp::{self, command};
+use crate::state::taken;
 use crate::steps;
 use crate::{DataState, Dropped, Kept, LoadError, Owner, Phase, Progress, Stamp, Taken};
 
@@ -69,7 +70,7 @@ impl Load<'_> {
     /// progress that stays, and the dropped objects.
     fn clear(&self, admin: &mut Admin, stamp: &Stamp) -> Result<(String, Option<Found>, Dropped), LoadError> {
         let inventory = Inventory::take(admin, self.data, self.caps)?;
-        if let Some(taken) = inventory.taken(admin, self.data)? {
+        if let Some(taken) = taken::taken(admin, &inventory, self.data)? {
             return self.make_room(admin, inventory, taken);
         }
         if inventory.foreign().is_empty() && !self.how.replace {

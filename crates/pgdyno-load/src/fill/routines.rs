@@ -7,7 +7,7 @@ use pgdyno_workload::{Capabilities, DataSet, Routine};
 use crate::fill::distribute;
 use crate::state::inventory::Inventory;
 use crate::state::object::Object;
-use crate::state::{layout, stamp};
+use crate::state::{layout, stamp, taken};
 use crate::{LoadError, Phase};
 
 /// Creates or replaces the workload's routines if they are missing or differ: an older pgdyno may have loaded correct
@@ -24,7 +24,7 @@ pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabiliti
         return Ok(());
     }
     let inventory = Inventory::take(admin, data, caps)?;
-    if let Some(taken) = inventory.taken(admin, data)? {
+    if let Some(taken) = taken::taken(admin, &inventory, data)? {
         return Err(LoadError::Taken(Box::new(taken)));
     }
     let foreign: Vec<_> = inventory.routines.iter().filter(|r| r.is_foreign()).map(|r| r.title()).collect();

@@ -14,8 +14,8 @@ use crate::error::is_there;
 use crate::fill::loading::Load;
 use crate::session::Session;
 use crate::state::ledger::Found;
-use crate::state::owner;
 use crate::state::sql_objects::{self, Address, Marked};
+use crate::state::taken;
 use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport, Taken, steps};
 
 impl Load<'_> {
@@ -142,7 +142,7 @@ impl Making<'_, '_> {
         // The transaction has failed.
         let rolled_back = self.control.execute(Phase::Schema, None, "rollback");
         let found = rolled_back
-            .and_then(|_| self.control.run(Phase::Schema, None, |admin| owner::owners_of(admin, home, &names)));
+            .and_then(|_| self.control.run(Phase::Schema, None, |admin| taken::owners_of(admin, home, &names)));
         let (dataset, workload) = (data.meta().dataset.to_owned(), data.meta().id.to_owned());
         match found {
             Ok(owners) if owners.iter().any(|owner| owner.dataset != dataset) => {

@@ -6,9 +6,8 @@ use std::collections::{HashMap, HashSet};
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, DataSet, Maker, Table};
 
-use crate::state::inventory::Inventory;
+use crate::LoadError;
 use crate::state::object::Object;
-use crate::{LoadError, state};
 
 /// Returns the program that made all tables, if the workload knows it: its routines are there, or the tables have the
 /// columns, types and unique keys of that program. The tables of a program without routines are known by their names.
@@ -36,21 +35,8 @@ pub fn shortcomings(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     lacking(admin, &data.tables(caps)).map_err(LoadError::Catalog)
 }
 
-/// Returns the other program that may have changed the data: its tables are there, or its routines are beside
-/// pgdyno's.
-///
-/// # Errors
-/// When the catalog cannot be read.
-pub fn driven_by(admin: &mut Admin, data: &dyn DataSet) -> Result<Option<&'static Maker>, LoadError> {
-    let Some(maker) = data.other_maker() else { return Ok(None) };
-    if has_routines(admin, maker).map_err(LoadError::Catalog)? {
-        return Ok(Some(maker));
-    }
-    let caps = state::capabilities(admin);
-    Ok(Inventory::take(admin, data, &caps)?.maker)
-}
-
-fn has_routines(admin: &mut Admin, maker: &Maker) -> Result<bool, AdminError> {
+/// Returns true if all routines of the program are in the current schema.
+pub(super) fn has_routines(admin: &mut Admin, maker: &Maker) -> Result<bool, AdminError> {
     let names: Vec<_> = maker.routines.iter().map(|name| quote::literal(name)).collect();
     let found = admin.query_one(&format!(
         "select count(distinct proname) from pg_proc \

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use pgdyno_results::{AbRecord, AbVerdict};
 
 use super::change::Scale;
+use super::head::head;
 use super::mark::VerdictMark;
 use super::markup::Html;
-use super::page::head;
 use super::sentence_case;
 use crate::ab::{lines, verdict};
 use crate::compare::words::{share, signed};

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use pgdyno_results::{FrontierRecord, RunRecord, is_run_name};
 
+use super::head::head;
 use super::markup::{Column, Html};
-use super::page::head;
 use crate::frontier::{COLUMNS, findings, place, reach_note, rows, svg};
 
 /// The beginning of the name of a frontier's runs as a suite.

@@ -7,7 +7,8 @@ use super::chart::{Chart, Mark, Part, Series};
 use super::drive::{rate, series};
 use super::markup::{Column, Html};
 use crate::Extent;
-use crate::groups::{FIRST, Row, columns, name, rows};
+use crate::group_name::group_name;
+use crate::groups::{FIRST, Row, columns, rows};
 
 /// Writes the table.
 pub(super) fn table(record: &RunRecord, html: &mut Html) {
@@ -31,7 +32,7 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
         return Vec::new();
     }
     let of = |draw: &dyn Fn(&str, &GroupTimeline) -> Series| {
-        groups.iter().map(|group| draw(&name(&run.record, &group.stage, &group.group), group)).collect()
+        groups.iter().map(|group| draw(&group_name(&run.record, &group.stage, &group.group), group)).collect()
     };
     let chart = |title: &str, note: &str, unit: &str, logarithmic, series| Chart {
         title: title.to_owned(),

@@ -1,10 +1,8 @@
 //! The whole page.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use sha2::Digest as _;
 
+use super::head::{SCRIPT, head};
 use super::markup::Html;
 use super::{
     Link, ReportRun, comparison, data, events, figures, findings, first_screen, frontier, growth, machines, plans,
@@ -13,27 +11,6 @@ use super::{
 use crate::compare::Comparison;
 use crate::describe::what_ran;
 use crate::scaling::Scaling;
-
-/// The style of a page, for other pages with the same look.
-pub const STYLE: &str = include_str!("assets/page.css");
-
-/// The script: one scope for all files, which nothing else can access.
-const SCRIPT: &str = concat!(
-    "(() => {\n\"use strict\";\n",
-    include_str!("assets/scale.js"),
-    include_str!("assets/units.js"),
-    include_str!("assets/frame.js"),
-    include_str!("assets/export.js"),
-    include_str!("assets/view.js"),
-    include_str!("assets/marks.js"),
-    include_str!("assets/lines.js"),
-    include_str!("assets/paths.js"),
-    include_str!("assets/heat.js"),
-    include_str!("assets/curve.js"),
-    include_str!("assets/growth.js"),
-    include_str!("assets/main.js"),
-    "})();\n"
-);
 
 /// The contents of a page.
 #[derive(Default)]
@@ -201,25 +178,4 @@ fn title(page: &Page<'_>) -> String {
             format!("{} runs: {}", runs.len(), names.join(", "))
         }
     }
-}
-
-pub(super) fn head(title: &str, html: &mut Html) {
-    html.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
-    html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"").text(&policy()).raw("\">\n");
-    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<title>").text(title).raw(" – pgdyno</title>\n");
-    html.raw("<style>").raw(STYLE).raw("</style></head>\n<body>\n");
-}
-
-/// Returns the page's policy: no request, no script and no style but its own; pictures only as data, for the export of
-/// charts.
-#[must_use]
-pub fn policy() -> String {
-    let hash = |text: &str| STANDARD.encode(sha2::Sha256::digest(text));
-    format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
-         form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
-    )
 }

@@ -1,6 +1,6 @@
 //! Pages of frontiers of transactions and queries.
 
-use pgdyno_report::frontier::{body, title};
+use pgdyno_report::html::frontier::{body, title};
 use pgdyno_results::FrontierRecord;
 
 use super::{begin, end};

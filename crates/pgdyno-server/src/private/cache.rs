@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::private::instance::{lock_file, set_mode, size_of_tree};
 use crate::private::places::Places;
-use crate::private::programs::find::Installation;
+use crate::private::programs::installation::Installation;
 use crate::private::space::free_bytes;
 
 /// What makes entries of other versions of this program unusable: the way they are written.
@@ -281,7 +281,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::private::programs::find::Origin;
+    use crate::private::programs::installation::Origin;
     use crate::private::programs::version::PgVersion;
 
     fn wanted(identity: &str) -> WantedData {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::private::error::EmbeddedError;
 use crate::private::instance;
 use crate::private::pipe::{Event, Order, SUPERVISE, Spec};
-use crate::private::programs::find::Installation;
+use crate::private::programs::installation::Installation;
 use crate::private::progress::Progress;
 use crate::private::server::PrivateServer;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::private::account::Account;
-use crate::private::programs::find::Installation;
+use crate::private::programs::installation::Installation;
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod find;
+pub(crate) mod installation;
 pub mod portable;
 pub(crate) mod version;
 pub(crate) mod want;

@@ -7,7 +7,7 @@ use pgdyno_net::{ConnectOptions, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::private::instance;
-use crate::private::programs::find::Installation;
+use crate::private::programs::installation::Installation;
 use crate::private::sizing::Setting;
 
 /// The superuser of a private server; its owner connects as this role through the socket.
@@ -165,7 +165,7 @@ pub enum PasswordError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::private::programs::find::Origin;
+    use crate::private::programs::installation::Origin;
     use crate::private::programs::version::PgVersion;
 
     fn server(socket_dir: &str) -> PrivateServer {

@@ -2,7 +2,7 @@
 
 use pgdyno_net::AdminError;
 
-use super::row_locks::{self, Keyed};
+use super::keyed_tables::{self, KeyedTable};
 use super::session::Session;
 
 /// Properties of the server and of the sampling role.
@@ -28,7 +28,7 @@ pub(crate) struct Scene {
     /// The `application_name` of the clients' sessions.
     pub(super) clients: Option<String>,
     /// The workload's tables whose rows can be named.
-    pub(super) keyed: Vec<Keyed>,
+    pub(super) keyed: Vec<KeyedTable>,
 }
 
 const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
@@ -45,7 +45,7 @@ impl Scene {
     /// Looks at the server, and at the keys of the workload's `tables`.
     pub(super) fn look(session: &mut Session, tables: &[String]) -> Result<Option<Self>, AdminError> {
         let Some(row) = session.ask(SQL)?.and_then(|rows| rows.into_iter().next()) else { return Ok(None) };
-        let keyed = row_locks::keyed(session, tables)?;
+        let keyed = keyed_tables::keyed(session, tables)?;
         let mut cells = row.into_iter();
         let mut next = || cells.next().flatten();
         let text = Option::unwrap_or_default;

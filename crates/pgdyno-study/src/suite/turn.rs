@@ -15,7 +15,8 @@ use super::decider::left_s;
 use super::run::SuiteRun;
 use super::standing::{self, Done};
 use super::view;
-use crate::runner::{Ended, Run, Runner};
+use crate::run::{Run, Runner};
+use crate::runner::Ended;
 
 /// How often the changing line is updated.
 const SHOWN: Duration = Duration::from_millis(500);

@@ -4,7 +4,7 @@ use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Arrivals, Clients, Ends, Group, Pace, Rate, Results, Stage};
 use serde::Deserialize;
 
-use super::manifest::ScriptEntry;
+use super::script_entry::ScriptEntry;
 use crate::scripted::{GroupScripts, Groups};
 
 /// The highest rate, as for `--rate`.

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_untrusted::RelativePath;
-
 use pgdyno_workload::{ParamKind, in_plain_words};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::groups::{OwnGroup, StageEntry};
+use super::script_entry::ScriptEntry;
 
 /// The file.
 #[derive(Debug, Deserialize)]
@@ -53,16 +51,6 @@ pub(super) struct DataEntry {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ScriptEntry {
-    /// Its path in the directory.
-    #[serde(deserialize_with = "path_inside")]
-    pub(super) file: String,
-    #[serde(default = "one")]
-    pub(super) weight: u32,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct CheckEntry {
     pub(super) name: String,
     /// The condition, in words.
@@ -73,19 +61,6 @@ pub(super) struct CheckEntry {
     /// Whether it must return the same rows as before the run.
     #[serde(default)]
     pub(super) unchanged: bool,
-}
-
-/// Takes a path that leads to no other place than the directory.
-fn path_inside<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let path = String::deserialize(deserializer)?;
-    match RelativePath::parse(&path) {
-        Ok(_) => Ok(path),
-        Err(error) => Err(D::Error::custom(format!("{error}; a script is a file in the directory of the workload"))),
-    }
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// A parameter with its default.

@@ -1,4 +1,4 @@
-//! The answers of the queries with the standard's parameters as checks, and the digests of the tables.
+//! The answers of the queries with the standard's parameters as checks.
 //!
 //! `answers/make.py` makes them by another program, DuckDB, over the rows of tpchgen. The standard's own answers differ
 //! in two places: in query 11 the keys are cut to four digits, and query 17 is 348406.02 where exact arithmetic gives
@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 use pgdyno_workload::{Check, CheckCost, Expect};
 
-use super::digests::TableDigest;
 use super::parameters;
 use super::queries;
 use super::scale::ScaleFactor;
@@ -114,7 +113,7 @@ impl<'a> Answer<'a> {
 }
 
 /// Returns the sections of the answers at a scale factor by their names, if it has some.
-fn sections(scale: ScaleFactor) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(super) fn sections(scale: ScaleFactor) -> impl Iterator<Item = (&'static str, &'static str)> {
     let file = FILES.iter().find(|(thousandths, _)| *thousandths == scale.thousandths());
     let sections = file.into_iter().flat_map(|(_, text)| text.split("# "));
     sections.filter_map(|section| section.split_once('\n'))
@@ -144,17 +143,6 @@ pub(super) fn answers(scale: ScaleFactor, wanted: impl Fn(usize) -> bool) -> Vec
     CHECKS.iter().enumerate().filter_map(check).collect()
 }
 
-/// Returns rows and digest of each table as it was loaded, if they are known without its rows.
-pub(super) fn digests(scale: ScaleFactor) -> Option<Vec<TableDigest>> {
-    let (_, section) = sections(scale).find(|(section, _)| *section == "tables")?;
-    let of_table = |line: &'static str| {
-        let (table, figures) = line.split_once('|')?;
-        let (rows, digest) = figures.split_once('|')?;
-        Some(TableDigest { table, rows: rows.parse().ok()?, sum: digest.parse().ok()? })
-    };
-    section.lines().map(of_table).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,10 +159,7 @@ mod tests {
                 assert!(answer.rows.iter().all(fits) && !answer.columns.is_empty(), "{name} at {thousandths}");
             }
         }
-        assert!(
-            answers(ScaleFactor::of_thousandths(20), |_| true).is_empty()
-                && digests(ScaleFactor::of_thousandths(20)).is_none()
-        );
+        assert!(answers(ScaleFactor::of_thousandths(20), |_| true).is_empty());
     }
 
     #[test]

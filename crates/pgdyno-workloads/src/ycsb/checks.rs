@@ -2,8 +2,7 @@
 
 use pgdyno_workload::{Check, Expect, ServerCount};
 
-use super::rows::MARK;
-use super::schema::Layout;
+use super::layout::{Layout, MARK};
 
 pub(super) fn checks(layout: &Layout, inserts: bool) -> Vec<Check> {
     let rows = (!inserts).then(|| {

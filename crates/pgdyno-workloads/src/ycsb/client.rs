@@ -5,8 +5,9 @@ use pgdyno_wire::{SqlState, Value};
 use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Txn, TxnId, Verdict};
 
 use super::keys::{Chooser, Search};
+use super::layout::Layout;
 use super::rows::{count_of, push_document, push_object, push_value, write_key};
-use super::schema::{BEGIN, COMMIT, EXISTS, INSERT, LOCK, Layout, READ, SCAN};
+use super::schema::{BEGIN, COMMIT, EXISTS, INSERT, LOCK, READ, SCAN};
 
 /// An operation of YCSB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,7 @@
 use pgdyno_workload::dist::ycsb::hash;
 use pgdyno_workload::{CopyBuf, Rng, RowSource, push_int};
 
-use super::schema::Layout;
-
-/// Characters of one mark.
-pub(super) const MARK: usize = 8;
-/// The least bytes of a value with marks.
-pub(super) const MARKED_BYTES: usize = 3 * MARK;
+use super::layout::{Layout, MARK, MARKED_BYTES};
 
 /// Characters of values: YCSB's, without quotes, so that no format needs to escape them.
 const CHARACTERS: &[u8; 32] = b" !A#$%&B()*+,-./0123456789:;<=>?";

@@ -11,7 +11,7 @@ use pgdyno_net::ConnectOptions;
 use pgdyno_results::StoreError;
 use pgdyno_store::{Mirror, News, Reporter, RunName};
 
-use super::store::{Central, cache};
+use super::central::{Central, cache, failure};
 use crate::cli::ResultsArgs;
 
 /// Number of records to fetch that is worth a line.
@@ -65,7 +65,7 @@ impl Results {
     pub(super) fn update(&self, news: &mut Reporter<'_>) -> Result<()> {
         let Some(mirror) = &self.mirror else { return Ok(()) };
         let mut mirror = mirror.lock().unwrap_or_else(PoisonError::into_inner);
-        mirror.update(news).map_err(super::store::failure)
+        mirror.update(news).map_err(failure)
     }
 
     /// Lets other processes change the copies of a store's runs: all that is needed has been read. To be called before
@@ -106,7 +106,7 @@ impl Results {
         let run = record.parent().filter(|run| run.parent() == Some(&self.directory)).and_then(Path::file_name);
         let Some(run) = run.and_then(|run| RunName::parse(run.to_str()?)) else { return Ok(()) };
         let mut mirror = mirror.lock().unwrap_or_else(PoisonError::into_inner);
-        mirror.complete(&run, &mut |_| {}).map_err(super::store::failure)
+        mirror.complete(&run, &mut |_| {}).map_err(failure)
     }
 }
 
@@ -121,6 +121,6 @@ pub(super) fn report_to(progress: Progress, store: &ConnectOptions) -> impl FnMu
             let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
             progress.note(&format!("waiting for {who}, which reads the store {store}"));
         }
-        News::LeftOut(error) => progress.warn(&format!("left out: {}", super::store::failure(error).text())),
+        News::LeftOut(error) => progress.warn(&format!("left out: {}", failure(error).text())),
     }
 }

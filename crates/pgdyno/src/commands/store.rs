@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_live::Progress;
-use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
@@ -16,72 +15,14 @@ use pgdyno_report::stored::{counted, table};
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
 use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
 use pgdyno_text::units;
-use pgdyno_untrusted::require_own;
+
+use super::central::{self, Central};
+use crate::cli::StoreCommand;
 
 pub(super) use push::{admit, push_ended, push_study};
 
-use crate::cli::{StoreArgs, StoreCommand};
-
 /// The schema of a store.
 const SCHEMA: &str = "pgdyno_results";
-
-/// A store by its connection string.
-pub(super) struct Central {
-    pub(super) options: ConnectOptions,
-}
-
-impl Central {
-    /// Parses a connection string. Connects to nothing.
-    pub(super) fn of(dsn: &str) -> Result<Self> {
-        let options = ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Start)?;
-        Ok(Self { options })
-    }
-
-    fn named(args: &StoreArgs) -> Result<Self> {
-        let missing = || {
-            Failure::new(Code::Start, "no store is named").hint("give --store \"host=… dbname=…\", or set PGDYNO_STORE")
-        };
-        Self::of(&args.dsn().ok_or_else(missing)?)
-    }
-
-    pub(super) fn open(&self) -> Result<Store> {
-        Store::open(&self.options).map_err(|error| self.failure(error))
-    }
-
-    /// Returns the failure of an error of this store, with its remedy.
-    pub(super) fn failure(&self, error: CentralError) -> Failure {
-        match error {
-            CentralError::Connect(_) => {
-                Failure::new(Code::Start, error).hint(format!("the store is {}; see docs/store.md", self.options))
-            }
-            error => failure(error),
-        }
-    }
-}
-
-/// Returns the failure of an error of a store, with its remedy.
-pub(super) fn failure(error: CentralError) -> Failure {
-    let remedy = error.remedy();
-    let failure = Failure::new(Code::Start, error);
-    match remedy {
-        Some(remedy) => failure.hint(remedy),
-        None => failure,
-    }
-}
-
-/// Returns the directory of mirrors. Source: XDG base directory specification.
-pub(super) fn cache() -> Result<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    let root = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(cache)));
-    let root = root.map(|root| root.join("pgdyno")).ok_or_else(|| {
-        Failure::new(Code::Start, "there is no place for copies of a store's runs")
-            .hint("set HOME or XDG_CACHE_HOME to an absolute path")
-    })?;
-    // A mirror checks its own directory.
-    require_own(&root, None).or_fail(Code::Start)?;
-    Ok(root.join("stores"))
-}
 
 pub(crate) fn run(command: &StoreCommand) -> Result<Code> {
     match command {
@@ -125,7 +66,7 @@ enum There {
 fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> Result<Code> {
     pgdyno_results::admit(results).or_fail(Code::Start)?;
     let news = &mut super::results::report_to(Progress::new(false), &central.options);
-    let mut mirror = Mirror::open(central.open()?, &cache()?).map_err(failure)?;
+    let mut mirror = Mirror::open(central.open()?, &central::cache()?).map_err(central::failure)?;
     mirror.update(news).map_err(|error| central.failure(error))?;
     let mut form = StorePullForm {
         format_version: FORMAT_VERSION,
@@ -180,7 +121,7 @@ fn named(central: &Central, mirror: &mut Mirror, names: &[String], news: &mut Re
                 found.extend(records.iter().filter_map(run).map(There::Run));
                 continue;
             }
-            Err(pgdyno_results::StoreError::NoSuchRun { name, .. }) => failure(CentralError::NoSuch { name }),
+            Err(pgdyno_results::StoreError::NoSuchRun { name, .. }) => central::failure(CentralError::NoSuch { name }),
             Err(error) => Failure::new(Code::Start, error),
         };
         let (kind, path) = Study::find(mirror.directory(), name).or_fail(Code::Start)?.ok_or(missing)?;

@@ -11,10 +11,11 @@ use pgdyno_live::Progress;
 use pgdyno_plan::Order;
 use pgdyno_results::StudyKind;
 use pgdyno_study::lock;
-use pgdyno_study::runner::Runner;
+use pgdyno_study::run::Runner;
 use pgdyno_untrusted::Lock;
 
-use super::store::{self, Central};
+use super::central::Central;
+use super::store;
 use crate::interrupt;
 
 /// A study under way: who ends it, who sees it, and where it is pushed.

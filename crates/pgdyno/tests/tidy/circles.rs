@@ -11,21 +11,10 @@ use super::{root, sources};
 
 /// Circles that are known. Each is a debt: the list may only shrink.
 const KNOWN: &[&[&str]] = &[
-    &["pgdyno", "commands::results", "commands::store"],
-    &["pgdyno-diagnose", "account", "facts", "streams"],
     &["pgdyno-life", "drive::watch", "plan::resolve", "record::sink", "run::context"],
     &["pgdyno-load", "fill::load", "fill::loaders", "fill::loading", "fill::prepare", "fill::queue"],
     &["pgdyno-load", "fill::schedule", "fill::ways"],
-    &["pgdyno-load", "state::inventory", "state::maker", "state::owner"],
     &["pgdyno-net", "admin", "channel", "lookout", "startup", "waiting"],
-    &["pgdyno-report", "frontier", "html::frontier", "html::page"],
-    &["pgdyno-report", "groups", "tasks"],
-    &["pgdyno-server", "private::programs::find", "private::programs::want"],
-    &["pgdyno-server", "stat::row_locks", "stat::scene", "stat::source"],
-    &["pgdyno-study", "process", "runner"],
-    &["pgdyno-workloads", "own::groups", "own::manifest"],
-    &["pgdyno-workloads", "tproc_h::answers", "tproc_h::digests"],
-    &["pgdyno-workloads", "ycsb::rows", "ycsb::schema"],
 ];
 
 /// The files that each file of a crate uses, by the names of their modules.

@@ -6,7 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::private::account::Account;
-use crate::private::programs::find::{self, Installation, OLDEST_MAJOR, Origin};
+use crate::private::programs::find::{self, OLDEST_MAJOR};
+use crate::private::programs::installation::{Installation, Origin};
 
 /// The error when the PostgreSQL of a directory cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

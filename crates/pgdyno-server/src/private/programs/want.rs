@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::private::programs::find::Installation;
+use crate::private::programs::installation::Installation;
 
 /// The PostgreSQL of a private server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

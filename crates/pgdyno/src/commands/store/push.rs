@@ -14,7 +14,7 @@ use pgdyno_store::{CentralError, Local, Store};
 use pgdyno_text::units;
 use pgdyno_untrusted::ShellWord;
 
-use super::Central;
+use crate::commands::central::{self, Central};
 use crate::commands::{print_form, print_lines, print_text};
 
 /// Copies to the store what it does not have: all of the results directory, or what is named.
@@ -49,7 +49,7 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
             Err(error) if error.is_about_one() && wanted.len() > 1 => {
                 has_others |= matches!(error, CentralError::Differs { .. });
                 let path = local.path().display().to_string();
-                let why = super::failure(error).text();
+                let why = central::failure(error).text();
                 progress.warn(&format!("{path} was not pushed: {why}"));
                 refused_kinds.push(local.kind().name());
                 form.refused.push(RefusedForm { path, why });

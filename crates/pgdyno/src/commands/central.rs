@@ -1,0 +1,69 @@
+//! A store by its connection string, and the copies of its runs.
+
+use std::path::PathBuf;
+
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_store::{CentralError, Store};
+use pgdyno_untrusted::require_own;
+
+use crate::cli::StoreArgs;
+
+/// A store by its connection string.
+pub(super) struct Central {
+    pub(super) options: ConnectOptions,
+}
+
+impl Central {
+    /// Parses a connection string. Connects to nothing.
+    pub(super) fn of(dsn: &str) -> Result<Self> {
+        let options = ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Start)?;
+        Ok(Self { options })
+    }
+
+    pub(super) fn named(args: &StoreArgs) -> Result<Self> {
+        let missing = || {
+            Failure::new(Code::Start, "no store is named").hint("give --store \"host=… dbname=…\", or set PGDYNO_STORE")
+        };
+        Self::of(&args.dsn().ok_or_else(missing)?)
+    }
+
+    pub(super) fn open(&self) -> Result<Store> {
+        Store::open(&self.options).map_err(|error| self.failure(error))
+    }
+
+    /// Returns the failure of an error of this store, with its remedy.
+    pub(super) fn failure(&self, error: CentralError) -> Failure {
+        match error {
+            CentralError::Connect(_) => {
+                Failure::new(Code::Start, error).hint(format!("the store is {}; see docs/store.md", self.options))
+            }
+            error => failure(error),
+        }
+    }
+}
+
+/// Returns the failure of an error of a store, with its remedy.
+pub(super) fn failure(error: CentralError) -> Failure {
+    let remedy = error.remedy();
+    let failure = Failure::new(Code::Start, error);
+    match remedy {
+        Some(remedy) => failure.hint(remedy),
+        None => failure,
+    }
+}
+
+/// Returns the directory of mirrors. Source: XDG base directory specification.
+pub(super) fn cache() -> Result<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+    let root = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(cache)));
+    let root = root.map(|root| root.join("pgdyno")).ok_or_else(|| {
+        Failure::new(Code::Start, "there is no place for copies of a store's runs")
+            .hint("set HOME or XDG_CACHE_HOME to an absolute path")
+    })?;
+    // A mirror checks its own directory.
+    require_own(&root, None).or_fail(Code::Start)?;
+    Ok(root.join("stores"))
+}
