@@ -13,6 +13,10 @@ pub fn remedy(message: &ServerMessage) -> Option<String> {
         "42501" => right(text),
         "25006" => read_only(text),
         "57014" if text.contains("statement timeout") => time_limit("statement_timeout"),
+        // PostgreSQL also reports a statement_timeout of a millisecond or two this way, when it expires as the statement ends.
+        "57014" if text.contains("user request") => {
+            format!("find out who cancelled it (pg_cancel_backend); if nobody did, {}", time_limit("statement_timeout"))
+        }
         "55P03" if text.contains("lock timeout") => {
             format!("end the session that holds the lock, or {}", time_limit("lock_timeout"))
         }
@@ -129,6 +133,7 @@ mod tests {
             ("42501", "keine Berechtigung", "connect as a role that may do this"),
             ("25006", "cannot execute UPDATE in a read-only transaction", "default_transaction_read_only=off"),
             ("57014", "canceling statement due to statement timeout", "statement_timeout=0"),
+            ("57014", "canceling statement due to user request", "if nobody did, set statement_timeout to 0"),
             ("55P03", "canceling statement due to lock timeout", "lock_timeout=0"),
             ("57P05", "terminating connection due to idle-session timeout", "idle_session_timeout=0"),
             ("53300", "too many connections for role \"my app\"", "ALTER ROLE \"my app\" CONNECTION LIMIT"),
@@ -138,8 +143,6 @@ mod tests {
             let remedy = of(code, text).unwrap_or_default();
             assert!(remedy.contains(words), "{code} {text}: {remedy}");
         }
-        // A cancel request of a user has no remedy, and neither has a syntax error.
-        assert_eq!(of("57014", "canceling statement due to user request"), None);
         assert_eq!(of("42601", "syntax error"), None);
     }
 }
