@@ -17,7 +17,7 @@ use super::DISTRICTS;
 pub(super) use customer::{Customers, Histories};
 pub(super) use district::Districts;
 pub(super) use item::Items;
-pub(super) use order::{NewOrders, OrderLines, Orders, order_line_count};
+pub(super) use order::{NewOrders, OrderLines, Orders, order_lines};
 pub(super) use stock::Stocks;
 pub(super) use warehouse::Warehouses;
 

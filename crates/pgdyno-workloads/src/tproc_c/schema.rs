@@ -215,7 +215,7 @@ fn plain(warehouses: u32, seed: Seed) -> Vec<Table> {
             Box::new(rows::Orders { seed, warehouses }),
         ),
         Table {
-            rows: RowCount::Exact(rows::order_line_count(seed, warehouses)),
+            rows: rows::order_lines(seed, warehouses),
             ..table(
                 "order_line",
                 "ol_delivery_d timestamptz, ol_o_id integer NOT NULL, ol_w_id integer NOT NULL, \
