@@ -5,7 +5,7 @@ mod cycle;
 mod stall;
 mod vacuum;
 
-use pgdyno_results::EventRecord;
+use pgdyno_results::{EventRecord, Warning};
 
 use crate::facts::Facts;
 
@@ -19,7 +19,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> Vec<EventRecord> {
 }
 
 /// Returns warnings about what these events, or their absence, mean for the figures.
-pub(crate) fn warnings(facts: &Facts<'_>, events: &[EventRecord]) -> Vec<String> {
+pub(crate) fn warnings(facts: &Facts<'_>, events: &[EventRecord]) -> Vec<Warning> {
     [stall::warning(facts, events), vacuum::storm(facts, events), cycle::warning(facts, events)]
         .into_iter()
         .flatten()

@@ -24,7 +24,7 @@ mod streams;
 mod tables;
 mod waits;
 
-use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, TimePartRecord, Timeline};
+use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, TimePartRecord, Timeline, Warning};
 
 use facts::Facts;
 
@@ -38,7 +38,7 @@ pub struct Diagnosis {
     /// The parts of the clients' time, the largest first.
     pub clients_time: Vec<TimePartRecord>,
     /// Warnings for the reader of the figures.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Looks at a run that has ended. Where nothing was measured or nothing was sampled, there is little or nothing to tell.

@@ -168,7 +168,7 @@ impl Recorder {
         };
         summarize(&mut record, &window, &names, outcome.process.cpu_ns());
         figures::fill(&mut record, outcome, &window, &tps);
-        record.warnings = warnings::from_figures(&record, &ending);
+        record.warnings = warnings::from_figures(&record, &ending).into();
         record
     }
 

@@ -18,7 +18,9 @@ use jiff::Timestamp;
 use pgdyno_measure::stall::Pulse;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
-use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, TrustRecord, run_id, summarize};
+use pgdyno_results::{
+    CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, TrustRecord, Warning, run_id, summarize,
+};
 use pgdyno_workload::{Capabilities, Drive};
 
 use crate::exit_code::Code;
@@ -152,7 +154,7 @@ impl Recording {
         self.record.exit_code = code as u8;
         self.record.ended_at = Some(Timestamp::now().to_string());
         if let Some(failure) = self.directory.failure() {
-            self.record.warnings.push(failure.to_owned());
+            self.record.warnings.push(Warning::note(failure));
         }
         self.record.trust = Some(TrustRecord::of(&self.record));
         let mut errors = Vec::new();

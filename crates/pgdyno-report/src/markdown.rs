@@ -58,8 +58,8 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     for line in machine::lines(record, Extent::Full).into_iter().chain(cycle::lines(record)).chain(cost::line(record)) {
         writeln!(out, "- {}", MarkdownText(&line))?;
     }
-    for warning in &record.warnings {
-        writeln!(out, "- warning: {}", MarkdownText(warning))?;
+    for warning in record.warnings.iter() {
+        writeln!(out, "- warning: {}", MarkdownText(&warning.to_string()))?;
     }
     Ok(())
 }

@@ -324,7 +324,8 @@ mod tests {
         let kind =
             |nth| ErrorRecord { sqlstate: format!("4000{nth}"), count: 7, message: message(nth), place: place.clone() };
         record.errors = (1..=5).map(kind).collect();
-        record.warnings = (1..=5).map(|nth| format!("warning {nth} (do it): {}", "why ".repeat(40))).collect();
+        let warning = |nth| pgdyno_results::Warning::note(format!("warning {nth} (do it): {}", "why ".repeat(40)));
+        record.warnings = (1..=5).map(warning).collect();
         record.trust = None;
         let (short, all) = (rendered(&record, false), rendered(&record, true));
         assert!(short.lines().all(|line| line.chars().count() <= COLUMNS), "{short}");

@@ -30,7 +30,8 @@ mod tests {
     #[test]
     fn three_reasons_are_shown_and_the_others_counted() {
         let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
-        record.warnings = (1..=5).map(|nth| format!("warning {nth}: and what to do")).collect();
+        let warning = |nth| pgdyno_results::Warning::note(format!("warning {nth}: and what to do"));
+        record.warnings = (1..=5).map(warning).collect();
         record.trust = None;
         let (verdict, reasons) = lines(&record, "-v");
         assert_eq!(verdict, Trust::WithCare);

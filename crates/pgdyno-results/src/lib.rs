@@ -48,6 +48,7 @@ mod summary;
 pub mod table;
 mod timeline;
 mod trust;
+mod warning;
 
 pub use ab::{AbRecord, AbRuns, AbSide, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 pub use answers::{Answer, answers, compare_answers};
@@ -86,3 +87,4 @@ pub use study::{Study, StudyKind};
 pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
 pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_intervals, read_timeline};
 pub use trust::{Trust, TrustRecord};
+pub use warning::{Drivers, GroupOfStage, Severity, Sign, Warning, Warnings};

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::IntervalRecord;
 use crate::trust::TrustRecord;
+use crate::warning::Warnings;
 pub use analytics::{
     AnalyticsRecord, AnalyticsServerRecord, FreshnessRecord, GrowingTableRecord, QueryRecord, StreamsRecord,
     UnfinishedRecord,
@@ -208,8 +209,8 @@ pub struct RunRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients_time: Vec<TimePartRecord>,
     /// Warnings about the figures.
-    #[serde(default)]
-    pub warnings: Vec<String>,
+    #[serde(flatten)]
+    pub warnings: Warnings,
     /// How far the figures can be trusted; absent until the run has ended, and in records of before it was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustRecord>,
@@ -266,7 +267,7 @@ impl RunRecord {
             events: Vec::new(),
             findings: Vec::new(),
             clients_time: Vec::new(),
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             trust: None,
         }
     }

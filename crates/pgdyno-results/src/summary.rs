@@ -12,6 +12,7 @@ use crate::record::{
     GroupRecord, InFlightRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StageRecord,
     StatementRecord, Summary, TransactionRecord, WorkloadMetricRecord,
 };
+use crate::warning::Warning;
 
 /// Meaning of the counters, in their order.
 #[derive(Clone, Debug, Default)]
@@ -238,18 +239,9 @@ pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
         let is_of_stage =
             |metric: &&Metric| metric.measured.stage() == Some(&stage.name) && metric.measured.needs_whole_stage();
         let metrics: Vec<_> = names.metrics.iter().filter(is_of_stage).collect();
-        let undone = undone(stage, metrics.first()?, names);
-        let titles: Vec<_> = metrics.iter().map(|metric| metric.name).collect();
-        let warning = format!(
-            "not every client of stage {} ended {}: {} left out",
-            stage.name,
-            undone.join(", "),
-            match &titles[..] {
-                [one] => format!("{one} is"),
-                several => format!("{} are", several.join(" and ")),
-            }
-        );
-        (!undone.is_empty()).then_some(warning)
+        let undone: Vec<_> = undone(stage, metrics.first()?, names).into_iter().map(str::to_owned).collect();
+        let figures = metrics.iter().map(|metric| metric.name.to_owned()).collect();
+        (!undone.is_empty()).then_some(Warning::StageNotWhole { stage: stage.name.clone(), undone, figures })
     };
     let warnings: Vec<_> = record.stages.iter().filter_map(of_stage).collect();
     record.warnings.extend(warnings);
@@ -451,7 +443,7 @@ mod tests {
         record.stages = vec![StageRecord { name: "power".to_owned(), groups: vec![group], ..StageRecord::default() }];
         note_stage_metrics(&mut record, &names);
         let found = record.metrics.iter().map(|(name, metric)| (name.clone(), metric.value)).collect();
-        (found, record.warnings)
+        (found, record.warnings.iter().map(ToString::to_string).collect())
     }
 
     #[test]

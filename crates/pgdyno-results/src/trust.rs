@@ -4,7 +4,7 @@ use pgdyno_measure::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{RunRecord, Status};
+use crate::{RunRecord, Status, Warning};
 
 /// Characters of a reason that fits into a line of a summary.
 const LINE: usize = 70;
@@ -53,12 +53,12 @@ impl TrustRecord {
             let why = record.reason.as_ref().map_or_else(|| ended.to_owned(), |why| format!("{ended}: {why}"));
             return Self { verdict: Trust::NotUsable, reasons: vec![why] };
         }
-        let mut reasons: Vec<String> = record.warnings.iter().map(|warning| head(warning).to_owned()).collect();
+        let mut reasons: Vec<String> =
+            record.warnings.iter().map(|warning| head(&warning.to_string()).to_owned()).collect();
         let steady = record.summary.as_ref().and_then(|summary| summary.steadiness);
         if let Some(steady) = steady.filter(|steady| steady.verdict() == Verdict::Unknown) {
             let trend = steady.trend * 100.0;
-            // A stall, and a driver without a CPU, say more.
-            let is_first = !reasons.is_empty() && hides_more(record);
+            let is_first = record.warnings.first().is_some_and(hides_more);
             reasons.insert(
                 usize::from(is_first),
                 format!("not shown steady, {trend:+.1} % from first to last third (longer -T)"),
@@ -69,9 +69,9 @@ impl TrustRecord {
     }
 }
 
-/// Returns true if the first warning is of a stall or of a driver that waited for a CPU most of the time.
-fn hides_more(record: &RunRecord) -> bool {
-    record.summary.as_ref().is_some_and(|summary| summary.stalled_s.is_some()) || record.client.run_delay > 0.5
+/// Returns true if a warning says more than that a run is not shown to be steady: that nothing ended, or that the driver had no CPU.
+fn hides_more(warning: &Warning) -> bool {
+    matches!(warning, Warning::NothingEnded { .. } | Warning::DriverShortOfCpu { is_most: true, .. })
 }
 
 /// Returns a warning that fits into a line; of a longer one the words before the colon that explains them.
@@ -96,26 +96,30 @@ mod tests {
     fn a_run_is_good_until_something_is_known_against_it() {
         let mut record = record();
         assert_eq!(TrustRecord::of(&record), TrustRecord { verdict: Trust::Good, reasons: Vec::new() });
-        record.warnings =
-            vec!["3.0 s is short: checkpoints, autovacuum and a cold cache are not in the figures".to_owned()];
+        record.warnings = vec![Warning::ShortWindow { window_s: 3.0 }].into();
         let trust = TrustRecord::of(&record);
-        assert_eq!((trust.verdict, trust.reasons), (Trust::WithCare, vec!["3.0 s is short".to_owned()]));
-        // What fits into a line is told whole.
-        record.warnings = vec!["fsync is off: do not compare".to_owned()];
-        assert_eq!(TrustRecord::of(&record).reasons, record.warnings);
+        assert_eq!(
+            (trust.verdict, trust.reasons),
+            (Trust::WithCare, vec!["3.0 s is short (-T 1min or more)".to_owned()])
+        );
+        // What fits into a line is there as a whole.
+        record.warnings = vec![Warning::note("fsync is off: do not compare")].into();
+        assert_eq!(TrustRecord::of(&record).reasons, ["fsync is off: do not compare"]);
     }
 
     #[test]
     fn what_is_not_shown_to_be_steady_is_the_first_reason() {
         let mut record = record();
-        record.warnings = vec!["something".to_owned()];
+        record.warnings = vec![Warning::note("something")].into();
         let steadiness = SteadyRecord { variation: 0.1, trend: -0.08, chance: Some(0.09), drifts: false };
         record.summary = Some(Summary { committed: 1, steadiness: Some(steadiness), ..Summary::default() });
         let reasons = TrustRecord::of(&record).reasons;
         assert_eq!(reasons[0], "not shown steady, -8.0 % from first to last third (longer -T)");
         assert_eq!(reasons[1], "something");
-        record.summary.as_mut().unwrap().stalled_s = Some(2.0);
-        assert_eq!(TrustRecord::of(&record).reasons[0], "something", "it is about the stall");
+        let stalled = Warning::NothingEnded { stalled_s: 2.0, share: 0.2, from_s: 1.0, in_flight_max: 4 };
+        record.warnings.insert(0, stalled);
+        let reasons = TrustRecord::of(&record).reasons;
+        assert!(reasons[0].starts_with("no transaction ended for 2.0 s") && reasons[1].starts_with("not shown steady"));
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! Warns where no checkpoint was completed within the window.
 
-use pgdyno_results::EventRecord;
+use pgdyno_results::{EventRecord, Warning};
 use pgdyno_samples::{checkpointer, wal};
-use pgdyno_text::brief::duration;
-use pgdyno_text::units::mean_bytes;
 
 use super::checkpoint;
 use crate::facts::Facts;
@@ -16,7 +14,7 @@ const WAL_MIN: f64 = 16.0 * 1024.0 * 1024.0;
 
 /// Says so where no checkpoint was completed within the measured window, although the work makes some necessary: their
 /// writes, and the full images of pages after them, are not in the figures.
-pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String> {
+pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Warning> {
     let within = |event: &&EventRecord| event.until_s.is_some_and(|at| (facts.from_s..=facts.until_s).contains(&at));
     let complete = events.iter().filter(within).any(checkpoint::is_complete);
     // Without samples it is unknown; a checkpoint within the window is enough.
@@ -33,25 +31,14 @@ pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Strin
     let target = facts.setting("checkpoint_completion_target").and_then(|t| t.parse().ok()).unwrap_or(0.9);
     let by_wal_s = facts.setting_bytes("max_wal_size").map(|size| size / (1.0 + target) / (written / facts.seconds()));
     let cycle_s = by_wal_s.unwrap_or(f64::MAX).min(timeout_s);
-    let size = facts.setting_is("max_wal_size").map_or_else(String::new, |is| format!(", {is}"));
-    Some(format!(
-        "no checkpoint in the window ({} to have one): the figures leave out what checkpoints cost; checkpoint_timeout is \
-         {}{size}, and {} of WAL were written in {}",
+    Some(Warning::NoCheckpoint {
         // A checkpoint takes its share of the time until the next one is due.
-        time_option(cycle_s * (1.0 + target)),
-        duration(timeout_s),
-        mean_bytes(written),
-        duration(facts.seconds())
-    ))
-}
-
-/// Returns the option for a window of at least so long.
-fn time_option(seconds: f64) -> String {
-    if seconds <= 60.0 {
-        format!("-T {:.0}s", (seconds / 10.0).ceil() * 10.0)
-    } else {
-        format!("-T {:.0}min", (seconds / 60.0).ceil())
-    }
+        window_s: cycle_s * (1.0 + target),
+        checkpoint_timeout_s: timeout_s,
+        max_wal_size: facts.setting("max_wal_size").map(str::to_owned),
+        wal_bytes: written,
+        measured_s: facts.seconds(),
+    })
 }
 
 #[cfg(test)]
@@ -75,13 +62,13 @@ mod tests {
 
     #[test]
     fn a_window_without_a_checkpoint_says_so_and_what_would_help() {
-        let warning = run(100 << 20).ask(|facts| warning(facts, &[])).unwrap();
+        let warning = run(100 << 20).ask(|facts| warning(facts, &[])).unwrap().to_string();
         // 539 MiB at 10 MiB a second: begun after 54 s, complete nine tenths of that later.
         for part in ["(-T 2min to have one)", "is 5 min, max_wal_size is 1GB", "100.0 MiB of WAL were written in 10 s"]
         {
             assert!(warning.contains(part), "{part}: {warning}");
         }
-        let warning = run(20 << 20).ask(|facts| super::warning(facts, &[])).unwrap();
+        let warning = run(20 << 20).ask(|facts| super::warning(facts, &[])).unwrap().to_string();
         assert!(warning.contains("(-T 9min to"), "{warning}");
     }
 

@@ -1,7 +1,7 @@
 //! Times in which next to nothing was committed.
 
-use pgdyno_results::{EventRecord, TimelineInterval};
-use pgdyno_text::brief::{duration, number, percent};
+use pgdyno_results::{EventRecord, TimelineInterval, Warning};
+use pgdyno_text::brief::number;
 
 use crate::facts::Facts;
 
@@ -51,16 +51,11 @@ fn is_known(facts: &Facts<'_>) -> bool {
 }
 
 /// A warning, as a mean hides stalls.
-pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String> {
+pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Warning> {
     let stalls: Vec<_> = events.iter().filter(|event| event.kind == KIND).collect();
     let first = stalls.first().filter(|_| !is_known(facts))?;
     let (seconds, _) = super::coverage(facts, stalls.iter().copied());
-    Some(format!(
-        "throughput stalled for {} ({} of the window), first at {}: next to nothing was committed",
-        duration(seconds),
-        percent(seconds / facts.seconds()),
-        duration(first.from_s)
-    ))
+    Some(Warning::ThroughputStalled { stalled_s: seconds, share: seconds / facts.seconds(), from_s: first.from_s })
 }
 
 #[cfg(test)]
@@ -83,7 +78,7 @@ mod tests {
         let spans: Vec<_> = events.iter().map(|e| (e.from_s, e.until_s)).collect();
         assert_eq!(spans, [(4.0, Some(6.0)), (8.0, Some(9.0))]);
         assert_eq!(events[0].text, "stall: 9.0 transactions instead of about 200");
-        let warning = run.ask(|facts| warning(facts, &events)).unwrap();
+        let warning = run.ask(|facts| warning(facts, &events)).unwrap().to_string();
         assert!(warning.contains("3.0 s (30 % of the window), first at 4.0 s"), "{warning}");
     }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_results::{EventRecord, SampleTable};
+use pgdyno_results::{EventRecord, SampleTable, Warning};
 use pgdyno_samples::{Column, tables, vacuum};
-use pgdyno_text::brief::percent;
 
 use super::coverage;
 use crate::facts::Facts;
@@ -77,7 +76,7 @@ fn short(counted: &SampleTable, kind: &str, counter: Column, seen: &[EventRecord
 }
 
 /// Vacuums that were at work for so long, or so many at once, that the figures are those of a server that vacuums.
-pub(super) fn storm(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String> {
+pub(super) fn storm(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Warning> {
     let is_seen = |event: &&EventRecord| {
         matches!(event.kind.as_str(), "autovacuum" | "vacuum") && !event.text.ends_with(TOO_SHORT)
     };
@@ -87,12 +86,11 @@ pub(super) fn storm(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String>
     if share <= STORM {
         return None;
     }
-    let at_once = if most > 1 { format!(", up to {most} at once") } else { String::new() };
-    Some(format!(
-        "vacuum ran for {} of the window{at_once}: it used a part of the server{}",
-        percent(share),
-        facts.setting_is("autovacuum_max_workers").map_or_else(String::new, |is| format!(" ({is})"))
-    ))
+    Some(Warning::VacuumRan {
+        share,
+        workers_max: most as u64,
+        autovacuum_max_workers: facts.setting("autovacuum_max_workers").map(str::to_owned),
+    })
 }
 
 #[cfg(test)]
@@ -147,7 +145,7 @@ mod tests {
         let other: &[&str] = &["public", "b", "true", "x"];
         let looks: Vec<_> = (2..7).flat_map(|at| [(f64::from(at), row), (f64::from(at), other)]).collect();
         let run = Run::new().looks("vacuum", &PROGRESS, &looks);
-        let warning = run.ask(|facts| storm(facts, &events(facts))).unwrap();
+        let warning = run.ask(|facts| storm(facts, &events(facts))).unwrap().to_string();
         assert!(warning.contains("40 % of the window, up to 2 at once"), "{warning}");
         let run = Run::new().looks("vacuum", &PROGRESS, &looks[..6]);
         assert_eq!(run.ask(|facts| storm(facts, &events(facts))), None);

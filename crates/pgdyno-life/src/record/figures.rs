@@ -6,7 +6,7 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_plan::StagePlan;
 use pgdyno_results::{
     BuildRecord, ClientRecord, ErrorRecord, LevelChangeRecord, Names, PlaceRecord, RuleRecord, RunRecord, ServerRecord,
-    SteadyRecord, Summary, TallyRecord, TxnName,
+    SteadyRecord, Summary, TallyRecord, TxnName, Warning,
 };
 use pgdyno_server::Machine;
 use pgdyno_wire::{ErrorClass, SqlState};
@@ -113,9 +113,14 @@ pub(crate) fn judge(record: &mut RunRecord, drive: &Drive, window: &Totals) {
 }
 
 /// Returns a warning for each rule of the workload that does not hold.
-pub(crate) fn broken_rules(record: &RunRecord) -> Vec<String> {
+pub(crate) fn broken_rules(record: &RunRecord) -> Vec<Warning> {
     let broken = record.rules.iter().filter(|rule| rule.holds == Some(false));
-    broken.map(|rule| format!("{}: {}, and it was {}", rule.name, rule.rule, rule.found)).collect()
+    let warning = |rule: &RuleRecord| Warning::RuleBroken {
+        rule: rule.name.clone(),
+        wanted: rule.rule.clone(),
+        found: rule.found.clone(),
+    };
+    broken.map(warning).collect()
 }
 
 /// Returns every identity that does not hold, as text.

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pgdyno_results::{CycleRecord, RunRecord, TargetRecord};
+use pgdyno_results::{CycleRecord, RunRecord, TargetRecord, Warning};
 
 use crate::events::{Event, EventSink};
 use crate::failure::Result;
@@ -65,7 +65,7 @@ impl<'a> RecordSink<'a> {
     }
 
     /// Adds a warning that is not shown while the run goes on.
-    pub(crate) fn add_warning(&self, warning: String) {
+    pub(crate) fn add_warning(&self, warning: Warning) {
         self.edit(|recording| recording.record.warnings.push(warning));
     }
 
@@ -88,7 +88,7 @@ impl EventSink for RecordSink<'_> {
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Interval { interval } => self.edit(|recording| recording.interval(interval)),
-            Event::Warning { text } => self.add_warning((*text).to_owned()),
+            Event::Warning { text } => self.add_warning(Warning::note(*text)),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! Words for the times in which no transaction ended.
+//! The times in which no transaction ended.
 
 use pgdyno_measure::stall::Stall;
-use pgdyno_text::units;
+use pgdyno_results::Warning;
 
 /// A run in which nothing ended for this share of the window or more measured no server at work.
 const MOST: f64 = 0.5;
@@ -19,18 +19,16 @@ pub(crate) fn are_most_of(stalls: &[Stall], window_s: f64) -> bool {
     seconds(stalls) >= (MOST * window_s).max(LEAST_S)
 }
 
-/// Returns how long nothing ended in a window of so many seconds; `None` without stalls.
-pub(crate) fn text(stalls: &[Stall], window_s: f64) -> Option<String> {
+/// Returns the warning about a window of so many seconds; `None` without stalls.
+pub(crate) fn warning(stalls: &[Stall], window_s: f64) -> Option<Warning> {
     let first = stalls.first()?;
-    let most = stalls.iter().map(|stall| stall.in_flight).max().unwrap_or_default();
-    let waited = if most == 1 { "1 transaction was".to_owned() } else { format!("up to {} were", units::count(most)) };
-    Some(format!(
-        "no transaction ended for {} ({} of the window), first at {}: {waited} in flight meanwhile; look at the server's log, its \
-         locks and its machine at that time",
-        units::duration(seconds(stalls)),
-        units::percent(seconds(stalls) / window_s.max(1e-9)),
-        units::duration(first.from_s),
-    ))
+    let stalled_s = seconds(stalls);
+    Some(Warning::NothingEnded {
+        stalled_s,
+        share: stalled_s / window_s.max(1e-9),
+        from_s: first.from_s,
+        in_flight_max: stalls.iter().map(|stall| stall.in_flight).max().unwrap_or_default(),
+    })
 }
 
 #[cfg(test)]
@@ -42,7 +40,7 @@ mod tests {
         let stall = |from_s, until_s| Stall { from_s, until_s, in_flight: 4 };
         let [short, long] = [vec![stall(2.0, 4.0)], vec![stall(2.0, 4.0), stall(5.0, 7.0)]];
         assert_eq!((are_most_of(&short, 8.0), are_most_of(&long, 8.0), are_most_of(&[], 0.0)), (false, true, false));
-        let text = text(&long, 8.0).unwrap();
+        let text = warning(&long, 8.0).unwrap().to_string();
         let begin = "no transaction ended for 4.0 s (50.0 % of the window), first at 2.0 s: up to 4 were in flight";
         assert!(text.starts_with(begin), "{text}");
     }

@@ -1,7 +1,7 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
-use pgdyno_results::{RunRecord, Status};
+use pgdyno_results::{RunRecord, Status, Warning};
 use pgdyno_text::units;
 
 use crate::drive::Driven;
@@ -68,7 +68,7 @@ pub(crate) fn of(record: &RunRecord, ending: &Ending) -> End {
     let window_s = summary.map_or(0.0, |summary| summary.duration_s);
     let stalled = || {
         let is_most = stalls::are_most_of(&ending.stalls, window_s);
-        is_most.then(|| stalls::text(&ending.stalls, window_s)).flatten()
+        is_most.then(|| stalls::warning(&ending.stalls, window_s)).flatten().map(|warning| warning.to_string())
     };
     match hard_failures(record).or_else(|| driver_was_away(record)).or_else(stalled) {
         Some(reason) => end(Status::Invalid, Some(reason), Code::Run),
@@ -133,7 +133,7 @@ pub(crate) fn without_answer(end: End, record: &RunRecord, cancelled: usize) -> 
 ///
 /// # Errors
 /// When the server's count is far from the clients': returns the warning.
-pub(crate) fn tpm(driven: &Driven, tpm_client: f64, is_one_each: bool) -> Result<Option<f64>, String> {
+pub(crate) fn tpm(driven: &Driven, tpm_client: f64, is_one_each: bool) -> Result<Option<f64>, Warning> {
     let Some(whole) = &driven.whole else { return Ok(None) };
     let parts = driven.outcome.phases_by_group().flatten().map(|totals| totals.part.all());
     let (mut completed, mut sent) = (0, 0);
@@ -143,12 +143,7 @@ pub(crate) fn tpm(driven: &Driven, tpm_client: f64, is_one_each: bool) -> Result
     }
     let by_server = whole.transactions();
     if is_one_each && (is_too_low(by_server, completed) || is_too_high(by_server, sent)) {
-        return Err(format!(
-            "TPM is left out: the server counted {} transactions and the clients sent {} (a pooler whose sessions report late, \
-             or other programs in the database)",
-            units::count(by_server),
-            units::count(sent)
-        ));
+        return Err(Warning::TpmLeftOut { by_server, sent });
     }
     Ok((completed > 0).then(|| tpm_client * by_server as f64 / completed as f64))
 }

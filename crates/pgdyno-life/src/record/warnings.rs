@@ -5,8 +5,7 @@ pub(crate) mod errors;
 mod machines;
 
 use pgdyno_plan::{Pace, Plan, StagePlan};
-use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
-use pgdyno_text::units;
+use pgdyno_results::{Drivers, GroupOfStage, LevelChangeRecord, RunRecord, Summary, Warning};
 
 use crate::record::ending::Ending;
 use crate::record::stalls;
@@ -15,11 +14,11 @@ use crate::record::stalls;
 const SHORT_S: f64 = 10.0;
 
 /// Returns the warnings that follow from the figures.
-pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<String> {
+pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> {
     let plan = &record.plan;
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
-    warnings.extend(stalls::text(&ending.stalls, summary.duration_s));
+    warnings.extend(stalls::warning(&ending.stalls, summary.duration_s));
     // Without a server, or with a null server, the run measures the driver.
     let real = plan.target.kind().is_postgres();
     if record.drivers.is_empty() {
@@ -27,81 +26,66 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<String> {
     }
     warnings.extend(drivers(record, summary, real, plan.coalesce_us));
     if plan.stages.is_empty() {
-        warnings.extend(overloaded("", plan.pace, summary));
+        warnings.extend(overloaded(None, plan.pace, summary));
     }
     for (stage, planned) in record.stages.iter().zip(&plan.stages) {
         for (group, planned) in stage.groups.iter().zip(&planned.groups) {
-            let of = format!("group {} of stage {}, ", group.name, stage.name);
-            warnings.extend(overloaded(&of, planned.pace, &group.summary));
+            let of = GroupOfStage { group: group.name.clone(), stage: stage.name.clone() };
+            warnings.extend(overloaded(Some(of), planned.pace, &group.summary));
         }
     }
     // A set of tasks is as long as they take.
     let has_length = plan.time_s.is_some() && !plan.stages.first().is_some_and(StagePlan::ends_with_work);
     if summary.duration_s < SHORT_S && has_length && real {
-        warnings.push(format!(
-            "{} is short (-T 1min or more): checkpoints, autovacuum and a cold cache are not in the figures",
-            units::duration(summary.duration_s)
-        ));
+        warnings.push(Warning::ShortWindow { window_s: summary.duration_s });
     }
     warnings.extend(unsteady(summary));
-    for (name, dangerous) in [("fsync", "off"), ("full_page_writes", "off")] {
+    for name in ["fsync", "full_page_writes"] {
         let value = record.server.as_ref().and_then(|server| server.settings.get(name));
-        if value.is_some_and(|value| value == dangerous) {
-            warnings.push(format!(
-                "{name} is {dangerous}: a crash of this server can lose data; do not compare it with one that is safe"
-            ));
+        if value.is_some_and(|value| value == "off") {
+            warnings.push(Warning::UnsafeSetting { name: name.to_owned() });
         }
     }
-    let all_clients = all_clients(plan);
+    let clients = all_clients(plan);
     if ending.clients_lost > 0 {
-        warnings.push(format!("{} of {} clients had no connection at the end", ending.clients_lost, all_clients));
+        warnings.push(Warning::ClientsLost { lost: ending.clients_lost as u64, clients });
     }
     if ending.clients_aborted > 0 {
-        warnings.push(format!("{} of {} clients aborted: the errors say why", ending.clients_aborted, all_clients));
+        warnings.push(Warning::ClientsAborted { aborted: ending.clients_aborted as u64, clients });
     }
     warnings.extend(errors::remedies(&record.errors));
     warnings.extend(machines::warnings(record));
     warnings
 }
 
-/// Returns the warnings about several drivers. What holds for several of them is one warning, with the figures of the
-/// first.
-fn drivers(record: &RunRecord, summary: &Summary, real: bool, coalesce_us: Option<f64>) -> Vec<String> {
-    // The kind of warning, the first one, its driver, and how many drivers have it.
-    let mut found: Vec<(String, String, String, usize)> = Vec::new();
+/// Returns the warnings about several drivers. What several of them have is one warning, with the figures of the first.
+fn drivers(record: &RunRecord, summary: &Summary, real: bool, coalesce_us: Option<f64>) -> Vec<Warning> {
+    let of = u32::try_from(record.drivers.len()).unwrap_or(u32::MAX);
+    let mut found: Vec<Warning> = Vec::new();
     for (nth, one) in record.drivers.iter().enumerate() {
-        for warning in driver::judge(&one.client, summary, real, coalesce_us) {
-            let kind = warning.split(" (").next().unwrap_or(&warning).to_owned();
-            match found.iter_mut().find(|(known, ..)| *known == kind) {
-                Some((.., drivers)) => *drivers += 1,
-                None => found.push((kind, warning, format!("driver {} on {}", nth + 1, one.host), 1)),
+        for mut warning in driver::judge(&one.client, summary, real, coalesce_us) {
+            let same = found.iter_mut().find(|known| driver::is_alike(known, &warning));
+            match same.and_then(Warning::drivers_mut) {
+                Some(Some(drivers)) => drivers.number += 1,
+                _ => {
+                    if let Some(drivers) = warning.drivers_mut() {
+                        let first = format!("driver {} on {}", nth + 1, one.host);
+                        *drivers = Some(Drivers { first, number: 1, of });
+                    }
+                    found.push(warning);
+                }
             }
         }
     }
-    let of = record.drivers.len();
-    let told = |(_, warning, first, drivers): (String, String, String, usize)| {
-        let (who, were) = match drivers {
-            1 => (first.clone(), "was"),
-            _ => (format!("{drivers} of {of} drivers"), "were"),
-        };
-        let told = warning.replacen("the driver was", &format!("{who} {were}"), 1);
-        let told = told.replacen("the driver's clock is", &format!("the clock of {who} is"), 1);
-        if drivers > 1 { format!("{told} (figures of {first})") } else { told }
-    };
-    found.into_iter().map(told).collect()
+    found
 }
 
-/// Returns a warning about an open loop that did not reach its rate; `of` is the group of clients, if there are
-/// several.
-fn overloaded(of: &str, pace: Pace, summary: &Summary) -> Option<String> {
+/// Returns a warning about an open loop that did not reach its rate; `group` is that of its clients, if there are several.
+fn overloaded(group: Option<GroupOfStage>, pace: Pace, summary: &Summary) -> Option<Warning> {
     let rate = pace.rate()?;
     let achieved = summary.ended() as f64 / summary.duration_s.max(1e-9);
     let shortfall = rate.shortfall(achieved, summary.duration_s)?;
-    Some(format!(
-        "{of}{} of the offered {}/s were reached (lower --rate or add clients): response times grow as long as the run lasts",
-        units::percent(1.0 - shortfall),
-        units::rate(rate.per_s)
-    ))
+    Some(Warning::RateMissed { group, reached_share: 1.0 - shortfall, rate_per_s: rate.per_s })
 }
 
 /// Returns the number of clients in all stages: each stage has its own.
@@ -110,21 +94,16 @@ fn all_clients(plan: &Plan) -> u32 {
 }
 
 /// Returns why the throughput of a window is not that of a steady state.
-fn unsteady(summary: &Summary) -> Option<String> {
+fn unsteady(summary: &Summary) -> Option<Warning> {
     if let Some(ramp_s) = summary.ramp_s_proposed {
-        return Some(format!("throughput had not settled when the window began (--ramp {ramp_s:.0})"));
+        return Some(Warning::NotSettled { ramp_s });
     }
     if summary.steadiness.is_some_and(|s| s.drifts) {
-        return Some("throughput drifts over the window (longer --ramp or -T)".to_owned());
+        return Some(Warning::Drifts);
     }
     let largest = |c: &LevelChangeRecord| (c.tps_after / c.tps_before - 1.0).abs();
     let change = summary.level_changes.iter().max_by(|a, b| largest(a).total_cmp(&largest(b)))?;
-    Some(format!(
-        "throughput changed at {} from {} to {} TPS (see the events): the mean is of neither level",
-        units::duration(change.at_s),
-        units::rate(change.tps_before),
-        units::rate(change.tps_after)
-    ))
+    Some(Warning::LevelChanged { at_s: change.at_s, tps_before: change.tps_before, tps_after: change.tps_after })
 }
 
 #[cfg(test)]
@@ -133,14 +112,19 @@ mod tests {
     use pgdyno_plan::{Arrivals, Rate};
     use pgdyno_results::{ClientRecord, DriverRecord};
 
+    /// Returns the texts of warnings.
+    pub(super) fn texts(warnings: Vec<Warning>) -> Vec<String> {
+        warnings.iter().map(Warning::to_string).collect()
+    }
+
     #[test]
     fn a_poisson_schedule_that_chance_left_short_is_not_overloaded() {
         let poisson = Pace::Rate(Rate { per_s: 50.0, arrivals: Arrivals::Poisson });
         let of = |committed| Summary { committed, failed: 4, duration_s: 5.0, ..Summary::default() };
-        assert_eq!(overloaded("", poisson, &of(230)), None);
-        let warning = overloaded("", poisson, &of(181)).unwrap();
+        assert_eq!(overloaded(None, poisson, &of(230)), None);
+        let warning = overloaded(None, poisson, &of(181)).unwrap().to_string();
         assert!(warning.starts_with("74.0 % of the offered 50"), "{warning}");
-        assert_eq!(overloaded("", Pace::ClosedLoop, &of(1)), None);
+        assert_eq!(overloaded(None, Pace::ClosedLoop, &of(1)), None);
     }
 
     #[test]
@@ -153,11 +137,11 @@ mod tests {
             ..DriverRecord::default()
         };
         record.drivers = vec![one("a", 0.0), one("b", 0.3)];
-        let told = drivers(&record, &Summary::default(), true, None);
-        assert!(told.len() == 1 && told[0].starts_with("driver 2 on b was short of CPU ("), "{told:?}");
+        let found = texts(drivers(&record, &Summary::default(), true, None));
+        assert!(found.len() == 1 && found[0].starts_with("driver 2 on b was short of CPU ("), "{found:?}");
         record.drivers[0].client.run_delay = 0.2;
-        let told = drivers(&record, &Summary::default(), true, None);
-        assert!(told.len() == 1 && told[0].starts_with("2 of 2 drivers were short of CPU ("), "{told:?}");
-        assert!(told[0].contains("20.0 %") && told[0].ends_with("(figures of driver 1 on a)"), "{told:?}");
+        let found = texts(drivers(&record, &Summary::default(), true, None));
+        assert!(found.len() == 1 && found[0].starts_with("2 of 2 drivers were short of CPU ("), "{found:?}");
+        assert!(found[0].contains("20.0 %") && found[0].ends_with("(figures of driver 1 on a)"), "{found:?}");
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn measure<'a>(context: &RunContext<'_>, mut loaded: Loaded<'a>) -> R
         watch::note(watched, context);
     }
     for remedy in errors::remedies(&figures::errors(&driven.outcome)) {
-        context.view.warn(&remedy);
+        context.view.warn(&remedy.to_string());
     }
     let files = read_files(context);
     let read = files.as_ref().and_then(|files| files.as_ref().ok());

@@ -4,7 +4,7 @@ mod delegation;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, quote};
 use pgdyno_plan::Plan;
-use pgdyno_results::{ClusterRecord, NodeRecord};
+use pgdyno_results::{ClusterRecord, NodeRecord, Warning};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, Cluster, Distribution, Workload};
 
@@ -96,17 +96,14 @@ pub(crate) fn record(
 }
 
 /// Returns warnings about the nodes.
-pub(crate) fn warnings(record: &ClusterRecord, scale_name: &str) -> Vec<String> {
+pub(crate) fn warnings(record: &ClusterRecord, scale_name: &str) -> Vec<Warning> {
     let unit = record.unit.as_deref().unwrap_or(scale_name);
     let mut warnings = Vec::new();
     if let Some(skew) = record.skew.filter(|skew| *skew > SKEW) {
-        warnings.push(format!(
-            "the fullest node has {skew:.2} times as many {unit} as the mean of all nodes, and limits throughput: use many \
-             more {unit} than nodes, or another --shard-count"
-        ));
+        warnings.push(Warning::UnevenNodes { skew, unit: unit.to_owned() });
     }
     if record.delegated == Some(false) {
-        warnings.push(format!("not delegated: {}", record.delegation));
+        warnings.push(Warning::NotDelegated { why: record.delegation.clone() });
     }
     warnings
 }
@@ -229,13 +226,13 @@ mod tests {
         assert!(warnings(&even, "warehouses").is_empty());
         assert!(warnings(&ClusterRecord::default(), "warehouses").is_empty());
         let uneven = ClusterRecord { skew: Some(1.5), delegated: Some(false), ..ClusterRecord::default() };
-        let warnings = warnings(&uneven, "warehouses");
+        let warnings: Vec<_> = warnings(&uneven, "warehouses").iter().map(ToString::to_string).collect();
         assert!(
             warnings[0].contains("1.50 times as many warehouses as") && warnings[1].starts_with("not delegated"),
             "{warnings:?}"
         );
         let shards = ClusterRecord { unit: Some("shards".to_owned()), ..uneven };
-        assert!(super::warnings(&shards, "scale")[0].contains("as many shards as"));
+        assert!(super::warnings(&shards, "scale")[0].to_string().contains("as many shards as"));
     }
 
     #[test]

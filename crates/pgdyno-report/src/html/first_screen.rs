@@ -60,7 +60,8 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
     let steady: Vec<String> = record.summary.iter().flat_map(steady::lines).collect();
     if !record.warnings.is_empty() || !steady.is_empty() {
         html.raw("<details><summary>").text(&folded(record, trust.reasons.len())).raw("</summary>\n");
-        html.list(record.warnings.iter().map(String::as_str));
+        let texts: Vec<String> = record.warnings.iter().map(ToString::to_string).collect();
+        html.list(texts.iter().map(String::as_str));
         if !steady.is_empty() {
             let line = steady.iter().map(|line| line.trim_start()).collect::<Vec<_>>().join("; ");
             html.raw("<p class=\"note\">").text(&line).raw("</p>\n");

@@ -58,7 +58,7 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
     for set in &record.checks {
         writeln!(out, "checks {}: {}", set.when, super::all_pass(set))?;
     }
-    for warning in &record.warnings {
+    for warning in record.warnings.iter() {
         wrapped(out, &format!("warning: {warning}"), "  ")?;
     }
     Ok(())

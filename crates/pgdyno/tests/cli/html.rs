@@ -201,7 +201,7 @@ fn text_of_anybody_stays_text() {
     run.record.reason = Some(evil.to_owned());
     run.record.plan.workload = evil.to_owned();
     run.record.plan.target = evil.into();
-    run.record.warnings = vec![evil.to_owned()];
+    run.record.warnings = vec![pgdyno_results::Warning::note(evil)].into();
     run.record.statements =
         vec![StatementRecord { sql: evil.to_owned(), executed: 5, latency_ns_mean: Some(1e6), ..Default::default() }];
     run.record.transactions[0].name = evil.to_owned();

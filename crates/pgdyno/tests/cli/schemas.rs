@@ -42,14 +42,22 @@ fn the_files_are_the_schemas_of_the_types() {
     assert!(names.iter().all(|name| readme.contains(&format!("(v1/{name})"))), "schemas/README.md names all of them");
 }
 
-/// A schema that refuses fields which it does not name. Objects with names of their own for keys stay open.
+/// A schema that refuses fields which it does not name. Objects with names of their own for keys stay open, and so do the forms of
+/// an object that has other fields beside theirs: it refuses what none of them names.
 fn strict(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
-            if map.contains_key("properties") && !map.contains_key("additionalProperties") {
+            let is_object = map.contains_key("properties");
+            if is_object && !map.contains_key("additionalProperties") {
                 map.insert("unevaluatedProperties".to_owned(), false.into());
             }
-            map.values_mut().for_each(strict);
+            for (key, part) in map.iter_mut() {
+                strict(part);
+                let forms = part.as_array_mut().filter(|_| is_object && key == "oneOf");
+                for form in forms.into_iter().flatten().filter_map(Value::as_object_mut) {
+                    form.remove("unevaluatedProperties");
+                }
+            }
         }
         Value::Array(list) => list.iter_mut().for_each(strict),
         _ => {}

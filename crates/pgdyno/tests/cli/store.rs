@@ -217,6 +217,7 @@ fn home_with_two_runs() -> Home {
             record["started_at"] = began.into();
             // Text that jsonb cannot hold.
             record["warnings"] = serde_json::json!(["a \0 and \"quotes\", ünd 'so weiter'\\"]);
+            record["warning_details"] = serde_json::json!([]);
         });
         store_intervals(&home, id, tps, 30);
     }

@@ -129,6 +129,7 @@ fn text_of_a_record_moves_no_terminal_and_is_no_markup() {
         record["reason"] = POISON.into();
         record["status"] = "failed".into();
         record["warnings"] = vec![POISON].into();
+        record["warning_details"] = Vec::<Value>::new().into();
         record["server"]["version"] = POISON.into();
         record["transactions"][0]["name"] = format!("=cmd(){POISON}").into();
     });

@@ -1,7 +1,6 @@
 //! Whether the driver was the bottleneck, or others had the CPUs that it wanted. The thresholds are explained in docs/measurement.md.
 
-use pgdyno_results::{ClientRecord, Summary};
-use pgdyno_text::units;
+use pgdyno_results::{ClientRecord, Sign, Summary, Warning};
 
 /// A thread that was on a CPU for a greater share of the time than this was the bottleneck, or close to it.
 const BUSY: f64 = 0.9;
@@ -18,46 +17,47 @@ const LATE_NS: u64 = 100_000;
 /// A clock that takes longer to read than this, in nanoseconds, is not the CPU's own.
 const SLOW_CLOCK_NS: f64 = 200.0;
 
-/// Returns warnings about the driver; `real` if it drove a server, not only itself. `coalesce_us`: how long it was told
-/// to leave replies unread.
-pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool, coalesce_us: Option<f64>) -> Vec<String> {
+/// Returns warnings about the driver; `real` if it drove a server, not only itself. `coalesce_us`: how long it was to leave
+/// replies unread.
+pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool, coalesce_us: Option<f64>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut signs = busy(client);
     let unread = unread(client, summary);
     match coalesce_us {
         None => signs.extend(unread),
-        Some(us) if !unread.is_empty() => warnings.push(format!(
-            "replies were left unread to save client CPU (without --coalesce {us}us they are not): {}; latencies include \
-             that",
-            unread.join("; ")
-        )),
+        Some(coalesce_us) if !unread.is_empty() => {
+            warnings.push(Warning::RepliesLeftUnread { drivers: None, coalesce_us, signs: unread });
+        }
         Some(_) => {}
     }
     signs.extend(late(client, summary));
-    let starved = client.run_delay > STARVED || !signs.is_empty() && waits_more_than_it_works(client);
-    let mut found = signs.clone();
-    if starved {
-        let [waited, busy] = [client.run_delay, mean_busy(client)].map(share);
-        found.push(format!("its threads waited for a CPU for {waited} of the time, and were on one for {busy}"));
-    }
-    let found = found.join("; ");
-    if starved {
-        let what = if client.run_delay > WITHOUT_CPU { "without a CPU most of the time" } else { "short of CPU" };
-        warnings.push(format!(
-            "the driver was {what} (use a second machine, or taskset): {found}; latencies include that wait. More \
-             --threads do not help: other programs, or the server, want the same CPUs"
-        ));
+    let is_starved = client.run_delay > STARVED || !signs.is_empty() && waits_more_than_it_works(client);
+    if is_starved {
+        warnings.push(Warning::DriverShortOfCpu {
+            drivers: None,
+            is_most: client.run_delay > WITHOUT_CPU,
+            waited_share: client.run_delay,
+            busy_share: mean_busy(client),
+            signs,
+        });
     } else if real && !signs.is_empty() {
-        warnings.push(format!("the driver was the bottleneck (more --threads, or a larger machine): {found}"));
+        warnings.push(Warning::DriverBottleneck { drivers: None, signs });
     }
     if let Some(read_ns) = client.clock_read_ns.filter(|ns| *ns > SLOW_CLOCK_NS) {
-        let source = client.clock_source.as_deref().unwrap_or("unknown");
-        warnings.push(format!(
-            "the driver's clock is slow (clocksource {source}, {read_ns:.0} ns a read): each reply takes one or more, and \
-             latencies include that; use a machine whose clocksource is tsc"
-        ));
+        let clocksource = client.clock_source.clone().unwrap_or_else(|| "unknown".to_owned());
+        warnings.push(Warning::SlowClock { drivers: None, clocksource, read_ns });
     }
     warnings
+}
+
+/// Returns true if two drivers have the same warning, whatever its figures.
+pub(super) fn is_alike(one: &Warning, other: &Warning) -> bool {
+    match (one, other) {
+        (Warning::DriverShortOfCpu { is_most, .. }, Warning::DriverShortOfCpu { is_most: other, .. }) => {
+            is_most == other
+        }
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
 }
 
 /// Returns the share of the time that a thread was on a CPU, mean over the threads.
@@ -71,54 +71,40 @@ fn waits_more_than_it_works(client: &ClientRecord) -> bool {
     client.run_delay > mean_busy(client)
 }
 
-/// Returns a share in percent, with two decimals where it is small.
-fn share(share: f64) -> String {
-    if share < 0.01 { format!("{:.2} %", share * 100.0) } else { units::percent(share) }
-}
-
 /// Returns the part that `part` is of `whole`, if it is large enough to shift a percentile.
 fn beyond(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64).filter(|share| *share > TAIL)
 }
 
 /// Returns the sign of a thread without rest.
-fn busy(client: &ClientRecord) -> Vec<String> {
-    let busiest = client.thread_busy.iter().copied().fold(0.0, f64::max);
-    let sign = || format!("its busiest thread was on a CPU for {} of the time", units::percent(busiest));
-    (busiest > BUSY).then(sign).into_iter().collect()
+fn busy(client: &ClientRecord) -> Vec<Sign> {
+    let share = client.thread_busy.iter().copied().fold(0.0, f64::max);
+    (share > BUSY).then_some(Sign::BusyThread { share }).into_iter().collect()
 }
 
 /// Returns the signs of replies that were read late.
-fn unread(client: &ClientRecord, summary: &Summary) -> Vec<String> {
+fn unread(client: &ClientRecord, summary: &Summary) -> Vec<Sign> {
     let mut signs = Vec::new();
     if let Some(share) = client.unread_share.filter(|share| *share > UNREAD) {
-        signs.push(format!("replies lay unread for {} of the service time", units::percent(share)));
+        signs.push(Sign::UnreadReplies { share });
     }
     if let (Some(delay), Some(service)) = (&client.read_delay_ns, &summary.service_latency_ns)
         && let Some(share) = beyond(delay.p99, service.p99)
     {
-        signs.push(format!(
-            "1 % of replies lay unread for {} ms or more, {} of the p99 of service time",
-            units::ms(delay.p99),
-            units::percent(share)
-        ));
+        signs.push(Sign::LateReads { delay_ns_p99: delay.p99, share });
     }
     signs
 }
 
 /// Returns the sign of transactions that began late.
-fn late(client: &ClientRecord, summary: &Summary) -> Option<String> {
+fn late(client: &ClientRecord, summary: &Summary) -> Option<Sign> {
     // Without a schedule a late timer is a longer think time, and not part of any latency.
     if let (Some(late), Some(response), Some(_)) =
         (&client.timer_lateness_ns, &summary.response_latency_ns, &summary.schedule_lag_ns)
         && late.p99 > LATE_NS
         && let Some(share) = beyond(late.p99, response.p99)
     {
-        return Some(format!(
-            "1 % of arrivals were served {} ms late or more, {} of the p99 of response time",
-            units::ms(late.p99),
-            units::percent(share)
-        ));
+        return Some(Sign::LateArrivals { delay_ns_p99: late.p99, share });
     }
     None
 }
@@ -128,6 +114,7 @@ mod tests {
     use pgdyno_results::LatencyRecord;
 
     use super::*;
+    use crate::record::warnings::tests::texts;
 
     fn p99(ns: u64) -> Option<LatencyRecord> {
         Some(LatencyRecord { p99: ns, ..LatencyRecord::default() })
@@ -157,18 +144,18 @@ mod tests {
     fn warnings(change: impl FnOnce(&mut ClientRecord, &mut Summary)) -> Vec<String> {
         let (mut client, mut summary) = well();
         change(&mut client, &mut summary);
-        judge(&client, &summary, true, None)
+        texts(judge(&client, &summary, true, None))
     }
 
     #[test]
     fn a_driver_within_its_limits_is_passed_over() {
         assert_eq!(warnings(|_, _| {}), Vec::<String>::new());
         let nothing_known = judge(&ClientRecord::default(), &Summary::default(), true, None);
-        assert_eq!(nothing_known, Vec::<String>::new());
+        assert_eq!(nothing_known, []);
     }
 
     #[test]
-    fn each_sign_alone_is_enough_and_is_told_with_its_figure() {
+    fn each_sign_alone_is_enough_and_is_reported_with_its_figure() {
         type Change = fn(&mut ClientRecord, &mut Summary);
         let cases: [(Change, &str); 4] = [
             (|client, _| client.thread_busy[1] = 0.91, "on a CPU for 91.0 % of the time"),
@@ -177,12 +164,12 @@ mod tests {
             (|client, _| client.timer_lateness_ns = p99(1_200_000), "served 1.20 ms late or more, 12.0 % of the p99"),
         ];
         for (change, figure) in cases {
-            let said = warnings(change);
+            let found = warnings(change);
             assert!(
-                said.len() == 1 && said[0].starts_with("the driver was the bottleneck (more --threads"),
-                "{said:?}"
+                found.len() == 1 && found[0].starts_with("the driver was the bottleneck (more --threads"),
+                "{found:?}"
             );
-            assert!(said[0].contains(figure), "{said:?}");
+            assert!(found[0].contains(figure), "{found:?}");
         }
     }
 
@@ -195,20 +182,20 @@ mod tests {
         assert_eq!(warnings(change).len(), 1);
         let (mut client, mut summary) = well();
         change(&mut client, &mut summary);
-        assert_eq!(judge(&client, &summary, false, None), Vec::<String>::new());
+        assert_eq!(judge(&client, &summary, false, None), []);
     }
 
     #[test]
     fn replies_that_were_to_be_left_unread_do_not_make_the_driver_the_bottleneck() {
         let (mut client, summary) = well();
         (client.unread_share, client.read_delay_ns) = (Some(0.06), p99(1_100_000));
-        let said = judge(&client, &summary, true, Some(50.0));
-        assert!(said.len() == 1 && said[0].starts_with("replies were left unread"), "{said:?}");
-        assert!(said[0].contains("--coalesce 50us") && said[0].contains("6.0 % of the service time"), "{said:?}");
+        let found = texts(judge(&client, &summary, true, Some(50.0)));
+        assert!(found.len() == 1 && found[0].starts_with("replies were left unread"), "{found:?}");
+        assert!(found[0].contains("--coalesce 50us") && found[0].contains("6.0 % of the service time"), "{found:?}");
         client.thread_busy[0] = 0.95;
-        let said = judge(&client, &summary, true, Some(50.0));
-        assert!(said.len() == 2 && said[1].starts_with("the driver was the bottleneck"), "{said:?}");
-        assert!(!said[1].contains("unread"), "{said:?}");
+        let found = texts(judge(&client, &summary, true, Some(50.0)));
+        assert!(found.len() == 2 && found[1].starts_with("the driver was the bottleneck"), "{found:?}");
+        assert!(!found[1].contains("unread"), "{found:?}");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Warnings about CPU time of the machines that others used during the measurement.
 
-use pgdyno_results::{MachineRecord, RunRecord};
-use pgdyno_text::units;
+use pgdyno_results::{MachineRecord, RunRecord, Warning};
 
 /// If other programs used a greater share of a machine's CPUs than this, they affected the figures.
 const SHARED: f64 = 0.05;
@@ -11,7 +10,7 @@ const USUAL_CPUS: f64 = 0.1;
 const STOLEN: f64 = 0.02;
 
 /// Returns the warnings that follow from the samples of the machines.
-pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
+pub(super) fn warnings(record: &RunRecord) -> Vec<Warning> {
     let server = match &record.client_machine {
         None => "this machine",
         Some(_) => "the server's machine",
@@ -20,20 +19,14 @@ pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     server.chain(record.client_machine.iter().flat_map(|machine| of("the driver's machine", machine))).collect()
 }
 
-fn of(name: &str, machine: &MachineRecord) -> Vec<String> {
+fn of(name: &str, machine: &MachineRecord) -> Vec<Warning> {
     let Some(cpus) = machine.cpus.filter(|cpus| *cpus > 0.0) else { return Vec::new() };
     let mut warnings = Vec::new();
     if let Some(other) = machine.other_cpus.filter(|other| *other > USUAL_CPUS.max(SHARED * cpus)) {
-        warnings.push(format!(
-            "other programs used {other:.2} of the {cpus:.0} CPUs of {name} (stop them): the figures reflect the remaining CPU, and \
-             another run may find more or less"
-        ));
+        warnings.push(Warning::OtherPrograms { machine: name.to_owned(), used_cpus: other, cpus });
     }
     if let Some(stolen) = machine.steal_cpus.filter(|stolen| *stolen > STOLEN * cpus) {
-        warnings.push(format!(
-            "CPU steal of {} on {name}: the hypervisor gave that time to others, and the figures reflect the rest",
-            units::percent(stolen / cpus)
-        ));
+        warnings.push(Warning::CpuSteal { machine: name.to_owned(), share: stolen / cpus });
     }
     warnings
 }
@@ -47,19 +40,19 @@ mod tests {
     }
 
     #[test]
-    fn others_are_told_of_above_a_tenth_of_a_cpu_and_a_twentieth_of_all() {
+    fn others_are_reported_above_a_tenth_of_a_cpu_and_a_twentieth_of_all() {
         assert_eq!(of("m", &machine(1.0, 0.1, 0.0)).len(), 0);
         assert_eq!(of("m", &machine(1.0, 0.11, 0.0)).len(), 1);
         assert_eq!(of("m", &machine(16.0, 0.79, 0.0)).len(), 0);
-        let told = of("the driver's machine", &machine(16.0, 0.81, 0.0));
-        assert!(told[0].starts_with("other programs used 0.81 of the 16 CPUs of the driver's machine"), "{told:?}");
+        let text = of("the driver's machine", &machine(16.0, 0.81, 0.0))[0].to_string();
+        assert!(text.starts_with("other programs used 0.81 of the 16 CPUs of the driver's machine"), "{text}");
     }
 
     #[test]
-    fn a_hypervisor_is_told_of_above_a_fiftieth() {
+    fn a_hypervisor_is_reported_above_a_fiftieth() {
         assert_eq!(of("m", &machine(4.0, 0.0, 0.08)).len(), 0);
-        let told = of("m", &machine(4.0, 0.0, 0.1));
-        assert!(told[0].starts_with("CPU steal of 2.5 % on m: "), "{told:?}");
+        let text = of("m", &machine(4.0, 0.0, 0.1))[0].to_string();
+        assert!(text.starts_with("CPU steal of 2.5 % on m: "), "{text}");
         assert_eq!(of("m", &MachineRecord { steal_cpus: Some(1.0), ..MachineRecord::default() }).len(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Warnings, findings and the end of a run, from its record and its files.
 
 use pgdyno_diagnose::diagnose;
-use pgdyno_results::{CheckRecord, RunRecord, SampleTable, Status};
+use pgdyno_results::{CheckRecord, RunRecord, SampleTable, Status, Warning};
 use pgdyno_samples::{horizon, tables};
 
 use crate::data::AFTER_RUN;
@@ -24,14 +24,14 @@ pub(crate) fn assess(
     let mut end = verdict::of(record, ending);
     match files {
         None => {}
-        Some(Err(why)) => all.push(format!("the run was not diagnosed: {why}")),
+        Some(Err(why)) => all.push(Warning::NotDiagnosed { why: why.to_owned() }),
         Some(Ok(files)) => {
             all.extend(add_diagnosis(record, files));
             add_dead_rows(record, files);
         }
     }
     all.append(&mut record.warnings);
-    record.warnings = all;
+    record.warnings = all.into();
     if ending.is_silent {
         end = verdict::without_answer(end, record, ending.cancelled);
     }
@@ -47,7 +47,7 @@ pub(crate) fn assess(
 }
 
 /// Adds events and findings. Returns the warnings that follow from them.
-fn add_diagnosis(record: &mut RunRecord, files: &RunFiles) -> Vec<String> {
+fn add_diagnosis(record: &mut RunRecord, files: &RunFiles) -> Vec<Warning> {
     let diagnosis = diagnose(record, &files.timeline, &files.samples);
     // Events that the watchers noticed are already there.
     record.events.extend(diagnosis.events);

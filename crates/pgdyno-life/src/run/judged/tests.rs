@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_engine::Ended;
-use pgdyno_results::{RECORD, RunRecord, Status, TrustRecord, read_record};
+use pgdyno_results::{RECORD, RunRecord, Status, TrustRecord, Warning, Warnings, read_record};
 
 use super::assess;
 use crate::exit_code::Code;
@@ -36,7 +36,7 @@ fn judged_again(directory: &str, ending: &Ending) -> (RunRecord, RunRecord, End)
     let path = stored(directory).join(RECORD);
     let stored = read_record(&path).unwrap();
     let mut record = stored.clone();
-    record.warnings = vec!["known before".to_owned()];
+    record.warnings = vec![Warning::note("known before")].into();
     record.events.clear();
     (record.findings, record.clients_time) = (Vec::new(), Vec::new());
     let files = RunFiles::read(&path, &record, path.parent().unwrap()).unwrap();
@@ -45,11 +45,16 @@ fn judged_again(directory: &str, ending: &Ending) -> (RunRecord, RunRecord, End)
     (stored, record, end)
 }
 
-/// Returns the warnings of a record that was judged again, without what was known before.
-fn new_warnings(record: &RunRecord) -> &[String] {
-    let (last, new) = record.warnings.split_last().unwrap();
-    assert_eq!(last, "known before", "{:#?}", record.warnings);
-    new
+/// Returns the texts of a record's warnings.
+fn texts(record: &RunRecord) -> Vec<String> {
+    record.warnings.iter().map(ToString::to_string).collect()
+}
+
+/// Returns the texts of the warnings of a record that was judged again, without what was known before.
+fn new_warnings(record: &RunRecord) -> Vec<String> {
+    let mut texts = texts(record);
+    assert_eq!(texts.pop().as_deref(), Some("known before"), "{texts:#?}");
+    texts
 }
 
 /// Compares a judgement with the stored one.
@@ -58,7 +63,7 @@ fn assert_same(stored: &RunRecord, again: &RunRecord, end: &End) {
     assert_eq!((end.status, end.reason.as_deref(), end.code as u8), said);
     assert_eq!(again.findings, stored.findings);
     assert_eq!(again.clients_time, stored.clients_time);
-    assert!(stored.warnings.starts_with(new_warnings(again)), "{:#?}\n{:#?}", stored.warnings, again.warnings);
+    assert!(texts(stored).starts_with(&new_warnings(again)), "{:#?}\n{:#?}", stored.warnings, again.warnings);
     let judged = RunRecord { warnings: stored.warnings.clone(), ..again.clone() };
     assert_eq!(Some(TrustRecord::of(&judged)), stored.trust);
 }
@@ -143,8 +148,8 @@ fn failures_other_than_by_concurrency_make_a_run_invalid() {
 #[test]
 fn files_that_cannot_be_read_leave_the_run_undiagnosed() {
     let mut record = read_record(&stored("fixtures/complete").join(RECORD)).unwrap();
-    (record.findings, record.warnings) = (Vec::new(), Vec::new());
+    (record.findings, record.warnings) = (Vec::new(), Warnings::default());
     let end = assess(&mut record, &complete(), Some(Err("no such file")));
     assert_eq!((end.status, record.findings.len()), (Status::Complete, 0));
-    assert!(record.warnings.contains(&"the run was not diagnosed: no such file".to_owned()), "{:#?}", record.warnings);
+    assert!(texts(&record).contains(&"the run was not diagnosed: no such file".to_owned()), "{:#?}", record.warnings);
 }

@@ -73,7 +73,8 @@ impl Looking<'_> {
         self.warn_of_pooler(caps);
         let Some(found) = cluster::record(admin, options, caps, self.workload, self.plan)? else { return Ok(()) };
         for warning in cluster::warnings(&found, &self.plan.scale_name) {
-            self.context.events.warn(&warning);
+            self.context.view.warn(&warning.to_string());
+            self.context.record.add_warning(warning);
         }
         let bytes = cluster::database_bytes(admin);
         self.context.record.edit(|recording| {

@@ -6,7 +6,7 @@ use pgdyno_engine::Ended;
 use pgdyno_load::Moment;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_results::{AnalyticsServerRecord, GrowthRecord, QUERY_PLANS, write_json};
+use pgdyno_results::{AnalyticsServerRecord, GrowthRecord, QUERY_PLANS, Warning, write_json};
 use pgdyno_samples::statements;
 use pgdyno_workload::Workload;
 
@@ -162,7 +162,7 @@ impl Observer<'_> {
         for set in &self.workload.data {
             // What is not repaired now, the next run repairs.
             if let Err(failure) = data::repair(&access, admin, set.as_ref()) {
-                context.record.add_warning(failure.text());
+                context.record.add_warning(Warning::note(failure.text()));
             }
         }
         if self.before.is_checked {
@@ -178,7 +178,9 @@ impl Observer<'_> {
                 Ok((checked, _)) => note_checks(self.context, &checked),
                 Err(failure) => {
                     let text = failure.text();
-                    self.context.record.add_warning(format!("the data could not be checked after the run: {text}"));
+                    self.context
+                        .record
+                        .add_warning(Warning::note(format!("the data could not be checked after the run: {text}")));
                 }
             }
         }

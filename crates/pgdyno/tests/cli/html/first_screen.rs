@@ -25,7 +25,8 @@ for (const [name, width, height] of [["laptop", 1280, 800], ["phone", 390, 844]]
 #[test]
 fn the_answer_is_on_the_first_screen() {
     let mut run = made_up::with_samples(made_up::run("one", 120, &["a", "b"]), "");
-    run.record.warnings = (1..=8).map(|nth| format!("warning {nth} of some length: and what to do about it")).collect();
+    let warning = |nth| pgdyno_results::Warning::note(format!("warning {nth} of some length: and what to do about it"));
+    run.record.warnings = (1..=8).map(warning).collect();
     run.record.trust = None;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("page.html");
