@@ -19,7 +19,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) from_s: f64,
     /// Its end.
     pub(crate) until_s: f64,
-    /// Whether the clients' sessions are told from others by their `application_name`.
+    /// Whether the clients' sessions are distinguished from others by their `application_name`.
     pub(crate) has_names: bool,
     /// Waits of the clients' sessions in the window.
     pub(crate) waits: Waits,
@@ -75,7 +75,7 @@ impl<'a> Facts<'a> {
             machine,
             quota,
         };
-        // Sessions of streams and of others are among the backends: where any was active, their CPU time is not told apart.
+        // Sessions of streams and of others are among the backends: where any was active, their CPU time cannot be separated.
         let is_clients = facts.waits.others() + facts.waits.streams.total() <= 0.0;
         let cpus = facts.cpus_of("client backend").filter(|_| is_clients);
         facts.account = Account::of(record, summary, &facts.waits, cpus);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_a_name_or_with_short_queues_are_not_told() {
+    fn rows_without_a_name_or_with_short_queues_are_not_reported() {
         assert_eq!(Run::new().ask(HotRows::of), None);
         assert_eq!(run(&[(3.0, &["usertable", "", "4", "4"])]).ask(HotRows::of), None);
         let few = run(&[(3.0, &["usertable", "ycsb_key = user1", "1", "100"])]);

@@ -99,7 +99,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn a_session_is_told_with_what_it_does_and_how_to_be_rid_of_it() {
+    fn a_session_is_reported_with_what_it_does_and_how_to_be_rid_of_it() {
         let word = |text: &str| text.to_owned();
         let session = Session {
             kind: word(OTHER),

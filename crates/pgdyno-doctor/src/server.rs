@@ -25,7 +25,7 @@ use in_time::Session;
 /// and at most ten for each check: one that hangs is a finding, and the others still run.
 ///
 /// # Errors
-/// When the connection is lost. What a role may not see is told as a finding.
+/// When the connection is lost. What a role may not see is reported as a finding.
 pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String) -> Result<Place, AdminError> {
     let facts = pgdyno_server::facts(admin, options)?;
     let caps = pgdyno_server::capabilities(admin, options)?;

@@ -27,7 +27,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// More than so much above the file's count is a mistake, in percent; so much below it, an old file, which is told.
+/// More than so much above the file's count is a mistake, in percent; so much below it, an old file, which is reported.
 const MARGIN: f64 = 5.0;
 /// The same with another compiler than the file's.
 const MARGIN_OF_OTHERS: f64 = 20.0;

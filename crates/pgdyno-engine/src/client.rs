@@ -417,7 +417,7 @@ impl Client {
         true
     }
 
-    /// Counts arrivals later than the limit: one, if an observer is told.
+    /// Counts arrivals later than the limit: each alone if an observer is to be informed.
     fn skip(&mut self, count: u64, now: Tick, common: &mut Common) {
         common.recorder.skipped(self.txn, count);
         self.transactions = self.transactions.saturating_add(count);

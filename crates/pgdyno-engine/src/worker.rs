@@ -236,8 +236,8 @@ impl<'a> Worker<'a> {
             let others = self.fleet.lines() > 1;
             let asked = if others || self.next_deadline().is_some() { self.now() } else { now };
             // If no other socket is ready, none waits while this one is served.
-            let glance = others && self.unread.is_glance_due(asked);
-            let timeout = if glance || self.sleep(asked) { Some(Duration::ZERO) } else { self.timeout(asked) };
+            let polls = others && self.unread.is_poll_due(asked);
+            let timeout = if polls || self.sleep(asked) { Some(Duration::ZERO) } else { self.timeout(asked) };
             let more = self.poller.wait(timeout, &mut ready)?;
             let waited = timeout != Some(Duration::ZERO);
             // A socket that was ready alone after a wait did not wait. This costs nothing where each reply wakes the

@@ -44,7 +44,7 @@ enum Act {
     Abort,
 }
 
-/// What the scripts of one test were told, in order.
+/// The results that the scripts of one test received, in order.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 #[derive(Clone)]
@@ -52,7 +52,7 @@ struct Script {
     acts: Vec<Act>,
     next: usize,
     on_failure: OnFailure,
-    heard: Heard,
+    received: Heard,
 }
 
 impl ClientScript for Script {
@@ -102,7 +102,7 @@ impl ClientScript for Script {
 
     fn shell_done(&mut self, outcome: ShellOutcome) {
         let output = String::from_utf8(outcome.output.unwrap_or_default()).unwrap_or_default();
-        self.hear(format!("shell {} {output}", outcome.success));
+        self.note(format!("shell {} {output}", outcome.success));
     }
 
     fn waiting(&self) -> Option<StmtId> {
@@ -111,10 +111,10 @@ impl ClientScript for Script {
 
     fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
         match failure {
-            Failure::Server { message, .. } => self.hear(format!("server {}: {}", message.severity, message.message)),
-            Failure::Lost { .. } => self.hear("lost".to_owned()),
-            Failure::NotConnected => self.hear("not connected".to_owned()),
-            Failure::LeftOpen => self.hear("left open".to_owned()),
+            Failure::Server { message, .. } => self.note(format!("server {}: {}", message.severity, message.message)),
+            Failure::Lost { .. } => self.note("lost".to_owned()),
+            Failure::NotConnected => self.note("not connected".to_owned()),
+            Failure::LeftOpen => self.note("left open".to_owned()),
             Failure::Decided { .. } => return OnFailure::Count,
         }
         self.on_failure
@@ -122,9 +122,9 @@ impl ClientScript for Script {
 }
 
 impl Script {
-    fn hear(&self, what: String) {
-        if let Ok(mut heard) = self.heard.lock() {
-            heard.push(what);
+    fn note(&self, what: String) {
+        if let Ok(mut received) = self.received.lock() {
+            received.push(what);
         }
     }
 }
@@ -137,7 +137,7 @@ struct Play {
     rules: Rules,
     rate: Option<Rate>,
     statements: Vec<Statement>,
-    heard: Heard,
+    received: Heard,
     ends: Arc<Mutex<Vec<TxEnd>>>,
 }
 
@@ -161,7 +161,7 @@ impl Play {
             rules: Rules { give_up: false, ..Rules::default() },
             rate: None,
             statements: statements(),
-            heard: Arc::default(),
+            received: Arc::default(),
             ends: Arc::default(),
         }
     }
@@ -177,8 +177,8 @@ impl Play {
 
     fn fleet(&self) -> Fleet {
         let script = |acts: &Vec<Act>| -> Box<dyn ClientScript> {
-            let heard = Arc::clone(&self.heard);
-            Box::new(Script { acts: acts.clone(), next: 0, on_failure: self.on_failure, heard })
+            let received = Arc::clone(&self.received);
+            Box::new(Script { acts: acts.clone(), next: 0, on_failure: self.on_failure, received })
         };
         let pacer = Pacer::new(self.rate, 0, 1, Rng::new(1));
         let scripts = self.acts.iter().map(script).collect();
@@ -189,8 +189,8 @@ impl Play {
         Outcome::of(self.simulation(behave), 1000)
     }
 
-    fn heard(&self) -> Vec<String> {
-        self.heard.lock().map(|heard| heard.clone()).unwrap_or_default()
+    fn received(&self) -> Vec<String> {
+        self.received.lock().map(|received| received.clone()).unwrap_or_default()
     }
 
     fn ends(&self) -> Vec<TxEnd> {
@@ -286,7 +286,7 @@ fn a_refused_connection_costs_its_client_and_no_other() {
     let outcome = Outcome::of(simulation, 1000);
     assert_eq!(outcome.states, [State::Aborted, State::Finished]);
     assert_eq!((outcome.part.txns[0].started, outcome.part.connected), (23, 23), "it had begun nothing");
-    assert_eq!(play.heard(), ["not connected"]);
+    assert_eq!(play.received(), ["not connected"]);
 }
 
 #[test]
@@ -318,10 +318,10 @@ fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
             _ => Answer::Complete { service_ns: MS },
         });
         selects = 0;
-        let heard = play.heard();
-        assert!(heard.iter().all(|what| what == "server ERROR: simulated"), "{heard:?}");
+        let received = play.received();
+        assert!(received.iter().all(|what| what == "server ERROR: simulated"), "{received:?}");
         let txn = &outcome.part.txns[0];
-        (txn.committed, txn.failures(), heard.len(), outcome.part.stmts[1].failed, outcome.states[0])
+        (txn.committed, txn.failures(), received.len(), outcome.part.stmts[1].failed, outcome.states[0])
     };
     // Every third SELECT fails, from the first one on: of ten, or of seven where a failure is a transaction's end.
     assert_eq!(run(OnFailure::Ignore), (5, 0, 4, 4, State::Finished));
@@ -348,8 +348,8 @@ fn a_statement_that_must_find_a_row_and_finds_none_has_failed() {
             let txn = &outcome.part.txns[0];
             assert_eq!((txn.committed, outcome.failed(ErrorClass::Data)), (committed, 6 - committed), "{mode:?}");
             assert_eq!(outcome.part.stmts[1].failed, 6 - committed, "{mode:?}");
-            let heard = if finding { vec!["server : no row has this key"; 3] } else { Vec::new() };
-            assert_eq!(play.heard(), heard);
+            let received = if finding { vec!["server : no row has this key"; 3] } else { Vec::new() };
+            assert_eq!(play.received(), received);
         }
     }
 }
@@ -371,7 +371,7 @@ fn a_transaction_left_open_counts_and_is_the_last_one_if_the_script_wants_it() {
         play.on_failure = on_failure;
         let outcome = play.run(complete);
         assert_eq!((outcome.part.txns[0].committed, outcome.states[0]), expected);
-        assert_eq!(play.heard().len() as u64, expected.0);
+        assert_eq!(play.received().len() as u64, expected.0);
     }
 }
 
@@ -387,7 +387,7 @@ fn a_shell_command_takes_its_time_and_nobody_elses() {
     assert_eq!(outcome.part.txns[0].service.max_ns(), 100 * MS);
     let of_second = play.ends().iter().filter(|end| end.client == 1).map(|end| end.end).max();
     assert_eq!(of_second, Some(Tick(100 * MS)), "it was not held up");
-    assert_eq!(play.heard(), vec!["shell true 42"; 100]);
+    assert_eq!(play.received(), vec!["shell true 42"; 100]);
     // The command's time is that of the statement which the script says.
     assert_eq!((outcome.part.stmts[1].latency.count(), outcome.part.stmts[1].latency.max_ns()), (300, 99 * MS));
 }
@@ -409,7 +409,7 @@ fn what_comes_of_a_command_is_nothing_to_a_later_one() {
     });
     let outcome = Outcome::of(simulation, 1);
     assert_eq!((outcome.part.lost, outcome.part.reconnected, outcome.part.txns[0].committed), (1, 1, 2));
-    assert_eq!(play.heard(), ["lost", "shell true 2", "shell true 3"]);
+    assert_eq!(play.received(), ["lost", "shell true 2", "shell true 3"]);
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn an_error_that_came_while_the_script_slept_is_an_error() {
             assert_eq!((txn.committed, txn.failures(), txn.retries), (committed, 0, retries));
         } else {
             assert_eq!(
-                (txn.failures(), play.heard().len()),
+                (txn.failures(), play.received().len()),
                 (2, 2),
                 "of three the first and, by its SELECT, the third"
             );
@@ -473,7 +473,7 @@ fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
                     // Prepared ones have no text: count them.
                     let is_select = if mode == QueryMode::Prepared { requests % 3 == 1 } else { is_select };
                     requests += u32::from(request.sql != "ROLLBACK");
-                    let nth = if is_select { play.heard().len() } else { usize::MAX };
+                    let nth = if is_select { play.received().len() } else { usize::MAX };
                     if is_select && nth < 3 { answer.clone() } else { Answer::Complete { service_ns: MS } }
                 });
                 let case = format!("{mode:?} {answer:?} {on_failure:?}");
@@ -490,9 +490,13 @@ fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
                         "no COPY among them: {case}"
                     );
                 }
-                let told = play.heard();
+                let reported = play.received();
                 let expected = if on_failure == OnFailure::Abort { 1 } else { 3 };
-                assert_eq!(told, vec!["server : COPY is not possible in a measured transaction"; expected], "{case}");
+                assert_eq!(
+                    reported,
+                    vec!["server : COPY is not possible in a measured transaction"; expected],
+                    "{case}"
+                );
                 let failed: u64 = outcome.part.stmts.iter().map(|s| s.failed).sum();
                 assert_eq!(failed, expected as u64, "each is counted once: {case}");
             }
@@ -536,7 +540,7 @@ fn a_lost_connection_is_made_anew_or_not() {
         assert_eq!((outcome.part.txns[0].committed, outcome.failed(ErrorClass::Connection)), (2, 1));
         assert_eq!(matches!(outcome.states[0], State::Lost(_)), is_lost, "{:?}", outcome.states);
         assert_eq!(outcome.states[0] == State::Aborted, !is_lost);
-        assert_eq!(play.heard(), ["lost"]);
+        assert_eq!(play.received(), ["lost"]);
     }
 }
 
@@ -574,8 +578,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever the scripts do and the servers answer: an observer hears of each transaction once, by its number, with
-    /// its outcome and its tries; only of those in which a client was given up it does not hear.
+    /// Whatever the scripts do and the servers answer: an observer receives each transaction once, by its number, with
+    /// its outcome and its tries; only of those in which a client was given up it is not informed.
     #[test]
     fn an_observer_hears_of_every_transaction_once(
         clients in prop::collection::vec(acts(), 1..5),
@@ -674,7 +678,7 @@ fn arrivals_faster_than_they_can_be_drawn_are_skipped_by_the_number() {
         let rate = Rate { per_s: 1e9, arrivals };
         let rules = Rules { latency_limit_ns: Some(MS), transactions, give_up: false, ..Rules::default() };
         let play = Play { rules, rate: Some(rate), ..Play::of([vec![send(SELECT)], vec![send(SELECT)]]) };
-        // Nobody hears of each transaction.
+        // No observer takes each transaction.
         let mut simulation = Simulation::new(play.fleet(), complete);
         simulation.run(Tick(S));
         let (end, in_flight) = (simulation.now(), simulation.fleet().recorder(0).in_flight());

@@ -11,7 +11,7 @@ use pgdyno_measure::{Digest, Part, Rows};
 use pgdyno_wire::{QueryMode, Statement, StmtId, frontend};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Results, TxnId, Verdict};
 
-/// A query in one step, and an empty one that reads what came; `said` is told the first column.
+/// A query in one step, and an empty one that reads what came; `said` receives the first column.
 struct Script {
     reads: bool,
     said: Sender<Vec<String>>,

@@ -257,7 +257,7 @@ fn an_error_that_the_workload_wants_is_a_rollback() {
         let txn = &outcome.part.txns[0];
         assert!(txn.rolled_back > 30 && txn.failures() == 0 && outcome.errors == 0);
         assert_eq!(outcome.part.tallies, [0, 3 * txn.rolled_back]);
-        // Within a transaction block the server is told to roll back.
+        // Within a transaction block the server is asked to roll back.
         let block = run(Thinker { block: true, ..script }, 4, connections, 10, None, |request| match request.sql {
             "SELECT 1" => Answer::Fail { service_ns: MS, code: "PD001" },
             _ => Answer::Complete { service_ns: MS },

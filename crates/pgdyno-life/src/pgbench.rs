@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use pgdyno_engine::Ended;
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_pgbench::Witness;
+use pgdyno_pgbench::BenchmarkObserver;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::{EXIT_INTERRUPTED, Ran};
@@ -77,7 +77,7 @@ fn refused(error: &StoreError) -> Failure {
     })
 }
 
-impl Witness for Recorder {
+impl BenchmarkObserver for Recorder {
     fn options(&mut self, options: &RunOptions) -> Result<(), Failure> {
         self.json = options.json.as_ref().map(PathBuf::from);
         self.csv = options.csv.as_ref().map(PathBuf::from);

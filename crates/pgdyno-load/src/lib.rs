@@ -10,7 +10,7 @@
 //!   interrupted large load is resumed;
 //! - [`check`] checks the data after the load, before a run and after it;
 //! - [`play`] runs concurrent transactions of the workload in a given order, and returns the result;
-//! - [`witness`] notes the commits that are acknowledged until the server crashes, [`lost`] returns those that are
+//! - [`commit_until_crash`] notes the commits that are acknowledged until the server crashes, [`lost`] returns those that are
 //!   missing;
 //! - [`steps`] says which steps are required, and what is left out without the others;
 //! - [`drop_data`] removes what was loaded, and nothing else;
@@ -36,7 +36,7 @@ mod state;
 pub mod steps;
 
 pub use admit::admit;
-pub use check::durability::{Witness, lost, witness};
+pub use check::durability::{Acknowledged, commit_until_crash, lost};
 pub use check::question::{CheckError, CheckProgress};
 pub use check::scenario::{Rules, ScenarioError, ScenarioResult, default_level, play};
 pub use check::{

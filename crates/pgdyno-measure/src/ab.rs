@@ -93,7 +93,7 @@ impl Experiment {
             Direction::Down => Shown::Down,
             Direction::Unknown => Shown::Nothing,
         };
-        // Beside a margin, a small change is to be told from the margin, and a large one from nothing.
+        // Beside a margin, a small change is to be distinguished from the margin, and a large one from nothing.
         let log = change.ratio.ln().abs();
         let distance = log.max(self.margin.ln_1p() - log);
         let units_for_power = runs_for(distance, variance, confidence, POWER, RUNS_MAX);

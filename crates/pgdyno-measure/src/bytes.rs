@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_told() {
+    fn what_is_cut_off_is_reported() {
         let bytes = interval(7).to_bytes();
         for end in (0..bytes.len()).step_by(13) {
             assert!(PartInterval::from_bytes(&bytes[..end], &SHAPE).is_err(), "{end} of {}", bytes.len());

@@ -60,7 +60,7 @@ struct Serving {
     state: State,
     /// Number of the last order.
     order: u64,
-    heard: Tick,
+    last_message: Tick,
     /// The last task that was begun. The program works on it until it has called [`Agent::did`].
     last: u32,
     is_working: bool,
@@ -161,7 +161,7 @@ impl Agent {
         if is_connected {
             // The coordinator may have been cut off, too.
             if let (Some(_), Some(serving)) = (self.cut_off.take(), &mut self.serving) {
-                serving.heard = now;
+                serving.last_message = now;
             }
         } else {
             self.cut_off.get_or_insert(now);
@@ -179,7 +179,7 @@ impl Agent {
                 }
             }
             Some(serving) if serving.run == order.run && serving.order < order.number && !serving.leaving => {
-                serving.heard = now;
+                serving.last_message = now;
                 serving.order = order.number;
                 serving.acknowledge(order.acked);
                 match &order.step {
@@ -203,7 +203,7 @@ impl Agent {
         }
     }
 
-    /// Notes that its row is gone from the meeting: no coordinator hears of it any more.
+    /// Notes that its row is gone from the meeting: no coordinator receives its messages any more.
     pub fn forgotten(&mut self) {
         self.leave(true);
     }
@@ -213,7 +213,7 @@ impl Agent {
         let Some(serving) = &self.serving else { return };
         let is_lost = match self.cut_off {
             Some(since) => now.since(since) > OUTAGE_NS,
-            None => now.since(serving.heard) > LEASE_NS,
+            None => now.since(serving.last_message) > LEASE_NS,
         };
         if is_lost {
             self.leave(false);
@@ -288,7 +288,7 @@ impl Serving {
             run: order.run,
             state: State::Idle,
             order: order.number,
-            heard: now,
+            last_message: now,
             last: 0,
             is_working: false,
             stopping: None,

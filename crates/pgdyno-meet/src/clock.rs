@@ -88,7 +88,7 @@ mod tests {
         // A minute later 36 ms are not known.
         assert!((35 * MS..40 * MS).contains(&clock.error_ns(Tick(60_032 * MS)).unwrap()));
         assert_eq!(clock.local(clock.server_ns(Tick(5 * MS)).unwrap()), Some(Tick(5 * MS)));
-        // A slow round trip spoils nothing.
+        // A slow round trip changes nothing.
         let before = clock.error_ns(Tick(132 * MS)).unwrap();
         assert!(!clock.sample(Tick(32 * MS), EPOCH + 33 * MS, Tick(132 * MS)));
         assert!(clock.error_ns(Tick(132 * MS)).unwrap() <= before + 1000);

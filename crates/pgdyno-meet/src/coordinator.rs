@@ -113,7 +113,7 @@ enum Phase {
 #[derive(Debug)]
 struct Known {
     report: Report,
-    heard: Tick,
+    last_message: Tick,
     is_suitable: bool,
 }
 
@@ -219,7 +219,7 @@ impl Coordinator {
         if is_connected {
             // The agents may have been cut off, too.
             if self.cut_off.take().is_some() {
-                self.known.values_mut().for_each(|known| known.heard = now);
+                self.known.values_mut().for_each(|known| known.last_message = now);
             }
         } else {
             self.cut_off.get_or_insert(now);
@@ -230,7 +230,7 @@ impl Coordinator {
     pub fn report(&mut self, now: Tick, report: Report, is_suitable: bool) {
         let agent = report.agent;
         if self.known.get(&agent).is_none_or(|known| known.report.number < report.number) {
-            self.known.insert(agent, Known { report, heard: now, is_suitable });
+            self.known.insert(agent, Known { report, last_message: now, is_suitable });
             self.forget_silent(now);
             if let Some(place) = self.place(agent) {
                 self.pass_on(place);
@@ -261,7 +261,7 @@ impl Coordinator {
         present.map(|member| (member.agent, member.received))
     }
 
-    /// Gives the run up: nothing can be heard of any agent any more.
+    /// Gives the run up: no agent can be reached any more.
     pub fn give_up(&mut self, now: Tick, why: &str) {
         for place in 0..self.members.len() {
             self.lose(place, why.to_owned());
@@ -291,7 +291,7 @@ impl Coordinator {
     fn forget_silent(&mut self, now: Tick) {
         if self.known.len() > KNOWN_MAX {
             let members: Vec<_> = self.members.iter().map(|member| member.agent).collect();
-            self.known.retain(|agent, known| members.contains(agent) || now.since(known.heard) <= LEASE_NS);
+            self.known.retain(|agent, known| members.contains(agent) || now.since(known.last_message) <= LEASE_NS);
         }
     }
 
@@ -360,7 +360,7 @@ impl Coordinator {
     /// Returns true if no agent serves this run any more, as far as can be known.
     #[must_use]
     pub fn is_released(&self, now: Tick) -> bool {
-        let serves = |known: &Known| known.report.run == Some(self.run) && now.since(known.heard) < LEASE_NS;
+        let serves = |known: &Known| known.report.run == Some(self.run) && now.since(known.last_message) < LEASE_NS;
         self.phase == Phase::Released && !self.known.values().any(serves)
     }
 
@@ -375,7 +375,7 @@ impl Coordinator {
     /// Claims agents if there are enough. Of two runs that want the same agents, the older one has them.
     fn gather(&mut self, now: Tick) {
         let run = self.run;
-        let is_there = |known: &Known| now.since(known.heard) <= LEASE_NS;
+        let is_there = |known: &Known| now.since(known.last_message) <= LEASE_NS;
         let all = || self.known.iter().filter(|(_, known)| is_there(known));
         let serves = |known: &Known| known.report.run;
         let mine: Vec<_> = all().filter(|(_, k)| k.is_suitable && serves(k) == Some(run)).map(|(id, _)| *id).collect();
@@ -477,7 +477,7 @@ impl Coordinator {
             None if report.state.nth().is_some_and(|nth| nth > self.nth) => {
                 Some("it reports a task that this run did not give it".to_owned())
             }
-            None if now.since(known.heard) > LEASE_NS => {
+            None if now.since(known.last_message) > LEASE_NS => {
                 Some(format!("nothing was heard of it for {} s", LEASE_NS / 1_000_000_000))
             }
             _ => None,

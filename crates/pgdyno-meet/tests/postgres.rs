@@ -41,7 +41,7 @@ impl Drop for AtLast<'_> {
     }
 }
 
-/// Joins, and serves runs until told to end: a task is its place, and how many batches it sends.
+/// Joins, and serves runs until asked to end: a task is its place, and how many batches it sends.
 fn serve<'s>(
     scope: &'s Scope<'s, '_>,
     options: &ConnectOptions,
@@ -186,7 +186,7 @@ fn a_meeting_survives_lost_connections_and_a_restart_of_its_server() {
 }
 
 /// Steps until an agent of this thread has something to tell.
-fn told(seat: &mut Seat) -> Notice {
+fn reported(seat: &mut Seat) -> Notice {
     loop {
         if let Some(notice) = seat.notice() {
             return notice;
@@ -202,7 +202,7 @@ fn an_agent_whose_row_is_deleted_joins_again_and_one_whose_schema_is_gone_ends()
     let mut seat = Seat::join(&options, PROGRAM, 2).unwrap();
     seat.step(PATIENCE).unwrap();
     server.admin().execute("DELETE FROM pgdyno_meet.agents").unwrap();
-    assert_eq!(told(&mut seat), Notice::JoinedAgain(2));
+    assert_eq!(reported(&mut seat), Notice::JoinedAgain(2));
     assert_eq!(agents(&options).unwrap().iter().map(|row| row.agent).collect::<Vec<_>>(), [2]);
 
     // It serves runs as before.
@@ -217,7 +217,7 @@ fn an_agent_whose_row_is_deleted_joins_again_and_one_whose_schema_is_gone_ends()
 
     // In a run, too: the run has lost it.
     server.admin().execute("DELETE FROM pgdyno_meet.agents").unwrap();
-    assert_eq!(told(&mut seat), Notice::JoinedAgain(3));
+    assert_eq!(reported(&mut seat), Notice::JoinedAgain(3));
     assert_eq!(seat.run(), None);
 
     // A run whose own row is deleted ends.
@@ -330,7 +330,7 @@ fn rows_of_others_in_any_table_neither_end_nor_hang_a_run() {
 }
 
 #[test]
-fn what_cannot_meet_is_told_with_the_remedy() {
+fn what_cannot_meet_is_reported_with_the_remedy() {
     let Some(server) = server() else { return };
     let options = server.options();
     let of = |user: &str| {

@@ -70,7 +70,7 @@ fn check(interrupter: Option<&Interrupter>) -> io::Result<()> {
 }
 
 /// Interval between two looks at deadline and interrupter.
-fn glance(deadline: Deadline) -> io::Result<Duration> {
+fn wait_until(deadline: Deadline) -> io::Result<Duration> {
     Ok(deadline.remaining()?.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)))
 }
 
@@ -84,7 +84,7 @@ fn connect_tcp(addr: SocketAddr, deadline: Deadline, interrupter: Option<&Interr
     match rustix::net::connect(&socket, &addr) {
         Err(Errno::INPROGRESS | Errno::INTR) => loop {
             check(interrupter)?;
-            let wait = glance(deadline)?;
+            let wait = wait_until(deadline)?;
             let timespec = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
             match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], Some(&timespec)) {
                 Ok(0) | Err(Errno::INTR) => {}
@@ -138,7 +138,7 @@ fn connect_unix(path: &str, deadline: Deadline, interrupter: Option<&Interrupter
     // wait before there is a connection.
     loop {
         check(interrupter)?;
-        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(glance(deadline)?))?;
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(wait_until(deadline)?))?;
         match rustix::net::connect(&socket, &address) {
             Ok(()) => break,
             Err(Errno::AGAIN | Errno::INTR) => {}

@@ -162,8 +162,9 @@ impl Connection {
     /// Returns whether the server is a standby and whether it is writable; `None` if unknown.
     fn session_state(&mut self) -> Result<Option<SessionState>, ReceiveError> {
         let on = |value: &str| value == "on" || value == "t";
-        let told = |name| self.parameters.get(name).map(on);
-        if let (Some(in_hot_standby), Some(read_only)) = (told("in_hot_standby"), told("default_transaction_read_only"))
+        let reported = |name| self.parameters.get(name).map(on);
+        if let (Some(in_hot_standby), Some(read_only)) =
+            (reported("in_hot_standby"), reported("default_transaction_read_only"))
         {
             return Ok(Some(SessionState { in_hot_standby, read_only }));
         }

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_looked_up_address_is_told_and_a_given_one_is_not_repeated() {
+    fn a_looked_up_address_is_reported_and_a_given_one_is_not_repeated() {
         let tcp = |name: &str, addr: Option<&str>| {
             let place = Place::Tcp { name: name.to_owned(), addr: addr.map(|a| a.parse().unwrap()) };
             let peer = Peer::new(&Host { place, port: 7 }, &Address::Tcp("127.0.0.1:7".parse().unwrap()));

@@ -9,12 +9,13 @@
 //! - [`connect`]: connecting as pgbench does, and refusals in libpq's words;
 //! - [`mod@init`]: `pgbench -i`;
 //! - [`report`], [`progress`], [`log`]: what a run prints and logs, from [`stats`] and each [`transaction`];
-//! - [`Witness`]: receives the events of a run, for `--json` and `--csv`.
+//! - [`BenchmarkObserver`]: receives the events of a run, for `--json` and `--csv`.
 
 pub mod connect;
 pub mod init;
 pub mod log;
 pub mod messages;
+mod observer;
 pub mod options;
 mod program;
 pub mod progress;
@@ -23,7 +24,6 @@ pub mod run;
 pub mod scripts;
 pub mod stats;
 pub mod transaction;
-mod witness;
 
+pub use observer::BenchmarkObserver;
 pub use program::{World, main};
-pub use witness::Witness;

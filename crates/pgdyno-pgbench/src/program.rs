@@ -9,10 +9,10 @@ use pgdyno_net::{ConnectOptions, Env, Lookout};
 use crate::connect::{self, Ask};
 use crate::init;
 use crate::messages::{Failure, Io};
+use crate::observer::BenchmarkObserver;
 use crate::options::{self, Parsed, Surroundings, Target};
 use crate::run;
 use crate::scripts::Library;
-use crate::witness::Witness;
 
 /// The environment of the program.
 pub struct World<'a> {
@@ -34,10 +34,10 @@ pub struct World<'a> {
     pub lookout: &'a Lookout,
 }
 
-/// Runs the program with `args`, which start with its name. `witness` receives the events of a benchmark; `()` ignores
+/// Runs the program with `args`, which start with its name. `observer` receives the events of a benchmark; `()` ignores
 /// them.
-pub fn main(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut dyn Witness) -> u8 {
-    execute(args, world, io, witness).unwrap_or_else(|failure| io.fail(&failure))
+pub fn main(args: &[OsString], world: World<'_>, io: &mut Io<'_>, observer: &mut dyn BenchmarkObserver) -> u8 {
+    execute(args, world, io, observer).unwrap_or_else(|failure| io.fail(&failure))
 }
 
 /// Returns where to connect. Prints libpq's warnings, such as one about a password file that others may read, only
@@ -50,7 +50,12 @@ fn target(target: &Target, env: &Env, io: &mut Io<'_>, for_what: &str) -> Result
     Ok(target)
 }
 
-fn execute(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut dyn Witness) -> Result<u8, Failure> {
+fn execute(
+    args: &[OsString],
+    world: World<'_>,
+    io: &mut Io<'_>,
+    observer: &mut dyn BenchmarkObserver,
+) -> Result<u8, Failure> {
     let mut library = Library::default();
     let surroundings = Surroundings {
         env: world.env,
@@ -75,12 +80,12 @@ fn execute(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut d
         }
         Parsed::Run(options) => {
             io.verbose = options.debug;
-            witness.options(&options)?;
+            observer.options(&options)?;
             listen(world.listen)?;
             let mut target = target(&options.target, world.env, io, "setup")?.reported_by(world.lookout);
             let sources = library.sources(&options);
-            let ran = run::run(&options, sources, &mut target, world.ask, io, world.control, witness)?;
-            return Ok(match witness.ended(&options, &ran) {
+            let ran = run::run(&options, sources, &mut target, world.ask, io, world.control, observer)?;
+            return Ok(match observer.ended(&options, &ran) {
                 Ok(()) => ran.exit_code,
                 Err(failure) => {
                     let own = io.fail(&failure);

@@ -16,10 +16,10 @@ use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, S
 
 use crate::connect::{self, Ask};
 use crate::messages::{Failure, Io, Said};
+use crate::observer::BenchmarkObserver;
 use crate::options::{Limit, RunOptions};
 use crate::progress::{Clock, Snapshot, progress_line};
 use crate::stats::Accounting;
-use crate::witness::Witness;
 
 use journal::Journal;
 use setup::SetUp;
@@ -43,11 +43,11 @@ pub fn run(
     ask: Ask<'_>,
     io: &mut Io<'_>,
     control: &Control,
-    witness: &mut dyn Witness,
+    observer: &mut dyn BenchmarkObserver,
 ) -> Result<Ran, Failure> {
     // A limit that is too low was reported when the options were parsed.
     let _ = raise_file_limit(options.clients);
-    let set_up = set_up(options, target, ask, io, control, witness)?;
+    let set_up = set_up(options, target, ask, io, control, observer)?;
     let workload = scripted::build(Spec {
         id: "pgbench".to_owned(),
         summary: "scripts of the drop-in for pgbench".to_owned(),
@@ -62,7 +62,7 @@ pub fn run(
     })
     .map_err(|error| crate::scripts::refused(&error))?;
     let journal = options.log.as_ref().map(|log| Journal::open(log, options)).transpose()?;
-    let outcome = drive(options, &workload, target, io, control, journal.as_ref(), witness)?;
+    let outcome = drive(options, &workload, target, io, control, journal.as_ref(), observer)?;
     // The report is printed even if the log fails.
     let logged = journal.map_or(Ok(()), Journal::close);
     let aborted = outcome.clients_aborted + outcome.clients_lost > 0;
@@ -98,11 +98,11 @@ fn set_up(
     ask: Ask<'_>,
     io: &mut Io<'_>,
     control: &Control,
-    witness: &mut dyn Witness,
+    observer: &mut dyn BenchmarkObserver,
 ) -> Result<SetUp, Failure> {
     let halt = Halt::new(control.stop_flag());
     let mut watched = halt.options(target);
-    let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, witness));
+    let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, observer));
     // With the password that the user entered.
     // No session beside the clients asks what they wait for.
     *target = watched.uninterrupted().unreported();
@@ -194,7 +194,7 @@ fn drive(
     io: &mut Io<'_>,
     control: &Control,
     journal: Option<&Journal>,
-    witness: &mut dyn Witness,
+    observer: &mut dyn BenchmarkObserver,
 ) -> Result<RunOutcome, Failure> {
     let spec = spec(options);
     let mut progress = Progress { options, last: Snapshot::default(), now: Snapshot::default(), start_us: 0 };
@@ -204,10 +204,10 @@ fn drive(
             Event::Connected => {}
             Event::Started { .. } => {
                 progress.start_us = epoch_us();
-                witness.started();
+                observer.started();
             }
             Event::Interval(interval) => {
-                witness.interval(interval);
+                observer.interval(interval);
                 progress.interval(interval, io);
             }
             Event::Lost { why } => {

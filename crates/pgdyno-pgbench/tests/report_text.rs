@@ -219,7 +219,7 @@ fn added(before: &RunReport, after: &RunReport) -> String {
 }
 
 #[test]
-fn other_failures_are_told_under_continue_on_error_only() {
+fn other_failures_are_reported_under_continue_on_error_only() {
     let mut report = eventful();
     report.accounting.continue_on_error = true;
     assert_eq!(

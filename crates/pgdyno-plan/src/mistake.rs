@@ -67,13 +67,13 @@ mod tests {
         time: Option<pgdyno_text::parse::Duration>,
     }
 
-    fn told(text: &str) -> String {
+    fn reported(text: &str) -> String {
         read::<Example>("a.toml", text).unwrap_err().to_string()
     }
 
     #[test]
     fn an_unknown_key_is_answered_with_place_and_nearest_key() {
-        insta::assert_snapshot!(told("clients = 4\ncleints = 5\n"), @r"
+        insta::assert_snapshot!(reported("clients = 4\ncleints = 5\n"), @r"
         a.toml: TOML parse error at line 2, column 1
           |
         2 | cleints = 5
@@ -81,12 +81,12 @@ mod tests {
         unknown field `cleints`, expected `clients` or `time`
         did you mean `clients`?
         ");
-        assert!(!told("clients = 4\nwarehouses = 5").contains("did you mean"));
+        assert!(!reported("clients = 4\nwarehouses = 5").contains("did you mean"));
     }
 
     #[test]
-    fn a_value_of_another_type_is_told_what_is_expected_without_rust() {
-        insta::assert_snapshot!(told("clients = \"8\"\n"), @r#"
+    fn a_value_of_another_type_is_refused_with_what_is_expected_without_rust() {
+        insta::assert_snapshot!(reported("clients = \"8\"\n"), @r#"
         a.toml: TOML parse error at line 1, column 11
           |
         1 | clients = "8"
@@ -99,13 +99,13 @@ mod tests {
             ("clients = true", "true is not a whole number"),
             ("clients = [8]", "expected a whole number, 0 or more"),
         ] {
-            assert!(told(text).contains(words), "{}", told(text));
+            assert!(reported(text).contains(words), "{}", reported(text));
         }
     }
 
     #[test]
     fn a_number_that_could_be_two_things_wants_a_unit() {
-        insta::assert_snapshot!(told("clients = 4\ntime = 60\n"), @r#"
+        insta::assert_snapshot!(reported("clients = 4\ntime = 60\n"), @r#"
         a.toml: TOML parse error at line 2, column 8
           |
         2 | time = 60

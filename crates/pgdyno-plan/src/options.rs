@@ -507,12 +507,12 @@ mod tests {
         second.settings.insert("jit".to_owned(), "on".to_owned());
         second.params.remove("warehouses");
         (second.time_s, second.transactions) = (None, Some(7));
-        let told: Vec<_> = differences(&first, &second)
+        let reported: Vec<_> = differences(&first, &second)
             .into_iter()
             .map(|d| format!("{}: {} / {}", d.name, d.first.unwrap_or_default(), d.second.unwrap_or_default()))
             .collect();
         assert_eq!(
-            told,
+            reported,
             ["warehouses: 10 / ", "clients: 16 / 3", "length: 30 s / 7 transactions of each client", "jit:  / on"]
         );
     }

@@ -229,17 +229,17 @@ mod tests {
     }
 
     #[test]
-    fn pinned_threads_and_libpqs_form_are_told() {
-        let told = |pin: &str| {
+    fn pinned_threads_and_libpqs_form_are_reported() {
+        let reported = |pin: &str| {
             let words = words(&Plan { pin: Some(pin.into()), wire: Wire::Libpq, ..example() });
             words.lines().find(|line| line.starts_with("measure")).unwrap().to_owned()
         };
         assert!(
-            told("all").contains("on 1 thread, a CPU each, query mode prepared in libpq's form, "),
+            reported("all").contains("on 1 thread, a CPU each, query mode prepared in libpq's form, "),
             "{}",
-            told("all")
+            reported("all")
         );
-        assert!(told("0,2").contains("on 1 thread on CPUs 0,2, query mode"), "{}", told("0,2"));
+        assert!(reported("0,2").contains("on 1 thread on CPUs 0,2, query mode"), "{}", reported("0,2"));
     }
 
     #[test]
@@ -270,11 +270,12 @@ mod tests {
     fn data_of_another_program_is_named_and_so_is_the_schema_of_our_routines() {
         let mut plan = Plan { data_from: Some("HammerDB".into()), ..example() };
         plan.params.insert("routine-schema".into(), "pgdyno".into());
-        let told = words(&plan);
+        let reported = words(&plan);
         assert!(
-            told.contains("load: nothing: warehouses 10 (about 954 MiB), data loaded by HammerDB, is driven as it is")
+            reported
+                .contains("load: nothing: warehouses 10 (about 954 MiB), data loaded by HammerDB, is driven as it is")
         );
-        assert!(told.contains("routines: in schema pgdyno, which is created where it is not there"), "{told}");
+        assert!(reported.contains("routines: in schema pgdyno, which is created where it is not there"), "{reported}");
         plan.params.insert("call".into(), "client".into());
         assert!(!words(&plan).contains("routines:"));
     }
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_and_groups_are_told() {
+    fn stages_and_groups_are_reported() {
         let group = |name: &str, clients| GroupPlan {
             name: name.to_owned(),
             clients,

@@ -33,7 +33,7 @@ pub struct Suite {
     pub run_timeout_s: Option<f64>,
     /// What to do after a failed run.
     pub on_failure: OnFailure,
-    /// Whether targets are provisioned and torn down by their hooks.
+    /// Whether targets are provisioned and removed by their hooks.
     pub provision: Provision,
     /// The cells, in the order of the file.
     pub cells: Vec<Cell>,

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place() {
+    fn mistakes_are_reported_with_their_place() {
         for (text, words) in [
             ("[target.a]\ndns = ''", "did you mean `dsn`?"),
             ("[target.a]\ndsn = ''\nmemory = 128", "128 of what?"),

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_says_what_more_time_would_bring() {
+    fn what_cannot_be_decided_says_what_more_time_would_bring() {
         let mut record = record();
         (record.verdict, record.ended) = (AbVerdict::CannotTell, Some("budget".to_owned()));
         let text = rendered(&record, "text");

@@ -34,7 +34,7 @@ pub struct Run {
 
 /// Options of a comparison.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct CompareOptions {
     /// The name of the metric of the verdict; absent: the one that the runs are known by.
     pub metric: Option<String>,
     /// The share of intervals that are to hold the truth: 0.95.
@@ -48,7 +48,7 @@ pub struct Wish {
     pub run_noise: Option<f64>,
 }
 
-impl Default for Wish {
+impl Default for CompareOptions {
     fn default() -> Self {
         Self { metric: None, confidence: 0.95, loss_max: None, anyway: false, run_noise: None }
     }
@@ -147,7 +147,7 @@ pub struct Comparison {
 ///
 /// # Errors
 /// In words, where a side has no run left that counts, or a run does not have the metric.
-pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison, String> {
+pub fn compare(base: Vec<Run>, new: Vec<Run>, options: &CompareOptions) -> Result<Comparison, String> {
     let (mut base, left_out_of_base) = sort_out(base);
     let (mut new, left_out_of_new) = sort_out(new);
     for (name, side, left_out) in [("BASE", &base, &left_out_of_base), ("NEW", &new, &left_out_of_new)] {
@@ -157,7 +157,7 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
         }
     }
     let records = || base.iter().chain(&new).map(|run| &run.record);
-    let metric = chosen(wish.metric.as_deref(), records)?;
+    let metric = chosen(options.metric.as_deref(), records)?;
     if let Some(without) = records().find(|record| metric.value(record).is_none()) {
         return Err(format!("{} has no {}", without.id, metric.name()));
     }
@@ -165,12 +165,12 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
     let (base_records, new_records) = (side(&base), side(&new));
     let differences = differences(&base_records.iter().collect::<Vec<_>>(), &new_records.iter().collect::<Vec<_>>());
     let decisive: Vec<_> = differences.iter().filter(|d| d.is_decisive).map(words::difference).collect();
-    let is_comparable = decisive.is_empty() || wish.anyway;
-    let mut figures = figures::figures(&mut base, &mut new, metric.clone(), wish);
+    let is_comparable = decisive.is_empty() || options.anyway;
+    let mut figures = figures::figures(&mut base, &mut new, metric.clone(), options);
     if !is_comparable {
         figures.iter_mut().for_each(|figure| figure.verdict = Verdict::NotComparable);
     }
-    let both = two_sides::judge(&figures, base.iter().chain(&new).map(|run| &run.record), wish);
+    let both = two_sides::judge(&figures, base.iter().chain(&new).map(|run| &run.record), options);
     let verdict = match &both {
         Some(both) => both.verdict,
         None => figures.first().map_or(Verdict::CannotTell, |figure| figure.verdict),
@@ -178,14 +178,14 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
     let reason = match (verdict, &both) {
         (Verdict::NotComparable, _) => decisive.join("; "),
         (Verdict::CannotTell, Some(both)) if !both.reason.is_empty() => both.reason.clone(),
-        (Verdict::CannotTell, _) => figures::no_interval(&base, &new, wish),
+        (Verdict::CannotTell, _) => figures::no_interval(&base, &new, options),
         _ => String::new(),
     };
     let judged = figures.first().filter(|figure| is_comparable && figure.verdict != Verdict::CannotTell);
     let change = judged.and_then(|figure| figure.change);
-    let limit = wish.loss_max.map(|loss_max| {
+    let limit = options.loss_max.map(|loss_max| {
         let tried = base.len().max(new.len());
-        let held = |change, metric| figures::held(&change, metric, loss_max, wish.confidence, tried);
+        let held = |change, metric| figures::held(&change, metric, loss_max, options.confidence, tried);
         let first = change.map(|change| held(change, &metric));
         let held = match &both {
             None => first,
@@ -199,19 +199,19 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
         Limit { loss_max, held }
     });
     let plans = plans::changes(&base_records, &new_records);
-    let tasks = tasks::tasks(&base, &new, wish, is_comparable);
+    let tasks = tasks::tasks(&base, &new, options, is_comparable);
     let other_side = both.map(|both| both.other);
-    let mut notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway, wish);
+    let mut notes = words::notes(&base, &new, &figures, !decisive.is_empty() && options.anyway, options);
     if other_side.is_some() {
         notes.retain(|note| !note.starts_with(words::BY_ONE));
         notes.push(two_sides::NOTE.to_owned());
     }
-    notes.extend(tasks::note(&tasks, [base.len(), new.len()], wish));
+    notes.extend(tasks::note(&tasks, [base.len(), new.len()], options));
     notes.extend(plans::missing(&base_records, &new_records));
     notes.extend(words::answers(&base_records, &new_records));
     let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
-    let confidence = wish.confidence;
+    let confidence = options.confidence;
     Ok(Comparison { sides, differences, confidence, figures, tasks, verdict, other_side, reason, limit, plans, notes })
 }
 

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn few_events_are_told_and_many_counted() {
+    fn few_events_are_reported_and_many_counted() {
         let mut record = record();
         assert_eq!(events(&record), None);
         record.events = vec![event("checkpoint", "timed checkpoint, 12 buffers written", -1.0, 4.0)];

@@ -17,12 +17,12 @@ use pgdyno_results::{Metric, RunRecord};
 use crate::compare::{Difference, chosen, differences};
 use series::{Grouped, grouped};
 
-/// The default of [`Wish::within`].
+/// The default of [`HistoryOptions::within`].
 pub const WITHIN: usize = 20;
 
 /// Options of a history.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct HistoryOptions {
     /// The name of the metric; absent: the one that the runs of a series are known by.
     pub metric: Option<String>,
     /// The share of histories of equal runs that show no change: 0.95.
@@ -37,7 +37,7 @@ pub struct Wish {
     pub slices: bool,
 }
 
-impl Default for Wish {
+impl Default for HistoryOptions {
     fn default() -> Self {
         Self { metric: None, confidence: 0.95, within: WITHIN, margin: 0.0, label: None, slices: false }
     }
@@ -169,39 +169,39 @@ impl Histories {
 /// Returns the histories of these runs, in any order.
 ///
 /// # Errors
-/// In words, where no run has a metric of the name that is wished for.
-pub fn histories(records: &[&RunRecord], wish: &Wish) -> Result<Histories, String> {
-    let Grouped { series, mut left_out } = grouped(records, wish.slices);
-    if let Some(name) = wish.metric.as_deref().filter(|_| !records.is_empty()) {
+/// In words, where no run has a metric of the name that is histories_of for.
+pub fn histories(records: &[&RunRecord], options: &HistoryOptions) -> Result<Histories, String> {
+    let Grouped { series, mut left_out } = grouped(records, options.slices);
+    if let Some(name) = options.metric.as_deref().filter(|_| !records.is_empty()) {
         chosen(Some(name), || records.iter().copied())?;
     }
     let mut found = Vec::new();
     for (name, mut runs) in series {
         let all = || runs.iter().copied();
-        let metric = match &wish.metric {
+        let metric = match &options.metric {
             Some(name) => Metric::named(name, all()),
             None => Some(Metric::headline(all())),
         };
         runs.retain(|run| {
             let has = metric.as_ref().is_some_and(|metric| metric.value(run).is_some());
             if !has {
-                let name = metric.as_ref().map_or(wish.metric.as_deref().unwrap_or_default(), Metric::name);
+                let name = metric.as_ref().map_or(options.metric.as_deref().unwrap_or_default(), Metric::name);
                 left_out.push((run.id.clone(), format!("without {name}")));
             }
             has
         });
         if let Some(metric) = metric.filter(|_| !runs.is_empty()) {
-            found.push(history(name, metric, &runs, wish));
+            found.push(history(name, metric, &runs, options));
         }
     }
-    Ok(Histories { series: found, left_out, confidence: wish.confidence, within: wish.within })
+    Ok(Histories { series: found, left_out, confidence: options.confidence, within: options.within })
 }
 
-fn history(name: String, metric: Metric, records: &[&RunRecord], wish: &Wish) -> History {
+fn history(name: String, metric: Metric, records: &[&RunRecord], options: &HistoryOptions) -> History {
     let values: Vec<f64> = records.iter().filter_map(|record| metric.value(record)).collect();
-    let changes = change_points(&values, wish.confidence);
+    let changes = change_points(&values, options.confidence);
     let mut found = changes.clone().unwrap_or_default();
-    let names: Vec<_> = records.iter().map(|record| name_of(record, wish.label.as_deref())).collect();
+    let names: Vec<_> = records.iter().map(|record| name_of(record, options.label.as_deref())).collect();
     between_names(&mut found, &names);
     let run = |(nth, record): (usize, &&RunRecord)| HistoryRun {
         id: record.id.clone(),
@@ -230,7 +230,7 @@ fn history(name: String, metric: Metric, records: &[&RunRecord], wish: &Wish) ->
         metric,
     };
     if history.noise.is_some() {
-        (history.verdict, history.decisive) = judged(&history, wish);
+        (history.verdict, history.decisive) = judged(&history, options);
     }
     history
 }
@@ -257,13 +257,13 @@ fn between_names(found: &mut Changes, names: &[String]) {
 }
 
 /// Returns the verdict, and the change point that it is about.
-fn judged(history: &History, wish: &Wish) -> (Verdict, Option<usize>) {
-    let first = history.runs.len().saturating_sub(wish.within);
+fn judged(history: &History, options: &HistoryOptions) -> (Verdict, Option<usize>) {
+    let first = history.runs.len().saturating_sub(options.within);
     let recent = || (0..history.changes.len()).rev().filter(|nth| history.changes[*nth].at >= first);
     let is_unmended = |nth: &usize| {
         let change = &history.changes[*nth];
-        let is_large = (change.change.ratio - 1.0).abs() >= wish.margin;
-        change.is_slower && is_large && !is_made_good(history, *nth, wish.confidence)
+        let is_large = (change.change.ratio - 1.0).abs() >= options.margin;
+        change.is_slower && is_large && !is_made_good(history, *nth, options.confidence)
     };
     match (recent().find(is_unmended), recent().next()) {
         (Some(slower), _) => (Verdict::Slower, Some(slower)),
@@ -311,7 +311,7 @@ pub type Render = fn(&Histories, Look, &mut dyn Write) -> io::Result<()>;
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];
 
-pub use text::{drift_told, headline, left_out, told};
+pub use text::{change_lines, drift_text, headline, left_out};
 
 #[cfg(test)]
 mod tests;

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_told() {
+    fn what_is_not_known_is_not_reported() {
         let percent = MachineRecord { cpu_percent: Some(77.4), ..MachineRecord::default() };
         assert_eq!(line("m: ", &percent, Extent::Full), "m: busy 77 %");
         let busy = MachineRecord { cpus: Some(1.0), busy_cpus: Some(0.75), ..MachineRecord::default() };

@@ -110,12 +110,12 @@ fn of_kind(figure: &KindFigure) -> String {
 
 fn row(by: &str, point: &SearchPoint) -> [String; 7] {
     let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
-    let mut told = verdict(point).to_owned();
+    let mut reported = verdict(point).to_owned();
     if let Some(overload) = &point.overload {
-        told += &format!(": {overload}");
+        reported += &format!(": {overload}");
     }
     if !point.of_kinds.is_empty() {
-        told += &format!("; {}", figures(point));
+        reported += &format!("; {}", figures(point));
     }
     [
         load(by, point.load),
@@ -124,7 +124,7 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
         ms(point.response_latency_ns_p99),
         units::percent(point.failed_share),
         point.repeats.to_string(),
-        told,
+        reported,
     ]
 }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_is_told_with_its_size_and_its_way() {
+    fn a_drift_is_reported_with_its_size_and_its_way() {
         for (percent, words) in [(34.7, "got 35 % worse while"), (-12.0, "got 12 % better while")] {
             let lines = findings(&SearchRecord { drift_percent: Some(percent), ..record() });
             assert!(lines.iter().any(|line| line.contains(words)), "{lines:?}");

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_and_the_warm_up_are_told() {
+    fn levels_and_the_warm_up_are_reported() {
         let change = LevelChangeRecord { at_s: 34.0, tps_before: 1200.0, tps_after: 900.0 };
         let changed =
             Summary { level_changes: vec![change; 6], ramp_s_proposed: Some(25.0), ..summary(0.0, None, false) };

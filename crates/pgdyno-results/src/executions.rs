@@ -40,7 +40,7 @@ pub enum ExecutionOutcome {
     Completed,
     /// It failed.
     Failed,
-    /// 40001: a standby cancelled it, because it stood in the way of what is replayed.
+    /// 40001: a standby cancelled it, because it conflicted with what is replayed.
     Conflict,
     /// 57014: it took longer than it may.
     TimedOut,

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_none_is_told() {
+    fn what_is_cut_off_or_none_is_reported() {
         let mut histogram: Histogram<u64> = Histogram::new(3).unwrap();
         histogram.record(1_000_000).unwrap();
         let whole = serialized(&histogram);

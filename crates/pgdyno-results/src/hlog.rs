@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_told() {
+    fn what_is_no_log_is_reported() {
         for wrong in ["nothing\n", "Tag=a,1.0,1.0,1.0,AAAA\n", "1.0,1.0,1.0,!\n"] {
             assert!(read(wrong.as_bytes(), |_| ()).is_err(), "{wrong}");
         }

@@ -280,8 +280,8 @@ mod tests {
             ("errors > 1%", "errors < PERCENT"),
             ("< 10ms", "FIGURE"),
         ] {
-            let told = Objective::parse(text).unwrap_err();
-            assert!(told.contains(word), "{text}: {told}");
+            let reported = Objective::parse(text).unwrap_err();
+            assert!(reported.contains(word), "{text}: {reported}");
         }
     }
 

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_told_apart_by_stage_and_name() {
+    fn groups_are_distinguished_by_stage_and_name() {
         let text = "stage,group,phase,start_s,end_s,committed\nmix,w,measure,0,1,5\nmix,r,measure,0,1,7\n\
             mix,w,measure,1,2,6\nonce,w,measure,2,3,1\nonce,w,mea";
         let groups = parse_groups(text).unwrap();
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_table_is_told() {
+    fn what_is_no_such_table_is_reported() {
         assert_eq!(parse("").unwrap_err(), "it has no column phase");
         assert_eq!(parse(&TABLE.replace("30,2", "30,x")).unwrap_err(), "line 3 is none of its table");
         assert_eq!(parse(&TABLE.replace("30,2", "30,2,2")).unwrap_err(), "line 3 is none of its table");
     }
 
     #[test]
-    fn response_times_are_told_from_service_times_by_their_tag() {
+    fn response_times_are_distinguished_from_service_times_by_their_tag() {
         let line = |tag: &str| hlog::Line { tag: tag.to_owned(), start_s: 1.0, counts: vec![(5, 1)] };
         let names = ["a", "a.response"].map(|tag| latency_line(line(tag))).map(|l| (l.transaction, l.response));
         assert_eq!(names, [("a".to_owned(), false), ("a".to_owned(), true)]);

@@ -84,10 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_variable_is_told_with_its_place_and_the_nearest_name() {
+    fn a_mistyped_variable_is_reported_with_its_place_and_the_nearest_name() {
         let error = check(&["select 1;\nupdate t set a = 1\n  where aid = :adi;\n"]).unwrap_err();
-        let told = "a.sql:3:15: nothing sets the variable \"adi\"\n 3 |   where aid = :adi;\n   |               ^^^^\nhint: did you mean :aid?";
-        assert_eq!(error.to_string(), told);
+        let reported = "a.sql:3:15: nothing sets the variable \"adi\"\n 3 |   where aid = :adi;\n   |               ^^^^\nhint: did you mean :aid?";
+        assert_eq!(error.to_string(), reported);
         let far = check(&["select :customer;"]).unwrap_err();
         assert_eq!(far.hint(), Some("set it by -D customer=VALUE, or by \\set or \\gset in a script"));
     }

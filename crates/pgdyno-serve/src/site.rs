@@ -185,9 +185,9 @@ mod tests {
     use std::path::Path;
 
     /// Renders its arguments.
-    struct Told;
+    struct FixedPages;
 
-    impl Pages for Told {
+    impl Pages for FixedPages {
         fn report(&self, _: &Path, run: Run, links: &[Link]) -> Result<Vec<u8>, String> {
             let links: Vec<_> = links.iter().map(|link| link.address.as_str()).collect();
             Ok(format!("report of {}: {}", run.record.id, links.join(" ")).into_bytes())
@@ -217,7 +217,7 @@ mod tests {
             fs::create_dir(home.path().join(id)).unwrap();
             fs::write(home.path().join(id).join("run.json"), record.to_string()).unwrap();
         }
-        let site = Site::new(home.path().to_owned(), Box::new(Told), 8432);
+        let site = Site::new(home.path().to_owned(), Box::new(FixedPages), 8432);
         (home, site)
     }
 

@@ -341,17 +341,17 @@ fn a_server_that_dies_is_noticed_with_its_log() {
     let server = embedded.server().clone();
     // Not by SIGKILL, after which PostgreSQL leaves shared memory in the kernel.
     kill(server.postmaster_pid(), Signal::QUIT);
-    let mut told = String::new();
-    eventually("its death is told", || match embedded.check() {
+    let mut reported = String::new();
+    eventually("its death is reported", || match embedded.check() {
         Ok(()) => false,
         Err(error) => {
-            told = error.to_string();
+            reported = error.to_string();
             true
         }
     });
-    assert!(told.contains("postgres ended"), "{told}");
-    assert!(told.contains("received immediate shutdown request"), "{told}");
-    // And told again to whoever asks again.
+    assert!(reported.contains("postgres ended"), "{reported}");
+    assert!(reported.contains("received immediate shutdown request"), "{reported}");
+    // It is reported again by each later call.
     assert!(embedded.check().is_err());
     embedded.stop();
     assert!(instances(&places).is_empty());
@@ -643,7 +643,7 @@ fn what_was_forgotten_is_read_from_the_disk_again_and_counted() {
     let bytes = pgdyno_server::caches::forget_files(server.server().data_dir()).unwrap();
     assert!(bytes > size, "{bytes}");
     if cached(&file) > size / 2 {
-        return skipped("this file system does not forget what it is told to");
+        return skipped("this file system does not drop its cache");
     }
     let mut cold = DiskReads::begin(&mut admin, &target).unwrap().unwrap();
     // A session that comes and stays counts as one that was there.

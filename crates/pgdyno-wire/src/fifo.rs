@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_one_is_told_from_the_first_of_several() {
+    fn the_only_one_is_distinguished_from_the_first_of_several() {
         let mut fifo = Fifo::new();
         assert_eq!(fifo.only(), None);
         fifo.push(1);

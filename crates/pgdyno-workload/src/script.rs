@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_told_apart_by_their_ends() {
+    fn results_are_distinguished_by_their_ends() {
         let mut buffer = ReplyBuffer::new();
         buffer.end();
         buffer.columns(b"\0\x01x\0..................").unwrap();

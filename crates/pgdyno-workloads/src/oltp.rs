@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told() {
+    fn what_cannot_be_meant_is_reported() {
         let advice = |meta: &'static Meta, given: &[(&str, &str)], clients| {
             let params = Params::new(meta.id, meta.params, given.iter().copied()).unwrap();
             build(meta, &params).drive.advice(clients).join("; ")

@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_hours_or_has_no_effect_is_told() {
+    fn what_takes_hours_or_has_no_effect_is_reported() {
         let advice = |given: &[(&str, &str)], clients| built(given).drive.advice(clients).join("; ");
         assert_eq!(advice(&[("streams", "3")], 3), "");
         assert!(advice(&[], 4).contains("--streams 4 adds"));

@@ -80,14 +80,14 @@ mod tests {
             from_s: 0.0,
             until_s: Some(until_s),
         };
-        let told = |run: &Run, events: &[EventRecord]| run.ask(|facts| warning(facts, events)).is_some();
+        let reported = |run: &Run, events: &[EventRecord]| run.ask(|facts| warning(facts, events)).is_some();
         let run_now = run(100 << 20);
-        assert!(!told(&run_now, &[event("timed checkpoint", 5.0)]));
-        assert!(told(&run_now, &[event("timed checkpoint", 1.0)]), "one in the warm-up");
-        assert!(told(&run_now, &[event("timed checkpoint, not complete at the end of the run", 5.0)]));
-        assert!(!told(&run(1 << 20), &[]));
+        assert!(!reported(&run_now, &[event("timed checkpoint", 5.0)]));
+        assert!(reported(&run_now, &[event("timed checkpoint", 1.0)]), "one in the warm-up");
+        assert!(reported(&run_now, &[event("timed checkpoint, not complete at the end of the run", 5.0)]));
+        assert!(!reported(&run(1 << 20), &[]));
         let mut blind = run(100 << 20);
         blind.samples = pgdyno_results::Samples::default();
-        assert!(!told(&blind, &[]));
+        assert!(!reported(&blind, &[]));
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn one_too_short_to_be_seen_is_told_by_its_table() {
+    fn one_too_short_to_be_seen_is_reported_by_its_table() {
         let columns = ["schema", "table", "vacuum_count", "autovacuum_count"];
         let looks: &[(f64, &[&str])] = &[
             (0.0, &["public", "a", "0", "1"]),

@@ -40,7 +40,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn own_writes_are_told_with_their_share() {
+    fn own_writes_are_reported_with_their_share() {
         let run = Run::new()
             .waits(&[("IO", "DataFileWrite", 2.0), ("IO", "DataFileExtend", 1.0)])
             .counters("bgwriter", &[("buffers_clean", 50.0), ("buffers_backend", 300.0), ("maxwritten_clean", 2.0)])

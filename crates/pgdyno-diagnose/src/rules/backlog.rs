@@ -43,7 +43,7 @@ mod tests {
     use pgdyno_results::LatencyRecord;
 
     #[test]
-    fn a_rate_that_is_too_high_is_told() {
+    fn a_rate_that_is_too_high_is_reported() {
         let mut run = Run::new().waits(&[("CPU", "CPU", 2.0)]);
         run.record.plan.pace = Pace::Rate(Rate { per_s: 200.0, arrivals: Arrivals::Poisson });
         let mean = |ms: f64| Some(LatencyRecord { mean: ms * 1e6, ..LatencyRecord::default() });

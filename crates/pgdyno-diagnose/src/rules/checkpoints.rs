@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_by_wal_are_told() {
+    fn checkpoints_by_wal_are_reported() {
         let found = run(0.0, 0.5).finds(look);
         assert_eq!(found.evidence, ["5.0 checkpoints by WAL or by order and 0.00 by time within 10 s"]);
         assert!(

@@ -32,7 +32,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn connections_of_one_transaction_are_told_with_their_cost() {
+    fn connections_of_one_transaction_are_reported_with_their_cost() {
         let mut run = Run::new().waits(&[("CPU", "CPU", 1.0)]);
         run.summary().connections_opened = Some(4000);
         run.summary().connection_s_mean = Some(0.01);

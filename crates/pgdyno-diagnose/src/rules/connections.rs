@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_for_a_connection_is_told() {
+    fn the_wait_for_a_connection_is_reported() {
         let found = run(6.0).finds(look);
         assert!((found.weight - 0.6).abs() < 1e-9);
         assert_eq!(found.evidence[0], "6.0 ms of 10 ms of the mean response time, for 8 clients");

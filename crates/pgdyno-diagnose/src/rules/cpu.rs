@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_a_cpu_left_is_told_with_who_had_them() {
+    fn a_machine_without_a_cpu_left_is_reported_with_who_had_them() {
         let found = run(1.95).finds(look);
         // Seven of eight clients wait for nothing, or are not explained; one waits for a row.
         assert!((found.weight - 0.85).abs() < 1e-9 && found.text.ends_with("had none left"), "{found:?}");

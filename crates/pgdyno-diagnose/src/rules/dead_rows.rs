@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_dead_rows_is_told() {
+    fn a_table_of_dead_rows_is_reported() {
         let found = run("60000", "40000").finds(look);
         assert!(found.text.starts_with("60 % of the rows of t were dead"), "{found:?}");
         assert_eq!(
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn why_they_are_still_there_is_told() {
+    fn why_they_are_still_there_is_reported() {
         let why = |run: &Run| {
             let found = run.finds(look);
             (found.text.split_once("end: ").unwrap().1.to_owned(), found.advice.unwrap())

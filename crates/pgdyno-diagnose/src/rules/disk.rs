@@ -44,7 +44,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn a_disk_with_a_queue_all_the_time_is_told() {
+    fn a_disk_with_a_queue_all_the_time_is_reported() {
         let run = |busy: f64, queue: f64| {
             Run::new().gauges("machine", &[("disk_busy", busy), ("disk_queue", queue), ("disk_wait_ms", 4.2)])
         };

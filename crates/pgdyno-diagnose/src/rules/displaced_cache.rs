@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn misses_of_transactions_beside_streams_that_read_much_are_told() {
+    fn misses_of_transactions_beside_streams_that_read_much_are_reported() {
         let found = run(50.0, 800.0).finds(look);
         assert_eq!(
             found.text,
@@ -267,7 +267,7 @@ mod tests {
             found.evidence[0],
             "blocks from outside shared buffers: 1,606 a second by the transactions, 90 by the streams (5.3 % of both)"
         );
-        // Without the stage of transactions alone, streams that read so little themselves are not to blame.
+        // Without the stage of transactions alone, streams that read so little themselves are not the cause.
         run.record.stages.truncate(1);
         run.finds_nothing(look);
     }

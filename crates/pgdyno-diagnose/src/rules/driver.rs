@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_does_little_is_not_blamed() {
+    fn a_thread_that_does_little_is_no_cause() {
         let mut run = run(0.03, 0.06, 0.1);
         run.record.client.thread_busy = vec![0.03];
         let found = run.finds(look);

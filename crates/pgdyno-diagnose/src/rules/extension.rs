@@ -22,7 +22,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn queues_for_extension_are_told() {
+    fn queues_for_extension_are_reported() {
         let mut run = Run::new().waits(&[("Lock", "extend", 1.0)]);
         run.record.server.as_mut().unwrap().version_num = 150_000;
         assert!(run.finds(look).advice.unwrap().contains("PostgreSQL 16"));

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_keep_locks_without_work_are_told() {
+    fn sessions_that_keep_locks_without_work_are_reported() {
         let found = run("10", "0", "60").finds(look);
         assert!(found.also_seen && found.text.starts_with("1.0 of the clients' sessions"), "{found:?}");
         let found = run("0", "10", "0").finds(look);

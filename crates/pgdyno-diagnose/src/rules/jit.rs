@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_that_are_mostly_compiled_are_told() {
+    fn statements_that_are_mostly_compiled_are_reported() {
         let found = run("600").finds(look);
         assert_eq!(found.text, "compiling (JIT) took 60 % of the statements' execution time");
         assert_eq!(found.evidence, ["60.0 ms of each call of: SELECT sum(n) FROM t"]);

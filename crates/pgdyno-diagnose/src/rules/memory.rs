@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn swapping_and_pressure_are_told() {
+    fn swapping_and_pressure_are_reported() {
         let found = run(490.0, 0.2).finds(look);
         assert_eq!(found.text, "the server's machine swapped: 500 pages a second");
         assert_eq!(found.evidence[1], "memory pressure 20 % of the time");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_streams_may_use_is_told() {
+    fn memory_that_streams_may_use_is_reported() {
         let gauges = [("swap_in_pages", 490.0), ("memory_bytes", (1_u64 << 30) as f64)];
         let run = |work_mem| {
             let run = Run::new().gauges("machine", &gauges).streams(3, &[("q1", "select 1")]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn killed_processes_are_told() {
+    fn killed_processes_are_reported() {
         let rows: Rows<'_> = &[("memory_limit_bytes", 0.0), ("memory_reached", 4.0), ("oom_kills", 0.1)];
         let found = Run::new().keyed_counters("cgroup", &["of"], &[(&["server"], rows)]).finds(look);
         assert!(

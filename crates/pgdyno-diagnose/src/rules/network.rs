@@ -46,7 +46,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn losses_on_the_way_are_told() {
+    fn losses_on_the_way_are_reported() {
         let run = |share: f64| {
             let gauges = [("tcp_retransmitted", share), ("net_send_bytes_per_s", 1024.0)];
             Run::new().gauges("driver_machine", &gauges)

@@ -35,7 +35,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn sessions_of_others_are_told_and_the_clients_own_are_not() {
+    fn sessions_of_others_are_reported_and_the_clients_own_are_not() {
         let mut run = Run::new().counters("database", &[("sessions", 40.0)]);
         assert!(run.finds(look).text.starts_with("39 sessions a second"));
         run.record.plan.clients = 400;

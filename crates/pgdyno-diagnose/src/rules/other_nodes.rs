@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_nodes_are_told_with_what_makes_them_longer() {
+    fn waits_for_nodes_are_reported_with_what_makes_them_longer() {
         let found = run(ClusterRecord::default()).finds(look);
         assert_eq!(found.text, "75 % of the clients' time went into waiting for other nodes");
         assert_eq!(found.evidence, ["6.0 sessions (92 % of active samples): Client:ClientRead 6.0"]);

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_took_is_told() {
+    fn what_others_took_is_reported() {
         let found = run(2.0, "0.5").finds(look);
         assert!((found.weight - 0.975 * 0.3).abs() < 1e-9 && found.text.starts_with("others took 30 %"), "{found:?}");
         assert_eq!(found.evidence[1], "0.10 CPUs were given to other virtual machines");

@@ -30,7 +30,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn sessions_of_others_are_told_beside_the_clients() {
+    fn sessions_of_others_are_reported_beside_the_clients() {
         let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
         let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
         let rows = [

@@ -17,13 +17,13 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn what_is_not_known_is_told_by_its_name() {
+    fn what_is_not_known_is_reported_by_its_name() {
         let found = Run::new().waits(&[("Timeout", "PgSleep", 2.0), ("Extension", "Extension", 0.5)]).finds(look);
         assert!(found.text.contains("waiting for Timeout:PgSleep and the like"), "{found:?}");
     }
 
     #[test]
-    fn what_is_known_is_not_told_twice() {
+    fn what_is_known_is_not_reported_twice() {
         Run::new().waits(&[("Lock", "tuple", 2.0), ("CPU", "CPU", 1.0), ("IPC", "SyncRep", 1.0)]).finds_nothing(look);
     }
 }

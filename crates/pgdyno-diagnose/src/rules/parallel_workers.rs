@@ -44,7 +44,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn workers_that_are_missing_are_told_with_the_limits() {
+    fn workers_that_are_missing_are_reported_with_the_limits() {
         let run = |wanted: f64, launched: f64| {
             let counters = [("parallel_workers_to_launch", wanted), ("parallel_workers_launched", launched)];
             Run::new().counters("database", &counters).setting("max_parallel_workers", "1")

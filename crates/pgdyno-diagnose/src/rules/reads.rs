@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn misses_are_told_with_the_size_of_the_data() {
+    fn misses_are_reported_with_the_size_of_the_data() {
         let mut large = run();
         large.record.server.as_mut().unwrap().database_bytes = Some(1 << 30);
         let found = large.finds(look);

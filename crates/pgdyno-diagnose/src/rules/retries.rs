@@ -45,7 +45,7 @@ mod tests {
     use pgdyno_results::ErrorRecord;
 
     #[test]
-    fn tries_for_nothing_are_told_with_their_errors() {
+    fn tries_for_nothing_are_reported_with_their_errors() {
         let mut run = Run::new();
         run.summary().retries = 200;
         run.summary().failed_by_class.insert("deadlock".to_owned(), 50);

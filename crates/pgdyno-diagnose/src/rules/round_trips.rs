@@ -55,7 +55,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn idle_sessions_are_told() {
+    fn idle_sessions_are_reported() {
         let run = Run::new().waits(&[("CPU", "CPU", 2.0), ("Client", "ClientRead", 1.0)]);
         let found = run.gauges("machine", &[("cpus", 8.0), ("busy_cpus", 2.5)]).finds(look);
         // Of eight clients two are on a CPU, and the engine's thread works for a fifth of one.

@@ -64,7 +64,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn row_locks_are_told_with_their_relations() {
+    fn row_locks_are_reported_with_their_relations() {
         let columns = ["locktype", "mode", "relation", "waiting", "longest_wait_s"];
         let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
         let run = Run::new().waits(&[("Lock", "transactionid", 4.0), ("Lock", "tuple", 1.0)]).table(

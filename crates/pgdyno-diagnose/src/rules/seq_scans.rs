@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_table_that_is_read_whole_is_told() {
+    fn a_large_table_that_is_read_whole_is_reported() {
         let found = run("1100", "100000").finds(look);
         assert_eq!(found.text, "t was read as a whole 100 times a second, about 100,000 rows each time");
         assert_eq!(found.evidence, ["1,000 sequential scans for 1,000 transactions"]);

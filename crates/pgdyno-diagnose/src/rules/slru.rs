@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_subtransactions_are_told_with_advice_for_the_version() {
+    fn waits_for_subtransactions_are_reported_with_advice_for_the_version() {
         let run = run("subtransaction", 50_000.0).waits(&[("LWLock", "SubtransSLRU", 4.0), ("CPU", "CPU", 2.0)]);
         let found = run.finds(look);
         assert!((found.weight - 0.5).abs() < 1e-9, "{found:?}");

@@ -67,7 +67,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn a_standby_that_is_waited_for_is_told_with_its_lag() {
+    fn a_standby_that_is_waited_for_is_reported_with_its_lag() {
         let run = Run::new()
             .waits(&[("IPC", "SyncRep", 6.0)])
             .gauges("replication", &[("write_lag_s", 0.002), ("replay_lag_s", 0.5), ("lag_bytes", 2048.0)])
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standby_that_is_absent_is_told() {
+    fn a_standby_that_is_absent_is_reported() {
         let run = Run::new().waits(&[("IPC", "SyncRep", 6.0)]).setting("synchronous_standby_names", "s1");
         let found = run.finds(look);
         assert_eq!(found.evidence[1], "no standby was connected");

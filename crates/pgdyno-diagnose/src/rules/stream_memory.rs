@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_are_told_by_query_with_the_memory_that_streams_may_use() {
+    fn temporary_files_are_reported_by_query_with_the_memory_that_streams_may_use() {
         let found = run(10.0 * MIB).finds(look);
         assert!(found.text.ends_with("5.0 MiB of temporary files for each query that ended"), "{found:?}");
         assert_eq!(

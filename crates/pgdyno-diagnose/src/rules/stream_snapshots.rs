@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_query_after_the_other_is_told_with_what_it_does_to_a_table() {
+    fn one_query_after_the_other_is_reported_with_what_it_does_to_a_table() {
         let one_by_one = ["1", "2", "3", "4"];
         let found = run(one_by_one, "4000").finds(look);
         assert!(found.text.contains("up to 900 later transactions"), "{found:?}");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_lasts_is_told_and_is_no_session_of_a_client() {
+    fn a_query_that_lasts_is_reported_and_is_no_session_of_a_client() {
         let lasting = run(["1", "1", "1", "4"], "40");
         assert!(lasting.finds(look).text.contains("queries of the streams"));
         lasting.finds_nothing(super::super::old_snapshot::look);

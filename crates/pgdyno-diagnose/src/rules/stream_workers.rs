@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn all_workers_of_the_server_at_work_for_the_streams_are_told() {
+    fn all_workers_of_the_server_at_work_for_the_streams_are_reported() {
         let found = run(1.5, "2").finds(look);
         assert_eq!(found.text, "1.5 parallel workers were at work for the streams, and their plans asked for more");
         assert_eq!(found.evidence[0], "2 streams may ask for 4 parallel workers at once, and 2 may work");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_on_most_cpus_are_told() {
+    fn workers_on_most_cpus_are_reported() {
         let busy = [("cpus", 4.0), ("busy_cpus", 4.0)];
         let found = run(3.0, "8").gauges("machine", &busy).finds(look);
         assert!(found.text.ends_with("they take CPUs from the transactions"), "{found:?}");

@@ -24,7 +24,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn a_locked_table_is_told() {
+    fn a_locked_table_is_reported() {
         let columns = ["locktype", "mode", "relation", "waiting", "longest_wait_s"];
         let row = ["relation", "RowExclusiveLock", "pgbench_accounts", "8", "2.5"].map(str::to_owned).to_vec();
         let run = Run::new().waits(&[("Lock", "relation", 6.0)]).table("locks", &columns, &[row]);

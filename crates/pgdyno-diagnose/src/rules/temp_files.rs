@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn large_files_are_told_even_so() {
+    fn large_files_are_reported_even_so() {
         let run = Run::new().counters("database", &[("temp_files", 3.0), ("temp_bytes", 50.0 * MIB)]);
         assert_eq!(run.finds(look).weight, UNKNOWN);
     }

@@ -24,7 +24,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn full_buffers_are_told_with_their_setting() {
+    fn full_buffers_are_reported_with_their_setting() {
         let waits = [("LWLock", "WALInsert", 2.0)];
         let run = Run::new().waits(&waits).counters("wal", &[("wal_buffers_full", 12.0)]).setting("wal_buffers", "4MB");
         let found = run.finds(look);

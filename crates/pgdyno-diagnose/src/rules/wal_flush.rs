@@ -47,7 +47,7 @@ mod tests {
     use crate::fixture::Run;
 
     #[test]
-    fn commits_that_wait_for_wal_are_told_with_the_time_of_a_sync() {
+    fn commits_that_wait_for_wal_are_reported_with_the_time_of_a_sync() {
         let run = Run::new()
             .waits(&[("LWLock", "WALWrite", 3.0), ("IO", "WalSync", 1.0), ("CPU", "CPU", 2.0)])
             .counters("wal", &[("wal_sync", 100.0), ("wal_sync_time_ms", 410.0), ("lsn_bytes", 1_048_576.0)])
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_is_not_measured_is_not_told() {
+    fn a_time_that_is_not_measured_is_not_reported() {
         let run = Run::new()
             .waits(&[("IO", "WALSync", 4.0)])
             .counters("wal", &[("wal_sync", 100.0), ("wal_sync_time_ms", 0.0)]);

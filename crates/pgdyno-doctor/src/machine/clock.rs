@@ -38,7 +38,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn slow_clocks_and_late_timers_are_told() {
+    fn slow_clocks_and_late_timers_are_reported() {
         let clock = |read_ns, timer_ns| Clock { read_ns, step_ns: None, timer_ns: Some(timer_ns), source: None };
         let of = |read_ns, timer_ns| severity(&check(&clock(read_ns, timer_ns)));
         assert_eq!(

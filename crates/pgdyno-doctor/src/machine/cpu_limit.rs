@@ -21,7 +21,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn a_limit_below_the_number_of_cpus_is_told() {
+    fn a_limit_below_the_number_of_cpus_is_reported() {
         let machine = |cpu_limit| Machine { cpus: 4, cpu_limit, ..Machine::default() };
         assert_eq!(severity(&check(&machine(Some(1.5)))), Severity::Warning);
         assert_eq!([Some(4.0), None].map(|limit| check(&machine(limit))), [None, None]);

@@ -28,7 +28,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn only_those_that_make_processes_wait_are_told() {
+    fn only_those_that_make_processes_wait_are_reported() {
         let of = |enabled: &str, defrag: &str| {
             let paths = ["enabled", "defrag"].map(|name| format!("{DIRECTORY}/{name}"));
             severity(&check(&Made::of(&[(&paths[0], enabled), (&paths[1], defrag)]).files()))

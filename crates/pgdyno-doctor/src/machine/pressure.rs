@@ -3,7 +3,7 @@
 use super::files::Files;
 use crate::finding::Finding;
 
-/// What tasks wait for, and the share of the last ten seconds above which it is told, in percent. For CPUs any waiting task counts,
+/// What tasks wait for, and the share of the last ten seconds above which it is reported, in percent. For CPUs any waiting task counts,
 /// and an idle machine has a little of it.
 const RESOURCES: [(&str, f64); 3] = [("cpu", 10.0), ("memory", 1.0), ("io", 10.0)];
 

@@ -28,7 +28,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn more_than_a_hundredth_is_told() {
+    fn more_than_a_hundredth_is_reported() {
         let usage = |stolen| Usage { cpus: 2, busy: 0.0, stolen, programs: Vec::new() };
         assert_eq!(
             [0.0, 0.005, 0.03].map(|stolen| severity(&check(&usage(stolen)))),

@@ -84,7 +84,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn damage_and_age_are_told() {
+    fn damage_and_age_are_reported() {
         assert_eq!(invalid(&[]).severity, Severity::Passed);
         assert_eq!(invalid(&[vec![Some("t_idx".to_owned())]]).figure, "invalid: t_idx");
         assert_eq!([age(1e6, 2e8), age(1.9e8, 2e8)].map(|found| found.severity), [Severity::Passed, Severity::Warning]);

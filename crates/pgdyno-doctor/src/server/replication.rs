@@ -58,8 +58,9 @@ fn lag(check: &'static str, who: &str, bytes: f64) -> Finding {
 }
 
 fn slots(rows: &[Row]) -> Finding {
-    let told = |row: &Row| format!("{} keeps {}", ask::text(row, 0), units::bytes(ask::number(row, 1).max(0.0) as u64));
-    Finding::passed("unused-slots", rows.iter().map(told).collect::<Vec<_>>().join(", ")).warning(
+    let reported =
+        |row: &Row| format!("{} keeps {}", ask::text(row, 0), units::bytes(ask::number(row, 1).max(0.0) as u64));
+    Finding::passed("unused-slots", rows.iter().map(reported).collect::<Vec<_>>().join(", ")).warning(
         "A slot that nobody reads keeps WAL, and perhaps dead rows: the disk fills up during long runs.",
         "Drop it, if it is not needed: SELECT pg_drop_replication_slot('…').",
     )
@@ -71,7 +72,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn a_standby_far_behind_is_told() {
+    fn a_standby_far_behind_is_reported() {
         let row = |values: &[&str]| values.iter().map(|value| Some((*value).to_owned())).collect::<Row>();
         assert_eq!(standbys(&row(&["0", "0", "0"])).figure, "none");
         let near = standbys(&row(&["2", "1", "1024"]));

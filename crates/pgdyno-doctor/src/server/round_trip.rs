@@ -64,7 +64,7 @@ mod tests {
     use crate::Severity;
 
     #[test]
-    fn distance_and_jitter_are_told() {
+    fn distance_and_jitter_are_reported() {
         let of = |median_us: u64, high_us: u64| {
             let mut times = vec![Duration::from_micros(median_us); 98];
             times.extend([Duration::from_micros(high_us); 2]);

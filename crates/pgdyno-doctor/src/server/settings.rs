@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsafe_values_are_told_and_safe_ones_pass() {
+    fn unsafe_values_are_reported_and_safe_ones_pass() {
         let of = |name: &str, value: &str| apply(RULES.iter().find(|rule| rule.name == name).unwrap(), value).severity;
         assert_eq!([of("fsync", "off"), of("fsync", "on")], [Severity::Error, Severity::Passed]);
         assert_eq!([of("log_statement", "ddl"), of("log_statement", "mod")], [Severity::Passed, Severity::Warning]);

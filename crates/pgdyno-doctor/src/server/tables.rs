@@ -27,11 +27,11 @@ pub(super) fn check(admin: &mut Admin) -> Result<Vec<Finding>, AdminError> {
 }
 
 fn dead(rows: &[Row]) -> Finding {
-    let told = |row: &Row| format!("{} has {} dead rows", ask::text(row, 0), units::grouped(ask::number(row, 1)));
+    let reported = |row: &Row| format!("{} has {} dead rows", ask::text(row, 0), units::grouped(ask::number(row, 1)));
     if rows.is_empty() {
         return Finding::passed("dead-rows", "few");
     }
-    Finding::passed("dead-rows", rows.iter().map(told).collect::<Vec<_>>().join("; ")).warning(
+    Finding::passed("dead-rows", rows.iter().map(reported).collect::<Vec<_>>().join("; ")).warning(
         "Queries read them, too, and vacuum will work beside a run.",
         "VACUUM (ANALYZE) these tables before you measure; a run of pgdyno does so for its own.",
     )

@@ -14,7 +14,7 @@ const GLANCE_NS: u64 = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     /// The last time at which the poller had reported everything that was ready.
-    all_told: Tick,
+    all_reported: Tick,
     /// Whether the poller had no room for all sockets in its last answer.
     more: bool,
 }
@@ -22,17 +22,17 @@ pub(super) struct Unread {
 impl Unread {
     /// Returns true if the poller is to be asked without waiting, so that it shows what became ready before `now`.
     #[inline]
-    pub(super) fn is_glance_due(&self, now: Tick) -> bool {
-        self.more || now.since(self.all_told) >= GLANCE_NS
+    pub(super) fn is_poll_due(&self, now: Tick) -> bool {
+        self.more || now.since(self.all_reported) >= GLANCE_NS
     }
 
     /// Notes an answer of the poller at `at`. Returns the earliest time at which its sockets can have become ready.
     /// `waited`: the call could wait. `more`: it may not have reported all.
     #[inline]
     pub(super) fn answered(&mut self, at: Tick, waited: bool, more: bool) -> Tick {
-        let since = if waited { at } else { self.all_told };
+        let since = if waited { at } else { self.all_reported };
         if waited || !more {
-            self.all_told = at;
+            self.all_reported = at;
         }
         self.more = more;
         since
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(unread.answered(Tick(50 * MS), true, true), Tick(50 * MS), "the thread slept until then");
         for batch in 1..9 {
             let now = Tick((50 + 20 * batch) * MS);
-            assert!(unread.is_glance_due(now));
+            assert!(unread.is_poll_due(now));
             assert_eq!(unread.answered(now, false, batch < 8), Tick(50 * MS), "batch {batch}");
         }
         // Everything was reported at 210 ms: later sockets became ready later.
@@ -62,7 +62,7 @@ mod tests {
     fn what_came_while_the_thread_was_busy_counts_from_the_answer_before() {
         let mut unread = Unread::default();
         unread.answered(Tick(MS), true, false);
-        assert!(!unread.is_glance_due(Tick(MS + GLANCE_NS - 1)) && unread.is_glance_due(Tick(MS + GLANCE_NS)));
+        assert!(!unread.is_poll_due(Tick(MS + GLANCE_NS - 1)) && unread.is_poll_due(Tick(MS + GLANCE_NS)));
         assert_eq!(unread.answered(Tick(9 * MS), false, false), Tick(MS));
         // A call that finds nothing is an answer, too: a wait after it misses nothing.
         assert_eq!(unread.answered(Tick(12 * MS), true, false), Tick(12 * MS));

@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// Keeps all that it hears.
+/// Keeps all that it receives.
 struct Log {
     ends: Arc<Mutex<Vec<TxEnd>>>,
     hold: Arc<Hold>,

@@ -24,7 +24,7 @@ struct Trial {
     connect_each: bool,
     reconnect_ms: Option<u64>,
     /// Of a thousand requests, so many lose the connection, and so many more fail with a serialization failure.
-    trouble: (i64, i64),
+    failures: (i64, i64),
     end_ms: u64,
 }
 
@@ -50,7 +50,7 @@ impl Trial {
             fleet = fleet.sharing(lines);
         }
         let (mut rng, mut connecting) = (Rng::new(self.seed ^ 1), Rng::new(self.seed ^ 2));
-        let (lost, failed) = self.trouble;
+        let (lost, failed) = self.failures;
         let mut simulation = Simulation::new(fleet, move |_| match rng.uniform(1, 1_000) {
             draw if draw <= lost => Answer::Disconnect,
             draw if draw <= lost + failed => Answer::Fail { service_ns: MS, code: "40001" },
@@ -93,8 +93,8 @@ fn trial() -> impl Strategy<Value = Trial> {
     });
     let shape = (any::<u64>(), 1usize..9, proptest::option::of(1usize..4), 1usize..4);
     let rules = (proptest::option::of(5u64..500), 1u32..4, proptest::option::weighted(0.2, 1u64..60), any::<bool>());
-    let trouble = (proptest::option::of(1u64..700), (0i64..60, 0i64..200), 300u64..4_000);
-    (shape, rate, rules, trouble).prop_map(|(shape, rate, rules, trouble)| Trial {
+    let failures = (proptest::option::of(1u64..700), (0i64..60, 0i64..200), 300u64..4_000);
+    (shape, rate, rules, failures).prop_map(|(shape, rate, rules, failures)| Trial {
         seed: shape.0,
         clients: shape.1,
         lines: shape.2,
@@ -104,9 +104,9 @@ fn trial() -> impl Strategy<Value = Trial> {
         max_tries: rules.1,
         transactions: rules.2,
         connect_each: rules.3,
-        reconnect_ms: trouble.0,
-        trouble: trouble.1,
-        end_ms: trouble.2,
+        reconnect_ms: failures.0,
+        failures: failures.1,
+        end_ms: failures.2,
     })
 }
 
@@ -162,7 +162,7 @@ fn who_waits_to_the_end_is_counted_with_the_longest_wait() {
     assert_eq!((txn.skipped, txn.started + part.still_waiting), (0, 1_001));
     // The 200 that began came in the first two seconds: the next one waited for the other eight.
     assert!(part.still_waiting_ns_max >= 79 * S / 10, "{}", part.still_waiting_ns_max);
-    // Without a schedule, whoever is due and has no connection: of ten all but the one that has it.
+    // Without a schedule, a client that is due and has no connection: of ten all but the one that has it.
     let closed = Run { lines: Some(1), ..Run::of(10) }.simulate(S / 2, |_, _| S);
     assert_eq!((closed.still_waiting, closed.still_waiting_ns_max, closed.scheduled), (9, S / 2, None));
 }

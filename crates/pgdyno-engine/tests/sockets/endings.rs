@@ -293,7 +293,7 @@ fn connections_that_are_made_anew_keep_to_their_time_and_to_the_runs() {
     }
 }
 
-/// Whoever waits for the connection of a transaction at the end has nothing to finish, and has not failed.
+/// A client that waits for the connection of a transaction at the end has nothing to finish, and has not failed.
 #[test]
 fn a_connection_for_a_transaction_that_never_comes_does_not_hold_up_the_end() {
     let outcome = ends(|| {

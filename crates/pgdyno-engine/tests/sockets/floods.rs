@@ -92,7 +92,7 @@ fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
     }
 }
 
-/// Whoever is to read the notices does so only when all have been sent, and 100 MB of them came.
+/// The reader of the notices reads them only when all have been sent, and 100 MB of them came.
 #[test]
 fn notices_that_nobody_reads_are_dropped_and_counted() {
     const NOTICES: usize = 100_000;
@@ -115,7 +115,7 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
         goodbye.ok()
     });
     let workload = script("select 1;\n", 1, 1, PgbenchErrors::default());
-    let (mut notices, mut told) = (0, Vec::new());
+    let (mut notices, mut reported) = (0, Vec::new());
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
@@ -125,7 +125,7 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
                 }
                 notices += 1;
             }
-            Event::Note(note) => told.push(note.text().into_owned()),
+            Event::Note(note) => reported.push(note.text().into_owned()),
             _ => {}
         },
         observer: &mut |_, _| None,
@@ -139,7 +139,7 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
     assert_eq!((committed(&outcome), notices + dropped), (1, NOTICES as u64));
     assert!(dropped > NOTICES as u64 / 2, "{dropped}");
     assert!(
-        matches!(told.as_slice(), [said] if said.starts_with(&format!("{dropped} notices of the server"))),
-        "{told:?}"
+        matches!(reported.as_slice(), [said] if said.starts_with(&format!("{dropped} notices of the server"))),
+        "{reported:?}"
     );
 }

@@ -105,7 +105,7 @@ fn drivers_run_a_stage_alone_also_one_that_has_no_client_in_it() {
     assert_eq!((&first.ended, first.clients, first.threads), (&Ended::Complete, 1, 1));
     let once = sum(first.phases());
     assert_eq!(once.txns.iter().map(|txn| txn.committed).collect::<Vec<_>>(), [0, 0, 1, 1]);
-    // The place within the run is known to whoever puts the shares together.
+    // The place within the run is known where the shares are put together.
     assert!(intervals.iter().map(|interval| interval.index).eq(0..intervals.len() as u64));
     assert_eq!(intervals.first().map(|interval| (interval.stage, interval.start_ns)), Some((1, 0)));
     let (second, intervals, queries) = drive(RunSpec { stage: Some(1), share: share(1), ..spec() });

@@ -231,7 +231,7 @@ impl Job {
                 Task::Load(task) => load(&task, &allowed, &inner).map(Done::Loaded),
                 Task::Drive(task) => drive(&task, &allowed, &inner, &moment, &sender),
             });
-            // The agent listens until it has heard this.
+            // The agent listens until it has received this.
             let _ = sender.send(TaskMessage::Did(done));
         };
         let thread = std::thread::Builder::new().name("pgdyno-task".to_owned()).spawn(work).ok()?;

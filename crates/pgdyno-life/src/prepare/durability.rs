@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use pgdyno_load::{Moment, ScenarioError, Witness, lost, witness};
+use pgdyno_load::{Acknowledged, Moment, ScenarioError, commit_until_crash, lost};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
 use pgdyno_text::units;
@@ -72,7 +72,7 @@ pub fn test(
         events.note("killing it with SIGKILL, and starting it again");
         server.crash().or_fail(Code::Server)
     };
-    let (seen, crashed) = witness(&target, test, CLIENTS, DRIVE, stop, crash).map_err(failure)?;
+    let (seen, crashed) = commit_until_crash(&target, test, CLIENTS, DRIVE, stop, crash).map_err(failure)?;
     crashed?;
 
     let target = reach(&server);
@@ -92,7 +92,7 @@ pub fn test(
 }
 
 /// Returns the acknowledged transactions that the server no longer has.
-fn missing(target: &ConnectOptions, test: &Durability, seen: &Witness) -> Result<Vec<String>> {
+fn missing(target: &ConnectOptions, test: &Durability, seen: &Acknowledged) -> Result<Vec<String>> {
     let mut admin = Admin::connect(target).or_fail(Code::Server)?;
     let (mut found, all) = lost(&mut admin, test, seen).or_fail(Code::Check)?;
     let acknowledged = seen.acknowledged.len();

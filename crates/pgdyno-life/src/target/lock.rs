@@ -1,5 +1,5 @@
 //! Locks on a target: two suites at once would disturb each other's runs, and one refuses to begin. A run marks the
-//! server with a shared one, so that another that measures there at the same time is told of it.
+//! server with a shared one, so that another that measures there at the same time is informed.
 //!
 //! A lock is an advisory lock of PostgreSQL, so it ends with its connection, however that ends. An advisory lock
 //! belongs to one database, but runs use the whole server, so holders in other databases are checked, too.

@@ -97,7 +97,7 @@ fn processors_are_the_server_the_driver_and_the_rest() {
 }
 
 #[test]
-fn the_server_is_told_in_lines() {
+fn the_server_is_reported_in_lines() {
     let model = measuring();
     let facts: Vec<_> = model.server().into_iter().map(|fact| (fact.name, fact.text)).collect();
     let text = |name: &str| facts.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str());

@@ -13,7 +13,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Acknowledgements that clients received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Witness {
+pub struct Acknowledged {
     /// The client's number, and the commits that were acknowledged.
     pub acknowledged: Vec<(u32, i64)>,
     /// Transactions in progress when the connection was lost: their result is unknown.
@@ -25,14 +25,14 @@ pub struct Witness {
 ///
 /// # Errors
 /// When a client cannot connect, a transaction fails before the crash, or `stop` is set before it.
-pub fn witness<T>(
+pub fn commit_until_crash<T>(
     options: &ConnectOptions,
     durability: &Durability,
     clients: u32,
     drive: Duration,
     stop: &AtomicBool,
     crash: impl FnOnce() -> T,
-) -> Result<(Witness, T), ScenarioError> {
+) -> Result<(Acknowledged, T), ScenarioError> {
     let mut admins = Vec::new();
     for number in 1..=clients.min(durability.clients) {
         let mut values = Values::default();
@@ -64,19 +64,19 @@ pub fn witness<T>(
         let crashed = (!interrupted).then(crash);
         // If the server did not crash, this ends them.
         over.store(true, Ordering::Relaxed);
-        let mut witness = Witness::default();
+        let mut seen = Acknowledged::default();
         let mut refused = None;
         for client in clients {
             let Ok((acknowledged, end)) = client.join() else { continue };
-            witness.acknowledged.extend(acknowledged);
+            seen.acknowledged.extend(acknowledged);
             match end {
                 End::Over => {}
-                End::Lost => witness.unanswered += 1,
+                End::Lost => seen.unanswered += 1,
                 End::Failed(error) => refused = Some(ScenarioError::from(error)),
             }
         }
         match (crashed, refused) {
-            (Some(crashed), None) => Ok((witness, crashed)),
+            (Some(crashed), None) => Ok((seen, crashed)),
             (None, _) => Err(ScenarioError::Interrupted),
             (_, Some(error)) => Err(error),
         }
@@ -118,11 +118,15 @@ fn client(
 ///
 /// # Errors
 /// When the query fails.
-pub fn lost(admin: &mut Admin, durability: &Durability, witness: &Witness) -> Result<(Vec<String>, usize), AdminError> {
+pub fn lost(
+    admin: &mut Admin,
+    durability: &Durability,
+    seen: &Acknowledged,
+) -> Result<(Vec<String>, usize), AdminError> {
     let array = |values: Vec<String>| Some(format!("{{{}}}", values.join(",")));
     let mut values = Values::default();
-    values.set("acknowledged", "clients", array(witness.acknowledged.iter().map(|(c, _)| c.to_string()).collect()));
-    values.set("acknowledged", "numbers", array(witness.acknowledged.iter().map(|(_, n)| n.to_string()).collect()));
+    values.set("acknowledged", "clients", array(seen.acknowledged.iter().map(|(c, _)| c.to_string()).collect()));
+    values.set("acknowledged", "numbers", array(seen.acknowledged.iter().map(|(_, n)| n.to_string()).collect()));
     let sql = values.fill(durability.lost).unwrap_or_else(|_| durability.lost.to_owned());
     let rows = admin.query(&sql)?;
     let mut shown = crate::check::texts(&rows);

@@ -1,7 +1,7 @@
 //! A load by SQL files.
 //!
 //! The whole load is one transaction, so that a failed load leaves nothing; it is repeatable read, so that its
-//! objects can be told from those that others create meanwhile. A statement that cannot run in a transaction, such as
+//! objects can be distinguished from those that others create meanwhile. A statement that cannot run in a transaction, such as
 //! VACUUM, divides it.
 
 use std::collections::HashSet;

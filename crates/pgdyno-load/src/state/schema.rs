@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_difference_is_told_once_and_with_its_table() {
+    fn each_difference_is_reported_once_and_with_its_table() {
         let whole = schema(&STOCK);
         let shown = |found: &[(&str, &str, &str, &str)]| {
             let found = whole.differences(&schema(found));

@@ -251,7 +251,7 @@ fn a_statement_that_must_stand_alone_divides_the_load() {
     let broken = own(schema, &format!("{alone} create table late (a int); select 1/0;"), &[]);
     let error = load_with(&target, &*broken, &how(1)).unwrap_err().to_string();
     assert!(error.contains("iot/load.sql:1: ERROR:  division by zero"), "{error}");
-    // What stood before the division is there, and known as ours.
+    // Objects from before the division are there, and known as ours.
     assert!(matches!(state(&mut admin, &*broken).unwrap(), DataState::Partial { stamp: Some(_), .. }));
     assert_eq!(admin.query_one("select count(*) from reading").unwrap(), "5");
 

@@ -19,8 +19,8 @@ fn names(report: &CheckReport) -> Vec<&str> {
 }
 
 #[test]
-fn what_breaks_a_condition_is_told_by_its_rows() {
-    if !server::available("what_breaks_a_condition_is_told_by_its_rows") {
+fn what_breaks_a_condition_is_reported_by_its_rows() {
+    if !server::available("what_breaks_a_condition_is_reported_by_its_rows") {
         return;
     }
     let server = Server::start("");
@@ -76,8 +76,8 @@ fn what_breaks_a_condition_is_told_by_its_rows() {
 }
 
 #[test]
-fn an_answer_that_the_server_cannot_compute_is_told_and_the_others_are_compared() {
-    if !server::available("an_answer_that_the_server_cannot_compute_is_told_and_the_others_are_compared") {
+fn an_answer_that_the_server_cannot_compute_is_reported_and_the_others_are_compared() {
+    if !server::available("an_answer_that_the_server_cannot_compute_is_reported_and_the_others_are_compared") {
         return;
     }
     let server = Server::start("");

@@ -12,7 +12,7 @@ use crate::{CAPS, await_alone, connect, how, load_with};
 use pgdyno_load::{DataState, LoadError, Phase, Progress, load, state};
 use pgdyno_net::{Admin, ConnectOptions};
 
-/// What was begun must be told, must not count as complete, and must be replaced by the next load.
+/// What was begun must be reported, must not count as complete, and must be replaced by the next load.
 fn assert_partial_and_loads_again(target: &ConnectOptions, loaders: usize) {
     let sample = Sample::new(&[]);
     let mut admin = connect(target);
@@ -184,8 +184,8 @@ impl Drop for SmallDisk<'_> {
 }
 
 #[test]
-fn a_full_disk_is_told_with_the_remedy() {
-    const TEST: &str = "a_full_disk_is_told_with_the_remedy";
+fn a_full_disk_is_reported_with_the_remedy() {
+    const TEST: &str = "a_full_disk_is_reported_with_the_remedy";
     if !server::available(TEST) {
         return;
     }

@@ -39,8 +39,8 @@ fn assert_right(target: &ConnectOptions, data: &dyn DataSet, admin: &mut Admin, 
 }
 
 #[test]
-fn rows_are_the_same_in_every_layout_and_manner() {
-    if !server::available("rows_are_the_same_in_every_layout_and_manner") {
+fn rows_are_the_same_in_every_layout_and_mode() {
+    if !server::available("rows_are_the_same_in_every_layout_and_mode") {
         return;
     }
     let server = Server::start("max_wal_size = 4GB");

@@ -85,30 +85,30 @@ fn progress_counts_every_row_and_names_every_phase() {
     }
     let server = Server::start("");
     for loaders in [1, 8] {
-        let told = Mutex::new((Vec::new(), 0, 0, Vec::new()));
+        let reported = Mutex::new((Vec::new(), 0, 0, Vec::new()));
         let progress = |progress: &Progress<'_>| {
-            let mut told = told.lock().unwrap();
+            let mut reported = reported.lock().unwrap();
             match *progress {
                 Progress::Plan { tables, rows_expected, rows_kept, loaders: l } => {
                     assert_eq!((tables, rows_expected, rows_kept, l), (3, 100_010, 0, loaders));
                 }
-                Progress::Phase(phase) => told.0.push(phase),
+                Progress::Phase(phase) => reported.0.push(phase),
                 Progress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {
-                    (told.1, told.2) = (told.1.max(rows), told.2.max(bytes));
+                    (reported.1, reported.2) = (reported.1.max(rows), reported.2.max(bytes));
                 }
                 Progress::Table { .. } | Progress::Dropping(_) | Progress::Dropped(_) | Progress::Way(_) => {}
-                Progress::Step { phase, done, total } => told.3.push((phase, done, total)),
+                Progress::Step { phase, done, total } => reported.3.push((phase, done, total)),
             }
         };
         let target = server.database(&format!("progress{loaders}"));
         let report =
             load(&target, &Sample::new(&[]), &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
-        let (phases, rows, bytes, steps) = told.into_inner().unwrap();
+        let (phases, rows, bytes, steps) = reported.into_inner().unwrap();
         assert_eq!((rows, bytes), (100_000, report.tables[1].copy_bytes));
-        let told: std::collections::BTreeSet<_> = phases.iter().copied().collect();
-        assert_eq!(told.len(), phases.len(), "each once: {phases:?}");
-        assert!(told.iter().copied().eq(report.phases.iter().map(|p| p.phase)), "{told:?}");
-        assert_eq!(told.contains(&Phase::Freeze), loaders == 8);
+        let reported: std::collections::BTreeSet<_> = phases.iter().copied().collect();
+        assert_eq!(reported.len(), phases.len(), "each once: {phases:?}");
+        assert!(reported.iter().copied().eq(report.phases.iter().map(|p| p.phase)), "{reported:?}");
+        assert_eq!(reported.contains(&Phase::Freeze), loaders == 8);
         for (phase, last) in [(Phase::Indexes, 3), (Phase::Analyze, 3), (Phase::ForeignKeys, 1)] {
             let mut done: Vec<_> = steps.iter().filter(|s| s.0 == phase).map(|s| (s.1, s.2)).collect();
             done.sort_unstable();

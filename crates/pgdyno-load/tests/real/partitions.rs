@@ -29,8 +29,8 @@ fn partitions(admin: &mut Admin) -> Vec<String> {
 }
 
 #[test]
-fn rows_and_partitions_are_pgbenchs_in_every_manner() {
-    if !server::available("rows_and_partitions_are_pgbenchs_in_every_manner") {
+fn rows_and_partitions_are_pgbenchs_by_every_method() {
+    if !server::available("rows_and_partitions_are_pgbenchs_by_every_method") {
         return;
     }
     let server = Server::start("max_wal_size = 4GB");
@@ -51,30 +51,30 @@ fn rows_and_partitions_are_pgbenchs_in_every_manner() {
     .into_iter()
     .enumerate()
     {
-        let told = format!("{count} by {method}, {how:?}");
+        let reported = format!("{count} by {method}, {how:?}");
         let (ours, theirs) = (server.database(&format!("ours{nth}")), format!("theirs{nth}"));
         server.database(&theirs);
         let data = two_units(&[("partitions", count), ("partition-method", method)]);
         let report = load_with(&ours, &*data, &how).unwrap();
-        assert_eq!(report.notes, [""; 0], "{told}");
+        assert_eq!(report.notes, [""; 0], "{reported}");
         let mut admin = connect(&ours);
-        assert_eq!(accounts(&mut admin), rows, "{told}");
+        assert_eq!(accounts(&mut admin), rows, "{reported}");
         server.pgbench_init_with(
             &theirs,
             &["-s2", &format!("--partitions={count}"), &format!("--partition-method={method}")],
         );
         let mut pgbench = connect(&server.options().with_database(&theirs));
         let found = partitions(&mut admin);
-        assert_eq!(found.len().to_string(), count, "{told}");
-        assert_eq!(found, partitions(&mut pgbench), "{told}");
+        assert_eq!(found.len().to_string(), count, "{reported}");
+        assert_eq!(found, partitions(&mut pgbench), "{reported}");
         let asked = check(&ours, 2, &*data, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
-        assert!(asked.holds(), "{told}: {asked:?}");
-        assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Complete(report.stamp), "{told}");
-        assert!(matches!(state(&mut admin, &*two_units(&[])).unwrap(), DataState::Other(_)), "{told}");
-        assert_eq!(thawed(&mut admin, "pgbench_accounts"), "0", "{told}");
+        assert!(asked.holds(), "{reported}: {asked:?}");
+        assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Complete(report.stamp), "{reported}");
+        assert!(matches!(state(&mut admin, &*two_units(&[])).unwrap(), DataState::Other(_)), "{reported}");
+        assert_eq!(thawed(&mut admin, "pgbench_accounts"), "0", "{reported}");
         drop_data(&mut admin, &*data, false).unwrap();
         let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'pgbench|pgdyno'";
-        assert_eq!(admin.query_opt(left).unwrap(), None, "{told}");
+        assert_eq!(admin.query_opt(left).unwrap(), None, "{reported}");
     }
 }
 

@@ -77,18 +77,18 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
         assert!([big, big + 10].contains(&far.rows), "whole units: {far:?}");
         assert_eq!(admin.query_one("select count(*) from big").unwrap(), big.to_string());
 
-        let told = Mutex::new((0, 0));
+        let reported = Mutex::new((0, 0));
         let progress = |progress: &Progress<'_>| match *progress {
-            Progress::Plan { rows_kept, .. } => told.lock().unwrap().0 = rows_kept,
+            Progress::Plan { rows_kept, .. } => reported.lock().unwrap().0 = rows_kept,
             Progress::Table { name: "big", rows, .. } => {
-                let mut told = told.lock().unwrap();
-                told.1 = rows.max(told.1);
+                let mut reported = reported.lock().unwrap();
+                reported.1 = rows.max(reported.1);
             }
             _ => {}
         };
         // Whether it is to be resumable or not: there is something to go on with.
         let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
-        assert_eq!(*told.lock().unwrap(), (far.rows, 800_000 - big));
+        assert_eq!(*reported.lock().unwrap(), (far.rows, 800_000 - big));
         assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - big) / 1000);
         assert_eq!((report.rows_kept, report.notes.len()), (far.rows, 0), "{:?}", report.notes);
         assert_eq!(report.stamp.rows[1], ("big".to_owned(), 800_000));
@@ -246,7 +246,7 @@ fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
         assert_eq!(thawed(&mut admin, "big"), "0");
     }
 
-    // The next load goes on, whatever it is told then; but not after a crash of the server, which empties such tables.
+    // The next load goes on, whatever its options are; but not after a crash of the server, which empties such tables.
     let target = server.database("suspended");
     let begin = || {
         let stop = Arc::new(AtomicBool::new(false));
@@ -361,16 +361,16 @@ fn a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen() {
     let server = Server::start("max_wal_size = 32MB\nmin_wal_size = 32MB\nautovacuum = off");
     let target = server.database("behind");
     let sample = Sample::new(SCALE);
-    let told = Mutex::new(String::new());
+    let reported = Mutex::new(String::new());
     let progress = |progress: &Progress<'_>| {
         if let Progress::Way(way) = progress {
-            (*told.lock().unwrap()).push_str(way);
+            (*reported.lock().unwrap()).push_str(way);
         }
     };
     let report = load(&target, &sample, &CAPS, &resumable(2), &progress, &AtomicBool::new(false), None).unwrap();
     assert_eq!(report.notes, [""; 0]);
-    let told = told.into_inner().unwrap();
-    assert_eq!(told, "big: 2 connections commit parts, VACUUM freezes them meanwhile");
+    let reported = reported.into_inner().unwrap();
+    assert_eq!(reported, "big: 2 connections commit parts, VACUUM freezes them meanwhile");
     let mut admin = connect(&target);
     assert_eq!(thawed(&mut admin, "big"), "0");
     let counted = "select vacuum_count from pg_stat_user_tables where relname = 'big'";

@@ -57,7 +57,7 @@ fn the_nine_tests_hold_at_every_level_and_leave_the_data_consistent() {
         for scenario in &scenarios {
             let result = played(&target, scenario, &Rules { level: Some(level), ..RULES });
             assert!(result.holds, "{} at {}: {result:?}", scenario.clause, level.name());
-            // Whoever waited for a commit that changed its row is undone by the stricter levels.
+            // A transaction that waited for a commit that changed its row is rolled back by the stricter levels.
             let undone = ["3.4.2.3", "3.4.2.5", "3.4.2.7"].contains(&scenario.clause);
             let expected: &[&str] = if undone && level > IsolationLevel::ReadCommitted { &["T2"] } else { &[] };
             assert_eq!(result.tried_again, expected, "{} at {}", scenario.clause, level.name());
@@ -125,8 +125,8 @@ fn transactions_that_are_not_isolated_are_found_out() {
 }
 
 #[test]
-fn what_comes_otherwise_is_told_in_words() {
-    let Some((_server, target)) = two_rows("what_comes_otherwise_is_told_in_words") else { return };
+fn what_comes_otherwise_is_reported_in_words() {
+    let Some((_server, target)) = two_rows("what_comes_otherwise_is_reported_in_words") else { return };
     let found = |steps: Vec<Step>, limit: Duration| {
         let result = played(&target, &scenario(steps), &Rules { level: None, limit });
         await_alone(&mut connect(&target));

@@ -95,13 +95,13 @@ impl Server {
 
     /// Kills this session's process: the server takes that for a crash, and recovers.
     pub(crate) fn crash(&self, mut session: Admin) {
-        let mut witness = Admin::connect(&self.options()).unwrap();
+        let mut other = Admin::connect(&self.options()).unwrap();
         let pid = session.query_one("select pg_backend_pid()").unwrap().parse().unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         // The server ends every other session once it has noticed.
-        while witness.execute("select 1").is_ok() {
+        while other.execute("select 1").is_ok() {
             assert!(Instant::now() < deadline, "it does not notice");
             std::thread::sleep(Duration::from_millis(20));
         }

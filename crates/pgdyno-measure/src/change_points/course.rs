@@ -23,7 +23,7 @@ pub(super) struct Course {
 impl Course {
     /// Returns the course with these steps, some of which may be drifts.
     pub(super) fn of(segments: &Segments, steps: Vec<usize>) -> Self {
-        let (drifts, points) = drift::told_from_steps(segments, &steps);
+        let (drifts, points) = drift::distinguished_from_steps(segments, &steps);
         Self { steps, points, drifts }
     }
 

@@ -14,9 +14,9 @@ pub struct Drift {
 }
 
 /// Returns the drifts among these steps, and the steps that are none. Steps in a row, all up or all down, are a drift if a straight
-/// line explains their stretch better by Schwarz's criterion, which counts what each has to be told: a line one slope, a step its
+/// line explains their stretch better by Schwarz's criterion, which counts the parameters of each: a line one slope, a step its
 /// place and its size.
-pub(super) fn told_from_steps(segments: &Segments, steps: &[usize]) -> (Vec<Drift>, Vec<usize>) {
+pub(super) fn distinguished_from_steps(segments: &Segments, steps: &[usize]) -> (Vec<Drift>, Vec<usize>) {
     let ends = super::bounds(steps, segments.len());
     let mut is_step = vec![true; steps.len()];
     let mut drifts = Vec::new();
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_line_takes_the_place_of_its_steps() {
         let line = series(|at| 0.005 * at);
-        let (drifts, points) = told_from_steps(&line, &[10, 20, 30]);
+        let (drifts, points) = distinguished_from_steps(&line, &[10, 20, 30]);
         assert!(points.is_empty() && drifts.len() == 1 && (drifts[0].from, drifts[0].to) == (0, 40), "{drifts:?}");
         assert!((drifts[0].ratio.ln() - 0.195).abs() < 0.005, "{drifts:?}");
     }
@@ -76,14 +76,14 @@ mod tests {
             (series(|at| (at / 13.0).floor() * 0.1), vec![13, 26, 39]),
             (series(|at| if (10.0..20.0).contains(&at) { -0.1 } else { 0.0 }), vec![10, 20]),
         ] {
-            assert_eq!(told_from_steps(&course, &steps), (Vec::new(), steps));
+            assert_eq!(distinguished_from_steps(&course, &steps), (Vec::new(), steps));
         }
     }
 
     #[test]
     fn a_step_beside_a_drift_stays_a_step() {
         let course = series(|at| if at < 10.0 { 0.2 } else { 0.1 - 0.005 * at });
-        let (drifts, points) = told_from_steps(&course, &[10, 18, 26, 34]);
+        let (drifts, points) = distinguished_from_steps(&course, &[10, 18, 26, 34]);
         assert_eq!((drifts.len(), drifts[0].from, points), (1, 10, vec![10]));
     }
 }

@@ -225,7 +225,7 @@ fn the_table() {
         let Found { share, placed, held, others } = step(kind, deviation, ratio, before, after, 1000);
         println!("{kind:?} {deviation} {ratio} {before}+{after}: {share:.3} {placed:.3} {held:.3} {others:.3}");
     }
-    println!("\ndrifts over 60 runs: noise, total: no point, one, more, told as a drift; of 1000");
+    println!("\ndrifts over 60 runs: noise, total: no point, one, more, reported as a drift; of 1000");
     for (deviation, total) in [(0.01, 0.2), (0.02, 0.2), (0.02, 0.1), (0.02, 0.05), (0.02, -0.5)] {
         println!("{deviation} {total}: {:.3?}", drift_shares(deviation, total, 1000));
     }

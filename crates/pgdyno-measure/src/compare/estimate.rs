@@ -109,9 +109,9 @@ mod tests {
                 variances.push(spread(&series).unwrap().variance);
             }
             let true_variance = (1.0 + rho) / (1.0 - rho) / 600.0;
-            let (seen, told) = (means.iter().map(|m| m * m).sum::<f64>() / 300.0, mean(&variances));
+            let (seen, reported) = (means.iter().map(|m| m * m).sum::<f64>() / 300.0, mean(&variances));
             assert!((seen / true_variance - 1.0).abs() < 0.25, "{rho}: {seen} for {true_variance}");
-            assert!((0.9..1.3).contains(&(told / true_variance)), "{rho}: {told} for {true_variance}");
+            assert!((0.9..1.3).contains(&(reported / true_variance)), "{rho}: {reported} for {true_variance}");
         }
     }
 

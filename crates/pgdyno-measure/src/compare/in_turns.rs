@@ -16,7 +16,7 @@ pub struct Timed {
 const RUNS_MIN: usize = 6;
 
 /// The most by which a slope may inflate the variance of the change. Runs in turns (ABAB, ABBA, random) are below 1.5; AAABBB is
-/// at 6 and more: there, drift and change cannot be told apart.
+/// at 6 and more: there, drift and change cannot be distinguished.
 const INFLATION_MAX: f64 = 2.5;
 
 /// An observation of the regression: side, time and figure, less the mean of each.

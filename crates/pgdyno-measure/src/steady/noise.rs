@@ -62,8 +62,8 @@ mod tests {
                 .collect();
             let truth = (1.0 + rho) / (1.0 - rho);
             // A few series with much too high values pull the mean up: the coefficient is in the denominator.
-            let told = mean(&variances) / truth;
-            assert!((0.85..1.35).contains(&told), "{rho}: {told}");
+            let reported = mean(&variances) / truth;
+            assert!((0.85..1.35).contains(&reported), "{rho}: {reported}");
         }
     }
 

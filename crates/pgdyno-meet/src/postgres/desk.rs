@@ -23,7 +23,7 @@ const BATCHES_BYTES_MAX: usize = 2 * BATCH_BYTES_MAX;
 /// Time between two looks at whether the orders are as they were written.
 const REVIEW: Duration = Duration::from_secs(5);
 
-/// Returns a condition: the agent was heard in so many seconds. The meeting server's clock may have been set since, so that
+/// Returns a condition: the agent sent a message in so many seconds. The meeting server's clock may have been set since, so that
 /// this is a time to come; a time of anyone's choice does not count.
 fn is_heard(seconds: u32) -> String {
     format!(
@@ -31,7 +31,7 @@ fn is_heard(seconds: u32) -> String {
     )
 }
 
-/// Returns the agents at a meeting that were heard in the last minute.
+/// Returns the agents at a meeting that sent a message in the last minute.
 ///
 /// # Errors
 /// When the meeting database cannot be reached or used.

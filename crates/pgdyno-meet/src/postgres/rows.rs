@@ -40,7 +40,7 @@ pub struct AgentRow {
     pub state: String,
     /// How far its idea of the meeting server's clock may be off, in microseconds.
     pub clock_error_us: Option<u64>,
-    /// Seconds since it was heard.
+    /// Seconds since its last message.
     pub silent_s: f64,
 }
 

@@ -35,7 +35,7 @@ pub struct Seat {
     is_forgotten: bool,
     notices: VecDeque<Notice>,
     /// Whether the user knows that the meeting server does not answer.
-    is_told: bool,
+    is_reported: bool,
     /// Number of the last batch that was written.
     written: u64,
     /// The last task whose payload was read.
@@ -54,7 +54,7 @@ impl Seat {
     pub fn join(options: &ConnectOptions, program: &str, cpus: usize) -> Result<Self, MeetError> {
         let mut link = Link::open(options)?;
         let admin = link.admin.as_mut().ok_or_else(|| MeetError::from(silent(options)))?;
-        // Agents and runs that were not heard for a day are of machines that are gone.
+        // Agents and runs that sent nothing for a day are of machines that are gone.
         let of_a_day =
             "seen_at NOT BETWEEN clock_timestamp() - interval '1 day' AND clock_timestamp() + interval '1 day'";
         admin.execute(&format!(
@@ -70,7 +70,7 @@ impl Seat {
             cpus,
             is_forgotten: false,
             notices: VecDeque::new(),
-            is_told: false,
+            is_reported: false,
             written: 0,
             task: None,
             looked: Instant::now() - LOOK,
@@ -153,12 +153,12 @@ impl Seat {
 
     /// Tells once that the meeting server does not answer, and once that it does again.
     fn tell(&mut self) {
-        match (&self.link.outage, self.is_told) {
+        match (&self.link.outage, self.is_reported) {
             (Some(why), false) => self.notices.push_back(Notice::Unreachable(why.clone())),
             (None, true) => self.notices.push_back(Notice::Reached),
             _ => {}
         }
-        self.is_told = self.link.outage.is_some();
+        self.is_reported = self.link.outage.is_some();
     }
 
     fn look(&mut self) -> Result<(), MeetError> {

@@ -444,7 +444,7 @@ impl World {
                     let coordinator = &mut self.coordinators[i];
                     let (asked, now) = (coordinator.local.at(asked), coordinator.local.at(self.now));
                     coordinator.machine.sample(asked, server_ns, now);
-                    self.hear(i);
+                    self.deliver(i);
                 }
                 _ => {}
             },
@@ -459,14 +459,14 @@ impl World {
                 let coordinator = &mut self.coordinators[to];
                 if !coordinator.crashed && self.now >= coordinator.off_until {
                     coordinator.machine.report(coordinator.local.at(self.now), report, true);
-                    self.hear(to);
+                    self.deliver(to);
                 }
             }
             Event::Batch { to, agent, number, batch } => {
                 let coordinator = &mut self.coordinators[to];
                 if !coordinator.crashed && self.now >= coordinator.off_until {
                     coordinator.machine.batch(coordinator.local.at(self.now), agent, number, batch);
-                    self.hear(to);
+                    self.deliver(to);
                 }
             }
             Event::Work { agent, nth, what } => self.work(agent, nth, what),
@@ -554,7 +554,7 @@ impl World {
                 let local = coordinator.local.at(now);
                 coordinator.machine.connected(local, is_connected);
                 coordinator.machine.tick(local);
-                self.hear(i);
+                self.deliver(i);
                 if is_connected {
                     self.read_foreign(i);
                     for (agent, order) in self.coordinators[i].machine.orders() {
@@ -709,7 +709,7 @@ impl World {
     }
 
     /// A coordinator's program does what a run does.
-    fn hear(&mut self, i: usize) {
+    fn deliver(&mut self, i: usize) {
         let now = self.now;
         let coordinator = &mut self.coordinators[i];
         let local = coordinator.local.at(now);
@@ -770,7 +770,7 @@ impl World {
             return coordinator.machine.release();
         }
         coordinator.drive(coordinator.local.at(self.now));
-        self.hear(i);
+        self.deliver(i);
     }
 
     /// Checks that a run that is reported as complete was one: every place began each stage once, at one moment, after the

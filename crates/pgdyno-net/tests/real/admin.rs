@@ -57,7 +57,7 @@ fn sql_copy_and_cancel_work_and_their_errors_tell_the_statement() {
     assert_eq!(copy.finish().unwrap(), 200_000);
     assert_eq!(admin.query_one("select count(*) from t").unwrap(), "200002");
 
-    // An error in the middle is told while there is still more to send.
+    // An error in the middle is reported while there is still more to send.
     let mut copy = admin.copy_in("copy t from stdin").unwrap();
     let error = (0..10_000).find_map(|_| copy.write(text.as_bytes()).err()).expect("a duplicate key ends the COPY");
     drop(copy);

@@ -23,20 +23,20 @@ fn open(dsn: &str) -> Result<Connection, String> {
 /// Makes a server's first message of the client's nonce.
 type First = fn(&str) -> String;
 
-/// A server that offers these mechanisms, and whose first message is made of the client's nonce. It hears whether the
+/// A server that offers these mechanisms, and whose first message is made of the client's nonce. It learns whether the
 /// client answers with a proof.
 fn scram(mechanisms: &'static [u8], first: First) -> (u16, Receiver<bool>) {
     let (sender, receiver) = channel();
     let sender = Mutex::new(sender);
     let port = fake::serve(move |mut stream: TcpStream| {
-        let hear =
-            |stream: &mut TcpStream| fake::hear(stream).map(|body| String::from_utf8(body[..].to_vec()).unwrap());
+        let receive =
+            |stream: &mut TcpStream| fake::receive(stream).map(|body| String::from_utf8(body[..].to_vec()).unwrap());
         fake::startup(&mut stream);
         stream.write_all(&fake::request(10, mechanisms)).unwrap();
-        let proven = hear(&mut stream).and_then(|begin| {
+        let proven = receive(&mut stream).and_then(|begin| {
             let nonce = begin.split("r=").nth(1)?;
             stream.write_all(&fake::request(11, first(nonce).as_bytes())).ok()?;
-            hear(&mut stream).filter(|answer| answer.contains(",p="))
+            receive(&mut stream).filter(|answer| answer.contains(",p="))
         });
         sender.lock().unwrap().send(proven.is_some()).unwrap();
     });

@@ -31,7 +31,7 @@ pub(crate) fn startup(stream: &mut impl Read) -> Vec<u8> {
 }
 
 /// Reads one message of the client, if one comes; what follows its length.
-pub(crate) fn hear(stream: &mut impl Read) -> Option<Vec<u8>> {
+pub(crate) fn receive(stream: &mut impl Read) -> Option<Vec<u8>> {
     stream.read_exact(&mut [0]).ok().map(|()| startup(stream))
 }
 

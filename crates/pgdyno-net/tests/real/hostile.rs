@@ -28,7 +28,7 @@ fn server(first: Vec<u8>, again: Vec<u8>, pause: Duration) -> (u16, Arc<AtomicU6
     let port = fake::serve(move |mut stream: TcpStream| {
         fake::startup(&mut stream);
         // A cancel request gets no answer.
-        if stream.write_all(&fake::let_in()).is_err() || fake::hear(&mut stream).is_none() {
+        if stream.write_all(&fake::let_in()).is_err() || fake::receive(&mut stream).is_none() {
             return;
         }
         let mut next = &first;
@@ -188,7 +188,7 @@ fn all_statements_of_a_step_share_its_deadline() {
     let port = fake::serve(|mut stream: TcpStream| {
         fake::startup(&mut stream);
         stream.write_all(&fake::let_in()).unwrap();
-        while fake::hear(&mut stream).is_some() {
+        while fake::receive(&mut stream).is_some() {
             std::thread::sleep(LIMIT / 4);
             let answer = [fake::message(b'C', b"SELECT 0\0"), fake::message(b'Z', b"I")].concat();
             if stream.write_all(&answer).is_err() {

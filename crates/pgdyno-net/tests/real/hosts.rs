@@ -39,7 +39,7 @@ fn answering(answer: &'static [u8]) -> u16 {
 const STARTING: &[u8] = b"E\0\0\0\x38SFATAL\0VFATAL\0C57P03\0Mthe database system is starting\0\0";
 
 #[test]
-fn a_peer_that_is_no_postgres_server_is_told_apart() {
+fn a_peer_that_is_no_postgres_server_is_distinguished() {
     let http = answering(b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n");
     let ssh = answering(b"SSH-2.0-OpenSSH_9.2\r\n");
     let silent = answering(b"");

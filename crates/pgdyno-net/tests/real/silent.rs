@@ -22,14 +22,14 @@ fn server<const N: usize>(pauses: [Duration; N]) -> u16 {
         fake::startup(&mut stream);
         stream.write_all(&fake::let_in()).unwrap();
         for pause in pauses {
-            if fake::hear(&mut stream).is_none() {
+            if fake::receive(&mut stream).is_none() {
                 return;
             }
             std::thread::sleep(pause);
             let answer = [fake::message(b'C', b"SELECT 0\0"), fake::message(b'Z', b"I")].concat();
             stream.write_all(&answer).unwrap();
         }
-        while fake::hear(&mut stream).is_some() {}
+        while fake::receive(&mut stream).is_some() {}
     })
 }
 
@@ -68,7 +68,7 @@ fn an_interrupted_wait_says_so_and_not_what_was_sent() {
     let error = waiting.join().unwrap();
     assert!(matches!(error, AdminError::Interrupted { .. }) && error.is_lost(), "{error}");
     assert_eq!(error.to_string(), format!("interrupted during CREATE TABLE on 127.0.0.1:{port}"));
-    // Neither an address that is not looked up any more nor one that is not connected to is to blame.
+    // Neither an address that is not looked up any more nor one that is not connected to is the cause.
     for host in ["127.0.0.1", "localhost"] {
         let dsn = format!("host={host} port={port} user=u dbname=d");
         let options = ConnectOptions::resolve(&dsn, &Env::new([], None, Some("u"))).unwrap();

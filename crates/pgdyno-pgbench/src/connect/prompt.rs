@@ -31,12 +31,12 @@ struct Stoppable<'a, T> {
 
 impl<T: Read + AsFd> Read for Stoppable<'_, T> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let glance = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        let interval = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
             if self.stop.load(Ordering::Acquire) {
                 return Err(io::Error::other("interrupted"));
             }
-            match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&glance)) {
+            match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&interval)) {
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return self.input.read(buf),
                 Err(error) => return Err(error.into()),

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_told_for_each_100000_rows() {
+    fn a_line_is_reported_for_each_100000_rows() {
         let mut progress = Progress::new("pgbench_accounts", 200_000, false, false);
         assert_eq!(progress.rows(90_000, at(0.5)), None);
         assert_eq!(

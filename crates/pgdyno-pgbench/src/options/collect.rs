@@ -198,13 +198,12 @@ impl Given {
 }
 
 fn random_seed(value: &[u8], from: &str, surroundings: &Surroundings<'_>, io: &mut Io<'_>) -> Result<u64, Failure> {
-    let told = || Said::Error(format!("error while setting random seed from {from}"));
-    let seed = match values::seed(value).map_err(|failure| failure.and(told()))? {
+    let reported = || Said::Error(format!("error while setting random seed from {from}"));
+    let seed = match values::seed(value).map_err(|failure| failure.and(reported()))? {
         Seed::Fixed(seed) => seed,
         Seed::Time => surroundings.time_seed,
-        Seed::Strong => {
-            (surroundings.strong_seed)().map_err(|_| Failure::error("could not generate random seed").and(told()))?
-        }
+        Seed::Strong => (surroundings.strong_seed)()
+            .map_err(|_| Failure::error("could not generate random seed").and(reported()))?,
     };
     io.info(&format!("setting random seed to {seed}"));
     Ok(seed)

@@ -252,14 +252,14 @@ fn the_database_is_named_by_whatever_names_it_first() {
 }
 
 #[test]
-fn a_seed_that_was_asked_for_is_told_at_once() {
+fn a_seed_that_was_asked_for_is_reported_at_once() {
     let (result, said) = read(&["--random-seed=time", "-c", "0"], &[("PGBENCH_RANDOM_SEED", "5")]);
     assert!(result.is_err());
     assert_eq!(said, "pgbench: setting random seed to 5\npgbench: setting random seed to 11\n");
 }
 
 #[test]
-fn the_first_thing_wrong_is_the_one_that_is_told() {
+fn the_first_thing_wrong_is_the_one_that_is_reported() {
     for (args, text) in [
         (&["-c", "0", "-f", "absent"][..], "-c/--client must be in range 1..2147483647"),
         (&["-f", "absent", "-c", "0"], "could not open"),

@@ -5,9 +5,9 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt};
 use crate::connect::{self, Ask};
 use crate::init::session::{notices, text};
 use crate::messages::{Failure, Io, Said};
+use crate::observer::BenchmarkObserver;
 use crate::options::{AS_POSTGRESQL, Limit, RunOptions};
 use crate::report::{PartitionMethod, banner};
-use crate::witness::Witness;
 
 /// The results of the queries.
 pub(crate) struct SetUp {
@@ -30,7 +30,7 @@ pub(super) fn set_up(
     ask: Ask<'_>,
     io: &mut Io<'_>,
     halt: &Halt<'_>,
-    witness: &mut dyn Witness,
+    observer: &mut dyn BenchmarkObserver,
 ) -> Result<SetUp, Failure> {
     let connection = connect::open(target, ask).map_err(|failed| failed.during("setup"))?;
     let (host, port) = (connection.peer().host().to_owned(), connection.peer().port());
@@ -69,7 +69,7 @@ pub(super) fn set_up(
             io.raw("end.\n");
         }
     }
-    witness.set_up(target, &mut admin)?;
+    observer.set_up(target, &mut admin)?;
     Ok(set_up)
 }
 

@@ -27,7 +27,7 @@ fn started(test: &str) -> Option<(Pgbench, Server)> {
 }
 
 #[test]
-fn refusals_are_told_in_libpqs_words() {
+fn refusals_are_reported_in_libpqs_words() {
     let Some((pgbench, server)) = started("refusals") else { return };
     let (dir, port) = (server.dir().to_str().unwrap(), server.port.to_string());
     // `%` stands for the server's directory.

@@ -259,7 +259,7 @@ fn with_partitions_only_these_are_unlogged() {
 fn an_error_during_the_copy_is_the_servers_own() {
     let Some(mut stage) = Stage::new("error during the copy") else { return };
     let (mine, other) = (stage.database(), stage.database());
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (database, is_mine) in [(&mine, true), (&other, false)] {
         let run = |options: &str| {
             let theirs = |args: &[&str], vars: &[(&str, &str)]| stage.pgbench.run(args, vars);
@@ -276,16 +276,16 @@ fn an_error_during_the_copy_is_the_servers_own() {
                     when (new.aid > 99997) execute function f()",
             )
             .unwrap();
-        told.push([run("-I g"), run("-I G")].map(|ran| said(&ran, "", stage.pgbench.version)));
+        reported.push([run("-I g"), run("-I G")].map(|ran| said(&ran, "", stage.pgbench.version)));
     }
-    let theirs = told.pop().unwrap();
-    assert_eq!(told.pop().unwrap(), theirs);
+    let theirs = reported.pop().unwrap();
+    assert_eq!(reported.pop().unwrap(), theirs);
     assert!(theirs[0].err.contains("NOTICE:  aid 99998\n") && theirs[0].err.contains("CONTEXT:  "), "{theirs:?}");
 }
 
 /// A stop in the middle cancels what the server does, and leaves nothing of the load.
 #[test]
-fn a_stop_cancels_and_is_told() {
+fn a_stop_cancels_and_is_reported() {
     let Some(mut stage) = Stage::new("stop") else { return };
     for (options, end) in [
         ("-s 200 -I dtg", "pgbench: error: PQendcopy failed\n"),

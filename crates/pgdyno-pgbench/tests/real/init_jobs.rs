@@ -43,7 +43,7 @@ fn several_connections_make_the_same_tables_and_rows() {
 
         let log = stage.log(&mine);
         let was_sent = |text: &str| log.iter().any(|entry| entry.starts_with(&format!("LOG:  statement: {text}")));
-        // As pgbench does, only servers from PostgreSQL 14 on are told to freeze, which wants a table that was truncated.
+        // As pgbench does, only servers from PostgreSQL 14 on are asked to freeze, which wants a table that was truncated.
         let freezes = postgres::major() >= 14;
         let sent = sent.iter().filter(|text| freezes || !text.starts_with("truncate"));
         let mut sent = sent.map(|text| if freezes { *text } else { text.trim_end_matches(" with (freeze on)") });
@@ -77,7 +77,7 @@ fn tables_of_another_time_are_filled_as_they_are() {
     }
 }
 
-/// The first failure is told, once, and the others end with it.
+/// The first failure is reported, once, and the others end with it.
 #[test]
 fn one_connection_that_fails_ends_all() {
     let Some(mut stage) = Stage::new("init jobs that fail") else { return };

@@ -34,7 +34,7 @@ fn scripts_do_the_same() {
 }
 
 #[test]
-fn errors_are_told_the_same() {
+fn errors_are_reported_the_same() {
     compare("script errors", errors::CASES);
 }
 
@@ -54,7 +54,7 @@ fn warnings_of_every_connection_are_the_same() {
     let test = "warnings of connections";
     let Some(stage) = Stage::start(test) else { return };
     let mut admin = stage.server.admin();
-    // Who does not own a table may not vacuum it, and a collation that has changed is told to whoever connects.
+    // Who does not own a table may not vacuum it, and the server reports a collation that has changed on each connection.
     admin.execute("create role guest login").unwrap();
     let knows_collations = postgres::major() >= 15;
     if knows_collations {
@@ -67,8 +67,8 @@ fn warnings_of_every_connection_are_the_same() {
         one("-t 1 -U guest", SELECT),
         one("-t 1 -v -U guest", SELECT),
     ];
-    let told = stage.run_one(&cases[0], false, "lane0").err.matches("WARNING:  ").count();
-    assert_eq!(told, if knows_collations { 4 } else { 0 }, "of the first connection and of each client");
+    let reported = stage.run_one(&cases[0], false, "lane0").err.matches("WARNING:  ").count();
+    assert_eq!(reported, if knows_collations { 4 } else { 0 }, "of the first connection and of each client");
     let (ran, wrong) = stage.compare(&cases);
     assert!(ran == cases.len() && wrong.is_empty(), "{} of {ran} differ:\n{}", wrong.len(), wrong.join("\n"));
 }

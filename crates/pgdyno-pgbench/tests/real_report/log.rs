@@ -94,12 +94,12 @@ fn merged_aggregates_add_up_to_the_report() {
     assert!(merged.windows(2).all(|pair| pair[0][0] < pair[1][0]), "an interval has two lines: {merged:?}");
 
     let sum = |column: usize| merged.iter().map(|columns| columns[column]).sum::<i64>();
-    let told = |label| printed(&run.report, label).unwrap() as i64;
-    let dropped = told("actually processed: ") - sum(1);
+    let reported = |label| printed(&run.report, label).unwrap() as i64;
+    let dropped = reported("actually processed: ") - sum(1);
     assert!((0..=2).contains(&dropped), "{dropped} are missing of {}", run.report);
-    assert_eq!(sum(11), told("number of transactions retried: "));
-    assert_eq!(sum(12), told("total number of retries: "));
-    assert_eq!(sum(13), told("number of serialization failures: "));
+    assert_eq!(sum(11), reported("number of transactions retried: "));
+    assert_eq!(sum(12), reported("total number of retries: "));
+    assert_eq!(sum(13), reported("number of serialization failures: "));
     assert!(sum(12) > 0 && sum(13) > 0, "nothing failed: {}", run.report);
     // The dropped ones may have had the greatest lag.
     let greatest_lag_us = merged.iter().map(|columns| columns[9]).max().unwrap();

@@ -16,7 +16,7 @@ pub(crate) fn record(accounting: &Accounting, line: &str) -> TxRecord {
     let retries: u32 = if accounting.max_tries != 1 { next().parse().unwrap() } else { 0 };
     let outcome = match time {
         "skipped" => Outcome::Skipped,
-        // Which one is not told without --failures-detailed, and makes no difference then.
+        // Without --failures-detailed the kind is not reported, and makes no difference.
         "failed" | "serialization" => Outcome::Failed(Failure::Serialization),
         "deadlock" => Outcome::Failed(Failure::Deadlock),
         _ => Outcome::Ok,

@@ -7,7 +7,7 @@ use pgdyno_wire::QueryMode;
 use crate::read::{printed, records, stats};
 use crate::support::{Bench, Run};
 
-/// A script as pgbench is told of it, and its commands.
+/// A script as pgbench receives it, and its commands.
 struct Script {
     name: &'static str,
     weight: u64,

@@ -234,7 +234,7 @@ fn or_none<T: ToString>(value: Option<T>) -> String {
 
 #[test]
 fn runs_have_the_parameters_of_their_documents() {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (recipe, head, run) in runs() {
         let size = recipe.sizes.iter().find(|size| size.name == run.recipe.size).unwrap();
         let mut params = run.params.clone();
@@ -248,7 +248,7 @@ fn runs_have_the_parameters_of_their_documents() {
         let params: Vec<_> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let memory = size.memory.map(|memory| memory.0 >> 30);
         let cached = run.recipe.cached.map(|share| format!("{}%", (share * 100.0).round()));
-        told.push(format!(
+        reported.push(format!(
             "{head} | {} {} | {} {} {} {} {} | {} {} | {} | {}",
             size.vcpus,
             or_none(memory),
@@ -264,22 +264,22 @@ fn runs_have_the_parameters_of_their_documents() {
         ));
     }
     // -v adds VACUUM ANALYZE of accounts, which the load does here.
-    same(lines(&RUNS.replace(" -v ", " - ")), told);
+    same(lines(&RUNS.replace(" -v ", " - ")), reported);
 }
 
 #[test]
 fn runs_have_the_figures_of_their_documents() {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (recipe, head, _) in runs() {
         let (size, variant) = (head.split(' ').nth(1).unwrap(), head.split(' ').nth(2).unwrap());
         let size = recipe.sizes.iter().find(|other| other.name == size).unwrap();
         let own = size.variants.iter().find(|other| other.name == variant).map_or(&size.published, |v| &v.published);
         let figures: Vec<_> = own.list().iter().map(|figure| format!("{}={}", figure.metric, figure.value)).collect();
         if !figures.is_empty() {
-            told.push(format!("{head} | {}", figures.join(" ")));
+            reported.push(format!("{head} | {}", figures.join(" ")));
         }
     }
-    same(lines(FIGURES), told);
+    same(lines(FIGURES), reported);
 }
 
 #[test]
@@ -316,13 +316,13 @@ fn a_rule_is_the_guides_only_where_the_guide_has_one() {
 }
 
 #[track_caller]
-fn same(mut expected: Vec<String>, mut told: Vec<String>) {
+fn same(mut expected: Vec<String>, mut reported: Vec<String>) {
     expected.sort();
-    told.sort();
+    reported.sort();
     let only = |these: &[String], those: &[String], mark: &str| {
         these.iter().filter(|line| !those.contains(line)).map(|line| format!("{mark} {line}\n")).collect::<String>()
     };
-    let differences = only(&expected, &told, "document:") + &only(&told, &expected, "recipe:  ");
+    let differences = only(&expected, &reported, "document:") + &only(&reported, &expected, "recipe:  ");
     assert!(differences.is_empty(), "\n{differences}");
-    assert_eq!(expected.len(), told.len());
+    assert_eq!(expected.len(), reported.len());
 }

@@ -35,7 +35,7 @@ fn small() -> Recipe {
 }
 
 /// Returns the error of the recipe in which `from` is replaced by `to`.
-fn told(from: &str, to: &str) -> String {
+fn reported(from: &str, to: &str) -> String {
     assert!(SMALL.contains(from), "{from}");
     read("mine.toml", &SMALL.replacen(from, to, 1)).unwrap_err().to_string()
 }
@@ -169,8 +169,8 @@ fn a_machine_may_be_exactly_one_of_the_guide() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place_or_their_remedy() {
-    insta::assert_snapshot!(told("clients = 8", "cleints = 8"), @r"
+fn mistakes_are_reported_with_their_place_or_their_remedy() {
+    insta::assert_snapshot!(reported("clients = 8", "cleints = 8"), @r"
     mine.toml: TOML parse error at line 6, column 1
       |
     6 | cleints = 8
@@ -203,7 +203,7 @@ fn mistakes_are_told_with_their_place_or_their_remedy() {
         ("hot = 50 }", "hot = 0 }", "'hot' cannot grow: it is not a number of size 2vcpu"),
         ("hot = 50 }", "hot = \"much\" }", "'hot' cannot grow: it is not a number of size 2vcpu"),
     ] {
-        let error = told(from, to);
+        let error = reported(from, to);
         assert!(error.contains(words), "{to}: {error}");
     }
     let without = SMALL.split("[[size]]").next().unwrap();

@@ -30,11 +30,11 @@ pub enum OnFailure {
     Stop,
 }
 
-/// Whether targets are provisioned and torn down by their hooks.
+/// Whether targets are provisioned and removed by their hooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provision {
-    /// Each target once: provisioned before its first run, torn down after its last.
+    /// Each target once: provisioned before its first run, removed after its last.
     Target,
     /// Targets exist and stay.
     #[default]

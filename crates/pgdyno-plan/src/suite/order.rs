@@ -63,30 +63,30 @@ mod tests {
         Suite::read("o.toml", &text, "", &|_| false).unwrap()
     }
 
-    fn told(order: &str) -> Vec<String> {
+    fn reported(order: &str) -> Vec<String> {
         let suite = suite(order);
         suite.turns().iter().map(|turn| format!("{}#{}", suite.cells[turn.cell].key, turn.repetition)).collect()
     }
 
     #[test]
     fn repetitions_are_interleaved_so_that_drift_hits_all_alike() {
-        assert_eq!(told("interleaved"), ["x@a#1", "x@b#1", "y@a#1", "y@b#1", "x@a#2", "x@b#2", "y@a#2", "y@b#2"]);
+        assert_eq!(reported("interleaved"), ["x@a#1", "x@b#1", "y@a#1", "y@b#1", "x@a#2", "x@b#2", "y@a#2", "y@b#2"]);
     }
 
     #[test]
     fn as_written_has_one_target_after_another() {
-        assert_eq!(told("as-written"), ["x@a#1", "x@a#2", "y@a#1", "y@a#2", "x@b#1", "x@b#2", "y@b#1", "y@b#2"]);
+        assert_eq!(reported("as-written"), ["x@a#1", "x@a#2", "y@a#1", "y@a#2", "x@b#1", "x@b#2", "y@b#1", "y@b#2"]);
     }
 
     #[test]
     fn a_random_order_holds_every_run_once_and_is_decided_by_the_seed() {
-        let (random, mut sorted) = (told("random"), told("random"));
+        let (random, mut sorted) = (reported("random"), reported("random"));
         sorted.sort();
-        let mut all = told("interleaved");
+        let mut all = reported("interleaved");
         all.sort();
         assert_eq!(sorted, all);
-        assert_ne!(random, told("interleaved"));
-        assert_eq!(random, told("random"));
+        assert_ne!(random, reported("interleaved"));
+        assert_eq!(random, reported("random"));
         let orders = (0..100).map(|seed| Suite { seed, ..suite("random") }.turns()[0]);
         let firsts: std::collections::BTreeSet<_> = orders.map(|turn| (turn.cell, turn.repetition)).collect();
         assert_eq!(firsts.len(), 8, "each run comes first under some seed");

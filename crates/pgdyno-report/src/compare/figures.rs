@@ -5,12 +5,12 @@ use pgdyno_measure::compare::{Change, Direction, Estimate, Held, INTERVALS_MIN, 
 
 use pgdyno_results::Metric;
 
-use super::{Figure, Run, Verdict, Wish};
+use super::{CompareOptions, Figure, Run, Verdict};
 
 /// Returns every figure that both sides have, that of the verdict first. One run of each side has a verdict only where the
-/// wish says how runs vary.
-pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, wish: &Wish) -> Vec<Figure> {
-    let confidence = wish.confidence;
+/// options says how runs vary.
+pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, options: &CompareOptions) -> Vec<Figure> {
+    let confidence = options.confidence;
     let latencies = match (&mut *base, &mut *new) {
         ([base], [new]) => Some((latencies(base), latencies(new))),
         _ => None,
@@ -22,7 +22,7 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, wish: &W
         let values = |side: &[Run]| side.iter().map(|run| metric.value(&run.record)).collect::<Option<Vec<_>>>();
         let (from, to) = (values(base)?, values(new)?);
         let change = match (&*base, &*new, &latencies) {
-            ([base], [new], Some((from, to))) => of_single_runs(&metric, (base, from), (new, to), wish),
+            ([base], [new], Some((from, to))) => of_single_runs(&metric, (base, from), (new, to), options),
             _ => in_turns(base, new, &metric, confidence).or_else(|| Change::of_runs(&from, &to, confidence)),
         };
         let (base, new) = (mean(&from), mean(&to));
@@ -31,7 +31,7 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, wish: &W
             let shift = new / base / c.ratio;
             Change { ratio: c.ratio * shift, low: c.low * shift, high: c.high * shift, ..c }
         });
-        let is_known = latencies.is_none() || wish.run_noise.is_some();
+        let is_known = latencies.is_none() || options.run_noise.is_some();
         let verdict = change.filter(|_| is_known).map_or(Verdict::CannotTell, |change| verdict(&change, &metric));
         Some(Figure { metric, base, new, change, verdict })
     };
@@ -42,15 +42,15 @@ fn of_single_runs(
     metric: &Metric,
     (base, base_latencies): (&Run, &Latencies),
     (new, new_latencies): (&Run, &Latencies),
-    wish: &Wish,
+    options: &CompareOptions,
 ) -> Option<Change> {
     let change = if let Some(percent) = metric.percentile() {
-        Latencies::change(base_latencies, new_latencies, percent / 100.0, wish.confidence)?
+        Latencies::change(base_latencies, new_latencies, percent / 100.0, options.confidence)?
     } else {
         let estimate = |run: &Run| Estimate::of_intervals(&metric.by_interval(&run.series));
-        Change::between(&estimate(base)?, &estimate(new)?, wish.confidence)
+        Change::between(&estimate(base)?, &estimate(new)?, options.confidence)
     };
-    Some(wish.run_noise.map_or(change, |deviation| change.with_run_noise(deviation, wish.confidence)))
+    Some(options.run_noise.map_or(change, |deviation| change.with_run_noise(deviation, options.confidence)))
 }
 
 /// Returns the change with a drift over time taken out, where runs of both sides were done in turns.
@@ -110,8 +110,8 @@ pub(super) fn held(change: &Change, metric: &Metric, loss_max: f64, confidence: 
 }
 
 /// Returns the reason for a verdict without an interval.
-pub(super) fn no_interval(base: &[Run], new: &[Run], wish: &Wish) -> String {
-    if base.len() == 1 && new.len() == 1 && wish.run_noise.is_none() {
+pub(super) fn no_interval(base: &[Run], new: &[Run], options: &CompareOptions) -> String {
+    if base.len() == 1 && new.len() == 1 && options.run_noise.is_none() {
         return "one run of each side does not show how much runs differ; run both several times in turns, or say it with \
                 --run-noise"
             .to_owned();

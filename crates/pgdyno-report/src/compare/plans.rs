@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_by_what_changed() {
+    fn a_change_is_reported_by_what_changed() {
         let scans = [("orders", "Seq Scan"), ("lineitem", "Seq Scan")];
         let hash = plan(&["Hash Join", "Hash Join"], "(orders lineitem)", &scans);
         let scans = [("orders", "Seq Scan"), ("lineitem", "Index Scan using lineitem_pkey")];

@@ -3,7 +3,7 @@
 use pgdyno_measure::compare::{Change, Direction, Estimate, Repeated, Tested, directions};
 use pgdyno_results::RunRecord;
 
-use super::{Run, Verdict, Wish};
+use super::{CompareOptions, Run, Verdict};
 use crate::tasks;
 
 /// One task of both sides.
@@ -51,19 +51,19 @@ impl Tasks {
 }
 
 /// Returns the tasks of the first stage that has some in all runs; none if there is no such stage.
-pub(super) fn tasks(base: &[Run], new: &[Run], wish: &Wish, is_comparable: bool) -> Tasks {
+pub(super) fn tasks(base: &[Run], new: &[Run], options: &CompareOptions, is_comparable: bool) -> Tasks {
     let records = || base.iter().chain(new).map(|run| &run.record);
     let Some((stage, names)) = records().next().and_then(named) else { return Tasks::default() };
     let of_side =
         |side: &[Run], name: &str| side.iter().map(|run| times(&run.record, &stage, name)).collect::<Option<_>>();
     let both = |name: String| {
         let (from, to): (Vec<Repeated>, Vec<Repeated>) = (of_side(base, &name)?, of_side(new, &name)?);
-        let tested = test(&from, &to, wish);
+        let tested = test(&from, &to, options);
         Some((name, mean(&from), mean(&to), tested))
     };
     let found: Vec<_> = names.into_iter().filter_map(both).collect();
     let known: Vec<_> = found.iter().filter_map(|(_, _, _, tested)| *tested).collect();
-    let mut judged = directions(&known, wish.confidence).into_iter();
+    let mut judged = directions(&known, options.confidence).into_iter();
     let list = found.into_iter().map(|(name, base_ns, new_ns, tested)| {
         let verdict = match tested.and_then(|_| judged.next()) {
             _ if !is_comparable => Verdict::NotComparable,
@@ -103,19 +103,19 @@ fn times(record: &RunRecord, stage: &str, name: &str) -> Option<Repeated> {
 }
 
 /// Tests the change: several runs of each side by their means, single ones by their repeats.
-fn test(base: &[Repeated], new: &[Repeated], wish: &Wish) -> Option<Tested> {
+fn test(base: &[Repeated], new: &[Repeated], options: &CompareOptions) -> Option<Tested> {
     if let ([base], [new]) = (base, new) {
-        let noise = wish.run_noise.map_or(0.0, |deviation| deviation * deviation);
+        let noise = options.run_noise.map_or(0.0, |deviation| deviation * deviation);
         let estimate = |times: &Repeated| {
             let Estimate { log, variance, dof } = times.estimate()?;
             // Only the part that was estimated has few degrees of freedom.
             let all = variance + noise;
             Some(Estimate { log, variance: all, dof: dof * (all / variance).powi(2) })
         };
-        return Some(Tested::between(&estimate(base)?, &estimate(new)?, wish.confidence));
+        return Some(Tested::between(&estimate(base)?, &estimate(new)?, options.confidence));
     }
     let means = |side: &[Repeated]| side.iter().map(|times| times.mean).collect::<Vec<_>>();
-    Tested::of_runs(&means(base), &means(new), wish.confidence)
+    Tested::of_runs(&means(base), &means(new), options.confidence)
 }
 
 /// Returns the geometric mean of the runs.
@@ -124,19 +124,19 @@ fn mean(side: &[Repeated]) -> f64 {
 }
 
 /// Returns what the verdicts stand on; `None` without tasks.
-pub(super) fn note(tasks: &Tasks, sides: [usize; 2], wish: &Wish) -> Option<String> {
+pub(super) fn note(tasks: &Tasks, sides: [usize; 2], options: &CompareOptions) -> Option<String> {
     let judged = tasks.list.iter().filter(|task| task.change.is_some()).count();
     if tasks.list.is_empty() {
         return None;
     }
-    let alone = sides == [1, 1] && wish.run_noise.is_none();
+    let alone = sides == [1, 1] && options.run_noise.is_none();
     Some(match judged {
         0 => "no interval for single tasks: run each side several times, or repeat the tasks within a run (--repeat)"
             .to_owned(),
         _ => format!(
             "{judged} tasks are judged together, by Holm's method: at {} confidence none of those shown as slower or faster \
              is chance alone{}",
-            super::words::share(wish.confidence),
+            super::words::share(options.confidence),
             if alone { "; that is within these two runs: how much runs differ is not in it" } else { "" }
         ),
     })

@@ -5,13 +5,13 @@ use pgdyno_plan::Pace;
 use pgdyno_results::RunRecord;
 
 use super::words::signed;
-use super::{Figure, Verdict, Wish};
+use super::{CompareOptions, Figure, Verdict};
 
 /// The figures of the two sides.
 const TRANSACTIONS: &str = "nopm";
 const QUERIES: &str = "analytics-per-hour";
 
-/// What readers are told about such a verdict.
+/// The text about such a verdict.
 pub(super) const NOTE: &str = "the runs have two sides, transactions and queries: one run is better than another only if both \
                                are. More transactions leave less for queries, and make the data larger that they read";
 
@@ -28,11 +28,11 @@ pub(super) struct Both {
 pub(super) fn judge<'a>(
     figures: &[Figure],
     mut records: impl Iterator<Item = &'a RunRecord>,
-    wish: &Wish,
+    options: &CompareOptions,
 ) -> Option<Both> {
     let find = |name: &str| figures.iter().find(|figure| figure.metric.name() == name);
     let (first, second) = (find(TRANSACTIONS)?, find(QUERIES)?);
-    if wish.metric.is_some() || figures.first().map(|figure| figure.metric.name()) != Some(TRANSACTIONS) {
+    if options.metric.is_some() || figures.first().map(|figure| figure.metric.name()) != Some(TRANSACTIONS) {
         return None;
     }
     let is_offered = records.all(|record| matches!(record.plan.pace, Pace::Rate(_)));
@@ -41,9 +41,9 @@ pub(super) fn judge<'a>(
         let change = signed(figure.new / figure.base);
         format!("{} {change} ({})", figure.metric.title(), figure.verdict.name())
     };
-    let is_told = [first, second].iter().all(|figure| figure.verdict != Verdict::CannotTell);
+    let is_reported = [first, second].iter().all(|figure| figure.verdict != Verdict::CannotTell);
     let reason = format!("better only if both sides are, and these are not: {}; {}", seen(first), seen(second));
-    let reason = if is_told { reason } else { String::new() };
+    let reason = if is_reported { reason } else { String::new() };
     Some(Both { verdict, reason, other: QUERIES.to_owned() })
 }
 

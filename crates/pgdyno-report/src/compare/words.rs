@@ -4,7 +4,7 @@ use pgdyno_measure::compare::{Change, Held};
 use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, compare_answers};
 
-use super::{Comparison, Difference, Figure, Run, Side, Verdict, Wish, figures};
+use super::{CompareOptions, Comparison, Difference, Figure, Run, Side, Verdict, figures};
 
 /// The beginning of the note on a verdict by one figure.
 pub(super) const BY_ONE: &str = "the verdict is by ";
@@ -137,7 +137,13 @@ pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
 }
 
 /// Returns the notes for the reader.
-pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_work: bool, wish: &Wish) -> Vec<String> {
+pub(super) fn notes(
+    base: &[Run],
+    new: &[Run],
+    figures: &[Figure],
+    different_work: bool,
+    options: &CompareOptions,
+) -> Vec<String> {
     let mut notes = Vec::new();
     let Some((Figure { metric, .. }, others)) = figures.split_first() else { return notes };
     let all = || base.iter().chain(new).map(|run| &run.record);
@@ -148,7 +154,7 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
         notes.push(format!("{} is on both sides", both.record.id));
     }
     match (base.len(), new.len()) {
-        (1, 1) => notes.push(match wish.run_noise {
+        (1, 1) => notes.push(match options.run_noise {
             None => "one run of each side: the intervals show how sure each run is of its own figures, second by second. The \
                      true uncertainty is larger, because runs differ"
                 .to_owned(),
@@ -162,7 +168,7 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
         }
         _ => {}
     }
-    if figures::in_turns(base, new, metric, wish.confidence).is_some() {
+    if figures::in_turns(base, new, metric, options.confidence).is_some() {
         notes.push("the runs were done in turns: a drift over time is taken out of the change".to_owned());
     } else if is_one_after_the_other(base, new) {
         notes.push(
@@ -175,12 +181,12 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
         "{BY_ONE}{} alone; the others are for information: of so many, one may differ by chance",
         metric.title()
     ));
-    let untold: Vec<_> = others.iter().filter(|f| f.change.is_none()).map(|f| f.metric.name()).collect();
-    if !untold.is_empty() {
+    let unlisted: Vec<_> = others.iter().filter(|f| f.change.is_none()).map(|f| f.metric.name()).collect();
+    if !unlisted.is_empty() {
         notes.push(format!(
             "no interval for {}: too few intervals or transactions beyond the percentile, too slow swings, or no \
              latency.hlog",
-            untold.join(", ")
+            unlisted.join(", ")
         ));
     }
     let is_scheduled = all().any(|record| matches!(record.plan.pace, Pace::Rate(_)));

@@ -40,7 +40,7 @@ pub struct ServerForm {
     /// Bytes of its data directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_bytes: Option<u64>,
-    /// Whether it ended without having been told to.
+    /// Whether it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crashed: Option<bool>,
     /// The command that connects to it.

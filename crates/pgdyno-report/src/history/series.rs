@@ -42,8 +42,8 @@ pub(super) fn grouped<'a>(records: &[&'a RunRecord], slices: bool) -> Grouped<'a
         let others: Vec<_> = namesakes.filter(|other| *other != nth).map(|other| &series[other].1).collect();
         let own = &series[nth].1;
         let differs = |(fact, value): &(&String, &String)| others.iter().any(|other| other.get(*fact) != Some(value));
-        let told = own.iter().filter(differs).map(|(fact, value)| format!(", {fact} {value}"));
-        titles[nth].clone() + &told.collect::<String>()
+        let reported = own.iter().filter(differs).map(|(fact, value)| format!(", {fact} {value}"));
+        titles[nth].clone() + &reported.collect::<String>()
     };
     let names: Vec<_> = (0..series.len()).map(name).collect();
     Grouped { series: names.into_iter().zip(series).map(|(name, (runs, _))| (name, runs)).collect(), left_out }

@@ -24,11 +24,11 @@ fn slower_from(at: usize) -> impl Fn(usize) -> f64 {
 }
 
 fn found(records: &[RunRecord]) -> Histories {
-    wished(records, &Wish::default()).unwrap()
+    histories_of(records, &HistoryOptions::default()).unwrap()
 }
 
-fn wished(records: &[RunRecord], wish: &Wish) -> Result<Histories, String> {
-    histories(&records.iter().collect::<Vec<_>>(), wish)
+fn histories_of(records: &[RunRecord], options: &HistoryOptions) -> Result<Histories, String> {
+    histories(&records.iter().collect::<Vec<_>>(), options)
 }
 
 fn rendered(histories: &Histories, format: &str) -> String {
@@ -99,10 +99,10 @@ fn a_slowdown_counts_while_it_is_recent_and_nothing_made_it_good() {
     assert_eq!(verdict(&|nth| if nth < 45 { 1.0 } else { 1.1 }), Verdict::Faster);
     assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.9 } else { 1.0 }), Verdict::Faster, "made good");
     assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.8 } else { slower_from(42)(nth) }), Verdict::Slower);
-    let margin = Wish { margin: 0.2, ..Wish::default() };
-    assert_eq!(wished(&runs(60, slower_from(45)), &margin).unwrap().verdict(), Verdict::NoChange);
-    let recent = Wish { within: 5, ..Wish::default() };
-    assert_eq!(wished(&runs(60, slower_from(45)), &recent).unwrap().verdict(), Verdict::NoChange);
+    let margin = HistoryOptions { margin: 0.2, ..HistoryOptions::default() };
+    assert_eq!(histories_of(&runs(60, slower_from(45)), &margin).unwrap().verdict(), Verdict::NoChange);
+    let recent = HistoryOptions { within: 5, ..HistoryOptions::default() };
+    assert_eq!(histories_of(&runs(60, slower_from(45)), &recent).unwrap().verdict(), Verdict::NoChange);
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn of_latencies_more_is_slower() {
         let latency = record.summary.as_mut().unwrap().response_latency_ns.as_mut().unwrap();
         latency.p99 = (5e6 * slower_from(15)(nth).recip()) as u64 + 10_000 * (nth as u64 % 7);
     }
-    let wish = Wish { metric: Some("p99".to_owned()), ..Wish::default() };
-    let histories = wished(&records, &wish).unwrap();
+    let options = HistoryOptions { metric: Some("p99".to_owned()), ..HistoryOptions::default() };
+    let histories = histories_of(&records, &options).unwrap();
     assert_eq!(histories.verdict(), Verdict::Slower);
     let answer = headline(&histories.series[0], 0.95);
     assert!(answer.starts_with("slower by 11.") || answer.starts_with("slower by 10."), "{answer}");
@@ -165,8 +165,8 @@ fn runs_that_do_not_count_are_left_out_and_counted() {
     assert_eq!(histories.series[0].runs.len(), 7);
     let line = left_out(&histories).unwrap();
     assert_eq!(line, "3 runs (1 interrupted, 1 not usable, 1 of A/B experiments)");
-    let slices = Wish { slices: true, ..Wish::default() };
-    assert_eq!(wished(&records, &slices).unwrap().series[0].runs.len(), 8);
+    let slices = HistoryOptions { slices: true, ..HistoryOptions::default() };
+    assert_eq!(histories_of(&records, &slices).unwrap().series[0].runs.len(), 8);
 }
 
 #[test]
@@ -176,12 +176,15 @@ fn too_few_runs_say_so() {
     let text = rendered(&histories, "text");
     assert!(text.contains("cannot tell: 6 comparable runs are the least, 2 more runs to go"), "{text}");
     assert!(rendered(&found(&[]), "text").contains("no run has a place in a history"));
-    let missing = wished(&runs(4, |_| 1.0), &Wish { metric: Some("nopm".to_owned()), ..Wish::default() });
+    let missing = histories_of(
+        &runs(4, |_| 1.0),
+        &HistoryOptions { metric: Some("nopm".to_owned()), ..HistoryOptions::default() },
+    );
     assert!(missing.unwrap_err().contains("no metric 'nopm'"));
 }
 
 #[test]
-fn a_drift_is_told_and_is_no_verdict() {
+fn a_drift_is_reported_and_is_no_verdict() {
     let histories = found(&runs(60, |nth| 1.0 - 0.004 * nth as f64));
     assert_eq!((histories.verdict(), histories.series[0].drifts.len()), (Verdict::NoChange, 1));
     let text = rendered(&histories, "text");

@@ -19,7 +19,7 @@ const WIDTH: usize = 80;
 /// The last runs that are listed.
 const RUNS_LISTED: usize = 15;
 
-/// Differences that are told of a change; the others are in the JSON.
+/// Differences that are printed with a change; the others are in the JSON.
 const DIFFERENCES_MAX: usize = 5;
 
 /// Values longer than this are cut: the whole is in the JSON.
@@ -95,7 +95,7 @@ fn answer(history: &History, histories: &Histories, paint: &Paint, out: &mut dyn
 pub fn headline(history: &History, confidence: f64) -> String {
     let Some(change) = history.decisive.map(|nth| &history.changes[nth]) else {
         if let Some(drift) = recent_drift(history) {
-            return drift_told(history, drift);
+            return drift_text(history, drift);
         }
         return match (history.verdict, history.changes.last()) {
             (Verdict::CannotTell, _) => {
@@ -142,7 +142,7 @@ fn changes(history: &History, histories: &Histories, paint: &Paint, out: &mut dy
             value(change.at - 1),
             value(change.at),
         )?;
-        for line in told(history, change, histories.confidence) {
+        for line in change_lines(history, change, histories.confidence) {
             for part in wrapped(&line, WIDTH - 6) {
                 writeln!(out, "      {part}")?;
             }
@@ -152,7 +152,7 @@ fn changes(history: &History, histories: &Histories, paint: &Paint, out: &mut dy
     let answer = recent_drift(history).filter(|_| history.decisive.is_none());
     for drift in history.drifts.iter().filter(|drift| answer != Some(*drift)) {
         writeln!(out)?;
-        for part in wrapped(&drift_told(history, drift), WIDTH - 2) {
+        for part in wrapped(&drift_text(history, drift), WIDTH - 2) {
             writeln!(out, "  {part}")?;
         }
     }
@@ -167,7 +167,7 @@ fn recent_drift(history: &History) -> Option<&Drift> {
 
 /// Returns what there is to say of a drift.
 #[must_use]
-pub fn drift_told(history: &History, drift: &Drift) -> String {
+pub fn drift_text(history: &History, drift: &Drift) -> String {
     let (first, last) = (&history.runs[drift.from], &history.runs[drift.to - 1]);
     format!(
         "a slow drift of {} over {} runs, from {} to {}",
@@ -180,7 +180,7 @@ pub fn drift_told(history: &History, drift: &Drift) -> String {
 
 /// Returns what there is to say of a change: its place, how sure it is, and what differs there.
 #[must_use]
-pub fn told(history: &History, change: &HistoryChange, confidence: f64) -> Vec<String> {
+pub fn change_lines(history: &History, change: &HistoryChange, confidence: f64) -> Vec<String> {
     let chance = match change.chance * 100.0 {
         percent if percent < 0.01 => "below 0.01 %".to_owned(),
         percent => format!("{percent:.2} %"),

@@ -156,9 +156,11 @@ fn charts(html: &mut Html) {
     html.raw("<details class=\"hint\"><summary>How to read and zoom the charts</summary>\n<p>Drag across a chart to zoom all of ");
     html.raw("them; double-click to see the whole run again. With the keyboard: <kbd>←</kbd> <kbd>→</kbd> read values, with ");
     html.raw("<kbd>Shift</kbd> they pan, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> resets.</p>\n");
-    html.raw("<p>Shaded time is warm-up (ramp) and drain, which the figures leave out. Where intervals are too close to be told ");
     html.raw(
-        "apart, the line is their median, and the light band reaches from the least to the greatest.</p></details>\n",
+        "<p>Shaded time is warm-up (ramp) and drain, which the figures leave out. Where intervals are too close to be ",
+    );
+    html.raw(
+        "distinguished, the line is their median, and the light band reaches from the least to the greatest.</p></details>\n",
     );
     html.raw("<noscript><p class=\"bad all\">The charts are drawn by a script, and scripts are off. The tables have all figures.");
     html.raw("</p></noscript></section>\n");

@@ -60,7 +60,7 @@ fn has_shape(chart: &Chart) -> bool {
 
 /// Returns values over time as a series.
 fn series(name: &str, points: Points) -> Series {
-    let Points { at_s, values } = layers::torn(points);
+    let Points { at_s, values } = layers::with_gaps(points);
     Series { name: name.to_owned(), seconds: at_s, values, ..Series::default() }
 }
 

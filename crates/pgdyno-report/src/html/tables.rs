@@ -156,7 +156,7 @@ fn rules(record: &RunRecord, html: &mut Html) {
     let verdict = |holds| match holds {
         Some(true) => "ok",
         Some(false) => "NOT MET",
-        None => "told only",
+        None => "not judged",
     };
     let row = |r: &pgdyno_results::RuleRecord| {
         vec![r.name.clone(), r.rule.clone(), r.found.clone(), verdict(r.holds).to_owned()]

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_can_be_told_apart_again() {
+    fn labels_can_be_distinguished_again() {
         let given = [("cluster", "c4+2w8"), ("note", "a;b=c\\")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(labels(&given.into()), Cell::Text(r"cluster=c4+2w8;note=a\;b\=c\\".to_owned()));
         assert_eq!(labels(&BTreeMap::new()), Cell::Missing);

@@ -132,7 +132,7 @@ const SCRIPTS: &[&str] = &[
 ];
 
 #[test]
-fn mistakes_are_told_in_pgbenchs_words() {
+fn mistakes_are_reported_in_pgbenchs_words() {
     let Some(pgbench) = Pgbench::find("words of mistakes") else { return };
     let mut scripts: Vec<String> = SCRIPTS.iter().map(|s| (*s).to_owned()).collect();
     scripts.push(format!("\\set x {}1{}", "(".repeat(9997), ")".repeat(9997)));
@@ -157,7 +157,7 @@ fn mistakes_are_told_in_pgbenchs_words() {
 }
 
 #[test]
-fn too_many_parameters_are_told_in_pgbenchs_words() {
+fn too_many_parameters_are_reported_in_pgbenchs_words() {
     let Some(pgbench) = Pgbench::find("too many parameters") else { return };
     for count in [256, 300] {
         let script = format!("select {};\n", vec![":a"; count].join(", "));

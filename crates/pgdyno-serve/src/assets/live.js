@@ -72,7 +72,7 @@
       for (const at of moments) if (at < last - SPAN_S) this.rows.delete(at);
     }
 
-    // The names that are told apart: as an order is known, or the weightiest first. A name keeps its colour.
+    // The names that have a colour: as an order is known, or the weightiest first. A name keeps its colour.
     names() {
       const sums = new Map();
       for (const values of this.rows.values()) {

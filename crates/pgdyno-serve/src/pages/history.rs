@@ -2,7 +2,7 @@
 
 use form_urlencoded::Serializer;
 use pgdyno_report::history::{
-    Histories, History, HistoryChange, Verdict, Wish, drift_told, headline, histories, left_out, told,
+    Histories, History, HistoryChange, HistoryOptions, Verdict, change_lines, drift_text, headline, histories, left_out,
 };
 use pgdyno_report::html::{Html, VerdictMark};
 use pgdyno_results::{RunRecord, Unit};
@@ -34,8 +34,9 @@ pub(crate) fn history(place: &str, runs: &[Listed], query: &HistoryQuery) -> Res
     let ended = selected.iter().filter(|listed| !listed.goes_on);
     let records: Vec<&RunRecord> = ended.filter_map(|listed| listed.record.as_deref().ok()).collect();
     let slices = of_run.is_some() || !query.filters.value("suite").is_empty();
-    let wish = Wish { metric: query.metric.clone(), label: query.by.clone(), slices, ..Wish::default() };
-    let mut found = histories(&records, &wish)?;
+    let options =
+        HistoryOptions { metric: query.metric.clone(), label: query.by.clone(), slices, ..HistoryOptions::default() };
+    let mut found = histories(&records, &options)?;
     if let Some(id) = of_run {
         found.series.retain(|history| history.runs.iter().any(|run| run.id == *id));
     }
@@ -80,11 +81,11 @@ fn series(history: &History, histories: &Histories, of_run: Option<&str>, html: 
     for (nth, change) in history.changes.iter().enumerate().rev() {
         html.raw("<li><b class=\"").raw(class(change)).raw("\">").text(&percent(change)).raw("</b> at ");
         html.raw("<a href=\"").text(&run(&history.runs[change.at].id)).raw("\">").text(&history.runs[change.at].name);
-        html.raw("</a>, ").text(&told(history, change, histories.confidence).join("; "));
+        html.raw("</a>, ").text(&change_lines(history, change, histories.confidence).join("; "));
         html.raw(" <a href=\"").text(&comparison(history, nth)).raw("\">compare</a></li>\n");
     }
     for drift in &history.drifts {
-        html.raw("<li>").text(&drift_told(history, drift)).raw("</li>\n");
+        html.raw("<li>").text(&drift_text(history, drift)).raw("</li>\n");
     }
     html.raw("</ul>\n");
 }

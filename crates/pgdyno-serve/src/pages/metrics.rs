@@ -69,13 +69,13 @@ struct Sample {
 /// Returns the text. `runs` are all runs, the latest first; `latest` reads the last interval and samples of one in progress.
 pub(crate) fn metrics(runs: &[Listed], latest: impl Fn(&str) -> Option<Latest>) -> String {
     let mut samples = Vec::new();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for run in runs {
         let Ok(record) = &run.record else { continue };
         if run.goes_on {
             samples.extend(latest(&run.id).map(|latest| in_progress(record, &latest)).unwrap_or_default());
         } else if record.status == Status::Complete
-            && told.insert((record.plan.workload.clone(), record.plan.target.to_string()))
+            && reported.insert((record.plan.workload.clone(), record.plan.target.to_string()))
         {
             samples.extend(last(record));
         }

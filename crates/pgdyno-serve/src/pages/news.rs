@@ -141,7 +141,7 @@ fn charts(latest: &Latest) -> Vec<Value> {
             each(intervals, |i| vec![("TPS", i.committed as f64 / length(i))]),
         ),
         chart("Response time", "ms", "logarithmic", each(intervals, percentiles)),
-        chart("Failures and retries", "a second", "lines", each(intervals, trouble)),
+        chart("Failures and retries", "a second", "lines", each(intervals, failures)),
         chart("Wait events of active sessions", "sessions", "areas", waits(latest.samples.of(waits::SOURCE))),
     ];
     let kinds = latest.samples.of(processes::SOURCE);
@@ -186,7 +186,7 @@ fn percentiles(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
     interval.response_ns.map(named).unwrap_or_default()
 }
 
-fn trouble(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
+fn failures(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
     let counts = [("failed", interval.failed), ("retries", interval.retries), ("skipped", interval.skipped)];
     let seen = counts.into_iter().chain([("late", interval.late)]).filter(|(_, count)| *count > 0);
     seen.map(|(name, count)| (name, count as f64 / length(interval))).collect()

@@ -1,6 +1,6 @@
 //! The trend of each workload and target: the headline metric over comparable runs, as a small chart that needs no script.
 
-use pgdyno_report::history::{Histories, History, Verdict, Wish, headline, histories};
+use pgdyno_report::history::{Histories, History, HistoryOptions, Verdict, headline, histories};
 use pgdyno_report::html::Html;
 use pgdyno_results::RunRecord;
 
@@ -24,7 +24,7 @@ pub(super) fn trends(runs: &[&Listed], html: &mut Html) {
     let records: Vec<&RunRecord> =
         runs.iter().filter(|run| !run.goes_on).filter_map(|run| run.record.as_deref().ok()).collect();
     // Each series has its own headline metric: no name can be wrong.
-    let Ok(found) = histories(&records, &Wish::default()) else { return };
+    let Ok(found) = histories(&records, &HistoryOptions::default()) else { return };
     let shown: Vec<_> = found.series.iter().filter(|history| history.runs.len() >= RUNS_MIN).collect();
     if shown.is_empty() {
         return;
@@ -46,12 +46,12 @@ fn card(history: &History, histories: &Histories, html: &mut Html) {
     html.text(&history.name).raw("</span>\n<span class=\"now\"><b>").text(&value(history, last.value)).raw("</b> ");
     html.text(history.metric.title()).raw("</span>");
     line(history, html);
-    html.raw("<span class=\"told\">");
+    html.raw("<span class=\"text\">");
     mark(history.verdict).draw(html);
-    html.text(&told(history, histories)).raw("</span></a>\n");
+    html.text(&reported(history, histories)).raw("</span></a>\n");
 }
 
-fn told(history: &History, histories: &Histories) -> String {
+fn reported(history: &History, histories: &Histories) -> String {
     let runs = history.runs.len();
     match history.verdict {
         Verdict::CannotTell => format!("{runs} runs: too few to tell a change"),

@@ -54,8 +54,8 @@ pub(crate) fn cluster(admin: &mut Admin) -> Result<Option<Cluster>, AdminError> 
     } else {
         // The other nodes may take long to answer.
         let cpus = format!("SELECT nodeid, result FROM run_command_on_all_nodes($pgdyno${CPUS}$pgdyno$) WHERE success");
-        let told = ask(admin, &cpus)?.map(|rows| rows.rows).unwrap_or_default();
-        for row in told {
+        let reported = ask(admin, &cpus)?.map(|rows| rows.rows).unwrap_or_default();
+        for row in reported {
             let [Some(id), Some(cpus)] = row.as_slice() else { continue };
             for (_, node) in nodes.iter_mut().filter(|(of, _)| of == id) {
                 node.cpus = cpus.parse().ok().filter(|cpus| *cpus > 0);

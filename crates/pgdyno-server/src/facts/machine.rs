@@ -177,22 +177,22 @@ fn field(text: &str, name: &str, separator: char) -> Option<String> {
 
 #[cfg(not(target_os = "linux"))]
 fn cpu_model() -> Option<String> {
-    told("sysctl", &["-n", "machdep.cpu.brand_string"])
+    reported("sysctl", &["-n", "machdep.cpu.brand_string"])
 }
 
 #[cfg(not(target_os = "linux"))]
 fn ram_bytes() -> Option<u64> {
-    told("sysctl", &["-n", "hw.memsize"])?.parse().ok()
+    reported("sysctl", &["-n", "hw.memsize"])?.parse().ok()
 }
 
 #[cfg(not(target_os = "linux"))]
 fn os_name() -> Option<String> {
-    told("sw_vers", &["-productVersion"]).map(|version| format!("macOS {version}"))
+    reported("sw_vers", &["-productVersion"]).map(|version| format!("macOS {version}"))
 }
 
 /// Returns the output of a command.
 #[cfg(not(target_os = "linux"))]
-fn told(program: &str, arguments: &[&str]) -> Option<String> {
+fn reported(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -182,9 +182,9 @@ fn read(admin: &mut Admin) -> Result<ServerFacts, AdminError> {
 fn build(admin: &mut Admin) -> Result<Option<Build>, AdminError> {
     let sql = "SELECT name, setting FROM pg_config WHERE name IN ('BINDIR', 'CONFIGURE')";
     let Some(rows) = ask(admin, sql)? else { return Ok(None) };
-    let mut told: BTreeMap<_, _> = rows.rows.into_iter().filter_map(pair).collect();
-    let bindir = told.remove("BINDIR");
-    Ok(bindir.map(|bindir| Build { bindir, configure: told.remove("CONFIGURE").unwrap_or_default() }))
+    let mut reported: BTreeMap<_, _> = rows.rows.into_iter().filter_map(pair).collect();
+    let bindir = reported.remove("BINDIR");
+    Ok(bindir.map(|bindir| Build { bindir, configure: reported.remove("CONFIGURE").unwrap_or_default() }))
 }
 
 fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, AdminError> {

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_told_with_what_is_taken_of_it_and_how_to_raise_it() {
+    fn a_limit_is_reported_with_what_is_taken_of_it_and_how_to_raise_it() {
         let name = "the connection limit of role \"app\"".to_owned();
         let raise = "ALTER ROLE \"app\" CONNECTION LIMIT".to_owned();
         let role = Limit { name, most: 8, reserved: 0, used: 1, raise };

@@ -27,7 +27,7 @@ pub(crate) struct Teller {
     child: Child,
     stdin: Option<ChildStdin>,
     /// The last line of its standard error.
-    trouble: Arc<Mutex<String>>,
+    failure: Arc<Mutex<String>>,
     /// Thread that reads its standard error.
     listener: JoinHandle<()>,
 }
@@ -38,9 +38,9 @@ impl Teller {
     pub(crate) fn start(command: &mut Command, wake: &Sender<Wake>) -> io::Result<Self> {
         command.process_group(0).env_remove("PGPASSWORD");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let trouble = Arc::new(Mutex::new(String::new()));
+        let failure = Arc::new(Mutex::new(String::new()));
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let (wake, last) = (wake.clone(), Arc::clone(&trouble));
+        let (wake, last) = (wake.clone(), Arc::clone(&failure));
         // Both threads end with the last process that holds the pipe; nothing waits for that.
         std::thread::Builder::new().name("os-metrics".to_owned()).spawn(move || {
             // If nobody receives lines any more, the program is ended, too.
@@ -57,7 +57,7 @@ impl Teller {
             });
         })?;
         let stdin = child.stdin.take();
-        Ok(Self { child, stdin, trouble, listener })
+        Ok(Self { child, stdin, failure, listener })
     }
 
     /// Sends it a line.
@@ -75,7 +75,7 @@ impl Teller {
             std::thread::sleep(Duration::from_millis(10));
         }
         let how = status.map_or_else(|| "it closed its output".to_owned(), |status: ExitStatus| status.to_string());
-        let said = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         if said.is_empty() { how } else { format!("{how}; it said: {said}") }
     }
 }

@@ -16,7 +16,7 @@ use crate::Frame;
 const GUARDED: &str =
     "exec 3<&0 </dev/null; { read -r never; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec sh -c \"$1\" 3<&-";
 
-/// Takes rows that `command` prints of a machine with `cpus` CPUs, until it is told to stop.
+/// Takes rows that `command` prints of a machine with `cpus` CPUs, until it is asked to stop.
 pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: &Receiver<Wake>, tell: &Sink) {
     let left_out = |why: String| {
         tell(MachineReport::LeftOut { source: MACHINE, why: format!("the command of --os-metrics: {why}") })

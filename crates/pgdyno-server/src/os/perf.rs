@@ -191,7 +191,7 @@ impl Perf {
     fn complaint(&mut self, otherwise: &str) -> String {
         let mut text = String::new();
         if let Some(stderr) = &mut self.child.stderr {
-            // What cannot be read is not told.
+            // What cannot be read is left out.
             let _ = stderr.read_to_string(&mut text);
         }
         let said = text.split_whitespace().collect::<Vec<_>>().join(" ");

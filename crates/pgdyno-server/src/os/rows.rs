@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_not_known_is_told_with_the_nearest_one() {
+    fn a_column_that_is_not_known_is_reported_with_the_nearest_one() {
         let Line::Header(complaints) = Rows::default().take("busy_cpu,load_1min,zebra,At") else { panic!("no header") };
         assert_eq!(
             complaints,

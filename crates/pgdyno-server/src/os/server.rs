@@ -53,8 +53,8 @@ impl ServerSession {
             return Ok(self);
         }
         let all = format!("SELECT result FROM run_command_on_all_nodes($pgdyno${NODE}$pgdyno$) WHERE success");
-        let told = admin.promptly("its nodes' processes", |admin| ask(admin, &all))?;
-        let rows = told.map(|told| told.rows).unwrap_or_default().into_iter();
+        let reported = admin.promptly("its nodes' processes", |admin| ask(admin, &all))?;
+        let rows = reported.map(|reported| reported.rows).unwrap_or_default().into_iter();
         let nodes = rows.filter_map(|row| node(row.first()?.as_deref()?)).collect();
         Ok(Self { nodes, ..self })
     }
@@ -83,8 +83,8 @@ impl ServerSession {
 }
 
 /// Reads what [`NODE`] says.
-fn node(told: &str) -> Option<(i32, String)> {
-    let (postmaster, data) = told.split_once(' ')?;
+fn node(reported: &str) -> Option<(i32, String)> {
+    let (postmaster, data) = reported.split_once(' ')?;
     Some((postmaster.parse().ok()?, data.to_owned()))
 }
 

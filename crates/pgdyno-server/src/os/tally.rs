@@ -13,7 +13,7 @@ use super::server::ServerSession;
 /// Parent of the kernel's own threads.
 const KERNEL_THREADS: i32 = 2;
 
-/// The kinds whose processes are not told apart.
+/// The kinds whose processes are not distinguished.
 const WHOLE: [(Tree, &str); 3] = [(Tree::Driver, DRIVER), (Tree::Node, NODE), (Tree::Kernel, KERNEL)];
 
 /// Usage of a kind of process between two looks.

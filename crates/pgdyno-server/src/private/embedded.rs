@@ -92,7 +92,7 @@ impl Embedded {
     /// address.
     ///
     /// # Errors
-    /// When it does not start again. Everything else is told as a reason.
+    /// When it does not start again. Everything else is reported as a reason.
     pub fn keep_data(&mut self) -> Result<Keeping, EmbeddedError> {
         let Some((wanted, cache)) = self.data.clone().filter(|_| self.can_keep_data()) else {
             return Ok(Keeping::Not("this server keeps none".to_owned()));

@@ -212,14 +212,15 @@ pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>,
 
 /// Returns true if the server in `bindir` has a loadable library of this name.
 fn has_library(bindir: &Path, name: &str) -> bool {
-    let told = Command::new(bindir.join("pg_config"))
+    let reported = Command::new(bindir.join("pg_config"))
         .arg("--pkglibdir")
         .output()
         .ok()
         .and_then(|output| String::from_utf8(output.stdout).ok())
         .map(|dir| PathBuf::from(dir.trim_end()));
     // If the programs were moved, the path of pg_config may be wrong; the server searches relative to itself.
-    told.into_iter()
+    reported
+        .into_iter()
         .chain(["../lib", "../lib/postgresql"].map(|dir| bindir.join(dir)))
         .any(|dir| ["so", "dylib"].iter().any(|suffix| dir.join(format!("{name}.{suffix}")).is_file()))
 }
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_from_disk() {
+    fn memory_is_distinguished_from_disk() {
         if cfg!(target_os = "linux") && Path::new("/dev/shm").is_dir() {
             assert!(space(Path::new("/dev/shm")).1);
         }

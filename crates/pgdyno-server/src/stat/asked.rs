@@ -7,9 +7,9 @@ use pgdyno_net::{AdminError, Rows};
 use pgdyno_samples::Kind;
 
 use super::sampled::Notes;
-use super::scene::Scene;
 use super::session::Session;
 use super::source::{Every, Row, Source};
+use super::traits::ServerTraits;
 use super::{SOURCES, redacted, waits};
 use crate::Frame;
 
@@ -31,7 +31,7 @@ pub(super) enum Moment {
 /// All sources of a server.
 #[derive(Debug)]
 pub(super) struct Asked {
-    pub(super) scene: Scene,
+    pub(super) traits: ServerTraits,
     sources: Vec<Ask>,
     waits: Option<String>,
     last: Last,
@@ -41,7 +41,7 @@ impl Asked {
     /// Prepares all sources in a session, and tries each of them. A refused source is left out from then on.
     pub(super) fn prepare(
         session: &mut Session,
-        scene: Scene,
+        traits: ServerTraits,
         last: Last,
         notes: &mut Notes,
     ) -> Result<Self, AdminError> {
@@ -50,7 +50,7 @@ impl Asked {
             if notes.has_left_out(source.of.name) {
                 continue;
             }
-            let tried = match source.sql(&scene) {
+            let tried = match source.sql(&traits) {
                 None => continue,
                 Some(Ok(sql)) => try_out(session, source.of.name, &sql)?,
                 Some(Err(why)) => Err(why),
@@ -63,7 +63,7 @@ impl Asked {
         let of_waits = waits::sql(session.clients());
         let waits = match try_out(session, waits::NAME, &of_waits)? {
             Ok(text) => {
-                waits::caveat(&scene).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
+                waits::caveat(&traits).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
                 Some(text)
             }
             Err(why) => {
@@ -71,7 +71,7 @@ impl Asked {
                 None
             }
         };
-        Ok(Self { scene, sources, waits, last })
+        Ok(Self { traits, sources, waits, last })
     }
 
     /// Returns the last results of the sources, for the next session.
@@ -138,7 +138,7 @@ impl Asked {
                 Err(error) if may_pass(&error) => {}
                 Err(error) if is_forgotten(&error) => {
                     session.forgets();
-                    *self = Self::prepare(session, self.scene.clone(), std::mem::take(&mut self.last), notes)?;
+                    *self = Self::prepare(session, self.traits.clone(), std::mem::take(&mut self.last), notes)?;
                     break;
                 }
                 Err(error) => {

@@ -10,7 +10,7 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::blockers::SOURCE,
     every: Every::SecondWithLocks,
     loses_rows: false,
-    from: |scene| From::Text(from(&kind(scene.clients.as_deref()))),
+    from: |traits| From::Text(from(&kind(traits.clients.as_deref()))),
 };
 
 /// Follows three sessions that have waited longest, and three of those that they wait for. Process 0 stands for prepared

@@ -9,8 +9,8 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::checkpointer::SOURCE,
     every: Every::Second,
     loses_rows: false,
-    from: |scene| {
-        From::Sql(match scene.is_at_least(17) {
+    from: |traits| {
+        From::Sql(match traits.is_at_least(17) {
             true => "pg_stat_checkpointer, pg_control_checkpoint()",
             false => "pg_stat_bgwriter, pg_control_checkpoint()",
         })

@@ -7,7 +7,7 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::citus::SOURCE,
     every: Every::Second,
     loses_rows: false,
-    from: |scene| match scene.has_citus_counters {
+    from: |traits| match traits.has_citus_counters {
         true => From::Sql("citus_stat_counters"),
         false => From::Nothing,
     },

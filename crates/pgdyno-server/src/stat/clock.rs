@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_told_once_and_a_small_correction_never() {
+    fn a_step_is_reported_once_and_a_small_correction_never() {
         let (steady, day) = (Instant::now(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000));
         let mut clock = Clock::new(steady, day);
         let at = |s: f64| steady + Duration::from_secs_f64(s);

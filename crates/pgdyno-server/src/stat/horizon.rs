@@ -10,7 +10,7 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::horizon::SOURCE,
     every: Every::TwoSeconds,
     loses_rows: false,
-    from: |scene| From::Text(from(&kind(scene.clients.as_deref()))),
+    from: |traits| From::Text(from(&kind(traits.clients.as_deref()))),
 };
 
 fn from(kind: &str) -> String {

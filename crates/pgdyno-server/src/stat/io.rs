@@ -6,7 +6,7 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::io::SOURCE,
     every: Every::Second,
     loses_rows: false,
-    from: |scene| match scene.is_at_least(16) {
+    from: |traits| match traits.is_at_least(16) {
         // A counter that does not apply to a row is NULL.
         true => From::Sql(
             "pg_stat_io WHERE coalesce(nullif(reads, 0), nullif(writes, 0), nullif(writebacks, 0), nullif(extends, 0), \

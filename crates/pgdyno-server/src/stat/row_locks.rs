@@ -5,8 +5,8 @@
 //! was replaced meanwhile counts without a key. Keys of other tables may be somebody's data and are not read.
 
 use super::keyed_tables::KeyedTable;
-use super::scene::Scene;
 use super::source::{Every, From, Source};
+use super::traits::ServerTraits;
 
 /// Rows with the longest queues at one look.
 const ROWS: usize = 10;
@@ -14,17 +14,17 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::row_locks::SOURCE,
     every: Every::SecondWithRowLocks,
     loses_rows: false,
-    from: |scene| match scene.keyed.is_empty() {
+    from: |traits| match traits.keyed.is_empty() {
         true => From::Nothing,
-        false => From::Text(from(scene)),
+        false => From::Text(from(traits)),
     },
 };
 
-fn from(scene: &Scene) -> String {
+fn from(traits: &ServerTraits) -> String {
     let key = |KeyedTable { oid, name, key }: &KeyedTable| {
         format!("WHEN {oid} THEN (SELECT {key} FROM {name} WHERE ctid = place)")
     };
-    let keys: Vec<_> = scene.keyed.iter().map(key).collect();
+    let keys: Vec<_> = traits.keyed.iter().map(key).collect();
     format!(
         "(SELECT relation, row_key, sum(waiting) AS waiting, max(waiting_for_any) AS waiting_for_any FROM (\
          SELECT relation::regclass AS relation, CASE relation::oid {} END AS row_key, waiting, waiting_for_any FROM (\

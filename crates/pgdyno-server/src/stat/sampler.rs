@@ -7,9 +7,9 @@ use pgdyno_net::{AdminError, ConnectOptions};
 use super::asked::{Asked, Last, Moment};
 use super::clock::Clock;
 use super::sampled::{Notes, Sampled};
-use super::scene::Scene;
 use super::session::{Cost, Session};
 use super::statements::{self, Snapshot};
+use super::traits::ServerTraits;
 use super::{plans, waits};
 use crate::Frame;
 
@@ -94,29 +94,29 @@ impl Sampler {
     }
 
     fn settle(&mut self, session: &mut Session) -> Result<Option<Asked>, AdminError> {
-        let Some(mut scene) = Scene::look(session, &self.settings.tables)? else { return Ok(None) };
-        let counts = scene.statements_tracked.as_ref().is_some_and(|tracked| tracked != "none");
-        if counts && scene.statements_schema.is_none() && self.settings.owns_database {
+        let Some(mut traits) = ServerTraits::look(session, &self.settings.tables)? else { return Ok(None) };
+        let counts = traits.statements_tracked.as_ref().is_some_and(|tracked| tracked != "none");
+        if counts && traits.statements_schema.is_none() && self.settings.owns_database {
             session.ask("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
-            scene = Scene::look(session, &self.settings.tables)?.unwrap_or(scene);
+            traits = ServerTraits::look(session, &self.settings.tables)?.unwrap_or(traits);
         }
-        self.note_return(&scene);
-        for setting in &scene.untimed {
+        self.note_return(&traits);
+        for setting in &traits.untimed {
             let why = format!("{setting} is off, so these times are not measured (--set {setting}=on)");
             self.notes.leave_out(setting, why);
         }
-        if let Err(why) = statements::place(&scene) {
+        if let Err(why) = statements::place(&traits) {
             self.notes.leave_out(statements::NAME, why);
         }
-        self.started = Some(scene.started.clone());
-        Asked::prepare(session, scene, std::mem::take(&mut self.last), &mut self.notes).map(Some)
+        self.started = Some(traits.started.clone());
+        Asked::prepare(session, traits, std::mem::take(&mut self.last), &mut self.notes).map(Some)
     }
 
     /// Notes that there is a session again, after one was lost.
-    fn note_return(&mut self, scene: &Scene) {
+    fn note_return(&mut self, traits: &ServerTraits) {
         let Some(lost_at) = self.lost_at.take() else { return };
         let away = lost_at.elapsed().as_secs_f64();
-        let restarted = self.started.as_ref().is_some_and(|started| *started != scene.started);
+        let restarted = self.started.as_ref().is_some_and(|started| *started != traits.started);
         let (kind, what) = match restarted {
             true => ("restart", "the server was restarted"),
             false => ("outage", "the sampling session was lost"),
@@ -187,8 +187,8 @@ impl Sampler {
     }
 
     fn count_statements(&mut self) -> Option<Snapshot> {
-        let counted = self.within(|_, session, asked| match statements::place(&asked.scene) {
-            Ok(place) => Snapshot::take(session, &place, &asked.scene),
+        let counted = self.within(|_, session, asked| match statements::place(&asked.traits) {
+            Ok(place) => Snapshot::take(session, &place, &asked.traits),
             Err(_) => Ok(None),
         });
         counted.flatten()
@@ -211,8 +211,8 @@ impl Sampler {
             return None;
         };
         let frame = self.within(|sampler, session, asked| {
-            let Ok(place) = statements::place(&asked.scene) else { return Ok(None) };
-            let Some(frame) = statements::frame(session, &place, asked.scene.version, &before, &after)? else {
+            let Ok(place) = statements::place(&asked.traits) else { return Ok(None) };
+            let Some(frame) = statements::frame(session, &place, asked.traits.version, &before, &after)? else {
                 let why = "the counters of pg_stat_statements were reset in the measured window";
                 sampler.notes.leave_out(statements::NAME, why.to_owned());
                 sampler.notes.note(Instant::now(), "reset", why.to_owned());
@@ -221,7 +221,7 @@ impl Sampler {
             let texts: Vec<_> = frame.rows.iter().filter_map(|row| row.get(1).cloned().flatten()).collect();
             let wanted = &texts[..sampler.settings.plans.min(texts.len())];
             if !wanted.is_empty() {
-                sampler.plans = Some(plans::explain(session, &asked.scene, wanted)?);
+                sampler.plans = Some(plans::explain(session, &asked.traits, wanted)?);
             }
             Ok(Some(frame))
         });

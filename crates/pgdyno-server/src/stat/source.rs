@@ -2,7 +2,7 @@
 
 use pgdyno_samples::{Column, Kind, Source as Catalogued};
 
-use super::scene::Scene;
+use super::traits::ServerTraits;
 
 /// Frequency of looks at a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,19 +44,19 @@ pub(crate) struct Source {
     /// Whether its rows disappear with their objects, so that a decreasing sum of counters is no reset.
     pub(super) loses_rows: bool,
     /// The text after `FROM`, or why there is none.
-    pub(super) from: fn(&Scene) -> From,
+    pub(super) from: fn(&ServerTraits) -> From,
 }
 
 impl Source {
-    /// Returns the statement for the server of `scene`, or why it is left out; `None` if the server lacks the source.
-    pub(super) fn sql(&self, scene: &Scene) -> Option<Result<String, String>> {
-        let from = match (self.from)(scene) {
+    /// Returns the statement for the server of `traits`, or why it is left out; `None` if the server lacks the source.
+    pub(super) fn sql(&self, traits: &ServerTraits) -> Option<Result<String, String>> {
+        let from = match (self.from)(traits) {
             From::Sql(from) => from.to_owned(),
             From::Text(from) => from,
             From::Nothing => return None,
             From::LeftOut(why) => return Some(Err(why)),
         };
-        Some(Ok(select(self.of.columns, scene.version, &from)))
+        Some(Ok(select(self.of.columns, traits.version, &from)))
     }
 
     /// Returns true if its counters were reset between two looks: the time of the last reset differs, or an

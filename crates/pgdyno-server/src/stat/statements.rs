@@ -7,8 +7,8 @@ use pgdyno_net::AdminError;
 use pgdyno_samples::Unit;
 use pgdyno_samples::statements::{COUNTERS, SOURCE};
 
-use super::scene::Scene;
 use super::session::Session;
+use super::traits::ServerTraits;
 use crate::Frame;
 
 pub(super) const NAME: &str = SOURCE.name;
@@ -23,8 +23,8 @@ const TIME: usize = 1;
 type Counted = [f64; COUNTERS.len()];
 
 /// Origin of the statements' counters, or why there is none.
-pub(super) fn place(scene: &Scene) -> Result<String, String> {
-    match (scene.statements_tracked.as_deref(), &scene.statements_schema) {
+pub(super) fn place(traits: &ServerTraits) -> Result<String, String> {
+    match (traits.statements_tracked.as_deref(), &traits.statements_schema) {
         (None, there) => Err(format!(
             "the server does not count statements: set shared_preload_libraries = 'pg_stat_statements' and restart{}",
             if there.is_some() { "" } else { ", then CREATE EXTENSION pg_stat_statements" }
@@ -47,9 +47,9 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Takes a snapshot without texts, which are expensive to read.
-    pub(super) fn take(session: &mut Session, place: &str, scene: &Scene) -> Result<Option<Self>, AdminError> {
+    pub(super) fn take(session: &mut Session, place: &str, traits: &ServerTraits) -> Result<Option<Self>, AdminError> {
         let sums: Vec<_> =
-            COUNTERS.iter().filter_map(|counter| Some(format!("sum({})", counter.sql(scene.version)?))).collect();
+            COUNTERS.iter().filter_map(|counter| Some(format!("sum({})", counter.sql(traits.version)?))).collect();
         let sql = |sums: &[String]| {
             format!(
                 "SELECT {} queryid, {} FROM {place}(false) WHERE queryid IS NOT NULL \
@@ -64,7 +64,7 @@ impl Snapshot {
             rows => rows,
         };
         let Some(rows) = rows else { return Ok(None) };
-        let reset = match scene.is_at_least(14) {
+        let reset = match traits.is_at_least(14) {
             true => session.ask(&format!("SELECT {} stats_reset FROM {place}_info", super::MARK))?,
             false => None,
         };

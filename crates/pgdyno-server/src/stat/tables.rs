@@ -9,7 +9,7 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::tables::SOURCE,
     every: Every::TenSeconds,
     loses_rows: true,
-    from: |scene| match scene.tables {
+    from: |traits| match traits.tables {
         ..=MOST => From::Sql("pg_stat_user_tables"),
         tables => From::LeftOut(format!("the database has {tables} tables: more than {MOST} take too long to sample")),
     },

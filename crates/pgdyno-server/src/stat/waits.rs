@@ -7,7 +7,7 @@ use std::time::Instant;
 use pgdyno_net::quote;
 use pgdyno_samples::waits::SOURCE;
 
-use super::scene::Scene;
+use super::traits::ServerTraits;
 use crate::Frame;
 
 pub(super) const NAME: &str = SOURCE.name;
@@ -79,12 +79,12 @@ pub(super) fn sql(clients: Option<&str>) -> String {
 }
 
 /// Warning for a role that does not see other sessions.
-pub(super) fn caveat(scene: &Scene) -> Option<String> {
-    (!scene.sees_all).then(|| {
+pub(super) fn caveat(traits: &ServerTraits) -> Option<String> {
+    (!traits.sees_all).then(|| {
         format!(
             "only sessions of role {0} are visible, and no background processes: GRANT pg_monitor TO {0} shows them \
              all",
-            scene.role
+            traits.role
         )
     })
 }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_in_which_nobody_was_active_is_told_from_one_without_a_look() {
+    fn a_second_in_which_nobody_was_active_is_distinguished_from_one_without_a_look() {
         let mut looks = Looks::default();
         assert_eq!(looks.take(Instant::now()), None);
         looks.add(rows(&[["parallel worker", "Lock", "tuple", "1"]]));

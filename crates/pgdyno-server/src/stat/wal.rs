@@ -8,8 +8,8 @@ pub(super) const SOURCE: Source = Source {
     of: pgdyno_samples::wal::SOURCE,
     every: Every::Second,
     loses_rows: false,
-    from: |scene| {
-        From::Sql(match scene.version / 10_000 {
+    from: |traits| {
+        From::Sql(match traits.version / 10_000 {
             ..14 => "pg_is_in_recovery()",
             14..18 => "pg_stat_wal",
             18.. => {

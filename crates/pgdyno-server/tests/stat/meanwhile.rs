@@ -20,7 +20,7 @@ fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
     let checkpointer = if postgres::major() >= 17 { ", pg_stat_reset_shared('checkpointer')" } else { "" };
     admin.execute(&format!("SELECT pg_stat_reset(), pg_stat_reset_shared('bgwriter'){checkpointer}")).unwrap();
     if postgres::major() < 15 {
-        // The process that collects statistics then has to hear of it first.
+        // The process that collects statistics then has to receive it first.
         std::thread::sleep(std::time::Duration::from_secs(2));
     }
     let before = number(frame(&sampler.look(), "database").unwrap(), "xact_commit");
@@ -29,8 +29,8 @@ fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
     let reset: Vec<_> = sampled.notices.iter().map(|notice| (notice.kind, notice.text.as_str())).collect();
     // Before PostgreSQL 17 one view has the counters of both.
     for source in ["database", "bgwriter", "checkpointer"] {
-        let told = reset.iter().filter(|(kind, text)| *kind == "reset" && text.contains(&format!(" of {source} ")));
-        assert_eq!(told.count(), 1, "{source}: {reset:?}");
+        let reported = reset.iter().filter(|(kind, text)| *kind == "reset" && text.contains(&format!(" of {source} ")));
+        assert_eq!(reported.count(), 1, "{source}: {reset:?}");
     }
     assert_eq!(reset.len(), 3);
     assert!(before < 1000.0);

@@ -216,7 +216,7 @@ fn counters_grow_by_what_was_done_and_looks_are_counted() {
 }
 
 #[test]
-fn a_role_without_pg_monitor_sees_its_own_sessions_and_is_told() {
+fn a_role_without_pg_monitor_sees_its_own_sessions_and_is_reported() {
     let Some(server) = server("a role without pg_monitor", "") else { return };
     let mut admin = server.admin();
     admin.execute("CREATE ROLE bench LOGIN").unwrap();

@@ -62,7 +62,7 @@ fn a_reset_within_the_window_leaves_them_out() {
 }
 
 #[test]
-fn a_server_that_could_count_them_and_does_not_is_told_of() {
+fn a_server_that_could_count_them_and_does_not_is_reported() {
     let conf = format!("{PRELOADED}pg_stat_statements.track = none\n");
     let Some(server) = server("statements that are not tracked", &conf) else { return };
     let sampled = Sampler::begin(&server.options(), SamplerOptions::default()).end();
@@ -73,8 +73,8 @@ fn a_server_that_could_count_them_and_does_not_is_told_of() {
 fn the_extension_is_made_in_ones_own_database_only() {
     let Some(server) = server("the extension", PRELOADED) else { return };
     let sampler = Sampler::begin(&server.options(), SamplerOptions::default());
-    let told = sampler.end();
-    assert_eq!(why(&told, "statements"), Some("run CREATE EXTENSION pg_stat_statements in this database"));
+    let reported = sampler.end();
+    assert_eq!(why(&reported, "statements"), Some("run CREATE EXTENSION pg_stat_statements in this database"));
     let mut sampler =
         Sampler::begin(&server.options(), SamplerOptions { owns_database: true, ..SamplerOptions::default() });
     sampler.window_opens();

@@ -243,8 +243,8 @@ mod tests {
 
         (record.transactions[0].response_latency_ns, record.transactions[0].service_latency_ns) = (None, None);
         let directory = tempfile::tempdir().unwrap();
-        let told = judge(&record, directory.path(), &[Objective::parse(&objective).unwrap()]).unwrap_err();
-        assert!(told.contains(&format!("no {name} ended")), "{told}");
+        let reported = judge(&record, directory.path(), &[Objective::parse(&objective).unwrap()]).unwrap_err();
+        assert!(reported.contains(&format!("no {name} ended")), "{reported}");
         // An overload needs no figure.
         record.summary.as_mut().unwrap().skipped = 150;
         assert_eq!(judged(&record, "", &objective).seen, Seen::Overloaded);

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recipes_are_told_from_workloads_and_paths() {
+    fn recipes_are_distinguished_from_workloads_and_paths() {
         assert!(is_recipe("alloydb/tpcb-full") && is_recipe("./mine.toml"));
         assert!(!is_recipe("tpcb-like") && !is_recipe("./sensor-1") && !is_recipe("/x/a.sql") && !is_recipe("x/a.sql"));
     }

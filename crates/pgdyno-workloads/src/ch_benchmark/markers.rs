@@ -2,7 +2,7 @@
 //!
 //! Each client of the transactions has a row. Where a transaction writes, it writes its number there, too, in the same
 //! transaction. A query reads all rows first, in a transaction with one snapshot (after HATtrick, SIGMOD 2022, which joins
-//! the rows to the query; so a query without rows told nothing).
+//! the rows to the query; so a query without rows showed nothing).
 
 use std::sync::Arc;
 

@@ -77,7 +77,7 @@ fn a_run_has_metrics_of_its_sides_only() {
 }
 
 #[test]
-fn what_a_query_cannot_show_is_told() {
+fn what_a_query_cannot_show_is_reported() {
     let advice = |given: &[(&str, &str)]| built(given).drive.advice(1).join("; ");
     assert!(advice(&[("warehouses", "1")]).contains("q19 names warehouses 1 to 5"));
     assert!(!advice(&[("warehouses", "5")]).contains("q19"));

@@ -63,7 +63,7 @@ impl Directory {
         }
         let name = meta::name(&path, &manifest).map_err(wrong)?;
         let meta = leak(meta::meta(&path, name, &manifest, &source).map_err(wrong)?);
-        told_apart(&manifest.check, &source).map_err(wrong)?;
+        distinguished(&manifest.check, &source).map_err(wrong)?;
         let groups = OwnGroups::new(manifest.group, manifest.stage, &manifest.script).map_err(wrong)?.map(Box::new);
         let found = files.found;
         let directory = Self { meta, name, path, source, scripts, groups, checks: manifest.check, files: found };
@@ -179,7 +179,7 @@ impl Directory {
 }
 
 /// Checks that names are unique: by its name a check's result before the run is found after it.
-fn told_apart(checks: &[CheckEntry], source: &Source) -> Result<(), String> {
+fn distinguished(checks: &[CheckEntry], source: &Source) -> Result<(), String> {
     let mut names: Vec<_> = checks.iter().map(|check| check.name.as_str()).collect();
     if let Source::Tables(tables) = source {
         names.extend(&tables.checks);

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn what_is_wrong_is_reported() {
         let group = |rest: &str| format!("[[group]]\nname = 'g'\nscripts = ['a.sql', 'b.sql']\n{rest}\n");
         let stage = |rest: &str| format!("{GROUPS}[[stage]]\nname = 's'\n{rest}\n");
         for (text, words) in [

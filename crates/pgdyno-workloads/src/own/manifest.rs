@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn what_is_wrong_is_reported_with_its_place() {
         for (text, words) in [
             ("summary = 1", &["line 1", "1 is not a text in quotes"][..]),
             ("sumary = ''", &["line 1", "unknown field `sumary`", "summary"]),

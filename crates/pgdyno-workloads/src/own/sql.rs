@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_or_no_sql_is_told_with_its_line() {
+    fn what_is_never_closed_or_no_sql_is_reported_with_its_line() {
         for (text, message) in [
             ("select 1;\nselect 'a\n\n", "line 2: a quote is never closed"),
             ("select \"a", "line 1: a quote is never closed"),

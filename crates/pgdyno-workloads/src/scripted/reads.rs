@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_are_told_from_writers() {
+    fn readers_are_distinguished_from_writers() {
         for reader in [
             "select 1",
             "SELECT abalance FROM pgbench_accounts WHERE aid = :aid",

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_homes_are_told_where_two_probably_meet() {
+    fn drawn_homes_are_reported_where_two_probably_meet() {
         assert!(said(Profile::HammerDb, false, 4, 4).contains("several may share one"));
         assert!(said(Profile::HammerDb, false, 100, 13).contains("several may share one"));
         assert_eq!(said(Profile::HammerDb, false, 100, 12), "");

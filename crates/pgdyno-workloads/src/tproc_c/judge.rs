@@ -57,14 +57,14 @@ fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
             let (count, name) = (of(figures, kind).completed(), kind.name());
             match (rules.profile, kind) {
                 (Profile::Spec, Kind::NewOrder) => {
-                    told("5.2.3", format!("share of {name}: the rest"), percent(count, total))
+                    reported("5.2.3", format!("share of {name}: the rest"), percent(count, total))
                 }
                 (Profile::Spec, _) => {
                     at_least(format!("share of {name}"), rules.profile.share(kind), count, total, figures.clients)
                 }
                 (Profile::HammerDb, _) => {
                     let expected = 100.0 * f64::from(rules.profile.share(kind)) / 23.0;
-                    told("mix", format!("share of {name}: expected {expected:.2} %"), percent(count, total))
+                    reported("mix", format!("share of {name}: expected {expected:.2} %"), percent(count, total))
                 }
             }
         })
@@ -153,7 +153,7 @@ fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     let range = |name, what, low, drawn, high| Range { name, what, low, drawn, high, strict };
     // With one warehouse nothing is remote.
     let remote = |range: Range, count, total| match rules.warehouses {
-        1 => told(range.name, format!("{}: none with one warehouse", range.what), percent(count, total)),
+        1 => reported(range.name, format!("{}: none with one warehouse", range.what), percent(count, total)),
         _ => range.share(count, total),
     };
     vec![
@@ -176,7 +176,7 @@ fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
 }
 
 /// Returns a value without a verdict.
-fn told(name: &'static str, rule: String, found: String) -> Judgement {
+fn reported(name: &'static str, rule: String, found: String) -> Judgement {
     Judgement { name, rule, found, holds: None }
 }
 

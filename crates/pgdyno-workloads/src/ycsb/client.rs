@@ -250,7 +250,7 @@ impl Client {
             return true;
         }
         if self.steps > 0 {
-            search.hears(reply.first().is_some());
+            search.take_answer(reply.first().is_some());
         }
         self.steps += 1;
         match search.asks() {

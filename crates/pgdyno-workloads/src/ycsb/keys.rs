@@ -28,8 +28,8 @@ pub(super) struct Frontier {
     beyond_count: AtomicUsize,
     /// Whether inserts of earlier runs were looked for.
     is_known: AtomicBool,
-    /// Whether the user was told that the expected inserts are used up.
-    is_told: AtomicBool,
+    /// Whether the user was informed that the expected inserts are used up.
+    is_reported: AtomicBool,
 }
 
 impl Frontier {
@@ -42,7 +42,7 @@ impl Frontier {
             beyond: Mutex::default(),
             beyond_count: AtomicUsize::new(0),
             is_known: AtomicBool::new(!grows),
-            is_told: AtomicBool::new(false),
+            is_reported: AtomicBool::new(false),
         }
     }
 
@@ -128,7 +128,7 @@ impl Search {
     }
 
     /// Takes the answer.
-    pub(super) fn hears(&mut self, exists: bool) {
+    pub(super) fn take_answer(&mut self, exists: bool) {
         let Some(asked) = self.asks() else { return };
         match exists {
             true => (self.low, self.step) = (asked + 1, self.step * 2),
@@ -225,7 +225,7 @@ impl Chooser {
     /// Returns what the user is to know when this number is inserted, once.
     pub(super) fn remark(&self, number: u64) -> Option<String> {
         let is_beyond = matches!(self.distribution, Distribution::Zipfian(_)) && number > self.records + self.expected;
-        if !is_beyond || self.frontier.is_told.swap(true, Ordering::Relaxed) {
+        if !is_beyond || self.frontier.is_reported.swap(true, Ordering::Relaxed) {
             return None;
         }
         Some(format!(
@@ -281,14 +281,14 @@ mod tests {
         for end in [100, 101, 102, 103, 107, 1_000, 123_456] {
             let (mut search, mut questions) = (Search::new(100), 0);
             while let Some(asked) = search.asks() {
-                search.hears(asked < end);
+                search.take_answer(asked < end);
                 questions += 1;
             }
             assert_eq!(search.end(), end);
             assert!(questions < 40, "{questions}");
         }
         let mut search = Search::new(100);
-        search.hears(false);
+        search.take_answer(false);
         assert_eq!(search.asks(), None, "one question where nothing was inserted");
     }
 
@@ -317,6 +317,6 @@ mod tests {
         assert!((0..2_000).any(|_| chooser.draw(&mut rng) >= 190));
         let number = chooser.frontier.take() + 1;
         assert!(chooser.remark(number).unwrap().contains("as were expected (100)"));
-        assert_eq!(chooser.remark(number), None, "told once");
+        assert_eq!(chooser.remark(number), None, "reported once");
     }
 }

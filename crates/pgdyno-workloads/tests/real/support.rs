@@ -367,8 +367,8 @@ impl Client {
                 self.connection.stream.write_all(&out).unwrap();
                 self.round_trips += 1;
                 if let Err(error) = self.receive(&mut rows) {
-                    let trouble = pgdyno_workload::Failure::Server { stmt: None, results: 0, message: &error };
-                    return match self.script.on_failure(&trouble, &mut notes) {
+                    let failure = pgdyno_workload::Failure::Server { stmt: None, results: 0, message: &error };
+                    return match self.script.on_failure(&failure, &mut notes) {
                         OnFailure::Finish(verdict) => Ok(verdict),
                         _ => Err(error),
                     };

@@ -128,7 +128,7 @@ fn new_order_applies_the_stock_rule_at_its_border(sql: &mut Connection) {
     sql.run("update stock set s_order_cnt = 6 where s_w_id = 2 and s_i_id = 9");
 }
 
-/// Clause 2.4.2.3: nothing of the order is left, and the caller is told.
+/// Clause 2.4.2.3: nothing of the order is left, and the caller is informed.
 fn new_order_rolls_back_an_unused_item(sql: &mut Connection) {
     let state = "select (select sum(d_next_o_id) from district), (select count(*) from orders),
         (select count(*) from new_order), (select count(*) from order_line),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use pgdyno_report::history::{WITHIN, Wish};
+use pgdyno_report::history::{HistoryOptions, WITHIN};
 
 use super::compare::{confidence, loss, metric};
 use super::{SelectArgs, examples};
@@ -50,8 +50,8 @@ pub(crate) struct HistoryArgs {
 
 impl HistoryArgs {
     /// Returns the options of the history.
-    pub(crate) fn wish(&self) -> Wish {
-        Wish {
+    pub(crate) fn options(&self) -> HistoryOptions {
+        HistoryOptions {
             metric: self.metric.clone(),
             confidence: self.confidence,
             within: self.within,

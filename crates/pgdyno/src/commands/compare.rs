@@ -6,7 +6,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_measure::compare::Held;
-use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, counts};
+use pgdyno_report::compare::{CompareOptions, Comparison, FORMATS, Run, Verdict, compare, counts};
 use pgdyno_report::html;
 use pgdyno_results::{RunRecord, Series, read_record, read_series};
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     }
     let directory = results.directory();
     let named = (args.format == PAGE).then(|| sides.clone());
-    let wish = Wish {
+    let options = CompareOptions {
         metric: args.metric.clone(),
         confidence: args.confidence,
         loss_max: args.fail_if_slower,
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
         run_noise: args.run_noise,
     };
     let [base, new] = with_intervals(directory, sides)?;
-    let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
+    let comparison = compare(base, new, &options).or_fail(Code::Start)?;
     match named {
         Some(sides) => {
             let page = page(directory, &comparison, &sides)?;

@@ -15,7 +15,7 @@ use crate::cli::HistoryArgs;
 pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
     let records = records(args)?;
-    let histories = histories(&records.iter().collect::<Vec<_>>(), &args.wish()).or_fail(Code::Start)?;
+    let histories = histories(&records.iter().collect::<Vec<_>>(), &args.options()).or_fail(Code::Start)?;
     put_as(&histories, FORMATS, &args.format, false, args.output.as_ref())?;
     Ok(match histories.verdict() {
         Verdict::Slower => Code::Slower,

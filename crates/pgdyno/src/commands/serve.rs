@@ -10,7 +10,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_live::is_ignored;
-use pgdyno_report::compare::Wish;
+use pgdyno_report::compare::CompareOptions;
 use pgdyno_report::html::{self, Link};
 use pgdyno_serve::{NoComparison, Pages, Run, ServeError, Server};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -136,7 +136,7 @@ impl Pages for Shared {
             }
             let [base, new] = compare::with_intervals(results, sides.clone()).map_err(failed)?;
             let comparison =
-                pgdyno_report::compare::compare(base, new, &Wish::default()).map_err(NoComparison::Unfit)?;
+                pgdyno_report::compare::compare(base, new, &CompareOptions::default()).map_err(NoComparison::Unfit)?;
             compare::page(results, &comparison, &sides).map_err(failed)
         })
     }

@@ -68,7 +68,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                 kept::Status::Absent => "not running; `pgdyno server start` starts one\n".to_owned(),
                 kept::Status::Stopped { data_bytes, crashed } => format!(
                     "not running{}; {} of its data is kept: `pgdyno server start` uses it again, `pgdyno server stop` removes it\n",
-                    if crashed { ", it ended without having been told to" } else { "" },
+                    if crashed { ", it ended by itself" } else { "" },
                     units::bytes(data_bytes)
                 ),
             };

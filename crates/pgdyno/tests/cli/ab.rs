@@ -42,10 +42,10 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
     std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
     let args = "ab ./one.sql -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 1s --format json -q";
     let ran = place.run(args).ended(21);
-    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((&told["verdict"], &told["ended"]), (&"cannot-tell".into(), &"budget".into()));
-    assert_eq!(told["units"].as_array().unwrap().len(), 1);
-    assert_eq!(record(&place.home), told);
+    let reported: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&reported["verdict"], &reported["ended"]), (&"cannot-tell".into(), &"budget".into()));
+    assert_eq!(reported["units"].as_array().unwrap().len(), 1);
+    assert_eq!(record(&place.home), reported);
 
     // It goes on where it was.
     let resume = |args: &str| {
@@ -53,9 +53,9 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
     };
     resume("-c 3").ended(1).says(&["beside it only --budget"]);
     let ran = resume("--format json").ended(21);
-    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(told["units"].as_array().unwrap().len(), 2);
-    assert!(told["budget_s"].as_f64() > Some(2.0) && told["runs_made"] == 12, "{told}");
+    let reported: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(reported["units"].as_array().unwrap().len(), 2);
+    assert!(reported["budget_s"].as_f64() > Some(2.0) && reported["runs_made"] == 12, "{reported}");
     std::fs::write(place.home.join("one.sql"), "SELECT 2;\n").unwrap();
     resume("").ended(1).says(&["side A no longer runs what it ran before", "start another experiment"]);
 }

@@ -57,8 +57,8 @@ fn several_agents_do_what_one_driver_does_one_run_after_another() {
         drivers.iter().all(|driver| driver["start_ms"].is_f64() && driver["client"]["threads"] == 2),
         "{drivers:?}"
     );
-    let told = together.at("/warnings").to_string();
-    assert!(told.contains("the meeting database is on the measured server"), "{told}");
+    let reported = together.at("/warnings").to_string();
+    assert!(reported.contains("the meeting database is on the measured server"), "{reported}");
 
     // An open loop of a timed run, by the agents that are there still.
     let args =
@@ -175,7 +175,7 @@ fn each_agent_has_its_own_password_and_none_is_stored() {
     let good = start(PASSWORD);
     let wrong = start("another");
     run().ended(1).says(&["agent 2 on", "password authentication failed"]);
-    assert_eq!(place.home.runs().len(), 0, "told before anything is written");
+    assert_eq!(place.home.runs().len(), 0, "reported before anything is written");
     drop(wrong);
     // The meeting forgets an agent that was killed.
     let target = place.target();
@@ -192,7 +192,7 @@ fn each_agent_has_its_own_password_and_none_is_stored() {
 }
 
 #[test]
-fn what_cannot_be_is_told_before_anything_is_written() {
+fn what_cannot_be_is_reported_before_anything_is_written() {
     let home = Home::new();
     let run = |more: &str| {
         let args = ["run", "select-only", "-c", "4", "--target", "host=127.0.0.1 port=1"];
@@ -239,7 +239,7 @@ fn an_agent_drives_only_the_targets_that_it_was_started_for() {
     for other in [meet.clone(), allowed.replace("user=postgres", "user=other")] {
         run(&other, "2", &[]).ended(1).says(&[" on ", "it may not drive", "dbname=allowed", "--allow-target \"host="]);
     }
-    assert_eq!(place.home.runs().len(), 1, "told before anything is written");
+    assert_eq!(place.home.runs().len(), 1, "reported before anything is written");
     let loaded = place.ask("select count(*) from pg_class where relname = 'pgbench_accounts'");
     assert_eq!(loaded, "0", "the other database has no tables");
 }
@@ -355,12 +355,12 @@ fn an_agent_sends_its_password_to_another_machine_by_scram_only() {
     run().ended(1).says(&["agent 1 on", "authentication method 'password'", "by SCRAM only", "require_auth="]);
     careful.signal(Signal::TERM);
     drop(careful.end());
-    let _told = start(&format!("{address} require_auth=password"));
+    let _reported = start(&format!("{address} require_auth=password"));
     run().ok();
 }
 
 #[test]
-fn too_few_agents_and_another_server_are_told() {
+fn too_few_agents_and_another_server_are_reported() {
     let Some(place) = Place::new("agents that do not suit", "", TRUST) else { return };
     let target = place.target();
     let _agents = agents(&place, 1, &["--target", "host=127.0.0.1 port=1"]);
@@ -502,7 +502,7 @@ fn an_agent_that_is_killed_while_a_run_loads_ends_it_and_the_next_run_has_the_da
     let killed = waiting.remove(0);
     let sql = format!("UPDATE pgdyno_meet.agents SET run = NULL, number = number + 1 WHERE pid = {}", killed.pid());
     drop(killed);
-    // The meeting notices after 20 s that nothing is heard of it; here it is told at once.
+    // The meeting notices a silent agent after 20 s; here it is reported at once.
     place.server.admin().execute(&sql).unwrap();
     running.until_it_says("others did its part", 1);
     running.end().ended(2).says(&["was lost during the load, which the others have done", "start that agent again"]);
@@ -644,7 +644,7 @@ fn a_run_starts_its_agents_by_ssh_and_takes_them_away() {
     finish(with_ssh(&place, &sshd, &[&loaded[..], &shared].concat())).ok().says(&["starting an agent on localhost"]);
     eventually("only that one is left", PATIENCE, || agents_of(&place).len() == 1);
 
-    // Whoever is killed leaves nothing running elsewhere.
+    // An agent that is killed leaves nothing running on other machines.
     let long = ["run", "tpcb-like", "-c", "4", "-j", "2", "-T", "60", "--ramp", "0", "--no-check"];
     let mut killed = Running::new(with_ssh(&place, &sshd, &[&long[..], &shared].concat()));
     killed.until_it_says("progress: 2.0 s", 1);

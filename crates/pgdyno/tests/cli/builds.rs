@@ -26,7 +26,7 @@ pub(crate) fn copy(to: &Path) -> PathBuf {
 }
 
 #[test]
-fn two_builds_side_by_side_in_a_suite_are_told_apart() {
+fn two_builds_side_by_side_in_a_suite_are_distinguished() {
     if !postgres::available("two builds in a suite") {
         return;
     }

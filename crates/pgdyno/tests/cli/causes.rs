@@ -205,17 +205,17 @@ fn hold(name: &str) {
     let run = place.home.the_run();
     let findings = run.record["findings"].as_array().cloned().unwrap_or_default();
     let rules: Vec<_> = findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect();
-    let told = || format!("{name}: {}\n{}\n{}", cause.about, run.record["clients_time"], run.record["findings"]);
+    let reported = || format!("{name}: {}\n{}\n{}", cause.about, run.record["clients_time"], run.record["findings"]);
     let status = run.text("/status");
     let fits = status == "complete" || cause.holds_up && status == "invalid";
     assert!(fits, "{name}: {}{}", ran.stdout, ran.stderr);
     if !cause.first.is_empty() {
         let first = findings.first().filter(|finding| finding["also_seen"] != true);
         let rule = first.and_then(|finding| finding["rule"].as_str()).unwrap_or("nothing");
-        assert!(cause.first.iter().any(|wanted| wanted == rule), "first is {rule}: {}", told());
+        assert!(cause.first.iter().any(|wanted| wanted == rule), "first is {rule}: {}", reported());
     }
     for wanted in &cause.seen {
-        assert!(rules.contains(wanted), "{wanted} is not found: {}", told());
+        assert!(rules.contains(wanted), "{wanted} is not found: {}", reported());
     }
     for words in &cause.says {
         let has_words = |finding: &serde_json::Value| {
@@ -223,7 +223,7 @@ fn hold(name: &str) {
                 finding["evidence"].as_array().into_iter().flatten().chain([&finding["text"], &finding["advice"]]);
             texts.filter_map(serde_json::Value::as_str).any(|text| text.contains(words))
         };
-        assert!(findings.iter().any(has_words), "{words:?} is in no finding: {}", told());
+        assert!(findings.iter().any(has_words), "{words:?} is in no finding: {}", reported());
     }
     // Where others take the machine, clients, server and driver do wait for CPUs: to say so is right then.
     let machine = &run.record["server_machine"];
@@ -239,11 +239,11 @@ fn hold(name: &str) {
         _ => true,
     };
     for unwanted in cause.absent.iter().filter(held) {
-        assert!(!rules.contains(unwanted), "{unwanted} is found: {}", told());
+        assert!(!rules.contains(unwanted), "{unwanted} is found: {}", reported());
     }
     let shares: f64 =
         run.record["clients_time"].as_array().unwrap().iter().filter_map(|part| part["share"].as_f64()).sum();
-    assert!((0.97..1.01).contains(&shares), "the parts add up: {}", told());
+    assert!((0.97..1.01).contains(&shares), "the parts add up: {}", reported());
     drop(place);
     drop(limited);
     if let Some(other) = other {

@@ -171,8 +171,8 @@ fn what_queries_see_on_a_standby_has_an_age() {
     assert_eq!(late.at("/analytics/server/place/standby").as_bool(), Some(true));
     assert_eq!(late.text("/analytics/server/settings/recovery_min_apply_delay"), "2s");
     assert!(late.at("/plan/params/markers").as_str() == Some("true") && late.number("/metrics/nopm/value") > 0.0);
-    let told = place.home.run(&["report", "last"]).ok();
-    told.prints(&["age of the answers: p50 ", "recovery_min_apply_delay 2s", "its replay was up to "]);
+    let reported = place.home.run(&["report", "last"]).ok();
+    reported.prints(&["age of the answers: p50 ", "recovery_min_apply_delay 2s", "its replay was up to "]);
 
     // A commit that waits for the replay is seen by every query after it.
     set(&standby, "recovery_min_apply_delay = 0");

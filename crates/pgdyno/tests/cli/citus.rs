@@ -28,8 +28,8 @@ fn available(test: &str) -> bool {
         skipped(&format!("{test}: no Citus for the PostgreSQL in {}", postgres::bin().display()));
         return false;
     }
-    let told = server::command("pg_config").arg("--pkglibdir").stderr(Stdio::inherit()).output().unwrap();
-    let directory = String::from_utf8(told.stdout).unwrap();
+    let reported = server::command("pg_config").arg("--pkglibdir").stderr(Stdio::inherit()).output().unwrap();
+    let directory = String::from_utf8(reported.stdout).unwrap();
     let there = Path::new(directory.trim()).join("citus.so").exists();
     if !there {
         skipped(&format!("{test}: no citus.so in {}", directory.trim()));
@@ -169,7 +169,7 @@ fn a_load_that_goes_on_puts_the_rest_beside_what_is_there() {
     assert!(nodes.last_run().checks_that_hold().contains(&"after the run"));
 }
 
-/// What a run must have left, whoever did the transactions.
+/// What a run must have left, wherever its transactions ran.
 #[track_caller]
 fn assert_driven(run: &Run, mode: &str, delegated: Option<bool>) {
     assert_eq!(run.text("/status"), "complete");
@@ -272,8 +272,8 @@ fn analytical_queries_run_or_are_named_before_the_first_one() {
 
     let mut run = "run tproc-h -D shard-count=8 --no-refresh".to_owned();
     if !skipped.is_empty() {
-        let told = format!("the server cannot run {} of 22 queries on these distributed tables:", skipped.len());
-        let said = nodes.run(&run).ended(1).says(&[&told]).stderr;
+        let reported = format!("the server cannot run {} of 22 queries on these distributed tables:", skipped.len());
+        let said = nodes.run(&run).ended(1).says(&[&reported]).stderr;
         assert!(skipped.iter().all(|query| said.contains(&format!("\n  q{query}: ERROR: "))), "{said}");
         assert!(!said.contains("from lineitem"), "a reason without the query: {said}");
         let others = said.split("--queries ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
@@ -301,16 +301,16 @@ fn ch_benchmark_names_the_queries_that_move_rows_between_nodes() {
     // A repartition may take longer than a whole short run.
     let with = "--analytics-set citus.enable_repartition_joins=on --queries 1,6,7";
     let ended = |seconds: &str| {
-        let told = nodes.run(&format!("{run} {with} -T {seconds}")).ok();
-        let told = told.prints(&["q7 move rows between the nodes for a join (repartition)"]);
+        let reported = nodes.run(&format!("{run} {with} -T {seconds}")).ok();
+        let reported = reported.prints(&["q7 move rows between the nodes for a join (repartition)"]);
         let run = nodes.last_run();
         let completed = |query: &serde_json::Value| query["completed"].as_u64() > Some(0);
         let all =
             run.at("/analytics/stages/0/queries").as_array().unwrap().iter().filter(|q| completed(q)).count() == 3;
-        all.then_some((told, run))
+        all.then_some((reported, run))
     };
-    let (told, run) = ["5", "20", "80"].into_iter().find_map(ended).expect("each query ends within 80 s");
-    told.prints(&["geometric mean of medians", "s with them", "s without"]);
+    let (reported, run) = ["5", "20", "80"].into_iter().find_map(ended).expect("each query ends within 80 s");
+    reported.prints(&["geometric mean of medians", "s with them", "s without"]);
     assert_eq!(run.text("/analytics/repartitioned/0"), "q7");
     assert!(run.number("/metrics/nopm/value") > 0.0);
 }

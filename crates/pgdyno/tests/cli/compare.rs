@@ -44,7 +44,7 @@ fn several_runs_of_each_side_give_a_verdict_and_an_exit_code() {
     store_five(&home, "new", 900.0, |_| {});
     let compare = |args: &[&str]| home.run(&[&["compare", "old-*", "new-*"], args].concat());
     compare(&[]).ok().prints(&["verdict: slower: NOPM -10.0 %", "of 5 against 5 runs"]);
-    // One side after the other is told of.
+    // A note says that one side ran after the other.
     assert!(!compare(&[]).ok().stdout.contains("in turns"));
     store_five(&home, "later", 900.0, |record| record["started_at"] = "2026-11-23T00:00:00Z".into());
     home.run(&["compare", "later-*", "old-*"]).ok().prints(&["verdict: faster", "run them in turns"]);
@@ -126,8 +126,8 @@ fn runs_of_different_work_are_not_comparable_unless_that_is_meant() {
     });
     let ran = home.run(&["compare", "old-*", "new-*"]).ok();
     let ran = ran.prints(&["not comparable: -D call procedure → client; clients 2 → 4", "--anyway", "128MB → 1GB"]);
-    for untold in ["data_directory", "seed", "max_wal_size"] {
-        assert!(!ran.stdout.contains(untold), "{}", ran.stdout);
+    for unlisted in ["data_directory", "seed", "max_wal_size"] {
+        assert!(!ran.stdout.contains(unlisted), "{}", ran.stdout);
     }
     let gate = home.run(&["compare", "old-*", "new-*", "--fail-if-slower", "3%"]).ended(1);
     gate.says(&["not comparable", "--anyway"]);
@@ -184,8 +184,8 @@ fn a_run_does_not_differ_from_itself() {
     home.run(&run).ok();
     let ran = home.run(&["compare", "last", "last", "--run-noise", "1%"]).ok();
     ran.prints(&["verdict: no difference shown: TPS 0.00 %", "is on both sides", "there is a rate"]);
-    let told = home.run(&["compare", "last", "last", "--format", "json"]).ok().stdout;
-    let comparison: Value = serde_json::from_str(&told).unwrap();
+    let reported = home.run(&["compare", "last", "last", "--format", "json"]).ok().stdout;
+    let comparison: Value = serde_json::from_str(&reported).unwrap();
     assert_eq!(comparison["differences"], Value::Array(Vec::new()));
     assert_eq!(comparison["figures"].as_array().unwrap().len(), 6);
     let tps = &comparison["figures"][0];
@@ -218,12 +218,15 @@ fn a_figure_against_what_grows() {
     );
     let markdown = scaling(&["clients", "--format", "markdown"]).ok();
     markdown.prints(&["### NOPM by clients", "| 4 | 2 | 81,000 | 80,730 | 81,270 | 3.00× | 4.00× | 75.0 % |"]);
-    let told: Value = serde_json::from_str(&scaling(&["clients", "--format", "json"]).ok().stdout).unwrap();
-    assert_eq!(told["metric"], "nopm");
-    assert!(told["points"][2]["efficiency"].as_f64().is_some_and(|share| (share - 0.75).abs() < 1e-3), "{told}");
+    let reported: Value = serde_json::from_str(&scaling(&["clients", "--format", "json"]).ok().stdout).unwrap();
+    assert_eq!(reported["metric"], "nopm");
+    assert!(
+        reported["points"][2]["efficiency"].as_f64().is_some_and(|share| (share - 0.75).abs() < 1e-3),
+        "{reported}"
+    );
     let svg = scaling(&["clients", "--format", "svg"]).ok().prints(&["<svg ", "NOPM by clients", "</svg>"]).stdout;
     assert_eq!(svg.matches("<circle").count(), 3);
-    // Runs that differ in more than their place are told of; that in which they are meant to differ is not.
+    // A note names what else differs between the runs, not the axis itself.
     assert!(!text.contains("different work"));
     for nth in [1, 2] {
         store(&home, &format!("w{nth}"), 1000.0, |record| {

@@ -61,8 +61,8 @@ fn all_are_named(place: &Place, workload: &str, cases: Vec<Case>) {
         place.execute(&case.breaks);
         let ran = place.run(&check).ended(12);
         for named in &case.named {
-            let told = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(told.contains(named), "{}\nis not named: {named}\n{told}", case.breaks);
+            let reported = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(reported.contains(named), "{}\nis not named: {named}\n{reported}", case.breaks);
         }
         place.execute(&case.repairs);
     }

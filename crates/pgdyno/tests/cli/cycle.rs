@@ -246,7 +246,7 @@ fn settings_that_a_session_may_set_die_with_it_and_others_are_put_back() {
     db.execute("alter system set checkpoint_timeout = '11min'");
     db.ask("select pg_reload_conf()");
     let before = db.altered();
-    // A suite that measures here is named to whoever is no part of it.
+    // A run that is no part of the suite names the suite that measures here.
     let mut suite = db.admin("pgdyno suite guides, pid 7 on db1");
     suite.query("select pg_advisory_lock(1885824121, 1937074548)").unwrap();
     let said = db.run(&format!("{SHORT} --no-load --set checkpoint_timeout=18min")).ok();
@@ -265,7 +265,7 @@ fn settings_that_a_session_may_set_die_with_it_and_others_are_put_back() {
         db.run(&format!("{SHORT} --no-load --set {set}")).ended(1).says(words);
         assert_eq!((db.home.runs().len(), db.altered(), db.notes().len()), (runs, before.clone(), 0), "{set}");
     }
-    // A value that is wrong, or cannot be, is told before anything is measured.
+    // A value that is wrong, or cannot be, is reported before anything is measured.
     for (set, words) in [
         ("max_connections=50", &["takes effect only after a restart", "hook `restart`"][..]),
         ("checkpoint_timeout=soon", &["checkpoint_timeout", "soon"]),
@@ -322,7 +322,7 @@ fn a_run_that_ends_early_puts_settings_back_and_after_a_killed_one_the_next_does
     let mut running = db.start(long);
     running.until_it_says("progress:", 1);
     assert_eq!((db.ask("show checkpoint_timeout").as_str(), db.notes().len()), ("17min", 1));
-    // Another one with the same wish is refused meanwhile, and one without is told.
+    // Another one with the same wish is refused meanwhile, and one without is informed.
     db.run(&format!("{SHORT} --no-load --set checkpoint_timeout=19min"))
         .ended(1)
         .says(&["a run of process", "checkpoint_timeout"]);
@@ -363,7 +363,7 @@ fn a_hook_that_fails_fails_its_run_and_leaves_its_evidence() {
     // It does not end.
     hooks("drop_caches = { command = 'sleep 600', timeout = '200ms' }");
     db.run(&format!("{SHORT} --drop-caches")).ended(13).says(&["did not end within"]);
-    // There is none: that is told, and the run goes on.
+    // There is none: that is reported, and the run goes on.
     hooks("drop_caches = { command = 'echo $PGUSER' }");
     db.run(&format!("{SHORT} --drop-caches")).ok();
     assert_eq!(std::fs::read_to_string(db.last().path.join("hook-drop_caches.log")).unwrap(), "postgres\n");
@@ -418,7 +418,7 @@ fn ctrl_c_ends_the_wait_for_a_server_that_a_hook_does_not_bring_back() {
 }
 
 #[test]
-fn a_target_is_provisioned_and_torn_down_whatever_comes_of_the_run() {
+fn a_target_is_provisioned_and_removed_whatever_comes_of_the_run() {
     let Some(db) = Hooked::new("provisioning", "") else { return };
     let socket = db.dir.path().display().to_string();
     let config = |provision: &str| {
@@ -438,16 +438,16 @@ fn a_target_is_provisioned_and_torn_down_whatever_comes_of_the_run() {
     program::finish(command).ok();
     let run = db.last();
     assert_eq!(steps(&run), [pair("provision", true), pair("teardown", true)]);
-    let torn = std::fs::read_to_string(run.path.join("hook-teardown.log")).unwrap();
+    let teardown = std::fs::read_to_string(run.path.join("hook-teardown.log")).unwrap();
     assert!(
-        torn.starts_with(&format!("db {socket}\n")) && torn.contains("\n0\n") && torn.contains("run.json"),
-        "{torn}"
+        teardown.starts_with(&format!("db {socket}\n")) && teardown.contains("\n0\n") && teardown.contains("run.json"),
+        "{teardown}"
     );
     let made = std::fs::read_to_string(run.path.join("hook-provision.log")).unwrap();
     assert!(made.contains("making") && !made.contains("geheim"), "{made}");
     assert!(!run.record.to_string().contains("geheim"));
 
-    // A run that fails, and a server that was made by half, are torn down, too.
+    // A run that fails, and a server that was made by half, are removed, too.
     db.run(&format!("{SHORT} --provision --set no_such=1")).ended(1);
     assert_eq!(steps(&db.last()), [pair("provision", true), pair("teardown", true)]);
     config("echo half; exit 4");
@@ -457,7 +457,7 @@ fn a_target_is_provisioned_and_torn_down_whatever_comes_of_the_run() {
 }
 
 #[test]
-fn what_the_role_may_not_do_is_told() {
+fn what_the_role_may_not_do_is_reported() {
     let Some(place) = Place::new("steps of an ordinary role", "", TRUST) else { return };
     place.execute("create role plain login; grant create on schema public to plain");
     let target = format!("host={} port={} user=plain dbname=postgres", place.server.dir().display(), place.server.port);

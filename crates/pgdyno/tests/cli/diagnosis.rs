@@ -49,7 +49,7 @@ fn a_checkpoint_and_a_stall_are_marked_on_the_time_line() {
 }
 
 #[test]
-fn clients_that_update_one_row_are_told_that_they_wait_for_it() {
+fn clients_that_update_one_row_are_reported_that_they_wait_for_it() {
     let Some(place) = Place::new("findings of a run", "", TRUST) else { return };
     place.run("run tpcb-like -s 1 -c 16 -T 8 --ramp 0").ok().prints(&["LIMIT "]);
     let run = place.home.the_run();

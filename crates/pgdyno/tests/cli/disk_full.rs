@@ -82,7 +82,7 @@ fn place(test: &str, megabytes: u32) -> Option<(Place, Disk)> {
 }
 
 #[test]
-fn a_load_that_does_not_fit_is_told_and_leaves_room() {
+fn a_load_that_does_not_fit_is_reported_and_leaves_room() {
     let Some((place, disk)) = place("a load that fills the server's disk", 128) else { return };
     for command in ["load", "run"] {
         let ran = place.run(&format!("{command} tpcb-like -s 40")).ended(11);

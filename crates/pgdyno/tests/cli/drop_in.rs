@@ -159,7 +159,7 @@ fn a_benchmark_that_goes_wrong_has_a_record_that_says_so() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_before_the_run_and_never_costs_the_report() {
+fn what_cannot_be_written_is_reported_before_the_run_and_never_costs_the_report() {
     let Some(place) = Place::new("--json that cannot be written", "", TRUST) else { return };
     place.write("ok.sql", "select 1;\n");
     for (option, path) in [("json", "none/x"), ("csv", "none/x"), ("json", "."), ("csv", ".")] {

@@ -77,7 +77,7 @@ fn indexes_on_the_history_are_another_data_set() {
     // The same tables under other scripts.
     place.run("run polardb-ro -c 2 -t 20").ok();
     assert!(last(&place).record.get("load").is_none());
-    // As if another program had made them: it is not asked for indexes that it does not know, and their lack is told.
+    // As if another program had made them: it is not asked for indexes that it does not know, and their lack is reported.
     for table in ["accounts", "branches", "history", "tellers"] {
         place.execute(&format!("comment on table pgbench_{table} is null"));
     }

@@ -90,15 +90,15 @@ impl Place {
 }
 
 #[test]
-fn two_runs_on_one_server_are_told_of_each_other() {
+fn two_runs_on_one_server_report_each_other() {
     let Some(place) = Place::new("two runs at once", "fsync = on\nwork_mem = 5MB\n", TRUST) else { return };
     place.run("load select-only -s 1").ok();
     let mut first = place.start("run select-only -c 1 -R 200 -T 6 --ramp 0");
     first.until_it_says("progress:", 1);
-    let told = ["pgdyno (process ", "measures this server at the same time: the runs disturb each other"];
-    place.run("run select-only -c 1 -R 200 -T 8 --ramp 0").ok().says(&told).prints(&["usable with care"]);
-    first.end().ok().says(&told).prints(&["usable with care"]);
-    // Who comes when they have ended hears nothing of them.
+    let reported = ["pgdyno (process ", "measures this server at the same time: the runs disturb each other"];
+    place.run("run select-only -c 1 -R 200 -T 8 --ramp 0").ok().says(&reported).prints(&["usable with care"]);
+    first.end().ok().says(&reported).prints(&["usable with care"]);
+    // A run that begins after they have ended reports nothing of them.
     let alone = place.run("run select-only -c 1 -R 200 -T 2 --ramp 0").ok();
     assert!(!alone.stderr.contains("at the same time"), "{}", alone.stderr);
     // What the file sets to its default does not differ from it.
@@ -253,7 +253,7 @@ fn pgbench_drives_our_data_and_we_drive_its() {
         assert!(run.record.get("load").is_none());
         assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
     }
-    // It is nobody's to replace without being told so.
+    // It is replaced only if the user asks for it.
     let refused = |args: &[&str], words: &[&str]| {
         let target = target("theirs");
         place.home.run(&[args, &["--target", &target]].concat()).ended(11).says(words);
@@ -290,7 +290,7 @@ fn a_load_that_was_interrupted_is_loaded_anew() {
 }
 
 #[test]
-fn broken_data_is_told_by_row_before_the_run_and_after() {
+fn broken_data_is_reported_by_row_before_the_run_and_after() {
     let Some(place) = Place::new("broken data", "", TRUST) else { return };
     place.run("load tproc-c -w 2").ok();
     place.execute("update warehouse set w_ytd = w_ytd + 1 where w_id = 2");
@@ -320,7 +320,7 @@ fn broken_data_is_told_by_row_before_the_run_and_after() {
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("invalid", 12.0));
     assert!(run.number("/summary/committed") > 0.0);
 
-    // The identity of pgbench's tables is broken by whoever else writes to them.
+    // The identity of pgbench's tables is broken by other programs that write to them.
     let mut running = place.start("run tpcb-like -s 1 -c 2 -T 3 --ramp 0");
     running.until_it_says("progress:", 1);
     place.execute("update pgbench_tellers set tbalance = tbalance + 1000 where tid = 3");
@@ -348,7 +348,7 @@ fn tables_that_pgdyno_did_not_make_stay() {
     place.run("load tproc-c -w 1 --force").ok().says(&["dropped what was there: table warehouse"]);
     assert_eq!(place.ask("select count(*) from warehouse"), "1");
 
-    // Whoever is not the owner is told what is refused, and why.
+    // A role that is not the owner reads what is refused, and why.
     place.execute(
         "create role app login; grant all on schema public to app; grant select on all tables in schema public to app",
     );
@@ -368,9 +368,9 @@ fn tables_that_pgdyno_did_not_make_stay() {
     }
 }
 
-/// What is damaged is told table by table, and nothing is loaded over it.
+/// What is damaged is reported table by table, and nothing is loaded over it.
 #[test]
-fn damaged_data_is_told_and_not_replaced_unasked() {
+fn damaged_data_is_reported_and_not_replaced_unasked() {
     let Some(place) = Place::new("damaged data", "", TRUST) else { return };
     place.run("load tpcb-like -s 2").ok();
     place.execute("alter table pgbench_tellers rename to kept");
@@ -434,7 +434,7 @@ fn a_changed_schema_is_refused_or_stands_in_the_record() {
 
 /// The stamp of 0.1.0 keeps no schema: a check says that it holds nothing against it.
 #[test]
-fn an_old_stamp_leaves_the_schema_unchecked_and_is_told() {
+fn an_old_stamp_leaves_the_schema_unchecked_and_is_reported() {
     let Some(place) = Place::new("an old stamp", "", TRUST) else { return };
     place.run("load tproc-c -w 1").ok();
     place.execute(
@@ -459,7 +459,7 @@ fn an_old_stamp_leaves_the_schema_unchecked_and_is_told() {
 }
 
 #[test]
-fn a_password_file_that_others_may_read_is_told_in_libpqs_words_once() {
+fn a_password_file_that_others_may_read_is_reported_in_libpqs_words_once() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let Some(place) = Place::new("a password file that others may read", "", TRUST) else { return };
@@ -492,9 +492,9 @@ fn a_password_file_that_others_may_read_is_told_in_libpqs_words_once() {
             &["drop", "select-only", "--target", url],
         ] {
             let ran = place.home.run(args);
-            let told: String =
+            let reported: String =
                 ran.stderr.lines().filter(|l| l.contains("assword file")).map(|l| format!("{l}\n")).collect();
-            assert_eq!(told, warning, "{mode:o} {args:?}: {}", ran.stderr);
+            assert_eq!(reported, warning, "{mode:o} {args:?}: {}", ran.stderr);
             assert!(!ran.stdout.contains("assword file"), "{mode:o} {args:?}: {}", ran.stdout);
         }
     }

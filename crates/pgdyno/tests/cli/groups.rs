@@ -97,7 +97,7 @@ fn room_on_the_server_is_for_the_largest_stage() {
 }
 
 #[test]
-fn what_is_wrong_with_groups_is_told_before_anything_is_touched() {
+fn what_is_wrong_with_groups_is_reported_before_anything_is_touched() {
     let home = Home::new();
     let manifest = "[data]\nworkload = 'tpcb-like'\n[[script]]\nfile = 'a.sql'\n\
         [[group]]\nname = 'g'\nscripts = ['a.sql']\nshare = 0.1\n";

@@ -83,7 +83,7 @@ fn the_command_line_of_a_page_makes_the_same_plan() {
 }
 
 #[test]
-fn a_page_goes_where_it_is_told_and_a_record_alone_has_one_too() {
+fn a_page_goes_where_it_is_reported_and_a_record_alone_has_one_too() {
     let home = Home::new();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
     let record = home.join("base.json");
@@ -144,7 +144,7 @@ const OF_SAMPLES: [&str; 22] = [
 ];
 
 #[test]
-fn samples_become_charts_and_a_diagnosis_is_told_first() {
+fn samples_become_charts_and_a_diagnosis_is_reported_first() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("page.html");
     write(&[made_up::with_samples(made_up::run("one", 120, &["a", "b"]), "")], &path);

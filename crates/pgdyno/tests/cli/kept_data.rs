@@ -104,14 +104,14 @@ fn a_search_keeps_what_it_loads_and_an_experiment_begins_with_it() {
     let home = Home::of_an_ordinary_user();
     own::write(&home, "mine", &FILES);
     let search = "search ./mine --slo p99<10s --by clients --min 1 --max 2 -T 1 --ramp 0";
-    let told = home.run(&search.split(' ').collect::<Vec<_>>()).ok();
-    told.says(&["keeping a copy of the data"]);
+    let reported = home.run(&search.split(' ').collect::<Vec<_>>()).ok();
+    reported.says(&["keeping a copy of the data"]);
     assert_eq!(kept(&home).len(), 1);
     let searched = home.runs();
     assert!(searched.len() > 1, "a search of several runs");
     let experiment = "ab ./mine -c 2 --b work_mem=9MB --slice 500ms --budget 1s";
-    let told = home.run(&experiment.split(' ').collect::<Vec<_>>());
-    told.says(&["copying the data that an earlier run has loaded", "copying the data of A to B"]);
+    let reported = home.run(&experiment.split(' ').collect::<Vec<_>>());
+    reported.says(&["copying the data that an earlier run has loaded", "copying the data of A to B"]);
     let runs = home.runs();
     assert!(runs.len() > searched.len(), "an experiment of several runs");
     for run in &runs {

@@ -21,6 +21,7 @@ mod disk_full;
 mod doctor;
 mod drop_in;
 mod embedded_workloads;
+mod failures;
 mod given_server;
 mod groups;
 mod history;
@@ -63,7 +64,7 @@ mod terminals;
 mod tproc_c;
 mod tproc_c_data;
 mod tproc_h;
-mod trouble;
+
 mod waits;
 mod ycsb;
 

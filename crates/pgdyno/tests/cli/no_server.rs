@@ -207,7 +207,7 @@ fn the_record_goes_where_it_is_wanted() {
     home.run(&["run", "noop", "-t", "5", "--json", "out.json"]).ok();
     assert_eq!(json(&home.join("out.json")), home.the_run().record);
 
-    // That it cannot be written there is told before anything is measured.
+    // That it cannot be written there is reported before anything is measured.
     let ran = home.run(&["run", "noop", "-t", "5", "--json", "/nowhere/out.json"]).ended(1);
     ran.says(&["failed to write /nowhere/out.json", "--json"]);
     assert_eq!(home.runs().len(), 1);

@@ -95,9 +95,9 @@ fn a_rate_is_kept() {
     }
 }
 
-/// Far more than a connection can do: whoever waits at the end is in the record and in the report.
+/// Far more than a connection can do: clients that wait at the end are in the record and in the report.
 #[test]
-fn what_still_waits_at_the_end_is_told() {
+fn what_still_waits_at_the_end_is_reported() {
     let home = Home::new();
     let args = ["run", "select-only", "--target", "null", "-c", "8", "--connections", "1", "-R", "1000000", "-T", "1"];
     home.run(&args).ok().prints(&["still waiting at the end, for up to"]);
@@ -118,7 +118,7 @@ fn the_same_seed_is_in_the_record_and_plans_that_differ_by_it_are_the_same() {
 }
 
 #[test]
-fn a_low_limit_of_open_files_is_raised_or_told() {
+fn a_low_limit_of_open_files_is_raised_or_reported() {
     let home = Home::new();
     let run = "exec \"$0\" run select-only --target null -c 1000 -t 2";
     let raised = finish(home.shell(&format!("ulimit -Sn 256; {run}"))).ok();

@@ -1,4 +1,4 @@
-//! Files and directories that an option names: one that cannot be written is told before anything is done.
+//! Files and directories that an option names: one that cannot be written is reported before anything is done.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ fn a_suite_does_not_begin_with_a_run_whose_file_cannot_be_written() {
 }
 
 #[test]
-fn what_is_made_of_runs_is_told_first_as_well() {
+fn what_is_made_of_runs_is_reported_first_as_well() {
     let home = home();
     store(&home, "20260101T000000Z-tproc-c-aaaaaa", 100.0, |_: &mut Value| {});
     for command in [
@@ -60,8 +60,8 @@ fn what_is_made_of_runs_is_told_first_as_well() {
         let ran = home.run(&args).ended(1).says(&[NOWHERE, "Not a directory"]);
         assert!(ran.stdout.is_empty() && !ran.stderr.contains("no run"), "{command}: {}", ran.stderr);
     }
-    home.run(&["report", "last", "-o", "told.txt"]).ok();
-    assert!(std::fs::read_to_string(home.join("told.txt")).unwrap().contains("TPS"));
+    home.run(&["report", "last", "-o", "report.txt"]).ok();
+    assert!(std::fs::read_to_string(home.join("report.txt")).unwrap().contains("TPS"));
 }
 
 #[test]

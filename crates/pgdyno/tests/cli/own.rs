@@ -142,7 +142,7 @@ fn scripts_drive_what_is_there() {
 }
 
 #[test]
-fn a_script_that_cannot_be_is_told_before_anything_is_touched() {
+fn a_script_that_cannot_be_is_reported_before_anything_is_touched() {
     let home = Home::new();
     let scripts = [
         ("bad.sql", "select 1;\n\\set x 1 + randm(1)\n"),
@@ -238,7 +238,7 @@ fn a_directory_lives_the_whole_life_cycle() {
     place.run("run mine -c 1 -t 1 --replace").ok();
     assert_eq!(tables(&place), "busiest counter journal more pgdyno_stamp theirs");
 
-    // What breaks a check is told by row.
+    // Rows that break a check are printed.
     place.execute(
         "update counter set n = n + 1 where id = 1; delete from journal where ctid = (select max(ctid) from journal)",
     );

@@ -93,7 +93,7 @@ fn a_private_server_is_named_as_well() {
 fn who_has_a_server_only_in_the_environment_is_asked_before_anything_is_written() {
     let home = Home::new();
     std::fs::write(home.join("s.toml"), "name = 's'\ntargets = ['none']\n[[run]]\nwhat = 'select-only'\n").unwrap();
-    // Nothing listens there: whoever goes on is told so.
+    // Nothing listens there: a user who goes on is informed.
     let on_terminal = |args: &str| {
         let mut command = home.command(args.split(' '));
         command.envs([("PGHOST", "127.0.0.1"), ("PGPORT", "1"), ("PGDATABASE", "production"), ("TERM", "xterm")]);

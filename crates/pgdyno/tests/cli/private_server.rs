@@ -165,7 +165,7 @@ fn two_runs_side_by_side_have_a_server_each() {
 }
 
 #[test]
-fn a_setting_that_postgres_refuses_is_told_in_its_words() {
+fn a_setting_that_postgres_refuses_is_reported_in_its_words() {
     let Some(home) = home("refused settings") else { return };
     let ran = home.run(&["run", "--set", "shared_buffers=lots"]).ended(10);
     assert!(ran.stderr.lines().count() < 12, "no more than helps: {}", ran.stderr);

@@ -121,7 +121,7 @@ fn a_plan_has_the_steps_of_the_guide_and_its_numbers() {
 }
 
 #[test]
-fn what_the_user_says_counts_and_is_told() {
+fn what_the_user_says_counts_and_is_reported() {
     let home = home_with_mine();
     let plan = |args: &str| {
         let args: Vec<_> = ["plan", "guides/mine.toml"].into_iter().chain(args.split(' ')).collect();

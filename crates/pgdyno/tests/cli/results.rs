@@ -115,13 +115,13 @@ fn an_export_is_a_table_in_three_formats() {
     let piped = home.command(["export", "--format", "parquet"]).output().unwrap();
     assert_eq!(piped.stdout, file);
 
-    // What cannot be written is told, and what stood there stays.
+    // What cannot be written is reported, and the old file stays.
     home.run(&["export", "-o", "/nowhere/runs.csv"]).ended(1).says(&["/nowhere/runs.csv"]);
     assert_eq!(std::fs::read(home.join("runs.parquet")).unwrap(), file);
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_left_out() {
+fn what_cannot_be_read_is_reported_and_left_out() {
     let home = home_with_runs();
     let broken = put(&home, "20260104T000000Z-d", |_| ());
     std::fs::write(broken.join("run.json"), "{").unwrap();

@@ -53,7 +53,7 @@ fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     assert!(run.number("/samples/queries") > 10.0 && run.number("/samples/query_s") > 0.0);
     assert!(run.record["samples"]["notes"].is_null() && run.record["events"].as_array().is_none_or(Vec::is_empty));
     // Looking is none of the server's work: of more than sixty looks none counts. What is left are statements at the edges and the
-    // beginning of sessions, and before 15 counters that are told late.
+    // beginning of sessions, and before 15 counters that are reported late.
     let more = more_than_the_clients(&run);
     assert!((-1.0..40.0).contains(&more), "{more}");
 
@@ -86,12 +86,12 @@ fn statements_are_counted_and_explained_where_the_server_can() {
     let plans = std::fs::read_to_string(run.path.join("samples/plans.txt")).unwrap();
     // PostgreSQL 15 cannot explain what has parameters.
     let can = postgres::major() >= 16;
-    let told = if can { "Update on pgbench_" } else { "before PostgreSQL 16" };
-    assert!(plans.contains("UPDATE pgbench_") && plans.contains(told), "{plans}");
+    let reported = if can { "Update on pgbench_" } else { "before PostgreSQL 16" };
+    assert!(plans.contains("UPDATE pgbench_") && plans.contains(reported), "{plans}");
 }
 
 #[test]
-fn a_reset_in_the_middle_is_said_and_what_it_spoils_is_not_told() {
+fn a_reset_in_the_middle_is_said_and_what_it_spoils_is_not_reported() {
     let Some(place) = Place::new("a reset in the middle", "", TRUST) else { return };
     let mut running = place.start("run select-only -s 1 -c 2 -T 6 --ramp 0");
     running.until_it_says("progress:", 2);

@@ -169,7 +169,7 @@ fn an_interrupted_search_keeps_what_it_measured() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused_or_told_with_its_evidence() {
+fn what_cannot_be_searched_is_refused_or_reported_with_its_evidence() {
     let home = Home::new();
     for (args, words) in [
         (&["--slo", "p99 < 10"][..], ["10ms", "unit"]),

@@ -2,9 +2,9 @@
 
 mod browser;
 mod comparisons;
-mod manners;
 mod metrics;
 mod refusals;
+mod requests;
 mod watching;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -96,7 +96,7 @@ fn a_statement_that_waits_for_a_lock_before_a_run_is_left_and_cancelled() {
         running.signal(Signal::INT);
         let asked = Instant::now();
         let ran = running.end().ended(130);
-        // A run of a suite or a search that is told to end and does not is ended after a minute.
+        // A run of a suite or a search that is asked to end and does not is ended after a minute.
         assert!(asked.elapsed() < Duration::from_secs(30), "{args}: {}", ran.stderr);
         if args.starts_with("run") {
             ran.says(&["error: ", "interrupted during TRUNCATE"]);

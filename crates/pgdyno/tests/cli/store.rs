@@ -202,7 +202,7 @@ fn the_runs_of_a_suite_are_pushed_one_by_one() {
     let without = place.target().replace("dbname=postgres", "dbname=template1");
     let refused = place.home.run(&["suite", "run", "tiny.toml", "--store", &without]).ended(1);
     refused.says(&["database template1 has no store of results"]);
-    assert_eq!(place.home.runs().len(), 0, "told before anything is measured");
+    assert_eq!(place.home.runs().len(), 0, "reported before anything is measured");
     place.home.run(&["suite", "run", "tiny.toml", "--store", &place.target()]).ok();
     assert_eq!(place.home.runs().len(), 2);
     let sql = "SELECT count(*) FROM pgdyno_results.records WHERE record #>> '{plan,suite,suite}' = 'tiny'";
@@ -232,7 +232,7 @@ fn a_lost_connection_is_made_again_and_a_run_is_there_once_and_whole() {
     std::fs::write(home.join("pgdyno-results/a/big.bin"), &big).unwrap();
     let target = place.target();
     let mut holder = place.server.admin();
-    // Whoever pushes waits for the table, in the middle of its transaction.
+    // A push waits for the table, in the middle of its transaction.
     holder.execute("BEGIN; LOCK pgdyno_results.parts IN ACCESS EXCLUSIVE MODE").unwrap();
     let push = home.start(&["store", "push", "a", "--store", &target]);
     let mut killer = place.server.admin();
@@ -292,7 +292,7 @@ fn comparisons_of_a_store_are_those_of_the_directory_and_old_runs_are_pruned() {
 }
 
 #[test]
-fn who_may_not_and_what_is_not_there_is_told_before_anything_is_written() {
+fn who_may_not_and_what_is_not_there_is_reported_before_anything_is_written() {
     let Some(place) = Place::new("a store that is not there", "", TRUST) else { return };
     let target = place.target();
     let home = home_with_two_runs();

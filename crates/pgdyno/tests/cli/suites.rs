@@ -16,11 +16,11 @@ const SHORT: &str = "transactions = 25\nrate = 50";
 /// Longer than any test.
 const LONG: &str = "time = '1h'\nramp = '0s'";
 
-/// Two cells against the null server, each run so often and in this manner.
-fn suite(repetitions: u32, manner: &str) -> String {
+/// Two cells against the null server, each run so often and with these options.
+fn suite(repetitions: u32, options: &str) -> String {
     format!(
         "name = 'six'\nrepetitions = {repetitions}\ntargets = ['null']\n\
-         [[run]]\nwhat = 'select-only'\n{manner}\nmatrix.clients = [1, 2]\n"
+         [[run]]\nwhat = 'select-only'\n{options}\nmatrix.clients = [1, 2]\n"
     )
 }
 
@@ -80,7 +80,7 @@ struct Detached(i32);
 
 impl Detached {
     /// The one that `suite start` or `resume --detach` tells of.
-    fn told_by(ran: &Ran) -> Self {
+    fn reported_by(ran: &Ran) -> Self {
         let number = ran.stdout.split("(process ").nth(1).and_then(|rest| rest.split(')').next());
         Self(number.unwrap().parse().unwrap())
     }
@@ -167,20 +167,20 @@ fn a_suite_without_a_terminal_is_followed_stopped_and_resumed() {
     let path = file(&home, &text);
     let started =
         home.run(&["suite", "start", &path]).ok().prints(&["suite long-", "is started (process ", "suite.log"]);
-    let detached = Detached::told_by(&started);
+    let detached = Detached::reported_by(&started);
     let pid = detached.0;
     eventually("a run", PATIENCE, || !home.runs().is_empty());
     home.run(&["suite", "status", "long"]).ok().prints(&[&format!("running (process {pid})"), "1 of 3", "running"]);
     home.run(&["suite", "list"]).ok().prints(&["running", "0 of 3 complete"]);
 
     let first = executions(&home)[0].file_name().unwrap().to_str().unwrap().to_owned();
-    // Whoever follows it may go, and so may the terminal.
+    // A process that follows it may end, and so may the terminal.
     let attached = home.start(&["suite", "attach", "long"]);
     attached.signal(Signal::INT);
     drop(attached);
     let attached = home.start(&["suite", "attach", &first]);
     kill_process(Pid::from_raw(pid).unwrap(), Signal::HUP).unwrap();
-    let _second = Detached::told_by(&home.run(&["suite", "start", &path]).ok());
+    let _second = Detached::reported_by(&home.run(&["suite", "start", &path]).ok());
     let other = executions(&home).len();
     assert_eq!(other, 2, "the same file again is another suite");
     home.run(&["suite", "stop", "long"]).ok().prints(&["stopped"]);
@@ -192,7 +192,7 @@ fn a_suite_without_a_terminal_is_followed_stopped_and_resumed() {
     assert!(followed.stdout.contains("0 of 3 runs complete, 0 failed"), "{}", followed.stdout);
     home.run(&["suite", "stop", &first]).ended(1).says(&["is not running"]);
 
-    let _resumed = Detached::told_by(&home.run(&["suite", "resume", "--detach", &first]).ok());
+    let _resumed = Detached::reported_by(&home.run(&["suite", "resume", "--detach", &first]).ok());
     home.run(&["suite", "stop", "--now", &first]).ok();
     eventually("nothing of it is left", PATIENCE, || home.processes().is_empty());
     assert_eq!(complete(&home).len(), 0);
@@ -332,7 +332,7 @@ fn a_failed_run_ends_the_suite_where_that_is_wanted() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_run_before_anything_is_done() {
+fn mistakes_are_reported_with_their_run_before_anything_is_done() {
     let home = Home::new();
     let head = "name = 'm'\ntargets = ['null']\n[[run]]\nwhat = 'noop'\ntargets = ['none']\n[[run]]\n";
     for (text, words) in [

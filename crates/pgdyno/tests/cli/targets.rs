@@ -8,7 +8,7 @@ use crate::program::Home;
 const SHORT: [&str; 11] = ["run", "select-only", "-s", "1", "-c", "2", "-T", "1", "--ramp", "0", "-q"];
 
 #[test]
-fn names_are_found_and_mistakes_are_told_with_the_remedy() {
+fn names_are_found_and_mistakes_are_reported_with_the_remedy() {
     let home = Home::new();
     let write = |name: &str, text: &str| std::fs::write(home.join(name), text).unwrap();
     home.run(&["plan", "--target", "db16"])

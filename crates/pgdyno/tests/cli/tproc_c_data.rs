@@ -165,7 +165,7 @@ fn a_database_of_hammerdb_is_driven_and_never_dropped() {
     place.run("drop tproc-c").ended(11).says(&["holds data loaded by HammerDB"]);
     place.execute("drop index customer_i2");
     place.run("drop tproc-c").ended(11).says(&["not loaded by pgdyno"]);
-    // A key that is missing is told, and nothing is measured without it.
+    // A key that is missing is reported, and nothing is measured without it.
     place.execute(ROUTINES_OF_HAMMERDB);
     let key = "the unique key of customer (c_w_id, c_d_id, c_last, c_first, c_id) is missing";
     place.run("check tproc-c").ended(12).prints(&["BROKEN tables", key]);
@@ -237,9 +237,9 @@ fn a_database_of_hammerdb_with_partitions_is_driven() {
     assert_eq!(place.ask("select count(*) from pg_class where relname like 'order_line%'"), "0");
 }
 
-/// Tables of ours with HammerDB's routines beside them: what its runs leave undone is told, and anything else is broken.
+/// Tables of ours with HammerDB's routines beside them: what its runs leave undone is reported, and anything else counts as broken.
 #[test]
-fn what_hammerdb_does_to_our_data_is_told_as_its_own() {
+fn what_hammerdb_does_to_our_data_is_reported_as_its_own() {
     let Some(place) = Place::new("HammerDB on our data", "max_wal_size = 4GB\n", TRUST) else { return };
     place.run("load tproc-c -w 1").ok();
     // A Delivery, and a New-Order of an unused item, as HammerDB does them.

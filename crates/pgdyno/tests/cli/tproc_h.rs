@@ -183,14 +183,14 @@ fn timed_out(place: &Place) {
 /// What queries cost beside time. Before PostgreSQL 14 they have no identifier by which the server counts them.
 fn costs(place: &Place) {
     place.execute("create extension pg_stat_statements");
-    let told = place.run("run tproc-h --queries 6,9 --repeat 40 --no-check --set work_mem=64kB -v").ok();
+    let reported = place.run("run tproc-h --queries 6,9 --repeat 40 --no-check --set work_mem=64kB -v").ok();
     let run = place.home.runs().pop().unwrap();
     let [q6, q9] = ["q6", "q9"].map(|query| {
         let costs = run.at("/query_costs").as_array().unwrap();
         costs.iter().find(|cost| cost["query"] == query).cloned().unwrap_or_default()
     });
     if place.ask("select current_setting('server_version_num')::int >= 140000") == "t" {
-        told.prints(&["query  temp MiB", "temp: temporary files"]);
+        reported.prints(&["query  temp MiB", "temp: temporary files"]);
         assert_eq!(q6["temp_bytes_mean"].as_f64(), Some(0.0), "{q6}");
         assert!(q9["temp_bytes_mean"].as_f64() > Some(10_000.0), "{q9}");
     }

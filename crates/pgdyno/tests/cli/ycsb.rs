@@ -1,4 +1,4 @@
-//! YCSB's workloads on a server: one load, what runs on it, what is told, and data of other programs. sysbench's, as far as they are
+//! YCSB's workloads on a server: one load, what runs on it, what is reported, and data of other programs. sysbench's, as far as they are
 //! alike.
 
 use crate::given_server::{Place, TRUST};
@@ -56,7 +56,7 @@ fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
         .ok()
         .says(&["scans of up to 5000 rows are longer than the table of 2000", "zipfian never draws those"]);
 
-    // With a rate both latencies are told.
+    // With a rate both latencies are reported.
     place.run(&format!("run ycsb-b -R 300 -L 500 {brief}")).ok();
     let lines =
         ["[READ], Operations, ", "[READ], 99thPercentileLatency(us), ", "[Intended-UPDATE], AverageLatency(us), "];
@@ -109,7 +109,7 @@ fn searches_experiments_and_suites_take_their_parameters() {
 }
 
 #[test]
-fn tables_of_other_programs_are_driven_or_told_what_they_lack() {
+fn tables_of_other_programs_are_driven_or_refused_with_what_they_lack() {
     let Some(place) = Place::new("tables of other programs", "fsync = off\n", TRUST) else { return };
     place.run("load ycsb-a --records 500 --fields 3").ok();
     // As go-ycsb makes it.

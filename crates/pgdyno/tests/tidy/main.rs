@@ -2,6 +2,7 @@
 //! must lead somewhere.
 
 mod functions;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -240,21 +240,21 @@ fn what_only_the_server_knows_is_named() {
 }
 
 #[test]
-fn a_length_or_rate_that_no_stage_follows_is_told() {
-    let told = |workload: &str, say: fn(&mut Order)| {
+fn a_length_or_rate_that_no_stage_follows_is_reported() {
+    let reported = |workload: &str, say: fn(&mut Order)| {
         without_effect(&request(workload, say).resolve(&facts(UNKNOWN)).unwrap().plan).join("; ")
     };
-    assert_eq!(told("tproc-h", NOTHING), "");
+    assert_eq!(reported("tproc-h", NOTHING), "");
     let both: fn(&mut Order) = |order| (order.drive.time, order.drive.rate) = (Some(10.0), Some(5.0));
     let expected = "-T or -t has no effect on tproc-h: its stages end when their work is done; --rate has no effect on \
                     this run of tproc-h: none of its clients follows it";
-    assert_eq!(told("tproc-h", both), expected);
-    assert_eq!(told("select-only", both), "");
-    assert_eq!(told("ch-benchmark", both), "");
+    assert_eq!(reported("tproc-h", both), expected);
+    assert_eq!(reported("select-only", both), "");
+    assert_eq!(reported("ch-benchmark", both), "");
     let queries: fn(&mut Order) = |order| {
         (order.drive.time, order.drive.rate) = (Some(10.0), Some(5.0));
         order.workload.params.push(("transactions".to_owned(), "false".to_owned()));
     };
     let expected = "--rate has no effect on this run of ch-benchmark: none of its clients follows it";
-    assert_eq!(told("ch-benchmark", queries), expected);
+    assert_eq!(reported("ch-benchmark", queries), expected);
 }

@@ -19,7 +19,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn a_server_that_dies_is_told_the_same() {
+fn a_server_that_dies_is_reported_the_same() {
     let Some(mut stage) = Stage::start("a server that dies") else { return };
     let mut wrong = Vec::new();
     for case in CASES {

@@ -111,9 +111,9 @@ function linesChart(spec) {
       lines.push({ entry: legend[index], value, text: `${legend[index].name} ${amount(value, spec.unit)}` });
     }
     // From the top of the stack down, and only what is there.
-    const told = spec.stacked ? lines.filter(({ value }) => value).reverse() : lines;
-    if (spec.stacked) told.unshift({ text: `altogether ${amount(sum, spec.unit)}` });
-    showTip(chart, x(at), chart.pointerY ?? inside(chart).top + 10, clock(moment ?? at), told.concat(markedAt(chart, at)));
+    const values = spec.stacked ? lines.filter(({ value }) => value).reverse() : lines;
+    if (spec.stacked) values.unshift({ text: `altogether ${amount(sum, spec.unit)}` });
+    showTip(chart, x(at), chart.pointerY ?? inside(chart).top + 10, clock(moment ?? at), values.concat(markedAt(chart, at)));
   };
 
   chart.step = (at, side) => {

@@ -42,7 +42,7 @@ function markings(chart, x) {
   return { under, over: pieces.concat(labels(chart, x, phases, several ? [] : events, box.top + Math.min(lanes.length, 4) * 4)) };
 }
 
-// Spans of one kind that overlap are one: a shade is no darker for being told twice.
+// Spans of one kind that overlap are one: drawn twice, their shade would be darker.
 function spans(events) {
   const all = [];
   for (const mark of events.filter((event) => event.until !== null && inView(event)).sort((a, b) => a.from - b.from)) {

@@ -1,4 +1,4 @@
-// Points on their way to be paths: one on the other, those too near to be told apart as one, lines, bands and areas.
+// Points on their way to be paths: one on the other, those too close to be distinguished as one, lines, bands and areas.
 
 // Points that are as near as this, in pixels, are drawn as one.
 const SPOT = 3;

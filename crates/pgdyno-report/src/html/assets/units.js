@@ -26,7 +26,7 @@ function tickText(value) {
   return letter ? `${Number((value / factor).toPrecision(3))}${letter}` : number(value);
 }
 
-// The end of the value axis that nothing is below; of shares near the whole, what makes them told apart.
+// The end of the value axis that nothing is below; of shares near the whole, what distinguishes them.
 function axisFloor(unit, low) {
   return unit === "%" ? [99, 90, 50].find((floor) => low >= floor) || 0 : 0;
 }

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_are_told_apart_and_wal_is_none_of_theirs() {
+    fn writers_are_distinguished_and_wal_is_none_of_theirs() {
         let columns = ["backend_type", "object", "context", "writes"];
         let look = |at: f64, n: &'static [&'static str; 3]| {
             [

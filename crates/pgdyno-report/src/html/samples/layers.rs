@@ -71,7 +71,7 @@ impl Layers {
 }
 
 /// Returns the same points with an unknown one in each gap: a line across it would show values that were not sampled.
-pub(super) fn torn(points: Points) -> Points {
+pub(super) fn with_gaps(points: Points) -> Points {
     let mut steps: Vec<f64> = points.at_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     steps.sort_by(f64::total_cmp);
     let Some(usual) = steps.get(steps.len() / 2) else { return points };
@@ -79,16 +79,16 @@ pub(super) fn torn(points: Points) -> Points {
     if steps.last().is_none_or(|step| *step <= longest) {
         return points;
     }
-    let mut torn = Points::default();
+    let mut with_gaps = Points::default();
     for (at_s, value) in points.at_s.iter().zip(points.values) {
-        if let Some(before) = torn.at_s.last().filter(|before| at_s - **before > longest) {
-            torn.at_s.push(before + usual);
-            torn.values.push(None);
+        if let Some(before) = with_gaps.at_s.last().filter(|before| at_s - **before > longest) {
+            with_gaps.at_s.push(before + usual);
+            with_gaps.values.push(None);
         }
-        torn.at_s.push(*at_s);
-        torn.values.push(value);
+        with_gaps.at_s.push(*at_s);
+        with_gaps.values.push(value);
     }
-    torn
+    with_gaps
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_weightiest_are_told_and_the_others_are_one() {
+    fn the_weightiest_are_reported_and_the_others_are_one() {
         let mut layers = Layers::at([0.0, 1.0, 1.0004]);
         for (name, at, value) in [("a", 0.0, 1.0), ("b", 0.0, 5.0), ("b", 1.0, 1.0), ("c", 1.0, 2.0), ("d", 1.0, 0.0)] {
             layers.add(name, at, value);
@@ -111,10 +111,10 @@ mod tests {
     fn where_nobody_looked_there_is_a_gap() {
         let at_s = vec![0.0, 1.0, 2.0, 3.0, 9.0, 10.0];
         let points = Points { values: vec![Some(1.0); 6], at_s };
-        let torn = torn(points.clone());
-        assert_eq!(torn.at_s, [0.0, 1.0, 2.0, 3.0, 4.0, 9.0, 10.0]);
-        assert_eq!(torn.values[3..6], [Some(1.0), None, Some(1.0)]);
+        let with_gaps = with_gaps(points.clone());
+        assert_eq!(with_gaps.at_s, [0.0, 1.0, 2.0, 3.0, 4.0, 9.0, 10.0]);
+        assert_eq!(with_gaps.values[3..6], [Some(1.0), None, Some(1.0)]);
         let dense = Points { at_s: vec![0.0, 0.1, 1.9, 2.0], values: vec![Some(1.0); 4] };
-        assert_eq!(super::torn(dense.clone()), dense, "a second or two is no gap");
+        assert_eq!(super::with_gaps(dense.clone()), dense, "a second or two is no gap");
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::*;
 
 /// Returns the reports of this command until `enough`, and after it was stopped.
-fn told(command: &str, enough: impl Fn(&[MachineReport]) -> bool) -> Vec<MachineReport> {
+fn reported(command: &str, enough: impl Fn(&[MachineReport]) -> bool) -> Vec<MachineReport> {
     let (own, wake) = channel();
-    let (told, heard) = channel();
+    let (reported, heard) = channel();
     let stop = own.clone();
-    let tell: Sink = Arc::new(move |what| told.send(what).unwrap());
+    let tell: Sink = Arc::new(move |what| reported.send(what).unwrap());
     let command = command.to_owned();
     let thread = std::thread::spawn(move || watch(&command, Some(4.0), &own, &wake, &tell));
     let mut all = Vec::new();
@@ -25,20 +25,26 @@ fn told(command: &str, enough: impl Fn(&[MachineReport]) -> bool) -> Vec<Machine
     all
 }
 
-fn left_out(told: &[MachineReport]) -> Vec<&str> {
-    told.iter()
-        .filter_map(|told| if let MachineReport::LeftOut { why, .. } = told { Some(why.as_str()) } else { None })
+fn left_out(reported: &[MachineReport]) -> Vec<&str> {
+    reported
+        .iter()
+        .filter_map(
+            |reported| if let MachineReport::LeftOut { why, .. } = reported { Some(why.as_str()) } else { None },
+        )
         .collect()
 }
 
-fn frames(told: &[MachineReport]) -> Vec<&Frame> {
-    told.iter().filter_map(|told| if let MachineReport::Frame(frame) = told { Some(frame) } else { None }).collect()
+fn frames(reported: &[MachineReport]) -> Vec<&Frame> {
+    reported
+        .iter()
+        .filter_map(|reported| if let MachineReport::Frame(frame) = reported { Some(frame) } else { None })
+        .collect()
 }
 
 #[test]
 fn rows_come_as_they_are_printed_and_stand_at_their_own_time() {
     let command = "echo at,cpu_percent; echo $(( $(date +%s) - 60 )),50; echo ,75; exec sleep 600";
-    let all = told(command, |told| told.len() == 2);
+    let all = reported(command, |reported| reported.len() == 2);
     let [first, second] = frames(&all)[..] else { panic!("{all:?}") };
     assert_eq!((first.rows[0][1].as_deref(), second.rows[0][1].as_deref()), (Some("2"), Some("3")));
     let apart = second.at.duration_since(first.at).as_secs();
@@ -47,8 +53,10 @@ fn rows_come_as_they_are_printed_and_stand_at_their_own_time() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_the_rest_is_taken() {
-    let all = told("echo busy_cpus,bussy; echo 1,2; echo 1; echo 2; echo 3,4; exec sleep 600", |told| told.len() == 4);
+fn what_is_wrong_is_reported_and_the_rest_is_taken() {
+    let all = reported("echo busy_cpus,bussy; echo 1,2; echo 1; echo 2; echo 3,4; exec sleep 600", |reported| {
+        reported.len() == 4
+    });
     assert_eq!(frames(&all).len(), 2);
     assert_eq!(
         left_out(&all),
@@ -60,16 +68,16 @@ fn what_is_wrong_is_told_and_the_rest_is_taken() {
 }
 
 #[test]
-fn one_that_ends_early_prints_garbage_or_nothing_is_told() {
-    let any = |told: &[MachineReport]| !left_out(told).is_empty();
-    let all = told("echo busy_cpus; echo 1; echo token expired >&2; exit 3", any);
+fn one_that_ends_early_prints_garbage_or_nothing_is_reported() {
+    let any = |reported: &[MachineReport]| !left_out(reported).is_empty();
+    let all = reported("echo busy_cpus; echo 1; echo token expired >&2; exit 3", any);
     let why = "the command of --os-metrics: it ended after 1 rows: exit status: 3; it said: token expired";
     assert_eq!(left_out(&all), [why]);
-    let all = told("head -c 100000 /dev/urandom; exec sleep 600", any);
+    let all = reported("head -c 100000 /dev/urandom; exec sleep 600", any);
     assert!(left_out(&all)[0].contains("names no column that is known"), "{all:?}");
-    let all = told("no-such-program-here", any);
+    let all = reported("no-such-program-here", any);
     assert!(left_out(&all)[0].contains("it ended after 0 rows: exit status: 127"), "{all:?}");
-    let all = told("exec sleep 600", |_| true);
+    let all = reported("exec sleep 600", |_| true);
     assert!(left_out(&all)[0].contains("it printed no row within"), "{all:?}");
 }
 
@@ -95,7 +103,7 @@ fn it_ends_with_the_run_and_all_that_it_started() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pids");
     let command = format!("trap \"\" TERM; sleep 600 & echo $$ $! > {}; echo cpus; echo 1; wait", file.display());
-    told(&command, |told| !told.is_empty());
+    reported(&command, |reported| !reported.is_empty());
     let pids = std::fs::read_to_string(&file).unwrap();
     assert_eq!(pids.split_whitespace().count(), 2);
     pids.split_whitespace().for_each(wait_for_end);

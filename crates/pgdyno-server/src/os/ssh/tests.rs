@@ -40,10 +40,10 @@ fn fake(directory: &Path, script: &str) -> Command {
 
 /// Returns the reports of a watch over this program, and its stop.
 fn watched(program: Command) -> (Receiver<MachineReport>, Sender<Wake>, std::thread::JoinHandle<()>) {
-    let (told, heard) = channel();
+    let (reported, heard) = channel();
     let (own, wake) = channel();
     let stop = own.clone();
-    let tell: Sink = Arc::new(move |what| told.send(what).unwrap());
+    let tell: Sink = Arc::new(move |what| reported.send(what).unwrap());
     let thread = std::thread::spawn(move || {
         let observer = Observer::of_server(Tally::elsewhere(None));
         watch(program, &["me@db1".to_owned()], observer, &own, &wake, &tell);
@@ -88,7 +88,7 @@ fn a_shell_at_the_other_end_shows_its_machine() {
 }
 
 #[test]
-fn what_does_not_work_is_told() {
+fn what_does_not_work_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let denied = "echo \"me@db1: Permission denied (publickey).\" >&2; exit 255";
     let (heard, _stop, _) = watched(fake(directory.path(), denied));
@@ -118,11 +118,14 @@ fn one_that_dies_in_the_middle_leaves_what_it_showed() {
         format!("{{ read -r a; echo \"$a\"; read -r a; echo \"$a\"; }} | {{ {LOGIN}; }}; echo lost >&2; exit 255");
     let (heard, _stop, thread) = watched(fake(directory.path(), &script));
     thread.join().unwrap();
-    let told: Vec<MachineReport> = heard.try_iter().collect();
-    assert!(told.iter().any(|told| matches!(told, MachineReport::Frame(frame) if frame.source == MACHINE)), "{told:?}");
+    let reported: Vec<MachineReport> = heard.try_iter().collect();
+    assert!(
+        reported.iter().any(|reported| matches!(reported, MachineReport::Frame(frame) if frame.source == MACHINE)),
+        "{reported:?}"
+    );
     let last = MachineReport::LeftOut {
         source: MACHINE,
         why: "ssh me@db1: it ended after 2 samples: exit status: 255; it said: lost".to_owned(),
     };
-    assert_eq!(told.last(), Some(&last));
+    assert_eq!(reported.last(), Some(&last));
 }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_is_told_as_what_it_is() {
+    fn each_mistake_is_reported_as_what_it_is() {
         let root = tempfile::tempdir().unwrap();
         let dir = |name: &str| root.path().join(name);
         let both = &["postgres", "initdb"];
@@ -188,13 +188,13 @@ mod tests {
         );
         fake(root.path(), "plain", "16.3", both);
         std::fs::set_permissions(dir("plain/initdb"), std::fs::Permissions::from_mode(0o644)).unwrap();
-        let told = refusal(&dir("plain"));
-        assert!(told.ends_with("plain/initdb is not executable; chmod +x it"), "{told}");
+        let reported = refusal(&dir("plain"));
+        assert!(reported.ends_with("plain/initdb is not executable; chmod +x it"), "{reported}");
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_program_for_other_processors_is_told_as_one() {
+    fn a_program_for_other_processors_is_reported_as_one() {
         let root = tempfile::tempdir().unwrap();
         let dir = fake(root.path(), "foreign", "16.3", &["postgres", "initdb"]);
         // This test's own program, changed to another architecture.
@@ -208,8 +208,8 @@ mod tests {
             if account.is_some() {
                 std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
             }
-            let told = in_directory(&dir, account.as_ref()).unwrap_err().to_string();
-            assert!(told.contains("is built for IBM Z, 64 bits, and this machine has"), "{told}");
+            let reported = in_directory(&dir, account.as_ref()).unwrap_err().to_string();
+            assert!(reported.contains("is built for IBM Z, 64 bits, and this machine has"), "{reported}");
         }
     }
 
@@ -221,8 +221,8 @@ mod tests {
         let home = root.path().join("home");
         std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o700)).unwrap();
         let nobody = Account { name: "bench".into(), uid: u32::MAX - 7, gid: u32::MAX - 7, home: "/".into() };
-        let told = in_directory(&home.join("pg"), Some(&nobody)).unwrap_err().to_string();
+        let reported = in_directory(&home.join("pg"), Some(&nobody)).unwrap_err().to_string();
         let words = format!("has no access to {}; let it pass with 'chmod o+rx {}'", home.display(), home.display());
-        assert!(told.starts_with("user bench, ") && told.contains(&words), "{told}");
+        assert!(reported.starts_with("user bench, ") && reported.contains(&words), "{reported}");
     }
 }

@@ -86,7 +86,7 @@ pub fn search(path: Option<&OsStr>, account: Option<&Account>) -> Search {
 /// Returns directories that may have a PostgreSQL, in the order of preference.
 fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
     let on_path: Vec<PathBuf> = path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
-    let told = on_path
+    let reported = on_path
         .iter()
         .map(|dir| dir.join("pg_config"))
         .find(|program| program.is_file())
@@ -99,7 +99,7 @@ fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
         // An empty or relative entry means the working directory, where no server is installed.
         .filter(|dir| dir.is_absolute())
         .map(|dir| (dir.clone(), Origin::Path))
-        .chain(told.map(|dir| (dir, Origin::PgConfig)))
+        .chain(reported.map(|dir| (dir, Origin::PgConfig)))
         .chain(packaged.map(|dir| (dir, Origin::Packaged)))
         .collect()
 }

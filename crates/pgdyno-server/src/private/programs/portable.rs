@@ -124,7 +124,7 @@ pub fn obtain(
 fn installation(version: &Version, dir: &Path, account: Option<&Account>) -> Result<Installation, PortableError> {
     let bindir = dir.join("bin");
     match find::inspect(&bindir, account) {
-        Ok(told) => Ok(Installation { bindir, version: told, origin: Origin::Portable }),
+        Ok(reported) => Ok(Installation { bindir, version: reported, origin: Origin::Portable }),
         Err(reason) => Err(PortableError::DoesNotRun { version: version.to_string(), reason }),
     }
 }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_is_not_published_is_told_with_those_that_are() {
+    fn a_version_that_is_not_published_is_reported_with_those_that_are() {
         let error = PortableError::NotOffered { major: 19, offered: vec![18, 17, 16] };
         assert!(
             error.to_string().starts_with("there is no portable PostgreSQL 19 for this system, only 18, 17 and 16,")

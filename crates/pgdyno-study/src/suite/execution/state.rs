@@ -86,7 +86,7 @@ pub struct State {
     /// Records that no longer count, because their runs are to be repeated.
     #[serde(default)]
     pub superseded: Vec<String>,
-    /// Targets that were provisioned and are not torn down yet, with their connection string if the hook printed one.
+    /// Targets that were provisioned and are not removed yet, with their connection string if the hook printed one.
     #[serde(default)]
     pub provisioned: BTreeMap<String, Option<String>>,
     /// How it ended; absent while it runs, and if it was killed.

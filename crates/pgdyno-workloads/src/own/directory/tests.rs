@@ -116,7 +116,7 @@ fn checks_of_a_built_in_workload_are_chosen_and_ones_own_come_after_them() {
 }
 
 #[test]
-fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
+fn what_is_wrong_with_the_data_of_a_built_in_workload_is_reported() {
     let cases = [
         ("workload = 'tpcb-liek'", "data: 'tpcb-liek' is not a built-in workload with tables; did you mean tpcb-like?"),
         (
@@ -165,7 +165,7 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_told_with_the_file() {
+fn what_is_missing_or_wrong_is_reported_with_the_file() {
     let script = "[[script]]\nfile = 'a.sql'\n";
     let with = |text: &str| format!("{text}\n{script}");
     let cases = [

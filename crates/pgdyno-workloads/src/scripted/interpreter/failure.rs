@@ -36,7 +36,7 @@ impl Interpreter {
     }
 
     /// Returns the command in pgbench's message: the one whose reply is awaited, else the one that is being prepared.
-    fn blamed(&self) -> usize {
+    fn failed_at(&self) -> usize {
         // The connection may be lost after the last command, a sleep, except for its wait.
         let last = self.program.scripts[self.script].commands.len().saturating_sub(1);
         if self.sent == usize::MAX { self.next.min(last) } else { self.sent }
@@ -75,7 +75,7 @@ impl Interpreter {
     }
 
     fn as_pgbench(&self, errors: PgbenchErrors, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
-        let at = self.place(self.blamed());
+        let at = self.place(self.failed_at());
         match failure {
             Failure::Server { message, .. } if message.severity.is_empty() => {
                 notes.push(Note::Error("COPY is not supported in pgbench, aborting".to_owned()));

@@ -3,7 +3,7 @@
 use super::{made_up, write};
 use crate::browser::{browser, charts, look};
 
-/// What a reader might do, told by the page's own attributes at its end.
+/// What a reader might do, read from attributes of the page at its end.
 const READER: &str = r##"<script>
 const root = document.documentElement;
 const note = (name, value) => root.setAttribute(`data-${name}`, value);

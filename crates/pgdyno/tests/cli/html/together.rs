@@ -27,8 +27,9 @@ fn two_runs_are_compared_on_the_same_axes() {
     for words in ["Slower: NOPM -5.0 %", "one run each", "class=\"change slower\"", "Differences", "<td>ramp</td>"] {
         assert!(page.contains(words), "{words}");
     }
-    let told = home.run(&["compare", "old", "new", "--format", "html", "-o", "-", "--run-noise", "0.1%"]).ok().stdout;
-    assert_eq!(told, page);
+    let reported =
+        home.run(&["compare", "old", "new", "--format", "html", "-o", "-", "--run-noise", "0.1%"]).ok().stdout;
+    assert_eq!(reported, page);
     let Some(browser) = browser("the page of a comparison") else { return };
     let seen = look(&browser, &home.join("pgdyno-results/compare.html"));
     seen.is_whole(&[
@@ -41,7 +42,7 @@ fn two_runs_are_compared_on_the_same_axes() {
 }
 
 #[test]
-fn several_runs_of_each_side_are_told_by_their_side() {
+fn several_runs_of_each_side_are_reported_by_their_side() {
     let home = Home::new();
     store_five(&home, "old", 1000.0, |_| {});
     store_five(&home, "new", 900.0, |_| {});

@@ -106,7 +106,7 @@ fn an_order_with_an_unused_item_does_everything_and_is_rolled_back() {
 }
 
 #[test]
-fn what_is_not_there_is_told_and_ends_the_client() {
+fn what_is_not_there_is_reported_and_ends_the_client() {
     let (district, customer, item) =
         (&["3001", "0.1"][..], &["BAR", "GC", "0.1", "0.2"][..], &["1", "1.25", "n", "d"][..]);
     for rows in [&[][..], &[customer, item], &[district, item], &[district]] {

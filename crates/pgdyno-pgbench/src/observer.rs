@@ -8,7 +8,7 @@ use crate::options::RunOptions;
 use crate::run::ran::Ran;
 
 /// Receives the events of one benchmark. pgbench's own output does not depend on it.
-pub trait Witness {
+pub trait BenchmarkObserver {
     /// Called when the options were parsed, before anything is done.
     ///
     /// # Errors
@@ -42,4 +42,4 @@ pub trait Witness {
 }
 
 /// Ignores all events.
-impl Witness for () {}
+impl BenchmarkObserver for () {}

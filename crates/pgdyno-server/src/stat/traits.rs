@@ -7,7 +7,7 @@ use super::session::Session;
 
 /// Properties of the server and of the sampling role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Scene {
+pub(crate) struct ServerTraits {
     /// `server_version_num`.
     pub(super) version: u32,
     pub(super) role: String,
@@ -41,7 +41,7 @@ const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
        WHERE extname = 'pg_stat_statements'), \
      to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')";
 
-impl Scene {
+impl ServerTraits {
     /// Looks at the server, and at the keys of the workload's `tables`.
     pub(super) fn look(session: &mut Session, tables: &[String]) -> Result<Option<Self>, AdminError> {
         let Some(row) = session.ask(SQL)?.and_then(|rows| rows.into_iter().next()) else { return Ok(None) };

@@ -13,7 +13,7 @@ use crate::program::Home;
 const SOON: Duration = Duration::from_secs(8);
 
 #[test]
-fn a_signal_ends_it_at_once_whoever_is_connected() {
+fn a_signal_ends_it_at_once_with_clients_connected() {
     for signal in [Signal::INT, Signal::TERM] {
         let home = Home::new();
         let server = serve(&home);
@@ -67,7 +67,7 @@ fn silent_clients_lose_their_places() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_with_the_remedy() {
+fn a_port_that_is_taken_is_reported_with_the_remedy() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let home = Home::new();
@@ -90,7 +90,7 @@ fn a_thousand_runs_are_listed_and_listed_again() {
     let begin = Instant::now();
     let again = server.get("/?sort=tps&words=tproc-c");
     assert_eq!(again.body.matches("<a href=\"/runs/").count(), 1000);
-    // Told, not judged: other tests have the machine, too.
+    // Printed, not judged: other tests use the machine, too.
     eprintln!("1,000 runs once more: {:?}", begin.elapsed());
     put(&home, "20260102T000000Z-b-222222", "2026-01-02T00:00:00Z");
     assert!(server.get("/?last=1").body.contains("the last 1 of 1,001 runs"));
