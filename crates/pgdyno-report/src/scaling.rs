@@ -15,7 +15,7 @@ use pgdyno_results::{Metric, RunRecord, Status};
 use crate::compare::{Difference, chosen, deviation, differences, mean};
 
 /// Maximum number of facts that are named; the others are counted.
-const FACTS_TOLD: usize = 8;
+const FACTS_MAX: usize = 8;
 
 /// A figure along an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,9 +157,9 @@ fn notes(records: &[RunRecord], axis: &Axis, points: &[Point]) -> Vec<String> {
         let named = |d: &Difference| format!("{} {} ({})", d.group.name(), d.name, d.base.join(", "));
         let names: Vec<_> = others.iter().filter(|d| d.is_decisive == decisive).map(named).collect();
         if !names.is_empty() {
-            let more = names.len().saturating_sub(FACTS_TOLD);
+            let more = names.len().saturating_sub(FACTS_MAX);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let names: Vec<_> = names.into_iter().take(FACTS_TOLD).collect();
+            let names: Vec<_> = names.into_iter().take(FACTS_MAX).collect();
             notes.push(format!("{words}: {}{more}", names.join("; ")));
         }
     }

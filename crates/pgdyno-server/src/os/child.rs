@@ -19,7 +19,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Limit of its error messages in characters.
-const TOLD_CHARS: usize = 200;
+const MESSAGE_CHARS: usize = 200;
 
 /// The program. It has its own process group, so that Ctrl-C at the terminal does not end it before the run.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Teller {
             let _ = each_line(err, |line| {
                 if !line.trim().is_empty() {
                     *last.lock().unwrap_or_else(PoisonError::into_inner) =
-                        line.trim().chars().take(TOLD_CHARS).collect();
+                        line.trim().chars().take(MESSAGE_CHARS).collect();
                 }
                 true
             });
