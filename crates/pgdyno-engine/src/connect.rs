@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, Parts, Transport};
 use pgdyno_workload::Note;
 
-use crate::Control;
+use crate::Stop;
 
 /// Connections that are opened at the same time: enough to hide round trips and forks of the server, few enough for
 /// its listen queue.
@@ -92,7 +92,7 @@ pub(crate) struct Connected {
 pub(crate) fn connect_all(
     options: &[&ConnectOptions],
     probe: Option<Probe<'_>>,
-    control: &Control,
+    stop: &Stop,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Connected, ConnectFailed> {
     let clients = options.len();
@@ -103,7 +103,7 @@ pub(crate) fn connect_all(
         for _ in 0..CONNECTS_AT_ONCE.min(clients) {
             let open = || {
                 while let Some((nth, options)) = next_of(options, &next)
-                    && !control.is_stopping()
+                    && !stop.is_requested()
                     && locked(&failure).is_none()
                 {
                     let mut heard = Vec::new();
@@ -131,7 +131,7 @@ pub(crate) fn connect_all(
     let (mut links, all) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     links.sort_unstable_by_key(|(nth, _)| *nth);
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        Some(_) if control.is_stopping() => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
+        Some(_) if stop.is_requested() => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
         Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
         None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
         None => Ok(Connected { links: links.into_iter().map(|(_, link)| link).collect(), ..all }),

@@ -21,7 +21,7 @@ use crate::scripts::RunScripts;
 use crate::stage::{GroupSpec, StageSpec, WhenDone};
 use crate::usage::{ProcessUsage, process_usage};
 use crate::worker::{Channels, Errands, Report, Timing, Worker};
-use crate::{Control, RunSpec};
+use crate::{RunSpec, Stop};
 use pgdyno_poll::Poller;
 
 /// Peer of the clients.
@@ -260,12 +260,12 @@ pub fn run(
     caps: &Capabilities,
     backend: Backend<'_>,
     spec: &RunSpec,
-    control: &Control,
+    stop: &Stop,
     mut audience: Audience<'_>,
 ) -> Result<RunOutcome, RunError> {
     let stages = drive.stages.iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
     let stages = stages.map_err(RunError::Stages)?;
-    let staged = StagedRun { scripts: RunScripts::new(drive, caps), backend, spec, control };
+    let staged = StagedRun { scripts: RunScripts::new(drive, caps), backend, spec, stop };
     let wanted = spec.stage.map_or(0..stages.len(), |nth| nth..nth + 1);
     let mut start = Start { stage: wanted.start, ..Start::default() };
     let mut run: Option<RunOutcome> = None;
@@ -275,7 +275,7 @@ pub fn run(
             None => run = Some(ran?),
             Some(run) => match ran {
                 Ok(later) => run.append(stage.name, later),
-                Err(_) if control.is_stopping() => run.ended = Ended::Interrupted,
+                Err(_) if stop.is_requested() => run.ended = Ended::Interrupted,
                 Err(error) => run.ended = Ended::Fatal(format!("stage '{}' could not begin: {error}", stage.name)),
             },
         }
@@ -304,13 +304,13 @@ struct StagedRun<'a> {
     scripts: RunScripts,
     backend: Backend<'a>,
     spec: &'a RunSpec,
-    control: &'a Control,
+    stop: &'a Stop,
 }
 
 impl StagedRun<'_> {
     /// Runs a stage, and sets `start` to the start of the next one.
     fn run(&self, stage: &StageSpec, start: &mut Start, audience: &mut Audience<'_>) -> Result<RunOutcome, RunError> {
-        let Self { spec, control, .. } = *self;
+        let Self { spec, stop, .. } = *self;
         let Audience { on_connect, on_event, observer, start: starter } = audience;
         let begun = Instant::now();
         let all_links = spec.links_of(stage.clients());
@@ -333,7 +333,7 @@ impl StagedRun<'_> {
         let own_links = own.clone().map(lines_of).sum::<usize>();
         // Attempts to connect end with the stage, even if the server never answers.
         let opening = Interrupter::new();
-        control.interrupts(&opening);
+        stop.interrupts(&opening);
         let of_work = [Work::Transactions, Work::Queries].map(|work| self.backend.options(work, &opening));
         let [of_transactions, of_queries] = of_work.each_ref();
         let options: Option<Vec<&ConnectOptions>> = match (of_transactions, of_queries, spec.connections) {
@@ -352,7 +352,7 @@ impl StagedRun<'_> {
         let mut answers = Vec::new();
         let links = match &options {
             Some(options) if !spec.rules.connect_each => {
-                let connected = connect_all(options, probe, control, *on_connect)?;
+                let connected = connect_all(options, probe, stop, *on_connect)?;
                 connected.notes.iter().for_each(|note| on_event(Event::Note(note)));
                 answers = connected.answers;
                 connected.links.into_iter().map(Some).collect()
@@ -390,7 +390,7 @@ impl StagedRun<'_> {
         let outcome = std::thread::scope(|scope| {
             for (index, thread) in own.clone().enumerate() {
                 let setup_failed = |source| {
-                    control.kill();
+                    stop.at_once();
                     RunError::Thread { index, source }
                 };
                 let mut fleet = self
@@ -407,7 +407,8 @@ impl StagedRun<'_> {
                 let lines = fleet.lines();
                 let poller = Poller::new().map_err(setup_failed)?;
                 let waker = poller.waker();
-                control.register(waker.clone());
+                let woken = waker.clone();
+                stop.wakes(move || woken.wake());
                 let (connect, requests) = mpsc::channel();
                 let (answer, answers) = mpsc::channel();
                 if let (Some(options), true) = (&options, spec.reconnect_ns > 0 || spec.rules.connect_each) {
@@ -429,7 +430,7 @@ impl StagedRun<'_> {
                     links.by_ref().take(lines).collect(),
                     poller,
                     timing,
-                    Channels { control, when_done: when_done.as_ref(), reports: reports.clone(), errands },
+                    Channels { stop, when_done: when_done.as_ref(), reports: reports.clone(), errands },
                 );
                 let cpu = spec.pin.get(index).copied();
                 std::thread::Builder::new()
@@ -442,14 +443,14 @@ impl StagedRun<'_> {
             }
             drop(reports);
             let coordinator =
-                Coordinator::new(own.len(), stage, *start, timing, control, &backlog, spec.rules.stop_on_abort);
+                Coordinator::new(own.len(), stage, *start, timing, stop, &backlog, spec.rules.stop_on_abort);
             let (outcome, next_interval) = coordinator.collect(&inbox, *on_event);
             start.interval = next_interval;
             // Nobody waits for connections that are still being opened.
             opening.interrupt();
             Ok(outcome)
         });
-        control.forget();
+        stop.forget();
         start.stage += 1;
         outcome.map(|outcome| RunOutcome { connect_ns, clients: own_clients, ..outcome })
     }
@@ -516,7 +517,7 @@ struct Coordinator<'a> {
     /// Time from the start of the run to the start of the stage.
     offset_ns: u64,
     timing: Timing,
-    control: &'a Control,
+    stop: &'a Stop,
     backlog: &'a Backlog,
     merger: Merger,
     at_measure_start: Option<ProcessUsage>,
@@ -531,7 +532,7 @@ impl<'a> Coordinator<'a> {
         stage: &StageSpec,
         start: Start,
         timing: Timing,
-        control: &'a Control,
+        stop: &'a Stop,
         backlog: &'a Backlog,
         stop_on_abort: bool,
     ) -> Self {
@@ -565,7 +566,7 @@ impl<'a> Coordinator<'a> {
         Self {
             offset_ns,
             timing,
-            control,
+            stop,
             backlog,
             merger: Merger::new(&vec![1; threads], &stage.headline(), place),
             at_measure_start: None,
@@ -590,7 +591,7 @@ impl<'a> Coordinator<'a> {
             }
             // Also without a report: a worker whose clients are all silent has no other clock.
             if Instant::now() >= edge {
-                self.control.wake();
+                self.stop.wake();
                 edge = self.next_edge();
             }
         }
@@ -613,7 +614,7 @@ impl<'a> Coordinator<'a> {
             let clients_gone = self.outcome.clients_lost > 0 && cut_short;
             if let (true, Some(why)) = (clients_gone, self.last_loss.take()) {
                 self.outcome.ended = Ended::ServerLost(why);
-            } else if self.control.is_stopping() {
+            } else if self.stop.is_requested() {
                 self.outcome.ended = Ended::Interrupted;
             }
         }
@@ -650,14 +651,14 @@ impl<'a> Coordinator<'a> {
             Report::Aborted { worker } => {
                 self.outcome.first_aborted_on.get_or_insert(worker);
                 if self.stop_on_abort {
-                    self.control.kill();
+                    self.stop.at_once();
                 }
             }
             Report::Fatal(why) => {
                 if self.outcome.ended == Ended::Complete {
                     self.outcome.ended = Ended::Fatal(why);
                 }
-                self.control.stop();
+                self.stop.cleanly();
             }
             Report::Done { errors, unfinished, aborted, lost } => {
                 add_errors(&mut self.outcome.errors, errors);

@@ -24,7 +24,7 @@ use crate::pin::pin;
 use crate::stage::WhenDone;
 use crate::stopwatch::Stopwatch;
 use crate::usage::{be_punctual, thread_cpu_ns, thread_usage, usage_since};
-use crate::{Control, Tick};
+use crate::{Stop, Tick};
 use backoff::Backoff;
 use coalesce::Coalescing;
 use pgdyno_poll::{Poller, Ready, Waker};
@@ -90,7 +90,7 @@ impl Timing {
 
 /// Connections of a worker to the other threads.
 pub(crate) struct Channels<'a> {
-    pub(crate) control: &'a Control,
+    pub(crate) stop: &'a Stop,
     pub(crate) when_done: Option<&'a WhenDone>,
     pub(crate) reports: Sender<Report>,
     pub(crate) errands: Errands,
@@ -224,7 +224,7 @@ impl<'a> Worker<'a> {
         loop {
             self.pass_edges(now);
             if self.phase != Phase::Drain
-                && (self.channels.control.is_stopping()
+                && (self.channels.stop.is_requested()
                     || self.is_stage_over()
                     || self.fleet.active() + self.reviving == 0)
             {
@@ -307,7 +307,7 @@ impl<'a> Worker<'a> {
             self.group_is_done = true;
             when_done.thread_is_done();
             if when_done.is_over() {
-                self.channels.control.wake();
+                self.channels.stop.wake();
             }
         }
         when_done.is_over()
@@ -317,7 +317,7 @@ impl<'a> Worker<'a> {
     fn is_drained(&self, now: Tick) -> bool {
         self.phase == Phase::Drain
             && (self.fleet.active() == 0
-                || self.channels.control.is_killing()
+                || self.channels.stop.is_at_once()
                 || self.phase_end.is_some_and(|end| now >= end))
     }
 
@@ -606,8 +606,8 @@ impl<'a> Worker<'a> {
             unfinished.iter().filter_map(|&i| self.links[i].as_ref().map(|link| (*link.cancel).clone())).collect();
         if !running.is_empty() {
             let interrupter = Interrupter::new();
-            self.channels.control.interrupts_cancelling(&interrupter);
-            let patience = if self.channels.control.is_killing() { CANCELLING_AT_ONCE } else { CANCELLING };
+            self.channels.stop.interrupts_cancelling(&interrupter);
+            let patience = if self.channels.stop.is_at_once() { CANCELLING_AT_ONCE } else { CANCELLING };
             cancel_all(&running, patience, &interrupter);
         }
         for link in self.links.iter_mut().flatten() {

@@ -3,7 +3,7 @@
 #[path = "sockets/mixed.rs"]
 mod mixed;
 
-use pgdyno_engine::{Audience, Backend, Control, Ended, RunSpec, run};
+use pgdyno_engine::{Audience, Backend, Ended, RunSpec, Stop, run};
 use pgdyno_measure::{Part, Totals, broken_identities, broken_schedule};
 use pgdyno_testing::postgres;
 use pgdyno_testing::server::Server;
@@ -42,7 +42,7 @@ fn writers_run_beside_readers_then_each_query_once() {
     };
     let caps = Capabilities::default();
     let options = server.options();
-    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
     assert_eq!((&outcome.ended, outcome.errors.len(), outcome.cancelled_in_flight), (&Ended::Complete, 0, 0));
     let [writers, readers] = [0, 1].map(|group| sum(outcome.groups[group].phases()));
     let last = &outcome.later_stages[0];

@@ -129,7 +129,7 @@ pub fn check(
     let database = Reached::reach(request.target, &workload, interrupt, events)?;
     let mut admin = database.admin()?;
     let workload = database.as_loaded(&mut admin, order, &source, &workload)?;
-    let access = database.access(interrupt.control.stop_flag());
+    let access = database.access(&interrupt.stop);
     let mut codes = Vec::new();
     if request.has_isolation {
         reach::admit_change(access.caps, "check --isolation")?;

@@ -168,7 +168,7 @@ impl Driver<'_> {
             team: team.team,
             task: &team.task(self.plan, &self.server),
             drive: &self.workload.drive,
-            control: &self.context.interrupt.control,
+            stop: &self.context.interrupt.stop,
         };
         let on_executions = &mut |ended: Vec<Execution>| {
             executions.borrow_mut().iter_mut().for_each(|kept| kept.add(&ended));
@@ -197,8 +197,8 @@ impl Driver<'_> {
         };
         let drive = &self.workload.drive;
         let spec = RunSpec { probe: self.server.is_watched.then_some(IDENTITY), ..spec(self.plan, pin) };
-        let control = &self.context.interrupt.control;
-        let ran = run(drive, self.server.caps, self.backend(), &spec, control, audience);
+        let stop = &self.context.interrupt.stop;
+        let ran = run(drive, self.server.caps, self.backend(), &spec, stop, audience);
         ran.map(|outcome| (outcome, Vec::new())).map_err(not_started)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use pgdyno_engine::Control;
+use pgdyno_engine::Stop;
 use pgdyno_net::{ConnectOptions, Interrupter, Lookout};
 
 use crate::events::{Event, EventSink};
@@ -14,9 +14,9 @@ use crate::failure::{Failure, Result};
 #[derive(Default)]
 pub struct Interrupt {
     /// Ends a run, cleanly or at once.
-    pub control: Control,
-    /// Whether everything is to end at once, including the steps after a run.
-    pub at_once: AtomicBool,
+    pub stop: Stop,
+    /// Ends the steps after a run, too.
+    pub last_stop: Stop,
     /// Whether the process that started this one has ended.
     pub orphaned: AtomicBool,
     /// Reports to the user; nothing else writes over a view.
@@ -87,7 +87,7 @@ impl Interrupt {
 
     /// Ends the run cleanly, without a message.
     pub fn end_cleanly(&self) {
-        self.control.stop();
+        self.stop.cleanly();
         if self.phase.load(Ordering::Acquire) == BEFORE {
             self.waits.interrupt();
         }
@@ -101,8 +101,8 @@ impl Interrupt {
 
     /// Ends everything at once, without a message.
     pub fn kill(&self) {
-        self.at_once.store(true, Ordering::Release);
-        self.control.kill();
+        self.last_stop.cleanly();
+        self.stop.at_once();
         self.waits.interrupt();
         self.last_waits.interrupt();
     }

@@ -5,10 +5,9 @@ pub(crate) mod durability;
 pub(crate) mod question;
 pub(crate) mod scenario;
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pgdyno_net::{ConnectOptions, Halt, Rows};
+use pgdyno_net::{ConnectOptions, Halt, Rows, Stop};
 use pgdyno_workload::{Capabilities, Check, CheckCost, DataSet, Expect, RowCount, Table};
 
 use crate::check::ask::{Answer, ask};
@@ -126,7 +125,7 @@ pub fn check(
     caps: &Capabilities,
     moment: Moment<'_>,
     progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<CheckReport, CheckError> {
     let began = Instant::now();
     let tables = data.tables(caps);

@@ -266,10 +266,10 @@ pub enum LoadError {
     /// The catalog could not be read.
     #[error("failed to find out what data exists: {0}")]
     Catalog(#[source] AdminError),
-    /// The stop flag was set.
+    /// An end was requested.
     #[error("interrupted; what was loaded so far is unusable, and the next load removes it")]
     Interrupted,
-    /// The stop flag was set; the server was asked what is there now.
+    /// An end was requested; the server was asked what is there now.
     #[error("interrupted; {0}")]
     Stopped(Remains),
     /// The answer to the COMMIT of a drop did not come.
@@ -282,7 +282,7 @@ pub enum LoadError {
         /// Why the answer did not come.
         source: Box<AdminError>,
     },
-    /// The stop flag was set, and the next load resumes this one.
+    /// An end was requested, and the next load resumes this one.
     #[error("interrupted; {GOES_ON}")]
     Suspended,
 }

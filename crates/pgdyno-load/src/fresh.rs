@@ -4,10 +4,10 @@
 //! exists from the first moment, when a comment could not. While a copy is in use, a session holds an advisory lock
 //! for it. A copy without that lock was left by a pgdyno that was killed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, quote};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, Stop, quote};
 use pgdyno_wire::SqlState;
 use sha2::{Digest as _, Sha256};
 
@@ -50,7 +50,7 @@ pub enum FreshError {
         /// The server's message.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The stop flag was set.
+    /// An end was requested.
     #[error("interrupted while database {template} was copied; {}", left_of(.left))]
     Interrupted {
         /// The database to copy.
@@ -220,12 +220,12 @@ impl Fresh {
     ///
     /// # Errors
     /// When the server fails to copy, or `stop` is set; no copy is left then.
-    pub fn make(template: &Template, run: &str, stop: &AtomicBool) -> Result<Self, FreshError> {
+    pub fn make(template: &Template, run: &str, stop: &Stop) -> Result<Self, FreshError> {
         let (name, beside) = (copy_name(run), template.beside.clone());
         let method = CopyMethod::Files;
         let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, method, notes: Vec::new() };
         let halt = Halt::new(stop);
-        // Every wait here, for a lock or for a disk, ends with the stop flag.
+        // Every wait here, for a lock or for a disk, ends with the `Stop`.
         let copied = halt.watched(|| fresh.copy(template, &halt));
         if !halt.is_set() {
             // The server has removed the rest of a failed copy; dropping this value removes what it did not.

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{Admin, CancelHandle, ConnectError, ConnectOptions, Interrupter, cancel_all};
+use crate::{Admin, CancelHandle, ConnectError, ConnectOptions, Interrupter, Stop, cancel_all};
 
-/// Interval between two looks at the stop flag.
+/// Interval between two looks at the `Stop`.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Interval between cancel requests: one that arrives between two statements is lost.
 const REPEAT: Duration = Duration::from_millis(200);
@@ -30,7 +30,7 @@ struct Running {
 #[derive(Debug)]
 pub struct Halt<'a> {
     /// Set from outside: Ctrl-C.
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
     /// Set here: a connection failed, so the others stop.
     failed: AtomicBool,
     /// Whether there is nothing left to watch.
@@ -43,7 +43,7 @@ pub struct Halt<'a> {
 impl<'a> Halt<'a> {
     /// Returns one that ends everything once `stop` is set.
     #[must_use]
-    pub fn new(stop: &'a AtomicBool) -> Self {
+    pub fn new(stop: &'a Stop) -> Self {
         Self {
             stop,
             failed: AtomicBool::new(false),
@@ -59,10 +59,10 @@ impl<'a> Halt<'a> {
         self.is_interrupted() || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the stop flag is set.
+    /// Returns true if an end was requested.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_requested()
     }
 
     /// Ends everything. Returns true if this was the first failure.

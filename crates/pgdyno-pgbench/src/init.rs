@@ -12,10 +12,9 @@ mod progress;
 pub(crate) mod session;
 mod sql;
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pgdyno_net::{ConnectOptions, Halt};
+use pgdyno_net::{ConnectOptions, Halt, Stop};
 
 use self::session::Session;
 use crate::connect::{self, Ask};
@@ -32,7 +31,7 @@ pub fn init(
     target: &mut ConnectOptions,
     ask: Ask<'_>,
     io: &mut Io<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<(), Failure> {
     let halt = Halt::new(stop);
     *target = halt.options(target);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 
-use pgdyno_engine::Control;
+use pgdyno_engine::Stop;
 use pgdyno_net::{ConnectOptions, Env, Lookout};
 
 use crate::connect::{self, Ask};
@@ -29,7 +29,7 @@ pub struct World<'a> {
     /// Makes Ctrl-C end the benchmark or the initialization; called after the options were parsed.
     pub listen: &'a mut dyn FnMut() -> io::Result<()>,
     /// Ctrl-C ends it.
-    pub control: &'a Control,
+    pub stop: &'a Stop,
     /// Reports what long waits before the benchmark are for.
     pub lookout: &'a Lookout,
 }
@@ -76,7 +76,7 @@ fn execute(
             io.verbose = options.debug;
             listen(world.listen)?;
             let mut target = target(&options.target, world.env, io, "initialization")?.reported_by(world.lookout);
-            init::init(&options, &mut target, world.ask, io, world.control.stop_flag())?;
+            init::init(&options, &mut target, world.ask, io, world.stop)?;
         }
         Parsed::Run(options) => {
             io.verbose = options.debug;
@@ -84,7 +84,7 @@ fn execute(
             listen(world.listen)?;
             let mut target = target(&options.target, world.env, io, "setup")?.reported_by(world.lookout);
             let sources = library.sources(&options);
-            let ran = run::run(&options, sources, &mut target, world.ask, io, world.control, observer)?;
+            let ran = run::run(&options, sources, &mut target, world.ask, io, world.stop, observer)?;
             return Ok(match observer.ended(&options, &ran) {
                 Ok(()) => ran.exit_code,
                 Err(failure) => {

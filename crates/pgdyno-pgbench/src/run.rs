@@ -6,7 +6,7 @@ pub(crate) mod ran;
 mod setup;
 
 use pgdyno_engine::{
-    Arrivals, Audience, Backend, ConnectFailed, Control, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec,
+    Arrivals, Audience, Backend, ConnectFailed, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec, Stop,
     raise_file_limit,
 };
 use pgdyno_measure::Phase;
@@ -42,12 +42,12 @@ pub fn run(
     target: &mut ConnectOptions,
     ask: Ask<'_>,
     io: &mut Io<'_>,
-    control: &Control,
+    stop: &Stop,
     observer: &mut dyn BenchmarkObserver,
 ) -> Result<Ran, Failure> {
     // A limit that is too low was reported when the options were parsed.
     let _ = raise_file_limit(options.clients);
-    let set_up = set_up(options, target, ask, io, control, observer)?;
+    let set_up = set_up(options, target, ask, io, stop, observer)?;
     let workload = scripted::build(Spec {
         id: "pgbench".to_owned(),
         summary: "scripts of the drop-in for pgbench".to_owned(),
@@ -62,7 +62,7 @@ pub fn run(
     })
     .map_err(|error| crate::scripts::refused(&error))?;
     let journal = options.log.as_ref().map(|log| Journal::open(log, options)).transpose()?;
-    let outcome = drive(options, &workload, target, io, control, journal.as_ref(), observer)?;
+    let outcome = drive(options, &workload, target, io, stop, journal.as_ref(), observer)?;
     // The report is printed even if the log fails.
     let logged = journal.map_or(Ok(()), Journal::close);
     let aborted = outcome.clients_aborted + outcome.clients_lost > 0;
@@ -79,7 +79,7 @@ pub fn run(
         } else if let Ended::Fatal(why) = &outcome.ended {
             io.error(&format!("Run was aborted; the above results are incomplete: {why}"));
             EXIT_ABORTED
-        } else if control.is_stopping() {
+        } else if stop.is_requested() {
             io.error("Run was interrupted; the above results are incomplete.");
             EXIT_INTERRUPTED
         } else {
@@ -97,17 +97,17 @@ fn set_up(
     target: &mut ConnectOptions,
     ask: Ask<'_>,
     io: &mut Io<'_>,
-    control: &Control,
+    stop: &Stop,
     observer: &mut dyn BenchmarkObserver,
 ) -> Result<SetUp, Failure> {
-    let halt = Halt::new(control.stop_flag());
+    let halt = Halt::new(stop);
     let mut watched = halt.options(target);
     let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, observer));
     // With the password that the user entered.
     // No session beside the clients asks what they wait for.
     *target = watched.uninterrupted().unreported();
     match set_up {
-        Err(_) if control.is_stopping() => Err(interrupted("before the clients connected")),
+        Err(_) if stop.is_requested() => Err(interrupted("before the clients connected")),
         set_up => set_up,
     }
 }
@@ -192,7 +192,7 @@ fn drive(
     workload: &Scripted,
     target: &ConnectOptions,
     io: &mut Io<'_>,
-    control: &Control,
+    stop: &Stop,
     journal: Option<&Journal>,
     observer: &mut dyn BenchmarkObserver,
 ) -> Result<RunOutcome, Failure> {
@@ -222,7 +222,7 @@ fn drive(
         start: &mut || Some(std::time::Instant::now()),
     };
     let caps = Capabilities::default();
-    pgdyno_engine::run(&workload.drive(), &caps, Backend::Server(target), &spec, control, audience).map_err(|error| {
+    pgdyno_engine::run(&workload.drive(), &caps, Backend::Server(target), &spec, stop, audience).map_err(|error| {
         match error {
             RunError::Connect(ConnectFailed::Refused { connected, source, .. }) => {
                 Failure::error(connect::refusal(&source))

@@ -31,7 +31,7 @@ pub fn private_server(
     let (shown_as, has_settings) = (target.name(), !target.settings.is_empty());
     let mut server = target.hold(wanted, demand, progress)?;
     server.announce(progress)?;
-    let stop = interrupt.control.stop_flag();
+    let stop = &interrupt.stop;
     interrupt.attribute_to_signal(load_before_runs(&mut server, &planned.plan, &planned.workload, progress, stop))?;
     direct(order, &server, shown_as, has_settings)?;
     Ok(Some(server))

@@ -15,6 +15,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::target::own_program;
+use pgdyno_net::StopLevel;
 use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -73,7 +74,7 @@ fn locked(path: &Path, interrupt: &Interrupt) -> Result<File> {
     loop {
         match log.try_lock() {
             Ok(()) => return Ok(log),
-            Err(TryLockError::WouldBlock) if !interrupt.control.is_stopping() => std::thread::sleep(POLL_INTERVAL),
+            Err(TryLockError::WouldBlock) if !interrupt.stop.is_requested() => std::thread::sleep(POLL_INTERVAL),
             Err(error) => return Err(tried(&error)),
         }
     }
@@ -84,31 +85,12 @@ pub(crate) fn lives(log: &Path) -> bool {
     File::open(log).is_ok_and(|log| matches!(log.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// What a process is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Request {
-    GoOn,
-    EndCleanly,
-    EndAtOnce,
-}
-
-impl Request {
-    /// Returns what the user asks for.
-    fn of_user(interrupt: &Interrupt) -> Self {
-        match (interrupt.control.is_killing(), interrupt.control.is_stopping()) {
-            (true, _) => Self::EndAtOnce,
-            (_, true) => Self::EndCleanly,
-            _ => Self::GoOn,
-        }
-    }
-
-    /// Returns what the time limit asks for, some time after the beginning.
-    fn of_limit(limit: Option<Duration>, elapsed: Duration) -> Self {
-        match limit {
-            Some(limit) if elapsed > limit + GRACE => Self::EndAtOnce,
-            Some(limit) if elapsed > limit => Self::EndCleanly,
-            _ => Self::GoOn,
-        }
+/// Returns what the time limit asks for, some time after the beginning.
+fn level_of_limit(limit: Option<Duration>, elapsed: Duration) -> StopLevel {
+    match limit {
+        Some(limit) if elapsed > limit + GRACE => StopLevel::AtOnce,
+        Some(limit) if elapsed > limit => StopLevel::Cleanly,
+        _ => StopLevel::GoOn,
     }
 }
 
@@ -132,8 +114,8 @@ impl Process {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            let (user, limit) = (Request::of_user(interrupt), Request::of_limit(self.time_limit, self.began.elapsed()));
-            is_late |= user == Request::GoOn && limit > Request::GoOn;
+            let (user, limit) = (interrupt.stop.level(), level_of_limit(self.time_limit, self.began.elapsed()));
+            is_late |= user == StopLevel::GoOn && limit > StopLevel::GoOn;
             self.ask(user.max(limit), pid)?;
             on_poll(self.began.elapsed());
             std::thread::sleep(POLL_INTERVAL);
@@ -146,12 +128,12 @@ impl Process {
     }
 
     /// Asks the process to go on or to end; kills it if it does not end at once.
-    fn ask(&mut self, request: Request, pid: Option<Pid>) -> std::io::Result<()> {
-        if request >= Request::EndCleanly {
+    fn ask(&mut self, level: StopLevel, pid: Option<Pid>) -> std::io::Result<()> {
+        if level >= StopLevel::Cleanly {
             drop(self.input.take());
         }
-        match (request, self.killed_at, pid) {
-            (Request::EndAtOnce, None, Some(pid)) => {
+        match (level, self.killed_at, pid) {
+            (StopLevel::AtOnce, None, Some(pid)) => {
                 // Two different signals: two of the same kind could arrive as one.
                 for signal in [Signal::TERM, Signal::INT] {
                     let _ = kill_process(pid, signal);
@@ -159,7 +141,7 @@ impl Process {
                 self.killed_at = Some(Instant::now());
                 Ok(())
             }
-            (Request::EndAtOnce, Some(since), _) if since.elapsed() > AT_ONCE => self.child.kill(),
+            (StopLevel::AtOnce, Some(since), _) if since.elapsed() > AT_ONCE => self.child.kill(),
             _ => Ok(()),
         }
     }
@@ -184,7 +166,7 @@ mod tests {
         assert_eq!((late.status.code(), late.is_late), (Some(7), true));
         let stop = |elapsed| {
             if elapsed > Duration::from_millis(30) {
-                interrupt.control.stop();
+                interrupt.stop.cleanly();
             }
         };
         let stopped = process(until_eof, Some(Duration::from_secs(60))).wait(&interrupt, &stop).unwrap();
@@ -194,7 +176,7 @@ mod tests {
     #[test]
     fn a_process_that_is_to_end_at_once_gets_a_signal() {
         let interrupt = Interrupt::default();
-        interrupt.control.kill();
+        interrupt.stop.at_once();
         let killed = process("sleep 60; exit 7", None).wait(&interrupt, &|_| ()).unwrap();
         assert!(killed.status.code().is_none() && !killed.is_late);
     }
@@ -202,8 +184,8 @@ mod tests {
     #[test]
     fn a_time_limit_asks_cleanly_first_and_then_at_once() {
         let limit = Some(Duration::from_secs(5));
-        let asked = [4, 6, 36].map(|seconds| Request::of_limit(limit, Duration::from_secs(seconds)));
-        assert_eq!(asked, [Request::GoOn, Request::EndCleanly, Request::EndAtOnce]);
-        assert_eq!(Request::of_limit(None, Duration::from_secs(3600)), Request::GoOn);
+        let asked = [4, 6, 36].map(|seconds| level_of_limit(limit, Duration::from_secs(seconds)));
+        assert_eq!(asked, [StopLevel::GoOn, StopLevel::Cleanly, StopLevel::AtOnce]);
+        assert_eq!(level_of_limit(None, Duration::from_secs(3600)), StopLevel::GoOn);
     }
 }

@@ -63,7 +63,7 @@ impl Runner<'_> {
         is_usable: fn(&RunRecord) -> bool,
         failed: &str,
     ) -> Step<(PathBuf, RunRecord)> {
-        if self.interrupt.control.is_stopping() {
+        if self.interrupt.stop.is_requested() {
             return Err(Stopped::Interrupted);
         }
         match ended.record {

@@ -132,7 +132,7 @@ pub(crate) fn carry_out<S: Study>(
 
 fn measure<S: Study>(study: &mut S, mut clock: Clock, interrupt: &Interrupt) -> Step<End> {
     while let Some(step) = study.next() {
-        if interrupt.control.is_stopping() {
+        if interrupt.stop.is_requested() {
             return Ok(End::Interrupted);
         }
         if !clock.has_room(study.expected_s(&step, clock.longest_s)) {
@@ -178,7 +178,7 @@ mod tests {
                 return Err(Failure::new(Code::Hook, "a hook failed").into());
             }
             if let Some((_, interrupt)) = self.interrupted.filter(|(nth, _)| *nth == step) {
-                interrupt.control.stop();
+                interrupt.stop.cleanly();
             }
             self.measured.push(step);
             Ok(())

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use pgdyno_engine::Control;
+use pgdyno_engine::Stop;
 use pgdyno_life::events::Event;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
@@ -83,17 +83,17 @@ pub(crate) fn end_with_input(interrupt: &Arc<Interrupt>) -> Result<()> {
 
 /// Handles signals for the drop-in: the first one ends the benchmark at once, and is stored in `caught`. Signals that
 /// were ignored when the program started stay ignored.
-pub(crate) fn listen_as_pgbench(control: &Arc<Control>, caught: &Caught) -> std::io::Result<()> {
+pub(crate) fn listen_as_pgbench(stop: &Arc<Stop>, caught: &Caught) -> std::io::Result<()> {
     let wanted: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(|signal| !pgdyno_live::is_ignored(*signal)).collect();
     let mut signals = Signals::new(wanted)?;
-    let (control, caught) = (Arc::clone(control), caught.clone());
+    let (stop, caught) = (Arc::clone(stop), caught.clone());
     thread::Builder::new().name("pgdyno-signals".to_owned()).spawn(move || {
         for (nth, signal) in signals.forever().enumerate() {
             if nth > 0 {
                 drop(signal_hook::low_level::emulate_default_handler(signal));
             }
             caught.set(signal);
-            control.kill();
+            stop.at_once();
         }
     })?;
     Ok(())

@@ -1,6 +1,6 @@
 //! The whole engine with its sockets: select-only against a server that is given.
 
-use pgdyno_engine::{Audience, Backend, Control, Ended, Rules, RunSpec, run};
+use pgdyno_engine::{Audience, Backend, Ended, Rules, RunSpec, Stop, run};
 use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_workload::Capabilities;
 use pgdyno_workloads::registry;
@@ -18,7 +18,7 @@ pub(crate) fn drive(dsn: &str, clients: u32, transactions: u64) {
         start: &mut || Some(std::time::Instant::now()),
     };
     let caps = Capabilities::default();
-    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Control::new(), audience);
+    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Stop::new(), audience);
     let outcome = outcome.expect("a server that lets all clients in");
     assert_eq!(outcome.ended, Ended::Complete);
     assert_eq!(outcome.measured.part.all().committed, u64::from(clients) * transactions);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use pgdyno_measure::{PartInterval, Shape};
+use pgdyno_net::Stop;
 use pgdyno_workload::{Arrivals, Capabilities, Rate};
 
 use super::*;
@@ -28,9 +29,9 @@ fn threads(
     service_ns: fn(u64) -> u64,
     is_logged: bool,
 ) -> Vec<Thread> {
-    let control = Control::new();
+    let stop = Stop::new();
     let scripts = RunScripts::new(drive, &Capabilities::default());
-    let run = StagedRun { scripts, backend: Backend::None, spec, control: &control };
+    let run = StagedRun { scripts, backend: Backend::None, spec, stop: &stop };
     let stage = StageSpec::new(&drive.stages[0], spec).unwrap();
     own.map(|thread| {
         let sent = RefCell::new(Vec::new());

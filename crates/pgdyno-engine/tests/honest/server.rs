@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Audience, Backend, Control, Observer, RunOutcome, RunSpec, TxEnd, run};
+use pgdyno_engine::{Audience, Backend, Observer, RunOutcome, RunSpec, Stop, TxEnd, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{QueryMode, backend, frontend};
 use pgdyno_workload::Capabilities;
@@ -107,8 +107,7 @@ impl Server {
         };
         let caps = Capabilities::default();
         let spec = RunSpec { mode: QueryMode::Simple, measure_ns: None, ..spec };
-        let outcome =
-            run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+        let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
         let ends = std::mem::take(&mut *ends.lock().unwrap());
         (outcome, ends)
     }

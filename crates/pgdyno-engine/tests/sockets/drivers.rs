@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Audience, Backend, Control, RunError, RunOutcome, RunSpec, Share, run};
+use pgdyno_engine::{Audience, Backend, RunError, RunOutcome, RunSpec, Share, Stop, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::Capabilities;
@@ -50,7 +50,7 @@ fn drive(directory: &Path, spec: &RunSpec, start: &mut dyn FnMut() -> Option<Ins
     let drive = pgdyno_workloads::registry::build("tpcb-like", []).unwrap().drive;
     let options = ConnectOptions::for_socket(directory, 5432, "test", "test");
     let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None, start };
-    run(&drive, &Capabilities::default(), Backend::Server(&options), spec, &Control::new(), audience)
+    run(&drive, &Capabilities::default(), Backend::Server(&options), spec, &Stop::new(), audience)
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use pgdyno_engine::{
-    Audience, Backend, ConnectFailed, Control, Ended, FileLimit, Rules, RunError, RunOutcome, RunSpec,
-    raise_file_limit, run,
+    Audience, Backend, ConnectFailed, Ended, FileLimit, Rules, RunError, RunOutcome, RunSpec, Stop, raise_file_limit,
+    run,
 };
 use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_wire::{QueryMode, Wire};
@@ -29,19 +29,14 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 }
 
 /// A run, ended by `control`, that nobody listens to.
-fn drive(
-    workload: &Drive,
-    options: &ConnectOptions,
-    spec: &RunSpec,
-    control: &Control,
-) -> Result<RunOutcome, RunError> {
+fn drive(workload: &Drive, options: &ConnectOptions, spec: &RunSpec, stop: &Stop) -> Result<RunOutcome, RunError> {
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |_| {},
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    run(workload, &Capabilities::default(), Backend::Server(options), spec, control, audience)
+    run(workload, &Capabilities::default(), Backend::Server(options), spec, stop, audience)
 }
 
 struct Script {
@@ -103,7 +98,7 @@ fn a_thread_that_dies_fails_the_run_and_what_was_measured_stays() {
             interval_ns: 10_000_000,
             ..RunSpec::default()
         };
-        drive(&workload, &options, &spec, &Control::new()).unwrap()
+        drive(&workload, &options, &spec, &Stop::new()).unwrap()
     });
     assert!(
         matches!(&outcome.ended, Ended::Fatal(why) if why.contains("pgdyno-1") && why.contains("on purpose")),
@@ -157,7 +152,7 @@ fn rows_without_end_starve_neither_the_clock_nor_the_other_clients() {
             grace_ns: 100_000_000,
             ..RunSpec::default()
         };
-        drive(&workload, &options, &spec, &Control::new()).unwrap()
+        drive(&workload, &options, &spec, &Stop::new()).unwrap()
     });
     assert_eq!((outcome.ended.clone(), outcome.cancelled_in_flight), (Ended::Complete, 1));
     assert!(committed(&outcome) > 10, "the other client works meanwhile: {}", committed(&outcome));
@@ -228,7 +223,7 @@ fn a_thousand_requests_to_cancel_that_nobody_answers_take_one_deadline() {
             grace_ns: 100_000_000,
             ..RunSpec::default()
         };
-        let outcome = drive(&select_only(), &at(directory.path()), &spec, &Control::new()).unwrap();
+        let outcome = drive(&select_only(), &at(directory.path()), &spec, &Stop::new()).unwrap();
         (outcome, waiting[1].load(Ordering::SeqCst))
     });
     assert_eq!((outcome.ended, outcome.cancelled_in_flight), (Ended::Complete, CLIENTS as usize));
@@ -245,13 +240,13 @@ fn a_second_signal_ends_the_sending_of_requests_to_cancel() {
     let (outcome, cancels) = ends(|| {
         let directory = tempfile::tempdir().unwrap();
         let waiting = silent_after(directory.path(), CLIENTS as usize, Some);
-        let control = Arc::new(Control::new());
-        let (killer, seen) = (Arc::clone(&control), Arc::clone(&waiting));
+        let stop = Arc::new(Stop::new());
+        let (killer, seen) = (Arc::clone(&stop), Arc::clone(&waiting));
         std::thread::spawn(move || {
             while seen[1].load(Ordering::SeqCst) == 0 {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            killer.kill();
+            killer.at_once();
         });
         let spec = RunSpec {
             clients: CLIENTS,
@@ -260,7 +255,7 @@ fn a_second_signal_ends_the_sending_of_requests_to_cancel() {
             grace_ns: 100_000_000,
             ..RunSpec::default()
         };
-        let outcome = drive(&select_only(), &at(directory.path()), &spec, &control).unwrap();
+        let outcome = drive(&select_only(), &at(directory.path()), &spec, &stop).unwrap();
         (outcome, waiting[1].load(Ordering::SeqCst))
     });
     assert_eq!(outcome.cancelled_in_flight, CLIENTS as usize);
@@ -284,7 +279,7 @@ fn connections_that_are_made_anew_keep_to_their_time_and_to_the_runs() {
                 reconnect_ns: reconnect_s * 1_000_000_000,
                 ..RunSpec::default()
             };
-            drive(&select_only(), &at(directory.path()), &spec, &Control::new()).unwrap()
+            drive(&select_only(), &at(directory.path()), &spec, &Stop::new()).unwrap()
         });
         assert!(outcome.clients_lost == 6, "{:?}", outcome.ended);
         if measure_s > reconnect_s {
@@ -312,7 +307,7 @@ fn a_connection_for_a_transaction_that_never_comes_does_not_hold_up_the_end() {
             rules: Rules { connect_each: true, ..Rules::default() },
             ..RunSpec::default()
         };
-        drive(&select_only(), &at(directory.path()), &spec, &Control::new()).unwrap()
+        drive(&select_only(), &at(directory.path()), &spec, &Stop::new()).unwrap()
     });
     assert_eq!((outcome.ended.clone(), outcome.clients_aborted, committed(&outcome)), (Ended::Complete, 0, 3));
 }
@@ -322,16 +317,16 @@ fn clients_that_wait_to_be_let_in_end_when_they_are_asked_to() {
     let ended = ends(|| {
         let directory = tempfile::tempdir().unwrap();
         let waiting = silent_after(directory.path(), 1, Some);
-        let control = Arc::new(Control::new());
-        let stopper = Arc::clone(&control);
+        let stop = Arc::new(Stop::new());
+        let stopper = Arc::clone(&stop);
         std::thread::spawn(move || {
             while waiting[0].load(Ordering::SeqCst) < 3 {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            stopper.stop();
+            stopper.cleanly();
         });
         let spec = RunSpec { clients: 4, ..RunSpec::default() };
-        drive(&select_only(), &at(directory.path()), &spec, &control).map(|outcome| outcome.ended)
+        drive(&select_only(), &at(directory.path()), &spec, &stop).map(|outcome| outcome.ended)
     });
     assert!(
         matches!(ended, Err(RunError::Connect(ConnectFailed::Interrupted { connected: 1, clients: 4 }))),

@@ -1,6 +1,7 @@
 //! Servers that kill sessions or talk without end, connections that are left in a block, commands that end late.
 
 use super::*;
+use pgdyno_net::Stop;
 
 /// A server that lets sessions in and kills them is not asked for as many as it can kill.
 #[test]
@@ -81,7 +82,7 @@ fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
     let rules = Rules { transactions: Some(4), ..Rules::default() };
     let spec = RunSpec { clients: 8, measure_ns: None, interval_ns: 40_000_000, rules, ..RunSpec::default() };
     let caps = Capabilities::default();
-    run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
     let ends = ends.lock().unwrap();
     assert_eq!(ends.len(), 32);
     // A border at another time is that of the window, which ends with the last transaction and holds it.
@@ -134,7 +135,7 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
     let spec = RunSpec { threads: 1, clients: 1, mode: QueryMode::Simple, ..transactions(1, Rules::default()) };
     let caps = Capabilities::default();
-    let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
     let dropped: u64 = outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();
     assert_eq!((committed(&outcome), notices + dropped), (1, NOTICES as u64));
     assert!(dropped > NOTICES as u64 / 2, "{dropped}");

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Observer, Rules, RunOutcome, RunSpec, TxEnd, run};
+use pgdyno_engine::{Audience, Backend, Ended, Event, Observer, Rules, RunOutcome, RunSpec, Stop, TxEnd, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{ErrorClass, QueryMode};
 use pgdyno_workload::{Capabilities, Note};
@@ -60,7 +60,7 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
-    run(&drive, &Capabilities::default(), Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
+    run(&drive, &Capabilities::default(), Backend::Server(&options), &spec, &Stop::new(), audience).unwrap()
 }
 
 /// Nothing but the coordinator tells the workers that time passes while no reply comes.
@@ -198,7 +198,7 @@ fn run_script_as(
     };
     let caps = Capabilities::default();
     let spec = RunSpec { clients, mode: QueryMode::Simple, ..spec };
-    let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
     refused.sort_unstable();
     (outcome, refused)
 }

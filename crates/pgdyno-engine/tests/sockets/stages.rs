@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use pgdyno_engine::{Audience, Backend, Control, Ended, Event, RunOutcome, RunSpec, Share, run};
+use pgdyno_engine::{Audience, Backend, Ended, Event, RunOutcome, RunSpec, Share, Stop, run};
 use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::QueryMode;
@@ -33,7 +33,7 @@ fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
         start: &mut || Some(std::time::Instant::now()),
     };
     let caps = Capabilities::default();
-    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
     (outcome, intervals, seen.queries.load(Ordering::SeqCst))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Control, Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome, Share};
+use pgdyno_engine::{Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome, Share, Stop};
 use pgdyno_measure::{Delays, Merger, Phase, Phases, Shape, StagePlace, Totals};
 use pgdyno_meet::{JobEnd, MemberEnd, News};
 use pgdyno_results::{ClientRecord, DriverRecord, DriverStageRecord, Execution};
@@ -32,7 +32,7 @@ pub(crate) struct TeamDrive<'a> {
     /// The task of the first agent in the first stage.
     pub(crate) task: &'a DriveTask,
     pub(crate) drive: &'a Drive,
-    pub(crate) control: &'a Control,
+    pub(crate) stop: &'a Stop,
 }
 
 impl TeamDrive<'_> {
@@ -65,7 +65,7 @@ impl TeamDrive<'_> {
                     }
                 }
                 (Some((outcome, drivers)), Err(not_begun)) => {
-                    outcome.ended = not_begun.end_of(stage.stage.name, self.control);
+                    outcome.ended = not_begun.end_of(stage.stage.name, self.stop);
                     for (driver, why) in drivers.iter_mut().zip(not_begun.lost) {
                         driver.lost = driver.lost.take().or(why);
                     }
@@ -86,11 +86,11 @@ impl TeamDrive<'_> {
         origin: Option<Instant>,
         first_interval: u64,
     ) -> StageOfTeam<'a> {
-        let Self { team, task, drive, control } = *self;
+        let Self { team, task, drive, stop } = *self;
         let threads = spec(&task.plan, Vec::new()).threads_of(stage.clients(task.plan.clients));
         let share = |driver| Share { driver, drivers: team.len() }.threads(threads).len();
         let threads = (0..team.len()).map(share).collect();
-        StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, control }
+        StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, stop }
     }
 }
 
@@ -129,7 +129,7 @@ struct StageOfTeam<'a> {
     /// Start of the first stage; `None` in that.
     origin: Option<Instant>,
     first_interval: u64,
-    control: &'a Control,
+    stop: &'a Stop,
 }
 
 /// A stage that has ended.
@@ -156,9 +156,9 @@ impl From<Failure> for NotBegun {
 
 impl NotBegun {
     /// Returns how a run ended whose later stage did not begin.
-    fn end_of(&self, stage: &str, control: &Control) -> Ended {
+    fn end_of(&self, stage: &str, stop: &Stop) -> Ended {
         match self.lost.iter().any(Option::is_some) {
-            _ if control.is_stopping() => Ended::Interrupted,
+            _ if stop.is_requested() => Ended::Interrupted,
             true => Ended::DriverLost(format!("{}, before stage '{stage}' began", self.failure.text())),
             false => Ended::Fatal(format!("stage '{stage}' could not begin: {}", self.failure.text())),
         }
@@ -233,9 +233,7 @@ impl StageOfTeam<'_> {
     /// Returns why the stage did not begin.
     fn not_begun(&self, end: &JobEnd) -> NotBegun {
         let failure = match &end.failure {
-            _ if self.control.is_stopping() => {
-                Failure::new(Code::Interrupted, "interrupted while the agents connected")
-            }
+            _ if self.stop.is_requested() => Failure::new(Code::Interrupted, "interrupted while the agents connected"),
             Some(why) => Failure::new(Code::Start, self.team.named(why)),
             None => Failure::new(Code::Start, "the meeting server's clock is not known"),
         };
@@ -258,11 +256,11 @@ impl<'a> StageLoop<'a> {
 
     /// Tells the agents to stop, once for each way, if the user asks for it or an agent cannot be read.
     fn pass_on_stop(&mut self) {
-        let control = self.stage.control;
-        let asked = (control.is_stopping() || self.intake.unreadable.is_some()).then(|| control.is_killing());
+        let stop = self.stage.stop;
+        let asked = (stop.is_requested() || self.intake.unreadable.is_some()).then(|| stop.is_at_once());
         if asked.is_some() && self.stopped != asked {
             self.stopped = asked;
-            self.stage.team.stop(control.is_killing());
+            self.stage.team.stop(stop.is_at_once());
         }
     }
 
@@ -433,7 +431,7 @@ impl StageOfTeam<'_> {
             (_, Some(why), _) if lost => Ended::DriverLost(self.team.named(why)),
             (_, Some(why), _) => Ended::Fatal(self.team.named(why)),
             (_, _, Some(why)) => Ended::ServerLost(why),
-            _ if self.control.is_stopping() => Ended::Interrupted,
+            _ if self.stop.is_requested() => Ended::Interrupted,
             _ => Ended::Complete,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
 use pgdyno_engine::{
-    Audience, Backend, Control, Ended, Event, FileLimit, RunError, RunSpec, Share, raise_file_limit, run,
+    Audience, Backend, Ended, Event, FileLimit, RunError, RunSpec, Share, Stop, raise_file_limit, run,
 };
 use pgdyno_net::{Admin, ConnectError, ConnectOptions};
 use pgdyno_plan::{LoadingOrder, Plan, TargetOrder};
@@ -79,7 +79,7 @@ pub(super) fn look(task: &LookTask, allowed: &Allowed) -> std::result::Result<Lo
 }
 
 /// Helps with a load.
-pub(super) fn load(task: &LoadTask, allowed: &Allowed, control: &Control) -> std::result::Result<u64, String> {
+pub(super) fn load(task: &LoadTask, allowed: &Allowed, stop: &Stop) -> std::result::Result<u64, String> {
     let failed = |failure: Failure| failed(&failure);
     let target = allowed.target(Asked { target: Some(&task.target), database: Some(&task.database) })?;
     let options = target.given().ok_or("a load needs a server that was given")?;
@@ -90,7 +90,6 @@ pub(super) fn load(task: &LoadTask, allowed: &Allowed, control: &Control) -> std
     let data = data.ok_or("this agent's program makes other rows of the load's parameters")?;
     let loading = LoadingOrder { loaders: task.loaders, ..LoadingOrder::default() };
     let loaders = LoadSettings::of_step(&loading).options(false, false).loaders;
-    let stop = control.stop_flag();
     let loaded = pgdyno_load::help(options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
     loaded.map_err(|error| failed(Failure::new(Code::Load, error)))
 }
@@ -99,7 +98,7 @@ pub(super) fn load(task: &LoadTask, allowed: &Allowed, control: &Control) -> std
 pub(super) fn drive(
     task: &DriveTask,
     allowed: &Allowed,
-    control: &Control,
+    stop: &Stop,
     moment: &Receiver<Instant>,
     sender: &Sender<TaskMessage>,
 ) -> std::result::Result<Done, String> {
@@ -131,7 +130,7 @@ pub(super) fn drive(
         (Some(options), None) => Backend::Server(options),
         (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
     };
-    let outcome = run(&workload.drive, &task.caps, backend, &spec, control, audience);
+    let outcome = run(&workload.drive, &task.caps, backend, &spec, stop, audience);
     // Those that were still under way ended after the last interval.
     reporter.executions();
     let outcome = outcome.map_err(|error| match error {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::Control;
+use pgdyno_engine::Stop;
 use pgdyno_meet::Action;
 use pgdyno_meet::postgres::{MeetError, Notice, Seat};
 use pgdyno_untrusted::TerminalText;
@@ -29,7 +29,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 /// A task in progress.
 struct Job {
     nth: u32,
-    control: Arc<Control>,
+    stop: Arc<Stop>,
     /// Gives the moment of the common start; dropping it calls the run off.
     begin: Option<Sender<Instant>>,
     messages: Receiver<TaskMessage>,
@@ -99,15 +99,15 @@ impl Agent<'_> {
 
     /// Ends the task if the user wants to end.
     fn heed_user(&mut self) {
-        let control = &self.interrupt.control;
-        if control.is_stopping() && self.ending.is_none() {
+        let stop = &self.interrupt.stop;
+        if stop.is_requested() && self.ending.is_none() {
             self.ending = Some(Instant::now());
             if let Some(job) = &mut self.job {
                 self.code = Code::Interrupted;
                 job.stop(false);
             }
         }
-        if control.is_killing()
+        if stop.is_at_once()
             && let Some(job) = &mut self.job
         {
             job.stop(true);
@@ -205,7 +205,7 @@ fn pass_on(seat: &mut Seat, nth: u32, message: TaskMessage, is_ending: bool, eve
 
 impl Job {
     fn begin(nth: u32, run: u64, task: &[u8], allowed: &Arc<Allowed>, events: &dyn EventSink) -> Option<Self> {
-        let control = Arc::new(Control::new());
+        let stop = Arc::new(Stop::new());
         let (begin, moment) = mpsc::channel();
         let (sender, messages) = mpsc::channel();
         let task = task::decode::<Task>(task);
@@ -224,7 +224,7 @@ impl Job {
             }
             _ => {}
         }
-        let (inner, allowed) = (Arc::clone(&control), Arc::clone(allowed));
+        let (inner, allowed) = (Arc::clone(&stop), Arc::clone(allowed));
         let work = move || {
             let done = task.and_then(|task| match task {
                 Task::Look(task) => look(&task, &allowed).map(Done::Looked),
@@ -235,11 +235,11 @@ impl Job {
             let _ = sender.send(TaskMessage::Did(done));
         };
         let thread = std::thread::Builder::new().name("pgdyno-task".to_owned()).spawn(work).ok()?;
-        Some(Self { nth, control, begin: Some(begin), messages, thread })
+        Some(Self { nth, stop, begin: Some(begin), messages, thread })
     }
 
     fn stop(&mut self, at_once: bool) {
         self.begin = None;
-        if at_once { self.control.kill() } else { self.control.stop() }
+        if at_once { self.stop.at_once() } else { self.stop.cleanly() }
     }
 }

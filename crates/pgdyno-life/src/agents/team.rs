@@ -182,11 +182,11 @@ impl Team {
     fn job(&self, tasks: Vec<Arc<[u8]>>, interrupt: &Interrupt) -> Result<JobEnd> {
         self.request(Request::Look { tasks });
         loop {
-            if interrupt.control.is_stopping() {
+            if interrupt.stop.is_requested() {
                 self.stop(true);
             }
             match self.next_message(POLL_INTERVAL)? {
-                Some(TeamMessage::News(News::Ended(_))) if interrupt.control.is_stopping() => {
+                Some(TeamMessage::News(News::Ended(_))) if interrupt.stop.is_requested() => {
                     return Err(Failure::new(Code::Interrupted, "interrupted while the agents looked at the target"));
                 }
                 Some(TeamMessage::News(News::Ended(end))) => return Ok(end),
@@ -270,7 +270,7 @@ impl GatheringAgents<'_> {
         let Self { wanted, wait, options, interrupt, events } = *self;
         let (begun, mut is_reported) = (Instant::now(), false);
         loop {
-            if interrupt.control.is_stopping() {
+            if interrupt.stop.is_requested() {
                 desk.close(RELEASING);
                 return Err(Failure::new(Code::Interrupted, "interrupted while waiting for agents"));
             }

@@ -60,7 +60,7 @@ pub(super) fn compare(
 }
 
 fn failed(access: &DataAccess<'_>, query: &str, error: &dyn std::fmt::Display) -> Failure {
-    match access.stop.load(std::sync::atomic::Ordering::Relaxed) {
+    match access.stop.is_requested() {
         true => Failure::new(Code::Interrupted, format!("interrupted during the digest of {query}")),
         false => Failure::new(Code::Check, format!("{query} failed: {error}")),
     }

@@ -1,9 +1,8 @@
 //! Access to the server for work on the data.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-use pgdyno_net::ConnectOptions;
+use pgdyno_net::{ConnectOptions, Stop};
 use pgdyno_workload::Capabilities;
 
 use crate::events::EventSink;
@@ -18,7 +17,7 @@ pub struct DataAccess<'a> {
     /// Receives the progress.
     pub events: &'a dyn EventSink,
     /// Ends the work when it becomes true.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
     /// The data directory of a private server.
     pub data_dir: Option<&'a Path>,
 }

@@ -1,9 +1,7 @@
 //! A fresh copy of a database for one run.
 
-use std::sync::atomic::AtomicBool;
-
 use pgdyno_load::{CopyMethod, Fresh, FreshError, Template};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_plan::Plan;
 use pgdyno_text::units;
 
@@ -37,7 +35,7 @@ pub(crate) fn look(template: &Template, interrupt: &Interrupt) -> Result<Admin> 
 }
 
 /// Makes the copy for the run of this name.
-pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, events: &dyn EventSink) -> Result<Fresh> {
+pub(crate) fn make(template: &Template, run: &str, stop: &Stop, events: &dyn EventSink) -> Result<Fresh> {
     let bytes = template.bytes().map_or_else(String::new, |n| format!(", {}", units::bytes(n)));
     events.note(&format!("copying database {}{bytes}", template.name()));
     let fresh = Fresh::make(template, run, stop).map_err(|error| {

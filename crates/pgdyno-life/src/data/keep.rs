@@ -1,8 +1,6 @@
 //! Loaded data of a private server, kept for later ones.
 
-use std::sync::atomic::AtomicBool;
-
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, Stop};
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_server::Keeping;
 use pgdyno_workload::Workload;
@@ -40,7 +38,7 @@ pub fn load_before_runs(
     plan: &Plan,
     workload: &Workload,
     events: &dyn EventSink,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<bool> {
     if server.cached().is_some() {
         return Ok(true);

@@ -1,10 +1,9 @@
 //! The database that a single step works on: `load`, `check` or `drop`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{DataState, LoadError};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_plan::{TargetOrder, WorkloadOrder};
 use pgdyno_workload::{Capabilities, Workload};
 
@@ -123,7 +122,7 @@ impl Reached {
     }
 
     /// Returns the access for steps of the life cycle.
-    pub fn access<'a>(&'a self, stop: &'a AtomicBool) -> DataAccess<'a> {
+    pub fn access<'a>(&'a self, stop: &'a Stop) -> DataAccess<'a> {
         for note in &self.server.notes {
             self.events.warn(note);
         }

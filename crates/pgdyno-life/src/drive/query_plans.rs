@@ -1,8 +1,6 @@
 //! Plans of the workload's queries, explained after the measured time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Stop};
 use pgdyno_results::QueryPlanRecord;
 use pgdyno_workload::Explained;
 use serde_json::{Value, json};
@@ -27,7 +25,7 @@ pub(crate) struct QueryPlans {
 pub(crate) fn explain(
     options: &ConnectOptions,
     explained: &Explained,
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &dyn EventSink,
 ) -> Result<QueryPlans, String> {
     let mut admin = Admin::connect(options).map_err(|error: ConnectError| error.to_string())?;
@@ -38,7 +36,7 @@ pub(crate) fn explain(
     }
     let (mut shapes, mut whole) = (Vec::new(), Vec::new());
     for (nth, (query, sql)) in explained.queries.iter().enumerate() {
-        if stop.load(Ordering::Acquire) {
+        if stop.is_requested() {
             break;
         }
         events.note(&format!("explaining {query} ({} of {})", nth + 1, explained.queries.len()));

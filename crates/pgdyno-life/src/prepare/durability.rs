@@ -1,10 +1,9 @@
 //! The durability test: drives and kills a private server, and looks for the transactions that it acknowledged.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use pgdyno_load::{Acknowledged, Moment, ScenarioError, commit_until_crash, lost};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
 use pgdyno_text::units;
 use pgdyno_workload::{Durability, Workload};
@@ -44,7 +43,7 @@ pub fn test(
     workload: &Workload,
     test: &Durability,
     events: &dyn EventSink,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Outcome> {
     let began = Instant::now();
     let meta = workload.meta;

@@ -5,9 +5,9 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use pgdyno_net::Stop;
 use pgdyno_plan::targets::Hook;
 use pgdyno_results::CycleRecord;
 use pgdyno_text::units;
@@ -37,7 +37,7 @@ pub fn run(
     hook: &Hook,
     directory: &Path,
     env: &[(&str, String)],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> std::result::Result<CycleRecord, Failed> {
     let place = Place::new(name, directory);
     let attempt = || {
@@ -53,7 +53,7 @@ pub fn provision(
     hook: &Hook,
     directory: &Path,
     env: &[(&str, String)],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> std::result::Result<(CycleRecord, Option<String>), Failed> {
     let place = Place::new("provision", directory);
     let began = Instant::now();
@@ -106,7 +106,7 @@ impl<'a> Place<'a> {
         began: Instant,
         files: impl FnOnce() -> io::Result<(File, File)>,
         env: &[(&str, String)],
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> std::result::Result<CycleRecord, Failed> {
         let ran = files().and_then(|(out, err)| {
             let mut command = Command::new("sh");
@@ -164,13 +164,13 @@ enum Ended {
 
 /// Waits for the end of a command. After its timeout, or when the run is stopped, ends it and all processes that it
 /// started.
-fn watch(mut child: Child, patience: Duration, stop: &AtomicBool) -> io::Result<Ended> {
+fn watch(mut child: Child, patience: Duration, stop: &Stop) -> io::Result<Ended> {
     let deadline = Instant::now() + patience;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Ended::By(status));
         }
-        let stopped = stop.load(Ordering::Acquire);
+        let stopped = stop.is_requested();
         if stopped || Instant::now() >= deadline {
             end(&mut child)?;
             return Ok(if stopped { Ended::Stopped } else { Ended::TooLate });
@@ -197,7 +197,7 @@ fn end(child: &mut Child) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    static NEVER: AtomicBool = AtomicBool::new(false);
+    static NEVER: Stop = Stop::new();
 
     fn hook(command: &str, timeout_s: f64) -> Hook {
         Hook { command: command.to_owned(), timeout: pgdyno_text::parse::Duration::from_seconds(timeout_s) }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn one_that_is_not_wanted_any_more_is_ended() {
         let dir = tempfile::tempdir().unwrap();
-        let stop = AtomicBool::new(true);
+        let stop = Stop::requested();
         let (_, why) = *run("restart", &hook("sleep 600", 600.0), dir.path(), &[], &stop).unwrap_err();
         assert_eq!(why.code(), Code::Interrupted);
     }

@@ -1,10 +1,9 @@
 //! The server of queries, where it is another one than that of the transactions: a standby of it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Stop};
 use pgdyno_results::AnalyticsServerRecord;
 
 use crate::exit_code::Code;
@@ -72,7 +71,7 @@ impl AnalyticsServer {
     ///
     /// # Errors
     /// When that takes too long, or the connection is lost.
-    pub(crate) fn await_replay(&mut self, primary: &mut Admin, stop: &AtomicBool) -> Result<()> {
+    pub(crate) fn await_replay(&mut self, primary: &mut Admin, stop: &Stop) -> Result<()> {
         let mut standby = Admin::connect(&self.options).or_fail(Code::Start)?;
         self.conflicts_before = conflicts(&mut standby).or_fail(Code::Start)?;
         if !self.markers {
@@ -89,7 +88,7 @@ impl AnalyticsServer {
         let read = format!("select count(*) from ch_markers where client = {PROOF} and number = {proof}");
         let until = Instant::now() + REPLAYING;
         while standby.query_opt(&read).ok().flatten().as_deref() != Some("1") {
-            if stop.load(Ordering::Acquire) {
+            if stop.is_requested() {
                 return Err(Failure::new(Code::Interrupted, "interrupted while the standby replayed"));
             }
             if Instant::now() > until {

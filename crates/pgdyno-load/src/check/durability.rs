@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Stop};
 use pgdyno_workload::Durability;
 
 use crate::check::scenario::{ScenarioError, Values};
 
-/// Interval between two looks at the stop flag.
+/// Interval between two looks at the `Stop`.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Acknowledgements that clients received.
@@ -30,7 +30,7 @@ pub fn commit_until_crash<T>(
     durability: &Durability,
     clients: u32,
     drive: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
     crash: impl FnOnce() -> T,
 ) -> Result<(Acknowledged, T), ScenarioError> {
     let mut admins = Vec::new();
@@ -54,7 +54,7 @@ pub fn commit_until_crash<T>(
         let end = Instant::now() + drive;
         let interrupted = loop {
             let failed = clients.iter().any(|client| client.is_finished());
-            match stop.load(Ordering::Relaxed) {
+            match stop.is_requested() {
                 true => break true,
                 false if failed || Instant::now() >= end => break false,
                 false => std::thread::sleep(POLL_INTERVAL),

@@ -82,7 +82,7 @@ pub enum CheckError {
     /// The schema cannot be compared with the one that was loaded.
     #[error(transparent)]
     Schema(LoadError),
-    /// The stop flag was set.
+    /// An end was requested.
     #[error("interrupted during check {check}")]
     Interrupted {
         /// The check.

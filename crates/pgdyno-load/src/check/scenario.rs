@@ -5,10 +5,9 @@ mod outcome;
 mod values;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, Stop};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::{Act, IsolationLevel, Scenario, Step};
 
@@ -43,7 +42,7 @@ pub fn play(
     options: &ConnectOptions,
     scenario: &Scenario,
     rules: &Rules,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<ScenarioResult, ScenarioError> {
     let began = Instant::now();
     let halt = Halt::new(stop);
@@ -99,7 +98,7 @@ impl<E: Into<ScenarioError>> From<E> for End {
 struct Play<'a> {
     options: &'a ConnectOptions,
     rules: &'a Rules,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
     watcher: Admin,
     actors: BTreeMap<&'static str, Actor>,
     values: Values,
@@ -107,7 +106,7 @@ struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    fn open(options: &'a ConnectOptions, rules: &'a Rules, stop: &'a AtomicBool) -> Result<Self, ScenarioError> {
+    fn open(options: &'a ConnectOptions, rules: &'a Rules, stop: &'a Stop) -> Result<Self, ScenarioError> {
         let watcher = watcher(options, rules)?;
         let values = Values::default();
         Ok(Self { options, rules, stop, watcher, actors: BTreeMap::new(), values, tried_again: Vec::new() })
@@ -120,7 +119,7 @@ impl<'a> Play<'a> {
             actor.end();
         }
         let statements: Vec<_> = restore.iter().filter_map(|sql| self.values.fill(sql).ok()).collect();
-        if self.stop.load(Ordering::Relaxed) && !statements.is_empty() {
+        if self.stop.is_requested() && !statements.is_empty() {
             self.watcher = watcher(options, self.rules)?;
         }
         for sql in statements {
@@ -130,7 +129,7 @@ impl<'a> Play<'a> {
     }
 
     fn step(&mut self, step: &Step) -> Result<(), End> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stop.is_requested() {
             return Err(ScenarioError::Interrupted.into());
         }
         match step {
@@ -249,7 +248,7 @@ impl<'a> Play<'a> {
     /// Returns true if the statement of a session has ended. Keeps its result; sends it again after a serialization
     /// failure if it is a transaction by itself.
     fn has_ended(&mut self, session: &'static str) -> Result<bool, End> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stop.is_requested() {
             return Err(ScenarioError::Interrupted.into());
         }
         let actor = self.actor(session)?;

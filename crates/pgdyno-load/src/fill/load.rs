@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, looking_in};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, Stop, looking_in};
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::admit::admit;
@@ -54,7 +54,7 @@ pub fn load(
     caps: &Capabilities,
     how: &LoadOptions,
     progress: &(dyn Fn(&Progress<'_>) + Sync),
-    stop: &AtomicBool,
+    stop: &Stop,
     shared: Option<&dyn Shared>,
 ) -> Result<LoadReport, LoadError> {
     let how = &LoadOptions { resumable: how.resumable || shared.is_some(), ..how.clone() };

@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::state::relations;
 use crate::{LoadError, Phase, Progress};
 
-/// Interval between two looks at the stop flag, while a loader waits.
+/// Interval between two looks at the `Stop`, while a loader waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// State that all loaders share.

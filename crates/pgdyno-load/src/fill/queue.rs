@@ -1,9 +1,8 @@
 //! Units of rows that several machines take from one queue, which is in the ledger of the load.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use pgdyno_net::{Admin, ConnectOptions, Halt};
+use pgdyno_net::{Admin, ConnectOptions, Halt, Stop};
 use pgdyno_workload::{Capabilities, CopyBuf, DataSet, Table};
 
 use crate::fill::copy::{Sent, send};
@@ -125,7 +124,7 @@ pub fn help(
     schema: &str,
     loaders: usize,
     progress: &(dyn Fn(&Progress<'_>) + Sync),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<u64, LoadError> {
     let halt = Halt::new(stop);
     let options = &halt.options(options);

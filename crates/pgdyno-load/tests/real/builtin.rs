@@ -1,11 +1,9 @@
 //! The built-in workloads, loaded.
 
-use std::sync::atomic::AtomicBool;
-
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with};
 use pgdyno_load::{DataState, LoadOptions, Moment, check, state};
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, Stop};
 
 #[test]
 fn tproc_c_meets_every_condition_after_its_load() {
@@ -18,7 +16,7 @@ fn tproc_c_meets_every_condition_after_its_load() {
     let report = load_with(&target, &*data, &how(2)).unwrap();
     let mut admin = connect(&target);
     assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Complete(report.stamp));
-    let asked = check(&target, 2, &*data, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let asked = check(&target, 2, &*data, &CAPS, Moment::AfterLoad, &|_| {}, &Stop::new()).unwrap();
     let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
     assert!(broken.is_empty(), "{broken:#?}");
     assert_eq!(asked.checks.len(), 9 + 13);

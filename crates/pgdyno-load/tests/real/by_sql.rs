@@ -1,11 +1,11 @@
 //! Data that SQL files make: marked, found again, dropped to the last object and no further.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, Stop};
 use pgdyno_workload::{DataSet, Params};
 use pgdyno_workloads::own::Directory;
 use pgdyno_workloads::registry;
@@ -113,7 +113,7 @@ fn what_sql_made_is_dropped_to_the_last_object_and_nothing_else() {
     assert_eq!(params, [("rows", "1000".to_owned())]);
     let comment = admin.query_one("select obj_description('place'::regclass)").unwrap();
     assert!(comment.starts_with("where it is\nloaded by pgdyno: iot "), "{comment}");
-    let checked = check(&target, 1, &*own, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let checked = check(&target, 1, &*own, &CAPS, Moment::AtRest, &|_| {}, &Stop::new()).unwrap();
     assert!(checked.holds() && checked.checks.len() == 2);
     let error = load_with(&target, &*own, &how(1)).unwrap_err().to_string();
     assert!(error.contains(" already; --replace"), "{error}");
@@ -157,7 +157,7 @@ fn what_others_make_meanwhile_is_not_taken_for_ours() {
             other.lock().unwrap().execute(&format!("create table theirs_{n} (a int)")).unwrap();
         }
     };
-    load(&target, &*own, &CAPS, &how(1), &heard, &AtomicBool::new(false), None).unwrap();
+    load(&target, &*own, &CAPS, &how(1), &heard, &Stop::new(), None).unwrap();
     let mut admin = connect(&target);
     drop_data(&mut admin, &*own, false).unwrap();
     let left = admin.query_one("select string_agg(relname, ' ' order by relname) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace");
@@ -272,7 +272,7 @@ fn an_interrupted_load_leaves_nothing() {
     let server = Server::start("");
     let target = server.database("interrupted");
     let own = own("create table reading (a int);", "insert into reading values (1); select pg_sleep(600);", &[]);
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     let done = std::thread::scope(|scope| {
         let loading = scope.spawn(|| load(&target, &*own, &CAPS, &how(1), &|_| {}, &stop, None));
         let mut admin = connect(&target);
@@ -282,7 +282,7 @@ fn an_interrupted_load_leaves_nothing() {
             assert!(!loading.is_finished());
             std::thread::sleep(Duration::from_millis(10));
         }
-        stop.store(true, Ordering::Relaxed);
+        stop.cleanly();
         loading.join().unwrap()
     });
     assert!(matches!(done, Err(LoadError::Stopped(_))), "{done:?}");

@@ -1,17 +1,16 @@
 //! Checks that hold, that do not, and that the server cannot run.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
 use pgdyno_load::{Baseline, CheckError, CheckProgress, CheckReport, Moment, check};
-use pgdyno_net::ConnectOptions;
+use pgdyno_net::{ConnectOptions, Stop};
 use pgdyno_workload::{Check, CheckCost, Expect};
 
 fn ask(target: &ConnectOptions, moment: Moment<'_>) -> Result<CheckReport, CheckError> {
-    check(target, 2, &Sample::new(&[]), &CAPS, moment, &|_| {}, &AtomicBool::new(false))
+    check(target, 2, &Sample::new(&[]), &CAPS, moment, &|_| {}, &Stop::new())
 }
 
 fn names(report: &CheckReport) -> Vec<&str> {
@@ -101,15 +100,7 @@ fn an_answer_that_the_server_cannot_compute_is_reported_and_the_others_are_compa
     ];
     for connections in [1, 3] {
         let ask = |checks: &[Check]| {
-            check(
-                &target,
-                connections,
-                &Sample::new(&[]),
-                &CAPS,
-                Moment::Only(checks),
-                &|_| {},
-                &AtomicBool::new(false),
-            )
+            check(&target, connections, &Sample::new(&[]), &CAPS, Moment::Only(checks), &|_| {}, &Stop::new())
         };
         let report = ask(&answers).unwrap();
         let holds: Vec<_> = report.checks.iter().map(|check| (check.name.as_str(), check.holds)).collect();
@@ -132,13 +123,13 @@ fn a_stop_cancels_a_check_that_waits() {
     let server = Server::start("");
     let target = server.database("stopped");
     load_with(&target, &Sample::new(&[]), &how(1)).unwrap();
-    let (stop, locker) = (AtomicBool::new(false), Mutex::new(None));
+    let (stop, locker) = (Stop::new(), Mutex::new(None));
     let progress = |progress: &CheckProgress<'_>| {
         if progress.check == "rows of big" {
             let mut admin = connect(&target.with_application_name("locker"));
             admin.execute("begin; lock table big in access exclusive mode").unwrap();
             *locker.lock().unwrap() = Some(admin);
-            stop.store(true, Ordering::Relaxed);
+            stop.cleanly();
         }
     };
     let error = check(&target, 1, &Sample::new(&[]), &CAPS, Moment::AfterLoad, &progress, &stop).unwrap_err();

@@ -1,10 +1,9 @@
 //! Copies for one run: made, dropped, found when they were left behind; nothing else is ever dropped.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pgdyno_load::{Fresh, FreshError, Template};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 use crate::connect;
 use crate::server::{self, Server};
@@ -12,7 +11,7 @@ use crate::server::{self, Server};
 const RUN: &str = "20260101T000000Z-Own Thing-abc123";
 
 fn make(options: &ConnectOptions, template: &str) -> Result<Fresh, FreshError> {
-    Fresh::make(&Template::find(options, template)?, RUN, &AtomicBool::new(false))
+    Fresh::make(&Template::find(options, template)?, RUN, &Stop::new())
 }
 
 /// The databases that are there, templates of PostgreSQL apart.
@@ -79,10 +78,10 @@ fn what_cannot_be_copied_is_refused_with_the_remedy() {
     admin.execute("alter database mine allow_connections false").unwrap();
     let template = Template::find(&target.with_database("postgres"), "mine").unwrap();
     assert!(template.options().is_none());
-    let fresh = Fresh::make(&template, RUN, &AtomicBool::new(false)).unwrap();
+    let fresh = Fresh::make(&template, RUN, &Stop::new()).unwrap();
     connect(&fresh.options());
     drop(fresh);
-    assert!(matches!(Fresh::make(&template, RUN, &AtomicBool::new(true)), Err(FreshError::Interrupted { .. })));
+    assert!(matches!(Fresh::make(&template, RUN, &Stop::requested()), Err(FreshError::Interrupted { .. })));
     assert_eq!(databases(&mut admin), "mine postgres");
 }
 
@@ -99,7 +98,7 @@ fn copies_that_were_left_behind_are_dropped_and_nothing_else() {
     let live_name = live.name().to_owned();
     let copy = |run: &str| {
         let template = Template::find(&options, "mine").unwrap();
-        let fresh = Fresh::make(&template, run, &AtomicBool::new(false)).unwrap();
+        let fresh = Fresh::make(&template, run, &Stop::new()).unwrap();
         let name = fresh.name().to_owned();
         fresh.remove().unwrap();
         name
@@ -111,7 +110,7 @@ fn copies_that_were_left_behind_are_dropped_and_nothing_else() {
         admin.execute(&format!("create database \"{name}\"")).unwrap();
     }
     let watcher = connect(&options.with_database(&watched));
-    let next = Fresh::make(&Template::find(&options, "mine").unwrap(), "next", &AtomicBool::new(false)).unwrap();
+    let next = Fresh::make(&Template::find(&options, "mine").unwrap(), "next", &Stop::new()).unwrap();
     assert_eq!(next.notes.len(), 2, "{:?}", next.notes);
     assert_eq!(next.notes[0], format!("dropped {dead}, a copy that a run left behind"));
     assert!(next.notes[1].starts_with(&format!("{watched}, a copy that a run left behind, is still there: ")));
@@ -142,7 +141,7 @@ fn a_stop_ends_whatever_a_copy_waits_for() {
     for locked in [name.as_str(), "mine"] {
         let mut other = connect(&options);
         other.execute(&format!("begin; comment on database \"{locked}\" is 'somebody is at it'")).unwrap();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let ended = std::thread::scope(|scope| {
             let template = Template::find(&options, "mine").unwrap();
             let making = scope.spawn({
@@ -158,7 +157,7 @@ fn a_stop_ends_whatever_a_copy_waits_for() {
                 assert!(holds() || other.execute("rollback").is_err(), "{what}");
             };
             eventually("it waits", &mut || admin.query_one(waiting).unwrap() == "1");
-            stop.store(true, Ordering::Relaxed);
+            stop.cleanly();
             eventually("it ends", &mut || making.is_finished());
             making.join().unwrap()
         });

@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
 use pgdyno_load::{DataState, LoadError, Phase, Progress, load, state};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// What was begun must be reported, must not count as complete, and must be replaced by the next load.
 fn assert_partial_and_loads_again(target: &ConnectOptions, loaders: usize) {
@@ -36,13 +36,13 @@ fn a_stop_while_rows_are_copied_leaves_no_stamp_and_no_query() {
     let server = Server::start("");
     for loaders in [1, 4] {
         let target = server.database(&format!("rows{loaders}"));
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(Stop::new());
         let at_30 = Arc::clone(&stop);
         let sample = Sample::with_hook(
             &[],
             Arc::new(move |chunk| {
                 if chunk == 30 {
-                    at_30.store(true, Ordering::Relaxed);
+                    at_30.cleanly();
                 }
             }),
         );
@@ -61,7 +61,7 @@ fn a_stop_cancels_a_statement_that_waits_on_the_server() {
     let server = Server::start("");
     for phase in [Phase::Indexes, Phase::ForeignKeys] {
         let target = server.database(&format!("phase{}", phase as u8));
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let locker: Mutex<Option<Admin>> = Mutex::new(None);
         // From here on the statement waits for this lock, for ever if nobody cancels it.
         let progress = |progress: &Progress<'_>| {
@@ -69,7 +69,7 @@ fn a_stop_cancels_a_statement_that_waits_on_the_server() {
                 let mut admin = connect(&target.with_application_name("locker"));
                 admin.execute("begin; lock table big in access share mode").unwrap();
                 *locker.lock().unwrap() = Some(admin);
-                stop.store(true, Ordering::Relaxed);
+                stop.cleanly();
             }
         };
         let error = load(&target, &Sample::new(&[]), &CAPS, &how(1), &progress, &stop, None).unwrap_err();

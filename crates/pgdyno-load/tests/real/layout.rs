@@ -1,12 +1,11 @@
 //! `tproc-c` in other layouts: the same rows.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_workload::{CopyBuf, DataSet};
 
 const TABLES: [&str; 9] =
@@ -26,7 +25,7 @@ fn print(target: &ConnectOptions) -> Vec<String> {
 /// `slack` is the share of its size that the data may have more.
 fn assert_right(target: &ConnectOptions, data: &dyn DataSet, admin: &mut Admin, slack: f64) {
     assert!(matches!(state(admin, data).unwrap(), DataState::Complete(_)));
-    let asked = check(target, 3, data, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let asked = check(target, 3, data, &CAPS, Moment::AfterLoad, &|_| {}, &Stop::new()).unwrap();
     let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
     assert!(broken.is_empty() && asked.checks.len() == 9 + 13, "{broken:#?}");
     let expected = data.bytes();
@@ -55,10 +54,10 @@ fn rows_are_the_same_in_every_layout_and_mode() {
 
     // Stopped when stock begins to grow, and gone on with.
     let resumed = server.database("resumed");
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     let progress = |progress: &Progress<'_>| {
         if matches!(progress, Progress::Table { name: "order_line", rows: 400_000.., .. }) {
-            stop.store(true, Ordering::Relaxed);
+            stop.cleanly();
         }
     };
     let resumable = |loaders| LoadOptions { resumable: true, ..how(loaders) };
@@ -163,8 +162,7 @@ fn parts_of_a_check_find_what_the_whole_finds() {
         let table = statement.split_whitespace().find(|word| TABLES.contains(word)).unwrap();
         admin.execute(&format!("create table saved as table {table}; {statement}")).unwrap();
         for connections in [1, 2, 5] {
-            let asked =
-                check(&target, connections, &*data, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
+            let asked = check(&target, connections, &*data, &CAPS, Moment::AtRest, &|_| {}, &Stop::new()).unwrap();
             let broken: Vec<_> = asked.checks.iter().filter(|c| !c.holds).map(|c| c.name.as_str()).collect();
             assert_eq!(broken, expected, "{statement} over {connections} connections");
         }
@@ -194,7 +192,7 @@ fn checks_go_on_with_the_connections_that_there_are() {
         let mut most = seen.lock().unwrap();
         *most = now.max(*most);
     };
-    let report = check(&narrow, 8, &sample, &CAPS, Moment::AfterLoad, &progress, &AtomicBool::new(false)).unwrap();
+    let report = check(&narrow, 8, &sample, &CAPS, Moment::AfterLoad, &progress, &Stop::new()).unwrap();
     assert!(report.holds() && report.checks.len() == 4, "{report:?}");
     assert_eq!(*most.lock().unwrap(), 2);
 }

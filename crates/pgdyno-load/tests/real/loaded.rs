@@ -1,13 +1,13 @@
 //! What a load makes.
 
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 
 use crate::postgres;
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, Phase, Progress, identity, load, state};
+use pgdyno_net::Stop;
 
 #[test]
 fn any_number_of_loaders_makes_the_same_frozen_tables() {
@@ -101,8 +101,7 @@ fn progress_counts_every_row_and_names_every_phase() {
             }
         };
         let target = server.database(&format!("progress{loaders}"));
-        let report =
-            load(&target, &Sample::new(&[]), &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
+        let report = load(&target, &Sample::new(&[]), &CAPS, &how(loaders), &progress, &Stop::new(), None).unwrap();
         let (phases, rows, bytes, steps) = reported.into_inner().unwrap();
         assert_eq!((rows, bytes), (100_000, report.tables[1].copy_bytes));
         let reported: std::collections::BTreeSet<_> = phases.iter().copied().collect();

@@ -1,12 +1,11 @@
 //! Partitions of pgbench's accounts, each filled by itself where its rows are known.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, Stop};
 use pgdyno_workload::DataSet;
 
 fn two_units(more: &[(&'static str, &'static str)]) -> Arc<dyn DataSet> {
@@ -67,7 +66,7 @@ fn rows_and_partitions_are_pgbenchs_by_every_method() {
         let found = partitions(&mut admin);
         assert_eq!(found.len().to_string(), count, "{reported}");
         assert_eq!(found, partitions(&mut pgbench), "{reported}");
-        let asked = check(&ours, 2, &*data, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+        let asked = check(&ours, 2, &*data, &CAPS, Moment::AfterLoad, &|_| {}, &Stop::new()).unwrap();
         assert!(asked.holds(), "{reported}: {asked:?}");
         assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Complete(report.stamp), "{reported}");
         assert!(matches!(state(&mut admin, &*two_units(&[])).unwrap(), DataState::Other(_)), "{reported}");
@@ -105,10 +104,10 @@ fn what_was_stopped_begins_anew() {
     let server = Server::start("");
     let target = server.options();
     let data = two_units(&[("partitions", "4")]);
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     let progress = |progress: &Progress<'_>| {
         if matches!(progress, Progress::Table { name: "pgbench_accounts", .. }) {
-            stop.store(true, Ordering::Relaxed);
+            stop.cleanly();
         }
     };
     let error = load(&target, &*data, &CAPS, &how(2), &progress, &stop, None).unwrap_err();

@@ -1,6 +1,6 @@
 //! Loads that go on where another one was interrupted.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::sample::{Hook, Sample};
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, Phase, Progress, Shared, drop_data, help, load, state};
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// Eight units of a hundred chunks.
 const SCALE: &[(&str, &str)] = &[("scale", "8")];
@@ -39,17 +39,17 @@ fn print(admin: &mut Admin) -> Vec<String> {
 }
 
 /// A hook that sets a flag at a chunk.
-fn at(chunk: u64, stop: &Arc<AtomicBool>) -> Hook {
+fn at(chunk: u64, stop: &Arc<Stop>) -> Hook {
     let stop = Arc::clone(stop);
     Arc::new(move |n| {
         if n == chunk {
-            stop.store(true, Ordering::Relaxed);
+            stop.cleanly();
         }
     })
 }
 
 fn begin_and_stop(target: &ConnectOptions, loaders: usize, chunk: u64) -> LoadError {
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Arc::new(Stop::new());
     let sample = Sample::with_hook(SCALE, at(chunk, &stop));
     load(target, &sample, &CAPS, &resumable(loaders), &|_: &Progress<'_>| {}, &stop, None).unwrap_err()
 }
@@ -87,7 +87,7 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
             _ => {}
         };
         // Whether it is to be resumable or not: there is something to go on with.
-        let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
+        let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &Stop::new(), None).unwrap();
         assert_eq!(*reported.lock().unwrap(), (far.rows, 800_000 - big));
         assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - big) / 1000);
         assert_eq!((report.rows_kept, report.notes.len()), (far.rows, 0), "{:?}", report.notes);
@@ -138,10 +138,10 @@ fn indexes_and_foreign_keys_that_are_there_are_not_made_again() {
     let expected = print(&mut connect(&whole));
     for phase in [Phase::Freeze, Phase::Indexes, Phase::Analyze, Phase::ForeignKeys, Phase::Routines] {
         let target = server.database(&format!("phase{}", phase as u8));
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let progress = |progress: &Progress<'_>| {
             if *progress == Progress::Phase(phase) {
-                stop.store(true, Ordering::Relaxed);
+                stop.cleanly();
             }
         };
         let error = load(&target, &Sample::new(&[]), &CAPS, &resumable(1), &progress, &stop, None).unwrap_err();
@@ -249,7 +249,7 @@ fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
     // The next load goes on, whatever its options are; but not after a crash of the server, which empties such tables.
     let target = server.database("suspended");
     let begin = || {
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(Stop::new());
         let sample = Sample::with_hook(SCALE, at(250, &stop));
         let unlogged = LoadOptions { unlogged: true, ..resumable(1) };
         load(&target, &sample, &CAPS, &unlogged, &|_: &Progress<'_>| {}, &stop, None).unwrap_err();
@@ -290,7 +290,7 @@ impl Shared for Helpers<'_, '_> {
         for chunk in self.stop_at {
             let (schema, target, chunk, rows) = (schema.to_owned(), self.target.clone(), *chunk, self.rows);
             self.scope.spawn(move || {
-                let stop = Arc::new(AtomicBool::new(false));
+                let stop = Arc::new(Stop::new());
                 let sample = Sample::with_hook(SCALE, at(chunk, &stop));
                 let helped = help(&target, &sample, &CAPS, &schema, 2, &|_| {}, &stop);
                 rows.fetch_add(helped.unwrap_or_default(), Ordering::Relaxed);
@@ -314,7 +314,7 @@ fn several_machines_load_together_and_what_one_leaves_others_do() {
         let (sample, rows) = (Sample::new(SCALE), AtomicU64::new(0));
         let report = std::thread::scope(|scope| {
             let helpers = Helpers { scope, target: &target, stop_at, rows: &rows };
-            load(&target, &sample, &CAPS, &how(1), &|_| {}, &AtomicBool::new(false), Some(&helpers))
+            load(&target, &sample, &CAPS, &how(1), &|_| {}, &Stop::new(), Some(&helpers))
         });
         let report = report.unwrap();
         let mut admin = connect(&target);
@@ -335,7 +335,7 @@ fn a_shared_load_whose_machine_dies_goes_on_and_its_helpers_find_nothing_more() 
     }
     let server = Server::start("");
     let target = server.database("orphaned");
-    let (stop, rows) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
+    let (stop, rows) = (Arc::new(Stop::new()), AtomicU64::new(0));
     let sample = Sample::with_hook(SCALE, at(350, &stop));
     let error = std::thread::scope(|scope| {
         let helpers = Helpers { scope, target: &target, stop_at: &[300], rows: &rows };
@@ -367,7 +367,7 @@ fn a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen() {
             (*reported.lock().unwrap()).push_str(way);
         }
     };
-    let report = load(&target, &sample, &CAPS, &resumable(2), &progress, &AtomicBool::new(false), None).unwrap();
+    let report = load(&target, &sample, &CAPS, &resumable(2), &progress, &Stop::new(), None).unwrap();
     assert_eq!(report.notes, [""; 0]);
     let reported = reported.into_inner().unwrap();
     assert_eq!(reported, "big: 2 connections commit parts, VACUUM freezes them meanwhile");

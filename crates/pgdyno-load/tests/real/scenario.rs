@@ -1,10 +1,9 @@
 //! The isolation tests of tproc-c, and scenarios that come otherwise than they say.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pgdyno_load::{Moment, Rules, ScenarioError, ScenarioResult, check, default_level, play};
-use pgdyno_net::ConnectOptions;
+use pgdyno_net::{ConnectOptions, Stop};
 use pgdyno_workload::{IsolationLevel, Scenario, Step};
 
 use crate::server::{self, Server};
@@ -13,7 +12,7 @@ use crate::{CAPS, await_alone, connect, how, load_with};
 const RULES: Rules = Rules { level: None, limit: Duration::from_secs(60) };
 
 fn played(target: &ConnectOptions, scenario: &Scenario, rules: &Rules) -> ScenarioResult {
-    play(target, scenario, rules, &AtomicBool::new(false)).unwrap()
+    play(target, scenario, rules, &Stop::new()).unwrap()
 }
 
 /// A scenario over these steps.
@@ -65,7 +64,7 @@ fn the_nine_tests_hold_at_every_level_and_leave_the_data_consistent() {
     }
     assert_eq!(admin.query_one(prices).unwrap(), before, "the prices are as they were");
     await_alone(&mut admin);
-    let report = check(&target, 2, &**data, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let report = check(&target, 2, &**data, &CAPS, Moment::AtRest, &|_| {}, &Stop::new()).unwrap();
     assert!(report.holds(), "{report:#?}");
     assert_eq!(report.checks.iter().filter(|check| check.name.starts_with("3.3.2.")).count(), 12);
 }
@@ -235,7 +234,7 @@ fn serialization_failures_are_tried_again() {
 fn a_stop_ends_a_scenario_that_waits() {
     let Some((_server, target)) = two_rows("a_stop_ends_a_scenario_that_waits") else { return };
     let steps = vec![Step::Begin("T1"), Step::run("T1", ADD), Step::run("T1", "select pg_sleep(3600)")];
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut admin = connect(&target);
@@ -243,7 +242,7 @@ fn a_stop_ends_a_scenario_that_waits() {
             {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            stop.store(true, Ordering::Relaxed);
+            stop.cleanly();
         });
         let error = play(&target, &scenario(steps), &RULES, &stop).unwrap_err();
         assert!(matches!(error, ScenarioError::Interrupted), "{error}");

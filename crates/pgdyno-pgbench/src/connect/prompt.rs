@@ -3,9 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use pgdyno_net::Secret;
+use pgdyno_net::{Secret, Stop};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -15,7 +14,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 /// # Errors
 /// When reading or writing fails, or `stop` is set meanwhile. The end of the input is an empty password.
 #[expect(clippy::disallowed_methods, reason = "pgbench asks on standard error where there is no terminal")]
-pub fn ask_on_terminal(stop: &AtomicBool) -> io::Result<Secret> {
+pub fn ask_on_terminal(stop: &Stop) -> io::Result<Secret> {
     let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") else {
         return ask(&mut io::stderr(), &mut BufReader::new(Stoppable { input: io::stdin(), stop }));
     };
@@ -26,14 +25,14 @@ pub fn ask_on_terminal(stop: &AtomicBool) -> io::Result<Secret> {
 /// An input whose reads end when the program has to stop.
 struct Stoppable<'a, T> {
     input: T,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
 }
 
 impl<T: Read + AsFd> Read for Stoppable<'_, T> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let interval = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
-            if self.stop.load(Ordering::Acquire) {
+            if self.stop.is_requested() {
                 return Err(io::Error::other("interrupted"));
             }
             match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&interval)) {

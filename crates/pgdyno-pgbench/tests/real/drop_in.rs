@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::process::Command;
 
-use pgdyno_engine::Control;
+use pgdyno_engine::Stop;
 use pgdyno_net::{Env, Lookout, Secret};
 use pgdyno_pgbench::World;
 use pgdyno_pgbench::messages::Io;
@@ -40,7 +40,7 @@ fn process() {
     let args: Vec<OsString> = ["pgbench"].into_iter().chain(args.split(SEPARATOR)).map(OsString::from).collect();
     let (mut out, mut err) = (io::stdout(), io::stderr());
     out.write_all(BEGIN.as_bytes()).unwrap();
-    let control = Control::new();
+    let stop = Stop::new();
     let world = World {
         env: &Env::from_process(),
         time_seed: std::process::id().into(),
@@ -52,7 +52,7 @@ fn process() {
         max_open_files: pgdyno_engine::max_open_files(),
         ask: &mut || Ok(Secret::new(String::new())),
         listen: &mut || Ok(()),
-        control: &control,
+        stop: &stop,
         lookout: &Lookout::new(),
     };
     let code = pgdyno_pgbench::main(&args, world, &mut Io::new(&args[0], &mut out, &mut err), &mut ());

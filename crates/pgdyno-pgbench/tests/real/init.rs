@@ -1,10 +1,9 @@
 //! `pgbench -i` beside the installed one: what it says, what the server is sent, and what stands there in the end.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, Stop};
 
 use crate::programs::{Pgbench, Ran, ours, ours_until};
 use crate::server::{self, Server};
@@ -293,7 +292,7 @@ fn a_stop_cancels_and_is_reported() {
         ("-s 200 -I dtg --init-jobs=2", "pgbench: error: PQendcopy failed\n"),
     ] {
         let database = stage.database();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let ran = std::thread::scope(|scope| {
             let (stage, stop) = (&stage, &stop);
             let watched = database.clone();
@@ -307,7 +306,7 @@ fn a_stop_cancels_and_is_reported() {
                 while admin.query_one(&busy).unwrap() == "0" && Instant::now() < deadline {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                stop.store(true, Ordering::Relaxed);
+                stop.cleanly();
             });
             stage.run(&database, options, |args, vars| ours_until(args, vars, stop))
         });

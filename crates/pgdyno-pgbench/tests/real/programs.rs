@@ -4,9 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
 
-use pgdyno_net::{Env, Secret};
+use pgdyno_net::{Env, Secret, Stop};
 use pgdyno_pgbench::messages::{Failure, Io, system_text};
 use pgdyno_pgbench::options::{self, Builtin, Parsed, Scripts, Surroundings, Target};
 use pgdyno_pgbench::{connect, init};
@@ -67,11 +66,11 @@ impl Pgbench {
 
 /// The same by this crate. A benchmark ends after its first connection.
 pub(crate) fn ours(args: &[&str], vars: &[(&str, &str)]) -> Ran {
-    ours_until(args, vars, &AtomicBool::new(false))
+    ours_until(args, vars, &Stop::new())
 }
 
 /// The same, until `stop` is set.
-pub(crate) fn ours_until(args: &[&str], vars: &[(&str, &str)], stop: &AtomicBool) -> Ran {
+pub(crate) fn ours_until(args: &[&str], vars: &[(&str, &str)], stop: &Stop) -> Ran {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let args: Vec<OsString> = ["pgbench"].iter().chain(args).map(OsString::from).collect();
     let env = Env::new(vars.iter().copied(), None, Some("postgres"));
@@ -84,7 +83,7 @@ pub(crate) fn ours_until(args: &[&str], vars: &[(&str, &str)], stop: &AtomicBool
     Ran { code: i32::from(code), out: text(out), err: text(err) }
 }
 
-fn run(args: &[OsString], env: &Env, io: &mut Io<'_>, stop: &AtomicBool) -> Result<(), Failure> {
+fn run(args: &[OsString], env: &Env, io: &mut Io<'_>, stop: &Stop) -> Result<(), Failure> {
     let surroundings = Surroundings {
         env,
         time_seed: 1,

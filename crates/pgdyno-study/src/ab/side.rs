@@ -44,7 +44,7 @@ impl Side {
         server.announce(progress)?;
         // B gets a copy of the data of A, if it is the same.
         if name == "A" {
-            load_before_runs(&mut server, &planned.plan, &planned.workload, progress, interrupt.control.stop_flag())?;
+            load_before_runs(&mut server, &planned.plan, &planned.workload, progress, &interrupt.stop)?;
         }
         direct(&mut order, &server, shown_as, !settings.is_empty())?;
         Ok(Self { name, order, own: Some((server, settings)) })

@@ -54,7 +54,7 @@ impl Privates {
             None => {
                 let mut server = Target::resolve(&draft.target_order)?.hold(&draft.target_order, demand, progress)?;
                 server.announce(progress)?;
-                let stop = interrupt.control.stop_flag();
+                let stop = &interrupt.stop;
                 let is_there = load_before_runs(&mut server, &draft.plan, &draft.workload, progress, stop)?;
                 let home = database(draft).filter(|_| is_there);
                 let mut held = RunningServer { server, settings: draft.settings.clone(), home };

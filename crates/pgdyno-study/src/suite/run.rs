@@ -127,7 +127,7 @@ impl<'a> SuiteRun<'a> {
     /// Waits between two runs.
     fn rest(&self) {
         let until = Instant::now() + Duration::from_secs_f64(self.rest_s);
-        while Instant::now() < until && !self.interrupt.control.is_stopping() {
+        while Instant::now() < until && !self.interrupt.stop.is_requested() {
             std::thread::sleep(POLL_INTERVAL.min(until - Instant::now()));
         }
     }
@@ -183,7 +183,7 @@ impl Study for SuiteRun<'_> {
     fn measure(&mut self, nth: usize, clock: &Clock) -> Step<()> {
         self.rest();
         self.rest_s = self.suite.cool_down_s;
-        let done = if self.interrupt.control.is_stopping() { None } else { self.turn(nth)? };
+        let done = if self.interrupt.stop.is_requested() { None } else { self.turn(nth)? };
         self.execution.state.worked_s = clock.spent_s();
         self.execution.state.current = None;
         self.execution.write()?;
@@ -193,7 +193,7 @@ impl Study for SuiteRun<'_> {
 
     fn conclude(&mut self, end: &study::End) -> Result<Code> {
         let end = match end {
-            study::End::Enough => decider::end(&self.standings, self.interrupt.control.is_stopping()),
+            study::End::Enough => decider::end(&self.standings, self.interrupt.stop.is_requested()),
             study::End::Budget => End::Budget,
             study::End::Interrupted => End::Interrupted,
             // The state says that it broke off, and it can be resumed.
@@ -217,7 +217,7 @@ fn await_stragglers(execution: &Execution, interrupt: &Interrupt, view: &View<'_
     let patience = Instant::now() + ENDING;
     let mut is_announced = false;
     while let Some(log) = logs.iter().find(|log| process::lives(log)) {
-        if interrupt.control.is_stopping() {
+        if interrupt.stop.is_requested() {
             return Err(Failure::new(Code::Interrupted, "interrupted before a run began"));
         }
         if Instant::now() > patience {

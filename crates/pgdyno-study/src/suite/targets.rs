@@ -160,7 +160,7 @@ impl<'a> Targets<'a> {
     /// Removes the server, if there is a hook for that. Returns true if it is gone.
     fn tear_down(&self, target: &str, execution: &Execution) -> bool {
         let Some(hook) = self.hook(target, |hooks| &hooks.teardown) else { return true };
-        let stop = self.interrupt.control.stop_flag();
+        let stop = &self.interrupt.stop;
         let ended = self
             .hook_context("teardown", target, execution)
             .and_then(|(dir, env)| hooks::run("teardown", hook, &dir, &env, stop).map_err(|failed| failed.1));
@@ -183,7 +183,7 @@ impl<'a> Targets<'a> {
     /// Makes the server, and returns its connection string if the hook prints one.
     fn provision(&self, hook: &Hook, target: &str, execution: &Execution) -> Result<Option<String>> {
         let (dir, env) = self.hook_context("provision", target, execution)?;
-        let made = hooks::provision(hook, &dir, &env, self.interrupt.control.stop_flag());
+        let made = hooks::provision(hook, &dir, &env, &self.interrupt.stop);
         let (_, dsn) = made.map_err(|failed| failed.1)?;
         match dsn {
             Some(dsn) if holds_password(&dsn) => {

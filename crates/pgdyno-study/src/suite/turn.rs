@@ -32,7 +32,7 @@ impl SuiteRun<'_> {
                 order.labels.extend(self.execution.state.labels.clone());
                 self.drive(nth, &order)?
             }
-            Err(_) if self.interrupt.control.is_stopping() => None,
+            Err(_) if self.interrupt.stop.is_requested() => None,
             Err(failure) => Some(self.failed_without_record(nth, &failure.text(), failure.code())?),
         };
         self.targets.look();
@@ -81,7 +81,7 @@ impl SuiteRun<'_> {
 
     /// Returns how a run ended according to its record. Writes `why` it failed into the record if no other process has.
     fn settle(&mut self, nth: usize, ended: Ended, why: &str) -> Result<Option<Done>> {
-        let is_stopped = self.interrupt.control.is_stopping() && !ended.is_late;
+        let is_stopped = self.interrupt.stop.is_requested() && !ended.is_late;
         let code = Code::of_failed_run(ended.code);
         let Some((path, record)) = ended.record else {
             return if is_stopped { Ok(None) } else { self.failed_without_record(nth, why, code).map(Some) };

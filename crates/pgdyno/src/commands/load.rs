@@ -46,7 +46,7 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     // Loaded or partly loaded data decides what the arguments leave open.
     let there = stamped(&mut database.admin()?, &workload)?;
     let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
-    let access = database.access(interrupt.control.stop_flag());
+    let access = database.access(&interrupt.stop);
     if let Some(note) = pgdyno_server::unused_cluster(&mut database.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
     }

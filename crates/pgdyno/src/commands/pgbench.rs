@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use pgdyno_engine::Control;
+use pgdyno_engine::Stop;
 use pgdyno_life::pgbench::Caught;
 use pgdyno_life::pgbench::Recorder;
 use pgdyno_net::{Env, Lookout};
@@ -36,7 +36,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let mut io = Io::new(&argv0, &mut out, &mut err);
     io.err_is_terminal = io::stderr().is_terminal();
     signals::end_by_broken_pipes();
-    let (control, caught) = (Arc::new(Control::new()), Caught::default());
+    let (stop, caught) = (Arc::new(Stop::new()), Caught::default());
     let lookout = Lookout::new();
     // A line may be begun: "starting vacuum...". If standard error is closed, the text is lost.
     lookout.report_to(|text| drop(writeln!(io::stderr(), "\npgbench: waiting: {text}")));
@@ -46,9 +46,9 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         time_seed: now.as_micros() as u64,
         strong_seed: &strong_seed,
         max_open_files: pgdyno_engine::max_open_files(),
-        ask: &mut || connect::ask_on_terminal(control.stop_flag()),
-        listen: &mut || interrupt::listen_as_pgbench(&control, &caught),
-        control: &control,
+        ask: &mut || connect::ask_on_terminal(&stop),
+        listen: &mut || interrupt::listen_as_pgbench(&stop, &caught),
+        stop: &stop,
         lookout: &lookout,
     };
     let code = pgdyno_pgbench::main(args, world, &mut io, &mut Recorder::new(caught.clone()));

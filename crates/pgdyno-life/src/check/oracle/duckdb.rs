@@ -3,11 +3,11 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use pgdyno_net::Stop;
 use pgdyno_workload::{CopyBuf, OracleQuery, OracleTable};
 use tempfile::TempDir;
 
@@ -23,12 +23,12 @@ pub(super) struct DuckDb<'a> {
     pub(super) version: String,
     program: &'static str,
     directory: TempDir,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
 }
 
 impl<'a> DuckDb<'a> {
     /// Finds DuckDB on `PATH`: `duckdb`, else the module of Python.
-    pub(super) fn find(stop: &'a AtomicBool) -> Result<Self> {
+    pub(super) fn find(stop: &'a Stop) -> Result<Self> {
         let cli = version("duckdb", &["--version"]).map(|version| ("duckdb", version));
         let module = || {
             let print = &["-c", "import duckdb; print(duckdb.__version__)"][..];
@@ -62,7 +62,7 @@ impl<'a> DuckDb<'a> {
         let mut sent = Ok(());
         if let Some(mut input) = child.stdin.take() {
             for chunk in 0..rows.chunks() {
-                if self.stop.load(Ordering::Relaxed) {
+                if self.stop.is_requested() {
                     break;
                 }
                 out.clear();
@@ -104,7 +104,7 @@ impl<'a> DuckDb<'a> {
     /// Waits for its end; kills it if the user ends the check.
     fn end(&self, mut child: Child, what: &str) -> Result<()> {
         while child.try_wait().or_fail(Code::Start)?.is_none() {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.stop.is_requested() {
                 // It may have ended by itself.
                 drop(child.kill());
                 drop(child.wait());
@@ -112,7 +112,7 @@ impl<'a> DuckDb<'a> {
             }
             std::thread::sleep(POLL);
         }
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stop.is_requested() {
             return Err(Failure::new(Code::Interrupted, format!("interrupted while DuckDB worked on {what}")));
         }
         let output = child.wait_with_output().or_fail(Code::Start)?;

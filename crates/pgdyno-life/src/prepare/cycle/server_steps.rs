@@ -1,10 +1,9 @@
 //! The steps of one run on its server: done by pgdyno on private servers, by the hooks of the target on others.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, ConnectOptions, Interrupter};
+use pgdyno_net::{Admin, ConnectOptions, Interrupter, Stop};
 use pgdyno_plan::targets::Hook;
 use pgdyno_results::CycleRecord;
 
@@ -28,7 +27,7 @@ pub(crate) struct ServerSteps<'a> {
     pub(crate) directory: &'a Path,
     pub(crate) events: &'a dyn EventSink,
     /// Ends the current step.
-    pub(crate) stop: &'a AtomicBool,
+    pub(crate) stop: &'a Stop,
     /// Ends the waits for the server.
     pub(crate) waits: &'a Interrupter,
 }
@@ -95,7 +94,7 @@ impl ServerSteps<'_> {
                 },
                 Err(error) => last = error.to_string(),
             }
-            if self.stop.load(Ordering::Acquire) {
+            if self.stop.is_requested() {
                 break Err(Failure::new(Code::Interrupted, "interrupted while the server was restarted"));
             }
             if Instant::now() > deadline {

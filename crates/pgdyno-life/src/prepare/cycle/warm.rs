@@ -1,9 +1,8 @@
 //! Before the warm-up: fills caches by reading, and writes the checkpoint that is due.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError};
+use pgdyno_net::{Admin, AdminError, Stop};
 use pgdyno_results::CycleRecord;
 use pgdyno_text::units;
 use pgdyno_workload::{Capabilities, DataSet};
@@ -24,7 +23,7 @@ pub(crate) fn prewarm(
     data: &dyn DataSet,
     caps: &Capabilities,
     events: &dyn EventSink,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<CycleRecord> {
     let began = Instant::now();
     let not_done = |why: &dyn std::fmt::Display| record(PREWARM, false, format!("not done: {why}"), began);
@@ -44,7 +43,7 @@ pub(crate) fn prewarm(
     let mut outcome = Ok(());
     for (nth, relation) in stored.iter().enumerate() {
         events.step("prewarm", nth, stored.len());
-        if stop.load(Ordering::Acquire) {
+        if stop.is_requested() {
             outcome = Err(Failure::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
             break;
         }

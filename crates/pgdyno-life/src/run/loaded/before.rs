@@ -133,7 +133,7 @@ impl Looking<'_> {
         let (context, cycle) = (self.context, self.plan.cycle);
         let mut steps = Vec::new();
         if cycle.prewarm {
-            let stop = context.interrupt.control.stop_flag();
+            let stop = &context.interrupt.stop;
             for set in &self.workload.data {
                 steps.push(warm::prewarm(admin, set.as_ref(), caps, context.view, stop)?);
             }

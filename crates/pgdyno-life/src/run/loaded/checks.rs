@@ -20,7 +20,7 @@ impl Looking<'_> {
     /// the schema.
     pub(super) fn check_all(&self, database: &mut Database<'_>, is_checked: bool) -> Result<Vec<Baseline>> {
         let Database { session, options, caps, .. } = database;
-        let stop = self.context.interrupt.control.stop_flag();
+        let stop = &self.context.interrupt.stop;
         let access = DataAccess { options, caps, events: self.context.view, stop, data_dir: None };
         let mut baselines = Vec::new();
         for set in &self.workload.data {

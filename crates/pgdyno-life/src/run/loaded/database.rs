@@ -34,7 +34,7 @@ impl<'a> DatabaseCopy<'a> {
     /// # Errors
     /// When the server fails to copy, or the user ends the run.
     pub(super) fn make(context: &'a RunContext<'a>, template: &Template) -> Result<(Self, ConnectOptions)> {
-        let stop = context.interrupt.control.stop_flag();
+        let stop = &context.interrupt.stop;
         let run = context.record.read(|recording| recording.record.id.clone());
         let fresh = copies::make(template, &run, stop, context.view)?;
         let copy = CopyRecord {

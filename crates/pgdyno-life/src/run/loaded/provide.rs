@@ -65,7 +65,7 @@ impl<'c> Loading<'_, 'c> {
         caps: &'b Capabilities,
         data_dir: Option<&'b Path>,
     ) -> DataAccess<'b> {
-        let stop = self.context.interrupt.control.stop_flag();
+        let stop = &self.context.interrupt.stop;
         DataAccess { options, caps, events: self.context.view, stop, data_dir }
     }
 

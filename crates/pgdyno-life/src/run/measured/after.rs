@@ -132,7 +132,7 @@ impl Observer<'_> {
         if !self.plan.watch.plans {
             return;
         }
-        let stop = context.interrupt.control.stop_flag();
+        let stop = &context.interrupt.stop;
         match query_plans::explain(options, &self.workload.drive.explained, stop, context.view) {
             Ok(plans) => {
                 context.record.edit(|recording| recording.record.query_plans = plans.shapes);
@@ -153,11 +153,11 @@ impl Observer<'_> {
         let admin = session.as_is();
         let counts = server_counts(admin, self.plan, self.workload);
         self.note_size(admin);
-        if context.interrupt.control.is_killing() {
+        if context.interrupt.stop.is_at_once() {
             return counts;
         }
         // The first Ctrl-C ended the run, not the check after it.
-        let stop = &context.interrupt.at_once;
+        let stop = &context.interrupt.last_stop;
         let access = DataAccess { options, caps, events: context.view, stop, data_dir: None };
         for set in &self.workload.data {
             // What is not repaired now, the next run repairs.

@@ -8,7 +8,7 @@ use crate::run::context::RunContext;
 /// Returns steps that the first signal ends. `directory` is the run directory.
 pub(super) fn until_first_signal<'a>(context: &'a RunContext<'_>, directory: &'a Path) -> ServerSteps<'a> {
     let interrupt = context.interrupt;
-    let (stop, waits) = (interrupt.control.stop_flag(), interrupt.waits());
+    let (stop, waits) = (&interrupt.stop, interrupt.waits());
     ServerSteps { stop, waits, ..until_second_signal(context, directory) }
 }
 
@@ -19,7 +19,7 @@ pub(super) fn until_second_signal<'a>(context: &'a RunContext<'_>, directory: &'
         target: context.draft.plan.target.as_str(),
         directory,
         events: context.view,
-        stop: &context.interrupt.at_once,
+        stop: &context.interrupt.last_stop,
         waits: context.interrupt.last_waits(),
     }
 }

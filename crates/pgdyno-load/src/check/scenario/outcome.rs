@@ -45,7 +45,7 @@ pub enum ScenarioError {
     /// The system refused a thread.
     #[error("cannot start a thread for a session")]
     Thread(#[source] std::io::Error),
-    /// The stop flag was set.
+    /// An end was requested.
     #[error("interrupted; the transactions under way were cancelled and rolled back")]
     Interrupted,
     /// The same, and committed changes of the scenario remain.
