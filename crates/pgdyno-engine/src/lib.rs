@@ -41,7 +41,6 @@ pub use connect::ConnectFailed;
 pub use errors::ErrorSample;
 pub use limits::{FileLimit, max_open_files, raise_file_limit};
 pub use observer::{Observer, TxEnd, TxOutcome};
-pub use pacer::RATE_MAX_PER_S;
 pub use pgdyno_net::Stop;
 pub use pgdyno_workload::{Arrivals, Rate};
 pub use pin::allowed_cpus;

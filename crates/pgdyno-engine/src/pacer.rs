@@ -3,15 +3,12 @@
 //! Closed loop: when the client's last transaction ended. Open loop: on a schedule of arrivals that does not wait for
 //! the server, so that stalls of the server are not hidden (coordinated omission).
 
-use pgdyno_workload::{Arrivals, Rate, Rng};
+use pgdyno_workload::{Arrivals, RATE_MAX_PER_S, Rate, Rng};
 
 use crate::Tick;
 
 /// From this many arrivals on, they are counted by arithmetic and not one by one.
 const MANY: f64 = 10_000.0;
-
-/// The highest rate of a schedule: one arrival per nanosecond, the unit of time. Higher rates count as this.
-pub const RATE_MAX_PER_S: f64 = 1e9;
 
 /// The schedule of one thread.
 #[derive(Debug)]

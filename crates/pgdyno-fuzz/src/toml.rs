@@ -6,6 +6,7 @@ use pgdyno_net::fuzzing::conninfo;
 use pgdyno_plan::recipe::{self, Machine, Request};
 use pgdyno_plan::suite::Suite;
 use pgdyno_plan::targets::Targets;
+use pgdyno_workloads::options::Options;
 
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
@@ -14,7 +15,7 @@ pub(crate) fn run(input: &[u8]) {
         Ok(found) => expanded(&found),
         Err(why) => named(why.to_string()),
     }
-    match Suite::read("file.toml", text, "/base", &|name| name.contains('/')) {
+    match Suite::read::<Options>("file.toml", text, "/base", &|name| name.contains('/')) {
         Ok(suite) => turned(&suite, text),
         Err(why) => named(why.to_string()),
     }
@@ -50,7 +51,7 @@ fn turned(suite: &Suite, text: &str) {
     assert_eq!((all.len(), turns.len()), (turns.len(), suite.cells.len() * suite.repetitions as usize));
     let keys: BTreeSet<_> = suite.cells.iter().map(|cell| &cell.key).collect();
     assert_eq!(keys.len(), suite.cells.len());
-    assert_eq!(Suite::read("file.toml", text, "/base", &|name| name.contains('/')).as_ref(), Ok(suite));
+    assert_eq!(Suite::read::<Options>("file.toml", text, "/base", &|name| name.contains('/')).as_ref(), Ok(suite));
 }
 
 /// Checks that `pgdyno.toml` accepts no password.

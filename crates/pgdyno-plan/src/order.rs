@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pgdyno_workload::OptionValues;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, TargetName, Wire, targets};
 
@@ -86,7 +87,9 @@ impl Order {
         let pairs = |map: &BTreeMap<String, String>| map.iter().map(|(n, v)| (n.clone(), v.clone())).collect();
         let (rate, arrivals) = match plan.pace {
             Pace::ClosedLoop => (None, None),
-            Pace::Rate(Rate { per_s, arrivals }) => (Some(per_s), Some(arrivals)),
+            Pace::Rate(Rate { per_s, arrivals }) => {
+                (Some(per_s), Some(arrivals).filter(|how| *how != Arrivals::default()))
+            }
         };
         Self {
             workload: WorkloadOrder { names, params: pairs(&plan.params), ..WorkloadOrder::default() },
@@ -165,67 +168,61 @@ impl Order {
     }
 }
 
-/// A workload and its parameters. Values are unparsed; the workload checks them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+/// A workload and its parameters. The workload checks the values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(default)]
 pub struct WorkloadOrder {
     /// A workload, a directory with `workload.toml` or a recipe; or script files, `FILE` or `FILE@WEIGHT`.
     pub names: Vec<String>,
-    /// Warehouses of `tproc-c` and `ch-benchmark`.
-    pub warehouses: Option<String>,
-    /// Scale of pgbench's workloads, and the variable `:scale` of scripts.
-    pub scale: Option<String>,
-    /// Each client works on its share of all warehouses.
-    pub all_warehouses: bool,
-    /// Send a whole transaction as one pipeline.
-    pub pipeline: bool,
-    /// What executes a transaction of `tproc-c`: `procedure`, `function` or `client`.
-    pub call: Option<String>,
-    /// The rules of `tproc-c`: `hammerdb` or `spec`.
-    pub profile: Option<String>,
-    /// Clients wait before and after transactions.
-    pub keying_time: bool,
-    /// Clients do not wait.
-    pub no_think: bool,
-    /// Hash partitions of `tproc-c`'s `order_line`; `month` or `none` for `tproc-h`.
-    pub partitions: Option<String>,
-    /// Declare the foreign keys of `tproc-c`.
-    pub foreign_keys: bool,
-    /// Shards of `tproc-c`'s tables.
-    pub shard_count: Option<String>,
-    /// Indexes of `tproc-h`: `keys`, `dates` or `none`.
-    pub indexes: Option<String>,
-    /// Records of YCSB.
-    pub records: Option<String>,
-    /// Fields of a record.
-    pub fields: Option<String>,
-    /// Bytes of a field.
-    pub field_bytes: Option<String>,
-    /// The table of YCSB: `jdbc` or `jsonb`.
-    pub schema: Option<String>,
-    /// How keys of YCSB are drawn.
-    pub distribution: Option<String>,
-    /// Tables of sysbench.
-    pub tables: Option<String>,
-    /// Streams of `tproc-h`'s throughput stage, or of `ch-benchmark`.
-    pub streams: Option<String>,
-    /// Sets of queries in `tproc-h`'s power stage.
-    pub repeat: Option<String>,
-    /// Queries of `tproc-h` or `ch-benchmark`, as in `1,6,17`.
-    pub queries: Option<String>,
-    /// Seconds that a query of `tproc-h` or `ch-benchmark` may take.
-    #[serde(rename = "timeout_s")]
-    pub timeout: Option<f64>,
-    /// Leave out the refresh functions of `tproc-h`.
-    pub no_refresh: bool,
-    /// Use the parameters for which TPC-H has answers.
-    pub validation: bool,
-    /// The form of the queries of `ch-benchmark`: `full` or `citus`.
-    pub query_form: Option<String>,
-    /// Run each side of `ch-benchmark` also alone.
-    pub alone: bool,
+    /// Values of the options that workloads have, by the option's name: `warehouses`, `field-bytes`.
+    pub options: OptionValues,
     /// Parameters of the workload or variables of scripts, in the order in which they were given.
     pub params: Vec<(String, String)>,
+}
+
+/// A workload in an order that was stored. Until 0.3.0 each option was a field of its own.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StoredWorkload {
+    names: Vec<String>,
+    options: OptionValues,
+    params: Vec<(String, String)>,
+    #[serde(flatten)]
+    older: BTreeMap<String, Option<OlderValue>>,
+}
+
+/// A value of an option in an older order.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OlderValue {
+    Flag(bool),
+    Seconds(f64),
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for WorkloadOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StoredWorkload::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl From<StoredWorkload> for WorkloadOrder {
+    fn from(stored: StoredWorkload) -> Self {
+        let mut options = stored.options;
+        for (field, value) in stored.older {
+            let (name, value) = match (field.as_str(), value) {
+                (_, None | Some(OlderValue::Flag(false))) => continue,
+                ("keying_time", Some(OlderValue::Flag(true))) => (field.as_str(), "on".to_owned()),
+                ("no_think", Some(OlderValue::Flag(true))) => (field.as_str(), "off".to_owned()),
+                ("no_refresh", Some(OlderValue::Flag(true))) => (field.as_str(), "false".to_owned()),
+                (_, Some(OlderValue::Flag(true))) => (field.as_str(), "true".to_owned()),
+                (_, Some(OlderValue::Seconds(seconds))) => (field.trim_end_matches("_s"), format!("{seconds:.3}")),
+                (_, Some(OlderValue::Text(text))) => (field.as_str(), text),
+            };
+            options.insert(name.replace('_', "-"), value);
+        }
+        Self { names: stored.names, options, params: stored.params }
+    }
 }
 
 impl WorkloadOrder {
@@ -411,5 +408,26 @@ mod tests {
         let written = toml::Value::try_from(&order).unwrap();
         assert_eq!(written.try_into::<Order>().unwrap(), order);
         assert_eq!(toml::from_str::<Order>("workload.names = ['noop']").unwrap(), Order::of("noop"));
+    }
+
+    #[test]
+    fn options_of_workloads_in_an_older_order_are_read() {
+        let older = r#"{"names": ["tproc-h"], "warehouses": null, "scale": "0.5", "alone": false, "no_refresh": true,
+            "keying_time": true, "no_think": true, "validation": true, "field_bytes": "40", "timeout_s": 300.0, "params": [["a", "b"]]}"#;
+        let order: WorkloadOrder = serde_json::from_str(older).unwrap();
+        let options: Vec<_> = order.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(
+            options,
+            [
+                "field-bytes=40",
+                "keying-time=on",
+                "no-refresh=false",
+                "no-think=off",
+                "scale=0.5",
+                "timeout=300.000",
+                "validation=true"
+            ]
+        );
+        assert_eq!((order.names, order.params), (vec!["tproc-h".to_owned()], vec![("a".to_owned(), "b".to_owned())]));
     }
 }

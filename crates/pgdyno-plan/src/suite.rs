@@ -1,16 +1,21 @@
 //! Suites: a matrix of runs in one file.
 //!
 //! [`Suite::read`] parses the file and multiplies its arrays into [`Cell`]s, each with a key that stays the same as
-//! long as the file does; [`Suite::turns`] orders their repetitions. The arguments of a cell are texts here; `pgdyno
-//! run` parses them.
+//! long as the file does; [`Suite::turns`] orders their repetitions. Options are read by their table
+//! ([`options`](crate::options)).
 
 mod expand;
 mod file;
+mod keys;
 mod options;
 mod order;
+mod what;
+mod word;
 
-use crate::TargetName;
+use pgdyno_workload::OptionTable;
+
 use crate::mistake::Mistake;
+use crate::{Order, TargetName};
 
 pub use file::{OnFailure, Provision, Sequence};
 
@@ -40,7 +45,7 @@ pub struct Suite {
 }
 
 /// One combination of the matrix.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Its name, for people and for resuming: `tpcb-like.clients=4@embedded`.
     pub key: String,
@@ -48,8 +53,12 @@ pub struct Cell {
     pub entry: usize,
     /// The target's name, connection string, or `embedded`, `null`, `none`.
     pub target: TargetName,
-    /// Arguments of `pgdyno run`, without the target.
+    /// The order of its run, without the target and without what [`args`](Self::args) says beyond options.
+    pub order: Order,
+    /// The arguments of `pgdyno run` that give the same order, without the target.
     pub args: Vec<String>,
+    /// Whether the file has arguments that are no options with keys: then only the command line can read all of `args`.
+    pub has_own_args: bool,
 }
 
 /// A run of a suite: a cell and the number of its repetition.
@@ -62,18 +71,33 @@ pub struct Turn {
 }
 
 impl Suite {
-    /// Parses the content of `file`. Paths of scripts, directories and recipes in it are relative to `base`, the
+    /// Parses the content of `file`. `W` has the options of workloads. Paths of scripts, directories and recipes in it are relative to `base`, the
     /// directory of the file. `is_recipe` returns true for names to which the suite's `fit` and `short` apply.
     ///
     /// # Errors
     /// With line and caret, or with the number of the `[[run]]`.
-    pub fn read(file: &str, text: &str, base: &str, is_recipe: &dyn Fn(&str) -> bool) -> Result<Self, Mistake> {
-        expand::expand(file, crate::mistake::read(file, text)?, base, is_recipe)
+    pub fn read<W: OptionTable>(
+        file: &str,
+        text: &str,
+        base: &str,
+        is_recipe: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Mistake> {
+        expand::expand::<W>(file, crate::mistake::read(file, text)?, base, is_recipe)
     }
 
     /// Returns all runs in their order: the same each time.
     #[must_use]
     pub fn turns(&self) -> Vec<Turn> {
         order::turns(self)
+    }
+}
+
+#[cfg(test)]
+mod no_options {
+    /// No workload has options.
+    pub(super) enum NoOptions {}
+
+    impl pgdyno_workload::OptionTable for NoOptions {
+        const ALL: &'static [&'static [pgdyno_workload::WorkloadOption]] = &[];
     }
 }

@@ -8,12 +8,14 @@
 //! - [`proxy`] stands in for balancers and firewalls before a server;
 //! - [`port`] reserves TCP ports for one test;
 //! - [`signals`] gives programs the default actions of signals;
+//! - [`pages`] compares parts of the documentation with what the program has;
 //! - [`skipped`] reports and counts what cannot be tested on this machine;
 //! - [`random`] draws a test's random numbers from a seed that it prints.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 pub mod directory;
+pub mod pages;
 #[cfg(feature = "pki")]
 pub mod pki;
 pub mod port;

@@ -83,6 +83,18 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Parses a number above zero.
+///
+/// # Errors
+/// A message, if it is not a number or not above zero.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok(n),
+        Ok(n) if n > 0.0 => Err("it is too large".to_owned()),
+        _ => Err("write a number above 0".to_owned()),
+    }
+}
+
 fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let refusal = "write a share above 0% and up to 100%, as in \"30%\"";

@@ -10,6 +10,7 @@
 //! - [`Check`] is a question to the database that shows whether its data is still right;
 //! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
 //! - [`Metric`] is what a workload's runs are known by, beside TPS and latencies;
+//! - [`WorkloadOption`] gives a parameter a name of its own on the command line and in suite files;
 //! - [`dist`] has the random distributions of pgbench, YCSB and sysbench;
 //! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
 //!
@@ -26,6 +27,7 @@ mod hash_partition;
 mod judgement;
 mod metric;
 mod numbered;
+mod option;
 mod oracle;
 mod pace;
 mod params;
@@ -49,8 +51,9 @@ pub use hash_partition::hash_partition;
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use numbered::{NumberedDrive, NumberedScripts, NumberedStatement, Numbers};
+pub use option::{Omitted, OptionOf, OptionSpec, OptionTable, OptionValues, ValueKind, WorkloadOption};
 pub use oracle::{Answers, Oracle, OracleQuery, OracleTable};
-pub use pace::{Arrivals, Pace, Rate};
+pub use pace::{Arrivals, Pace, RATE_MAX_PER_S, Rate};
 pub use params::{MARKERS, Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};

@@ -40,6 +40,9 @@ impl std::str::FromStr for Arrivals {
     }
 }
 
+/// The highest rate of a schedule: one arrival per nanosecond, the engine's unit of time. Higher rates count as this.
+pub const RATE_MAX_PER_S: f64 = 1e9;
+
 /// The rate of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

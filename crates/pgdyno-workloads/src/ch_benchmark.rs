@@ -8,6 +8,7 @@ mod advice;
 mod markers;
 mod metrics;
 mod nations;
+pub(crate) mod options;
 mod queries;
 mod stream;
 mod suppliers;

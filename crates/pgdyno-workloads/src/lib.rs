@@ -21,6 +21,7 @@
 mod ch_benchmark;
 mod noop;
 mod oltp;
+pub mod options;
 pub mod own;
 pub mod pgbench;
 mod query_set;

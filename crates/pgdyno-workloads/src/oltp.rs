@@ -5,6 +5,7 @@
 
 mod client;
 mod mixes;
+pub(crate) mod options;
 mod schema;
 mod steps;
 

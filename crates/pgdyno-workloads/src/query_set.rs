@@ -1,5 +1,6 @@
 //! Sets of 22 queries, as TPC-H and CH-benCHmark have them: their names, the orders of streams, and a choice of them.
 
+pub(crate) mod options;
 pub(crate) mod orderings;
 pub(crate) mod selection;
 

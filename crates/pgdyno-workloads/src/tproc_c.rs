@@ -11,6 +11,7 @@ mod deck;
 mod home;
 mod isolation;
 mod judge;
+pub(crate) mod options;
 mod population;
 mod profile;
 mod rows;

@@ -7,6 +7,7 @@ mod answers;
 mod current;
 mod digests;
 mod months;
+pub(crate) mod options;
 mod oracle;
 mod parameters;
 mod queries;

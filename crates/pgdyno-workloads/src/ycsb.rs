@@ -8,6 +8,7 @@ mod client;
 mod keys;
 mod layout;
 mod mixes;
+pub(crate) mod options;
 mod rows;
 mod schema;
 

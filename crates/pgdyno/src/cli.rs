@@ -2,7 +2,6 @@
 
 mod ab;
 mod compare;
-mod cycle;
 mod doctor;
 mod examples;
 mod export;
@@ -11,6 +10,7 @@ mod frontier;
 pub(crate) mod hints;
 mod history;
 mod meeting;
+mod options;
 mod recipe;
 mod run;
 mod search;
@@ -18,25 +18,23 @@ mod serve;
 mod store;
 mod suite;
 mod target;
-mod watch;
 
 pub(crate) use ab::AbArgs;
 pub(crate) use compare::{CompareArgs, ScalingArgs};
-pub(crate) use cycle::CycleArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
 pub(crate) use format::FormatArgs;
 pub(crate) use frontier::FrontierArgs;
 pub(crate) use history::HistoryArgs;
-pub(crate) use meeting::{AgentArgs, AgentsArgs, MeetingArgs};
-pub(crate) use recipe::{RecipeArgs, ShowArgs};
-pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
+pub(crate) use meeting::{AgentArgs, AgentsArgs};
+pub(crate) use options::{OfData, OfLoad, OrderArgs, Takes};
+pub(crate) use recipe::ShowArgs;
+pub(crate) use run::{OutArgs, RunArgs};
 pub(crate) use search::SearchArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use store::{PushArgs, ResultsArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
-pub(crate) use target::{ConsentArgs, TargetArgs};
-pub(crate) use watch::WatchArgs;
+pub(crate) use target::ConsentArgs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -173,11 +171,9 @@ pub(crate) struct PlanCommand {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DataArgs {
+pub(crate) struct DataArgs<C: Takes> {
     #[command(flatten)]
-    pub(crate) workload: WorkloadArgs,
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
+    pub(crate) options: OrderArgs<C>,
     /// No progress
     #[arg(help_heading = "Output", short, long)]
     pub(crate) quiet: bool,
@@ -188,7 +184,7 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) data: DataArgs,
+    pub(crate) data: DataArgs<OfData>,
     /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does; nobody
     /// else may use the data meanwhile
     #[arg(help_heading = "Checks", long)]
@@ -216,14 +212,7 @@ fn isolation_level(name: &str) -> Result<IsolationLevel, String> {
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
-    pub(crate) data: DataArgs,
-    #[command(flatten)]
-    pub(crate) loading: LoadingArgs,
-    #[command(flatten)]
-    pub(crate) meeting: MeetingArgs,
-    /// Replace other data that pgdyno loaded
-    #[arg(help_heading = "Data", long)]
-    pub(crate) replace: bool,
+    pub(crate) data: DataArgs<OfLoad>,
     /// Replace even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
@@ -234,7 +223,7 @@ pub(crate) struct LoadArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DropArgs {
     #[command(flatten)]
-    pub(crate) data: DataArgs,
+    pub(crate) data: DataArgs<OfData>,
     /// Drop even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,

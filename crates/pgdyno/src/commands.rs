@@ -132,7 +132,7 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
 /// Reads the request of a command line: the plan of a record again, or a new run. A suite or a search passes the order
 /// by standard input. What a record asks for beyond its SQL has to be confirmed, shells of its scripts if they are `carried_out`.
 fn request(args: RunArgs, carried_out: bool) -> Result<Request> {
-    if args.order {
+    if args.order_of_input {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).or_fail(Code::Start)?;
         let order = serde_json::from_str(&line).or_fail(Code::Start)?;

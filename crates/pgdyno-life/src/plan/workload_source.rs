@@ -8,6 +8,7 @@ use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder,
 use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload};
+use pgdyno_workloads::options;
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Source, Spec};
@@ -19,6 +20,9 @@ use crate::failure::{Failure, OrFail, Result};
 /// the time that the other one needs to commit: with eight clients on one row at `serializable`, one transaction in
 /// sixty still failed after a hundred tries.
 const BUILT_IN_TRIES: u32 = 1_000;
+
+/// The option and the variable of scripts that pgbench calls the scale.
+const SCALE: &str = "scale";
 
 /// The largest file of a workload's directory, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -183,7 +187,7 @@ impl WorkloadSource {
                 directory.build(&params, Arc::new(scripts.drive())).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
-                refuse_options_of_built_in(order)?;
+                refuse_options_of_others(order)?;
                 let (scale, defines) = variables(&given)?;
                 let spec = spec(&self.name(), sources.clone(), defines, scale, setup);
                 Ok(scripts(spec, setup.mode)?.into_workload())
@@ -256,42 +260,14 @@ impl WorkloadSource {
 
 /// Returns the parameters that the order gives to a workload.
 pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
-    // To the thousandth of a second; anything shorter is 0, which the workload refuses.
-    let timeout = order.timeout.map(|seconds| format!("{seconds:.3}"));
-    let asked = [
-        ("warehouses", &order.warehouses),
-        ("scale", &order.scale),
-        ("call", &order.call),
-        ("profile", &order.profile),
-        ("partitions", &order.partitions),
-        ("shard-count", &order.shard_count),
-        ("indexes", &order.indexes),
-        ("records", &order.records),
-        ("fields", &order.fields),
-        ("field-bytes", &order.field_bytes),
-        ("schema", &order.schema),
-        ("distribution", &order.distribution),
-        ("tables", &order.tables),
-        ("streams", &order.streams),
-        ("repeat", &order.repeat),
-        ("queries", &order.queries),
-        ("timeout", &timeout),
-        ("query-form", &order.query_form),
-    ];
-    let flags = [
-        ("all-warehouses", order.all_warehouses, "true"),
-        ("pipeline", order.pipeline, "true"),
-        ("foreign-keys", order.foreign_keys, "true"),
-        ("think", order.keying_time, "on"),
-        ("think", order.no_think, "off"),
-        ("refresh", order.no_refresh, "false"),
-        ("validation", order.validation, "true"),
-        ("alone", order.alone, "true"),
-    ];
-    let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
-    let flags = flags.into_iter().filter(|(_, set, _)| *set).map(|(name, _, value)| (name, value.to_owned()));
+    let options = order.options.iter().map(|(name, value)| (param_of(name), value.clone()));
     let params = order.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
-    asked.chain(flags).chain(params).collect()
+    options.chain(params).collect()
+}
+
+/// Returns the parameter that an option sets.
+fn param_of(option: &str) -> &str {
+    options::find(option).map_or(option, |option| option.param)
 }
 
 /// Adds the size of a built-in workload's data if it is not given. A scale factor that can be a fraction has nothing to
@@ -334,49 +310,11 @@ fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Res
     Params::new(meta.id, meta.params, given).or_fail(Code::Start)
 }
 
-/// Returns true if the parameter has an option of its own: scripts have it only as a variable, with -D.
-fn is_option_of_built_in(name: &str) -> bool {
-    let options = [
-        "warehouses",
-        "call",
-        "profile",
-        "partitions",
-        "pipeline",
-        "think",
-        "all-warehouses",
-        "foreign-keys",
-        "shard-count",
-    ];
-    options.contains(&name)
-}
-
-/// Refuses options whose names scripts may have as variables.
-fn refuse_options_of_built_in(order: &WorkloadOrder) -> Result<()> {
-    let options = [
-        ("indexes", "tproc-h", order.indexes.is_some()),
-        ("streams", "queries", order.streams.is_some()),
-        ("repeat", "tproc-h", order.repeat.is_some()),
-        ("queries", "queries", order.queries.is_some()),
-        ("timeout", "queries", order.timeout.is_some()),
-        ("no-refresh", "tproc-h", order.no_refresh),
-        ("validation", "tproc-h", order.validation),
-        ("query-form", "ch-benchmark", order.query_form.is_some()),
-        ("alone", "ch-benchmark", order.alone),
-        ("records", "ycsb", order.records.is_some()),
-        ("fields", "ycsb", order.fields.is_some()),
-        ("field-bytes", "ycsb", order.field_bytes.is_some()),
-        ("schema", "ycsb", order.schema.is_some()),
-        ("distribution", "ycsb", order.distribution.is_some()),
-        ("tables", "oltp", order.tables.is_some()),
-    ];
-    let Some((option, whose, _)) = options.iter().find(|(_, _, given)| *given) else { return Ok(()) };
-    let whose = match *whose {
-        "ycsb" => "ycsb-a to ycsb-f",
-        "oltp" => "sysbench's workloads",
-        "queries" => "tproc-h or ch-benchmark",
-        one => one,
-    };
-    let error = format!("--{option} is for {whose}; a script has --scale and the variables of -D");
+/// Refuses options of other workloads.
+fn refuse_options_of_others(order: &WorkloadOrder) -> Result<()> {
+    let Some(name) = order.options.keys().find(|name| name.as_str() != SCALE) else { return Ok(()) };
+    let whose = options::find(name).map_or("other workloads", |option| option.whose);
+    let error = format!("--{name} is for {whose}; a script has --scale and the variables of -D");
     Err(Failure::new(Code::Start, error))
 }
 
@@ -386,20 +324,10 @@ fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
     let mut defines = Vec::new();
     for (name, value) in given {
         match *name {
-            "scale" => {
+            SCALE => {
                 let parsed = value.parse().ok().filter(|n| (1..=i64::MAX.unsigned_abs()).contains(n));
                 let error = || format!("scale must be a whole number above 0, but '{value}' was given");
                 scale = parsed.ok_or_else(|| Failure::new(Code::Start, error()))?;
-            }
-            name if is_option_of_built_in(name) => {
-                let option = match (name, value.as_str()) {
-                    ("think", "on") => "keying-time",
-                    ("think", _) => "no-think",
-                    (name, _) => name,
-                };
-                let error =
-                    format!("--{option} is for built-in workloads; a script has --scale and the variables of -D");
-                return Err(Failure::new(Code::Start, error));
             }
             name if !pgdyno_script::valid_variable_name(name.as_bytes()) => {
                 let error = format!("'{name}' cannot be a variable: write letters, digits and underscores");

@@ -2,28 +2,17 @@ use std::path::Path;
 
 use super::*;
 
-const BEGIN: &str = "<!-- steps: written by PGDYNO_WRITE_DOCS=1 cargo test -p pgdyno-load --lib steps -->\n";
-const END: &str = "<!-- end of steps -->";
-
 fn row(step: &Step) -> String {
     let kind = if step.is_required { "required" } else { "optional" };
     format!("| {} | {kind} | {} | {} |\n", step.name, step.needs, step.without)
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the variable asks to write the page")]
 fn the_page_has_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/your-server.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("a place for the table");
-    let (found, after) = rest.split_once(END).expect("its end");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/your-server.md");
     let rows: String = ALL.iter().map(|step| row(step)).collect();
     let wanted = format!("\n| step | | needs | without it |\n| --- | --- | --- | --- |\n{rows}\n");
-    if std::env::var_os("PGDYNO_WRITE_DOCS").is_some() {
-        std::fs::write(&path, [before, BEGIN, &wanted, END, after].concat()).unwrap();
-    } else {
-        assert_eq!(found, wanted, "docs/your-server.md differs: write it with PGDYNO_WRITE_DOCS=1");
-    }
+    pgdyno_testing::pages::part_is(&page, "steps", &wanted);
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::file::File;
-use super::options::{Run, Value, What};
+use super::keys::Key;
+use super::options::{Given, Run};
+use super::what::What;
 use super::{Cell, Suite};
+use crate::Order;
 use crate::mistake::Mistake;
 
 /// More runs than this are a mistake: at one minute each they would take a week.
@@ -16,10 +19,15 @@ struct Combination {
     what: Option<What>,
     /// `.clients=4`, for the key.
     axes: String,
-    args: Vec<String>,
+    given: Vec<Given>,
 }
 
-pub(super) fn expand(name: &str, file: File, base: &str, is_recipe: &dyn Fn(&str) -> bool) -> Result<Suite, Mistake> {
+pub(super) fn expand<W>(
+    name: &str,
+    file: File<W>,
+    base: &str,
+    is_recipe: &dyn Fn(&str) -> bool,
+) -> Result<Suite, Mistake> {
     let mistake = |what: String| Mistake::new(name, what);
     if !is_name(&file.name) {
         let rule = "write letters, digits, '.', '_' and '-', and begin with a letter or digit";
@@ -68,10 +76,10 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Returns the cells of one `[[run]]`, for each of its targets.
-fn cells_of(
-    run: &Run,
+fn cells_of<W>(
+    run: &Run<W>,
     entry: usize,
-    file: &File,
+    file: &File<W>,
     base: &str,
     is_recipe: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Cell>, String> {
@@ -81,41 +89,95 @@ fn cells_of(
             "it has no target: write targets = [\"embedded\"], or others, above the runs or in this one".to_owned()
         );
     }
-    let fixed = run.fixed();
     let mut cells = Vec::new();
-    for Combination { what, axes, args } in combinations(run, &fixed)? {
+    for Combination { what, axes, given } in combinations(run)? {
         let what = what.or_else(|| run.what.clone()).filter(|what| !what.0.is_empty());
         let what =
             what.ok_or("it does not say what is run: write what = \"tpcb-like\", a recipe, a directory or a script")?;
         let name = run.name.clone().unwrap_or_else(|| what.text());
-        let given =
-            |option: &str| fixed.iter().any(|(name, _)| *name == option) || axes.contains(&format!(".{option}="));
-        let mut all = what.args(base);
-        all.extend(fixed.iter().flat_map(|(_, value)| value.args.clone()).chain(args));
-        if let [one] = what.0.as_slice()
-            && is_recipe(one)
-        {
-            if file.fit == Some(true) && !given("fit") && !given("size") {
-                all.push("--fit".to_owned());
-            }
-            if let Some(by) = file.short.filter(|_| !given("short")) {
-                all.push(format!("--short={by}"));
-            }
-        }
+        let given: Vec<_> = run.fixed.iter().cloned().chain(given).collect();
+        admit(&given)?;
+        let follows_recipe = matches!(what.0.as_slice(), [one] if is_recipe(one));
+        let settings =
+            Settings { names: what.names(base), given, recipe: follows_recipe.then_some((file.fit, file.short)) };
+        let (order, args) = settings.order()?;
         for target in targets {
             cells.push(Cell {
                 key: format!("{name}{axes}@{target}"),
                 entry,
                 target: target.below(base),
-                args: all.clone(),
+                order: order.clone(),
+                args: args.clone(),
+                has_own_args: settings.given.iter().any(|given| matches!(given.key, Key::Args)),
             });
         }
     }
     Ok(cells)
 }
 
+/// What a cell says about its run.
+struct Settings {
+    names: Vec<String>,
+    given: Vec<Given>,
+    /// `fit` and `short` of the suite, if the workload is a recipe.
+    recipe: Option<(Option<bool>, Option<f64>)>,
+}
+
+impl Settings {
+    /// Returns the order of the run, and the arguments that say the same.
+    fn order(&self) -> Result<(Order, Vec<String>), String> {
+        let mut order = Order::default();
+        order.workload.names.clone_from(&self.names);
+        let mut args = self.names.clone();
+        for Given { key, values, .. } in &self.given {
+            let Key::Option(option) = key else {
+                args.extend_from_slice(values);
+                continue;
+            };
+            for value in values {
+                option.set(&mut order, value).map_err(|error| format!("`{}`: {error}", key.name()))?;
+                let name = option.spec().name;
+                args.push(if option.is_flag() { format!("--{name}") } else { format!("--{name}={value}") });
+            }
+        }
+        let Some((fit, short)) = self.recipe else { return Ok((order, args)) };
+        let is_given = |name: &str| self.given.iter().any(|given| given.key.name() == name);
+        if fit == Some(true) && !is_given("fit") && !is_given("size") {
+            order.recipe.fit = true;
+            args.push("--fit".to_owned());
+        }
+        if let Some(by) = short.filter(|_| !is_given("short")) {
+            order.recipe.short = Some(by);
+            args.push(format!("--short={by}"));
+        }
+        Ok((order, args))
+    }
+}
+
+/// Refuses options that cannot be given together.
+fn admit(given: &[Given]) -> Result<(), String> {
+    let options = || {
+        let on = given.iter().filter(|given| !given.values.is_empty());
+        on.filter_map(|given| match given.key {
+            Key::Option(option) => Some((option.spec(), given.key)),
+            Key::Args => None,
+        })
+    };
+    let named = |name: &str| options().find(|(spec, _)| spec.name == name).map(|(_, key)| key.name());
+    for (spec, key) in options() {
+        if let Some(other) = spec.conflicts.iter().find_map(|other| named(other)) {
+            return Err(format!("`{}` cannot be used with `{other}`: leave one of them out", key.name()));
+        }
+        let has_args = given.iter().any(|given| matches!(given.key, Key::Args));
+        if let Some(other) = spec.requires.filter(|other| named(other).is_none() && !has_args) {
+            return Err(format!("`{}` needs `{other}`", key.name()));
+        }
+    }
+    Ok(())
+}
+
 /// Returns every combination of the axes, the last one changing fastest.
-fn combinations(run: &Run, fixed: &[(&str, Value)]) -> Result<Vec<Combination>, String> {
+fn combinations<W>(run: &Run<W>) -> Result<Vec<Combination>, String> {
     let mut all = vec![Combination::default()];
     if let Some(choices) = &run.matrix.what {
         if run.what.is_some() {
@@ -125,11 +187,12 @@ fn combinations(run: &Run, fixed: &[(&str, Value)]) -> Result<Vec<Combination>, 
             return Err("`what` is empty in the matrix, so that nothing would be run".to_owned());
         }
         let axis = |what: &What| if run.name.is_some() { format!(".what={}", what.text()) } else { String::new() };
-        let one = |what: &What| Combination { what: Some(what.clone()), axes: axis(what), args: Vec::new() };
+        let one = |what: &What| Combination { what: Some(what.clone()), axes: axis(what), given: Vec::new() };
         all = choices.iter().map(one).collect();
     }
-    for (name, values) in run.matrix.axes() {
-        if fixed.iter().any(|(known, _)| *known == name) {
+    for (key, values) in &run.matrix.axes {
+        let name = key.name();
+        if run.fixed.iter().any(|given| given.key.name() == name) {
             return Err(format!("`{name}` is given, and in the matrix too: leave one of them out"));
         }
         if values.is_empty() {
@@ -138,10 +201,10 @@ fn combinations(run: &Run, fixed: &[(&str, Value)]) -> Result<Vec<Combination>, 
         if all.len().saturating_mul(values.len()) > MAX_RUNS {
             return Err(format!("its matrix has more than {MAX_RUNS} cells"));
         }
-        let with = |before: &Combination, value: &Value| Combination {
+        let with = |before: &Combination, value: &Given| Combination {
             what: before.what.clone(),
             axes: format!("{}.{name}={}", before.axes, value.text),
-            args: before.args.iter().chain(&value.args).cloned().collect(),
+            given: before.given.iter().chain([value]).cloned().collect(),
         };
         all =
             all.iter().flat_map(|before| values.iter().map(|value| with(before, value)).collect::<Vec<_>>()).collect();
@@ -152,10 +215,12 @@ fn combinations(run: &Run, fixed: &[(&str, Value)]) -> Result<Vec<Combination>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suite::no_options::NoOptions;
 
     fn read(text: &str) -> Result<Suite, String> {
         let text = format!("name = 'n'\ntargets = ['embedded']\n{text}");
-        Suite::read("n.toml", &text, "/base", &|name| name.starts_with("alloydb/")).map_err(|error| error.to_string())
+        Suite::read::<NoOptions>("n.toml", &text, "/base", &|name| name.starts_with("alloydb/"))
+            .map_err(|error| error.to_string())
     }
 
     fn cells(text: &str) -> Vec<String> {
@@ -271,7 +336,8 @@ mod tests {
             assert!(error.contains(words), "{text}: {error}");
         }
         for name in ["", "a b", "../x", ".x", "a:b"] {
-            let error = Suite::read("n.toml", &format!("name = '{name}'\n[[run]]\nwhat = 'x'"), "", &|_| false);
+            let error =
+                Suite::read::<NoOptions>("n.toml", &format!("name = '{name}'\n[[run]]\nwhat = 'x'"), "", &|_| false);
             assert!(error.unwrap_err().to_string().contains("cannot be the name of a suite"), "{name}");
         }
     }

@@ -1,6 +1,7 @@
 //! The format of a suite file.
 
 use pgdyno_text::parse::Duration;
+use pgdyno_workload::OptionTable;
 use serde::{Deserialize, Serialize};
 
 use super::options::Run;
@@ -41,10 +42,10 @@ pub enum Provision {
     Never,
 }
 
-/// The file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct File {
+/// The file. `W` has the options of workloads.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "W: OptionTable"))]
+pub(super) struct File<W> {
     pub(super) name: String,
     #[serde(default = "one")]
     pub(super) seed: u64,
@@ -66,8 +67,8 @@ pub(super) struct File {
     pub(super) fit: Option<bool>,
     /// For recipes without their own.
     pub(super) short: Option<f64>,
-    #[serde(default)]
-    pub(super) run: Vec<Run>,
+    #[serde(default = "Vec::new")]
+    pub(super) run: Vec<Run<W>>,
 }
 
 fn one() -> u64 {

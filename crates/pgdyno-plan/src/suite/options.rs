@@ -1,341 +1,222 @@
-//! The options of a run in a suite file, fixed or as axes of the matrix, and their arguments.
+//! The options of a `[[run]]`, fixed or as axes of the matrix: read by the table of options.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use pgdyno_text::parse::Duration;
-use pgdyno_wire::{QueryMode, Wire};
-use pgdyno_workload::Arrivals;
+use pgdyno_workload::{OptionTable, ValueKind};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::TargetName;
+use super::keys::Key;
+use super::what::What;
+use super::word::Word;
+use crate::{Order, TargetName};
 
-/// The value of an option.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Value {
-    /// For the key of a cell.
+/// An option with a value.
+#[derive(Clone)]
+pub(super) struct Given {
+    pub(super) key: Key,
+    /// The value in the key of a cell.
     pub(super) text: String,
-    /// For `pgdyno run`.
-    pub(super) args: Vec<String>,
+    /// The values for [`AnyOption::set`](crate::options::AnyOption::set): none for a flag that is off, several for
+    /// parameters. Of [`Key::Args`], the arguments.
+    pub(super) values: Vec<String>,
 }
 
-/// The type of an option's value.
-trait Kind {
-    /// Returns the value as text, and as arguments of the option `flag` on the command line.
-    fn value(&self, flag: &str) -> Value;
+/// A `[[run]]`. `W` has the options of workloads.
+pub(super) struct Run<W> {
+    pub(super) what: Option<What>,
+    pub(super) name: Option<String>,
+    pub(super) targets: Option<Vec<TargetName>>,
+    /// Options that are the same in every cell, in the order of keys.
+    pub(super) fixed: Vec<Given>,
+    pub(super) matrix: Matrix<W>,
 }
 
-fn plain(flag: &str, text: String) -> Value {
-    Value { args: vec![format!("--{flag}={text}")], text }
+/// Its `matrix`.
+pub(super) struct Matrix<W> {
+    pub(super) what: Option<Vec<What>>,
+    /// Options that differ, each with its values, in the order of keys.
+    pub(super) axes: Vec<(Key, Vec<Given>)>,
+    options: PhantomData<W>,
 }
 
-impl Kind for u64 {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, self.to_string())
+impl<W> Default for Matrix<W> {
+    fn default() -> Self {
+        Self { what: None, axes: Vec::new(), options: PhantomData }
     }
 }
 
-impl Kind for f64 {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, self.to_string())
-    }
-}
-
-impl Kind for String {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, self.clone())
-    }
-}
-
-impl Kind for bool {
-    fn value(&self, flag: &str) -> Value {
-        Value { text: self.to_string(), args: self.then(|| format!("--{flag}")).into_iter().collect() }
-    }
-}
-
-impl Kind for Duration {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, format!("{}s", self.seconds()))
-    }
-}
-
-impl Kind for Arrivals {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, self.name().to_owned())
-    }
-}
-
-impl Kind for QueryMode {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, self.name().to_owned())
-    }
-}
-
-impl Kind for Wire {
-    fn value(&self, flag: &str) -> Value {
-        plain(flag, self.name().to_owned())
-    }
-}
-
-/// A time that the command line takes in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Milliseconds(Duration);
-
-impl Kind for Milliseconds {
-    fn value(&self, flag: &str) -> Value {
-        let ms = self.0.seconds() * 1e3;
-        Value { text: format!("{ms}ms"), args: vec![format!("--{flag}={ms}")] }
-    }
-}
-
-/// Settings or parameters: each becomes a separate argument.
-impl Kind for BTreeMap<String, Word> {
-    fn value(&self, flag: &str) -> Value {
-        let pairs: Vec<String> = self.iter().map(|(name, Word(value))| format!("{name}={value}")).collect();
-        Value { text: pairs.join("+"), args: pairs.iter().map(|pair| format!("--{flag}={pair}")).collect() }
-    }
-}
-
-/// Arguments, unchanged.
-impl Kind for Vec<String> {
-    fn value(&self, _: &str) -> Value {
-        Value { text: self.join(" "), args: self.clone() }
-    }
-}
-
-/// A string, a number or a Boolean, as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word(String);
-
-impl<'de> Deserialize<'de> for Word {
+impl<'de, W: OptionTable> Deserialize<'de> for Run<W> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl Visitor<'_> for Any {
-            type Value = Word;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, a number, true or false")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word, E> {
-                Ok(Word(text.to_owned()))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word, E> {
-                Ok(Word(number.to_string()))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word, E> {
-                Ok(Word(number.to_string()))
-            }
-
-            fn visit_bool<E: de::Error>(self, truth: bool) -> Result<Word, E> {
-                Ok(Word(truth.to_string()))
-            }
-        }
-        deserializer.deserialize_any(Any)
+        deserializer.deserialize_map(RunVisitor(PhantomData))
     }
 }
 
-/// The workload: a name, or several script files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct What(pub(super) Vec<String>);
+struct RunVisitor<W>(PhantomData<W>);
 
-impl<'de> Deserialize<'de> for What {
+impl<'de, W: OptionTable> Visitor<'de> for RunVisitor<W> {
+    type Value = Run<W>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with `what` and options of a run")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Run<W>, A::Error> {
+        let matrix = Matrix::default();
+        let mut run = Run { what: None, name: None, targets: None, fixed: Vec::new(), matrix };
+        while let Some(key) = map.next_key::<OfRun<W>>()? {
+            match key {
+                OfRun::What => run.what = map.next_value()?,
+                OfRun::Name => run.name = map.next_value()?,
+                OfRun::Targets => run.targets = map.next_value()?,
+                OfRun::Matrix => run.matrix = map.next_value()?,
+                OfRun::Run(key, _) => run.fixed.push(map.next_value_seed(One(key))?),
+            }
+        }
+        run.fixed.sort_by_key(|given| given.key.rank());
+        Ok(run)
+    }
+}
+
+impl<'de, W: OptionTable> Deserialize<'de> for Matrix<W> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
-        impl<'de> Visitor<'de> for OneOrMore {
-            type Value = What;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a workload, a recipe, a directory, or script files")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<What, E> {
-                Ok(What(vec![text.to_owned()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<What, A::Error> {
-                let mut names = Vec::new();
-                while let Some(name) = list.next_element()? {
-                    names.push(name);
-                }
-                Ok(What(names))
-            }
-        }
-        deserializer.deserialize_any(OneOrMore)
+        deserializer.deserialize_map(MatrixVisitor(PhantomData))
     }
 }
 
-impl What {
-    /// Returns the text for the key of a cell: paths without their directories.
-    pub(super) fn text(&self) -> String {
-        self.0.iter().map(|name| name.strip_prefix("./").unwrap_or(name)).collect::<Vec<_>>().join("+")
+struct MatrixVisitor<W>(PhantomData<W>);
+
+impl<'de, W: OptionTable> Visitor<'de> for MatrixVisitor<W> {
+    type Value = Matrix<W>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of options with lists of values")
     }
 
-    /// Returns the arguments: paths become relative to `base`, names stay.
-    pub(super) fn args(&self, base: &str) -> Vec<String> {
-        let is_path = |name: &str| {
-            let file = name.rsplit_once('@').map_or(name, |(file, _)| file);
-            name.starts_with("./")
-                || name.starts_with("../")
-                || [name, file].iter().any(|f| f.ends_with(".sql"))
-                || name.ends_with(".toml")
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Matrix<W>, A::Error> {
+        let mut matrix = Matrix::default();
+        while let Some(key) = map.next_key::<OfMatrix<W>>()? {
+            match key {
+                OfMatrix::What => matrix.what = map.next_value()?,
+                OfMatrix::Run(key, _) => matrix.axes.push((key, map.next_value_seed(Many(key))?)),
+            }
+        }
+        matrix.axes.sort_by_key(|(key, _)| key.rank());
+        Ok(matrix)
+    }
+}
+
+/// A key of a `[[run]]`.
+enum OfRun<W> {
+    What,
+    Name,
+    Targets,
+    Matrix,
+    Run(Key, PhantomData<W>),
+}
+
+impl<'de, W: OptionTable> Deserialize<'de> for OfRun<W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match String::deserialize(deserializer)?.as_str() {
+            "what" => Self::What,
+            "name" => Self::Name,
+            "targets" => Self::Targets,
+            "matrix" => Self::Matrix,
+            key => Self::Run(Key::find::<W, _>(key, &["what", "name", "targets", "matrix"])?, PhantomData),
+        })
+    }
+}
+
+/// A key of a `matrix`.
+enum OfMatrix<W> {
+    What,
+    Run(Key, PhantomData<W>),
+}
+
+impl<'de, W: OptionTable> Deserialize<'de> for OfMatrix<W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match String::deserialize(deserializer)?.as_str() {
+            "what" => Self::What,
+            key => Self::Run(Key::find::<W, _>(key, &["what"])?, PhantomData),
+        })
+    }
+}
+
+/// Reads a value of this key.
+struct One(Key);
+
+impl<'de> DeserializeSeed<'de> for One {
+    type Value = Given;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Given, D::Error> {
+        let Key::Option(option) = self.0 else {
+            let values = Vec::<String>::deserialize(deserializer)?;
+            return Ok(Given { key: self.0, text: values.join(" "), values });
         };
-        let place = |name: &String| match name.strip_prefix("./").unwrap_or(name) {
-            rest if base.is_empty() || rest.starts_with('/') || !is_path(name) => name.clone(),
-            rest => format!("{base}/{rest}"),
+        let (text, values) = match option.spec().value {
+            ValueKind::Flag => {
+                let is_on = bool::deserialize(deserializer)?;
+                (is_on.to_string(), is_on.then(String::new).into_iter().collect())
+            }
+            ValueKind::Text => plain(String::deserialize(deserializer)?),
+            ValueKind::Whole => plain(u64::deserialize(deserializer)?.to_string()),
+            ValueKind::Number => plain(f64::deserialize(deserializer)?.to_string()),
+            ValueKind::Time => plain(format!("{}s", Duration::deserialize(deserializer)?.seconds())),
+            ValueKind::Milliseconds => {
+                let ms = Duration::deserialize(deserializer)?.seconds() * 1e3;
+                (format!("{ms}ms"), vec![ms.to_string()])
+            }
+            ValueKind::Choice(words) => plain(choice(&String::deserialize(deserializer)?, words)?),
+            ValueKind::Pairs => {
+                let pairs = BTreeMap::<String, Word>::deserialize(deserializer)?;
+                let pairs: Vec<_> = pairs.iter().map(|(name, Word(value))| format!("{name}={value}")).collect();
+                (pairs.join("+"), pairs)
+            }
         };
-        self.0.iter().map(place).collect()
+        let mut scratch = Order::default();
+        values.iter().try_for_each(|value| option.set(&mut scratch, value)).map_err(Error::custom)?;
+        Ok(Given { key: self.0, text, values })
     }
 }
 
-/// Defines [`Run`] and [`Matrix`] from one list, so that every fixed option can be an axis.
-macro_rules! options {
-    ($($name:ident: $kind:ty => $flag:literal,)*) => {
-        /// A `[[run]]`.
-        #[derive(Clone, Debug, Default, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub(super) struct Run {
-            pub(super) what: Option<What>,
-            pub(super) name: Option<String>,
-            pub(super) targets: Option<Vec<TargetName>>,
-            #[serde(default)]
-            pub(super) matrix: Matrix,
-            $(pub(super) $name: Option<$kind>,)*
-        }
-
-        /// Its `matrix`.
-        #[derive(Clone, Debug, Default, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub(super) struct Matrix {
-            pub(super) what: Option<Vec<What>>,
-            $($name: Option<Vec<$kind>>,)*
-        }
-
-        /// The flags of the options of a suite.
-        #[cfg(test)]
-        pub(super) const FLAGS: &[&str] = &[$($flag),*];
-
-        impl Run {
-            /// Returns the options that are the same in every cell.
-            pub(super) fn fixed(&self) -> Vec<(&'static str, Value)> {
-                let mut found = Vec::new();
-                $(found.extend(self.$name.iter().map(|value| (stringify!($name), value.value($flag))));)*
-                found
-            }
-        }
-
-        impl Matrix {
-            /// Returns the options that differ.
-            pub(super) fn axes(&self) -> Vec<(&'static str, Vec<Value>)> {
-                let mut found = Vec::new();
-                $(found.extend(self.$name.iter().map(|values| {
-                    (stringify!($name), values.iter().map(|value| value.value($flag)).collect::<Vec<_>>())
-                }));)*
-                found
-            }
-        }
-    };
+fn plain(text: String) -> (String, Vec<String>) {
+    (text.clone(), vec![text])
 }
 
-options! {
-    size: String => "size",
-    variant: String => "variant",
-    fit: bool => "fit",
-    short: f64 => "short",
-    scale: f64 => "scale",
-    warehouses: u64 => "warehouses",
-    clients: u64 => "clients",
-    connections: u64 => "connections",
-    threads: u64 => "threads",
-    agents: u64 => "agents",
-    time: Duration => "time",
-    transactions: u64 => "transactions",
-    ramp: Duration => "ramp",
-    grace: Duration => "grace",
-    rate: f64 => "rate",
-    arrivals: Arrivals => "arrivals",
-    mode: QueryMode => "mode",
-    wire: Wire => "wire",
-    pin: String => "pin",
-    max_tries: u64 => "max-tries",
-    latency_limit: Milliseconds => "latency-limit",
-    reconnect: Duration => "reconnect",
-    coalesce: Duration => "coalesce",
-    random_seed: u64 => "random-seed",
-    call: String => "call",
-    profile: String => "profile",
-    all_warehouses: bool => "all-warehouses",
-    pipeline: bool => "pipeline",
-    keying_time: bool => "keying-time",
-    no_think: bool => "no-think",
-    partitions: u64 => "partitions",
-    foreign_keys: bool => "foreign-keys",
-    shard_count: u64 => "shard-count",
-    indexes: String => "indexes",
-    records: u64 => "records",
-    fields: u64 => "fields",
-    field_bytes: u64 => "field-bytes",
-    schema: String => "schema",
-    distribution: String => "distribution",
-    tables: u64 => "tables",
-    streams: u64 => "streams",
-    repeat: u64 => "repeat",
-    queries: String => "queries",
-    timeout: Duration => "timeout",
-    no_refresh: bool => "no-refresh",
-    validation: bool => "validation",
-    query_form: String => "query-form",
-    alone: bool => "alone",
-    params: BTreeMap<String, Word> => "param",
-    settings: BTreeMap<String, Word> => "set",
-    analytics_target: String => "analytics-target",
-    analytics_set: BTreeMap<String, Word> => "analytics-set",
-    from_template: String => "from-template",
-    no_load: bool => "no-load",
-    replace: bool => "replace",
-    no_check: bool => "no-check",
-    no_vacuum: bool => "no-vacuum",
-    allow_schema_changes: bool => "allow-schema-changes",
-    loaders: u64 => "loaders",
-    resumable: bool => "resumable",
-    unlogged: bool => "unlogged",
-    restart: bool => "restart",
-    drop_caches: bool => "drop-caches",
-    prewarm: bool => "prewarm",
-    checkpoint: bool => "checkpoint",
-    latency_percentiles: String => "latency-percentiles",
-    log: bool => "log",
-    no_samples: bool => "no-samples",
-    os_metrics: String => "os-metrics",
-    statement_plans: u64 => "statement-plans",
-    plans: bool => "plans",
-    perf: bool => "perf",
-    args: Vec<String> => "",
+/// Returns a word if it is one of the known ones.
+fn choice<E: Error>(word: &str, known: &[&str]) -> Result<String, E> {
+    match known.contains(&word) {
+        true => Ok(word.to_owned()),
+        false => Err(E::custom(format!("unknown variant `{word}`, expected one of `{}`", known.join("`, `")))),
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::OPTIONS;
+/// Reads a list of values of this key.
+struct Many(Key);
 
-    #[test]
-    fn a_suite_has_every_option_that_a_plan_keeps() {
-        // A suite provisions a target once for all of its runs, and connects to its private servers by their sockets.
-        let own = ["provision", "tcp"];
-        let kept = OPTIONS.iter().flat_map(|option| option.flags);
-        let missing: Vec<_> = kept.filter(|flag| !FLAGS.contains(flag) && !own.contains(flag)).collect();
-        assert!(missing.is_empty(), "{missing:?}");
+impl<'de> DeserializeSeed<'de> for Many {
+    type Value = Vec<Given>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Given>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Many {
+    type Value = Vec<Given>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of values")
     }
 
-    #[test]
-    fn the_manual_names_every_option_of_a_suite() {
-        let manual = include_str!("../../../../docs/suites.md");
-        let named = |flag: &str| manual.contains(&flag.replace('-', "_"));
-        let missing: Vec<_> = FLAGS.iter().filter(|flag| !named(flag)).collect();
-        assert!(missing.is_empty(), "{missing:?}");
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Given>, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(One(self.0))? {
+            values.push(value);
+        }
+        Ok(values)
     }
 }

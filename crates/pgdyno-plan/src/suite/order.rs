@@ -54,13 +54,14 @@ fn splitmix(state: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suite::no_options::NoOptions;
 
     fn suite(order: &str) -> Suite {
         let text = format!(
             "name = 'o'\nseed = 7\norder = '{order}'\nrepetitions = 2\ntargets = ['a', 'b']\n\
              [[run]]\nwhat = 'x'\n[[run]]\nwhat = 'y'\n"
         );
-        Suite::read("o.toml", &text, "", &|_| false).unwrap()
+        Suite::read::<NoOptions>("o.toml", &text, "", &|_| false).unwrap()
     }
 
     fn reported(order: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::options::{Bearing, OPTIONS, Value};
+use pgdyno_plan::options::{Bearing, GROUPS, Value};
 use pgdyno_plan::{Plan, ScriptPlan};
 use pgdyno_results::RunRecord;
 use pgdyno_text::units::{bytes, count};
@@ -143,10 +143,11 @@ fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
 /// The options that bear on the figures, as [`subject`] has it. Settings are among the server's.
 fn chosen(plan: &Plan) -> Vec<(String, String, bool)> {
     let mut facts = Vec::new();
-    for option in OPTIONS.iter().filter(|option| !option.flags.contains(&"set")) {
-        let bearing = option.bearing(plan);
-        let is_parameter = option.flags.contains(&"param");
-        for Value { name, text } in option.values(plan) {
+    let options = GROUPS.iter().flat_map(|group| group.options).filter(|option| option.spec.name != "set");
+    for (option, reported) in options.filter_map(|option| Some((option, option.kept.reported()?))) {
+        let bearing = (reported.bearing)(plan);
+        let is_parameter = option.spec.name == "param";
+        for Value { name, text } in option.kept.values(plan) {
             // The seed of the data makes other rows of the same kind; the size is the scale.
             if bearing == Bearing::None || is_parameter && (name == "seed" || name == plan.scale_name) {
                 continue;

@@ -25,7 +25,9 @@ pub fn command_line(record: &RunRecord) -> Vec<String> {
                 line.push(format!("--short={}", cut.by));
             }
             // The recipe sets the others.
-            line.extend(options::arguments(plan, |option: &RunOption| option.bearing(plan) == Bearing::None));
+            let is_free = |bearing: Bearing| bearing == Bearing::None;
+            let is_open = |option: &RunOption| option.kept.reported().is_some_and(|kept| is_free((kept.bearing)(plan)));
+            line.extend(options::arguments(plan, is_open));
         }
         None => {
             line.extend(what(plan));
@@ -75,7 +77,7 @@ mod tests {
         assert_eq!(
             shell(&command_line(&record())),
             "pgdyno run tproc-c -D all-warehouses=false -D call=procedure -D seed=1 -w 1 -c 2 -j 1 -T 12 --ramp 1 \
-             -M prepared --max-tries 1 --loaders 2 --random-seed 2867917161118594 --target embedded"
+             -M prepared --max-tries 1 --random-seed 2867917161118594 --loaders 2 --target embedded"
         );
     }
 

@@ -44,9 +44,10 @@ pub(crate) fn order_of(point: &FrontierPoint, record: &FrontierRecord, order: &O
 /// Returns the order with so many streams of queries; without what concerns queries if there are none.
 pub(crate) fn with_streams(order: &Order, streams: u32) -> Order {
     let mut order = order.clone();
-    order.workload.streams = Some(streams.to_string());
+    let options = &mut order.workload.options;
+    options.insert("streams".to_owned(), streams.to_string());
     if streams == 0 {
-        (order.workload.queries, order.workload.query_form, order.workload.timeout) = (None, None, None);
+        options.retain(|name, _| !["queries", "query-form", "timeout"].contains(&name.as_str()));
         order.analytics = AnalyticsOrder::default();
     }
     order
@@ -117,7 +118,7 @@ mod tests {
             order_of(&point, &record, &Order::default())
         };
         let half = of(0.5, 2);
-        assert_eq!((half.drive.rate, half.workload.streams.as_deref()), (Some(617.0), Some("2")));
+        assert_eq!((half.drive.rate, half.workload.options["streams"].as_str()), (Some(617.0), "2"));
         assert!(!half.no_load, "each run has a fresh copy of the data");
         let queries = of(0.0, 2);
         assert_eq!(queries.drive.rate, None);
@@ -127,15 +128,16 @@ mod tests {
     #[test]
     fn a_run_without_streams_asks_for_nothing_about_queries() {
         let mut order = Order::default();
-        (order.workload.queries, order.workload.timeout) = (Some("1".to_owned()), Some(5.0));
+        order.workload.options =
+            [("queries", "1"), ("timeout", "5.000")].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         order.analytics.settings = vec![("work_mem".to_owned(), "1GB".to_owned())];
         let [none, some] = [0, 2].map(|streams| with_streams(&order, streams));
+        let names = |order: &Order| order.workload.options.keys().cloned().collect::<Vec<_>>();
+        assert_eq!((names(&none), none.analytics), (vec!["streams".to_owned()], AnalyticsOrder::default()));
         assert_eq!(
-            (none.workload.queries, none.workload.timeout, none.analytics),
-            (None, None, AnalyticsOrder::default())
+            (names(&some), some.analytics),
+            (["queries", "streams", "timeout"].map(str::to_owned).into(), order.analytics)
         );
-        assert_eq!(some.workload.streams.as_deref(), Some("2"));
-        assert_eq!((some.workload.queries, some.analytics), (order.workload.queries, order.analytics));
     }
 
     #[test]

@@ -10,11 +10,12 @@ use pgdyno_life::plan::workload_source::WorkloadSource;
 use pgdyno_life::target::Target;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
-use pgdyno_plan::{Cycle, Order, Plan, TargetName, TargetOrder, targets};
+use pgdyno_plan::{Cycle, Order, Plan, TargetOrder, targets};
 use pgdyno_workload::Workload;
+use pgdyno_workloads::options::Options;
 use pgdyno_workloads::registry;
 
-/// Reads the order of a run from its arguments on the command line.
+/// Reads the order of a run from arguments of the command line, where a suite has some that are no options with keys.
 pub type ReadOrder<'a> = &'a dyn Fn(Vec<String>) -> Result<Order>;
 
 /// The run of a cell, resolved.
@@ -62,7 +63,7 @@ impl Draft {
 pub fn read(file: &Path, text: &str) -> Result<Suite> {
     let absolute = std::path::absolute(file).or_fail(Code::Start)?;
     let base = absolute.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
-    Suite::read(&file.display().to_string(), text, &base, &is_recipe).or_fail(Code::Start)
+    Suite::read::<Options>(&file.display().to_string(), text, &base, &is_recipe).or_fail(Code::Start)
 }
 
 /// Returns true if a name is a recipe's: neither a workload's, nor that of a directory or script.
@@ -84,18 +85,15 @@ pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) ->
     suite.cells.iter().map(|cell| draft(cell, config, read).map_err(|failure| wrong(cell, failure))).collect()
 }
 
-/// Returns the arguments that name a cell's target.
-fn target_args(target: &TargetName, config: &Path) -> Vec<String> {
-    let Some(target) = target.as_option() else { return Vec::new() };
-    vec![format!("--target={target}"), format!("--config={}", config.display())]
-}
-
 fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<Draft> {
     if targets::holds_password(cell.target.as_str()) {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
-    let order = read(target_args(&cell.target, config).into_iter().chain(cell.args.clone()).collect())?;
+    let mut order = if cell.has_own_args { read(cell.args.clone())? } else { cell.order.clone() };
+    if let Some(target) = cell.target.as_option() {
+        (order.target.target, order.target.config) = (Some(target.clone()), Some(config.to_owned()));
+    }
     let request = Request::read(order.clone())?;
     resolve::admit_json(&request.order)?;
     let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;

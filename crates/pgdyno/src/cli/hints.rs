@@ -114,9 +114,9 @@ mod tests {
     fn words_of_psql_and_pgbench_are_answered_with_those_of_pgdyno() {
         assert!(hint("pgdyno run --host db1").unwrap().contains("--target"));
         let (text, _) = said("pgdyno run -c 4x");
-        assert!(text.contains("'4x' is no value for '--clients <N>': write a whole number"), "{text}");
+        assert!(text.contains("'4x' for '--clients <N>': write a whole number without a unit"), "{text}");
         let (text, _) = said("pgdyno run -t 99999999999999999999999");
-        assert!(text.contains("is no value for '--transactions <N>': it is too large"), "{text}");
+        assert!(text.contains("for '--transactions <N>': it is too large"), "{text}");
         let (text, _) = said("pgdyno run -T 2147483648");
         assert!(text.contains("for '--time <TIME>': it is too large: 100000000 seconds"), "{text}");
         let (text, _) = said("pgdyno run -R 1e400");

@@ -4,7 +4,7 @@ use clap::Args;
 use pgdyno_results::Objective;
 
 use super::RunArgs;
-use super::run::positive;
+use pgdyno_text::parse::positive;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

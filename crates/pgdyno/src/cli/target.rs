@@ -2,37 +2,7 @@
 
 use clap::Args;
 use pgdyno_life::target::{WantError, wanted};
-use pgdyno_plan::TargetOrder;
 use pgdyno_server::Want;
-
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Target")]
-pub(crate) struct TargetArgs {
-    /// A libpq URI or key=value string; a name in pgdyno.toml; `embedded`, `embedded:18` or `embedded:/path/to/bin`
-    /// for a private server; `null` for a server that answers every query at once [default: the PG* environment, else
-    /// a private server]
-    #[arg(long, value_name = "TARGET")]
-    pub(crate) target: Option<String>,
-    /// The file with the named targets
-    #[arg(long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
-    pub(crate) config: std::path::PathBuf,
-    /// A setting of the server for the run, as NAME=VALUE: for a private server from its start; for your own server in
-    /// the clients' sessions if they may set it, else for the whole server until the run ends
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
-    pub(crate) settings: Vec<(String, String)>,
-    /// Reach the private server by TCP on 127.0.0.1 instead of its socket
-    #[arg(long)]
-    pub(crate) tcp: bool,
-}
-
-impl TargetArgs {
-    /// Returns the order of a target.
-    pub(crate) fn order(&self) -> TargetOrder {
-        let Self { target, config, settings, tcp } = self.clone();
-        let target = target.map(Into::into);
-        TargetOrder { target, config: Some(config), settings, tcp, ..TargetOrder::default() }
-    }
-}
 
 /// The answer to the question whether to write.
 #[derive(Clone, Debug, Args)]

@@ -69,7 +69,7 @@ fn begun(args: AbArgs) -> Result<Begin> {
 
 fn admit_arguments(args: &AbArgs) -> Result<()> {
     let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
-    let drive = &args.run.drive;
+    let drive = &args.run.given().drive;
     match () {
         () if args.a.is_empty() && args.b.is_empty() => {
             refuse("A and B are the same", "say in what they differ: --a shared_buffers=1GB --b shared_buffers=8GB")
@@ -81,11 +81,11 @@ fn admit_arguments(args: &AbArgs) -> Result<()> {
             "with a rate both sides do as many transactions",
             "leave --rate out: the clients go as fast as they can",
         ),
-        () if args.run.target.tcp => refuse(
+        () if args.run.given().target.tcp => refuse(
             "the private servers of an experiment are reached by their sockets: --tcp is not for them",
             "leave it out",
         ),
-        () if args.run.again.is_some() || args.run.json.is_some() => refuse(
+        () if args.run.again.is_some() || args.run.given().json.is_some() => refuse(
             "an experiment has many runs: --again and --json are for one",
             "give --format json for the experiment",
         ),

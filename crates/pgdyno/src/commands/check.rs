@@ -16,7 +16,7 @@ use crate::cli::CheckArgs;
 use crate::interrupt;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Code> {
-    let (workload, target) = (args.data.workload.order(), args.data.target.order());
+    let (workload, target) = (args.data.options.order.workload.clone(), args.data.options.order.target.clone());
     if args.isolation {
         confirm(&target, "check --isolation", args.consent.yes)?;
     }

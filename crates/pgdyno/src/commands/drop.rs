@@ -19,22 +19,22 @@ use super::confirm::confirm;
 
 pub(crate) fn run(args: &DropArgs) -> Result<Code> {
     // The workload must be named: no default drops anything.
-    if args.data.workload.workload.is_empty() {
+    if args.data.options.order.workload.names.is_empty() {
         let error = "no workload is named, and drop has no default";
         return Err(
             Failure::new(Code::Start, error).hint("name the workload whose data to drop: `pgdyno drop tpcb-like`")
         );
     }
-    confirm(&args.data.target.order(), "drop", args.consent.yes)?;
+    confirm(&args.data.options.order.target, "drop", args.consent.yes)?;
     let interrupt = interrupt::listen()?;
     interrupt.attribute_to_signal(execute(args, &interrupt))
 }
 
 fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
-    let order = args.data.workload.order();
+    let order = args.data.options.order.workload.clone();
     let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
     let progress = Arc::new(Progress::new(args.data.quiet));
-    let database = Reached::reach(&args.data.target.order(), &workload, interrupt, progress)?;
+    let database = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
     reach::admit_change(database.caps(), "drop")?;
     let mut admin = database.admin()?;
     let (mut names, mut stamped) = (Vec::new(), false);

@@ -67,15 +67,18 @@ fn begun(args: FrontierArgs) -> Result<Begin> {
 fn admit_arguments(args: &FrontierArgs) -> Result<()> {
     let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
     let run = &args.run;
+    let of_workload = |name: &str| run.given().workload.options.contains_key(name);
     match () {
-        () if run.drive.rate.is_some() => refuse("a frontier has several rates", "leave --rate out"),
-        () if run.issue.streams.is_some() => refuse("a frontier has several numbers of streams", "give --max-streams"),
-        () if run.issue.alone => refuse("a frontier has each side alone", "leave --alone out"),
-        () if run.drive.transactions.is_some() => refuse("points of a frontier have a length", "give -T instead of -t"),
-        () if run.again.is_some() || run.json.is_some() => {
+        () if run.given().drive.rate.is_some() => refuse("a frontier has several rates", "leave --rate out"),
+        () if of_workload("streams") => refuse("a frontier has several numbers of streams", "give --max-streams"),
+        () if of_workload("alone") => refuse("a frontier has each side alone", "leave --alone out"),
+        () if run.given().drive.transactions.is_some() => {
+            refuse("points of a frontier have a length", "give -T instead of -t")
+        }
+        () if run.again.is_some() || run.given().json.is_some() => {
             refuse("a frontier has many runs: --again and --json are for one", "give --format json for the frontier")
         }
-        () if run.target.tcp => {
+        () if run.given().target.tcp => {
             refuse("the private server of a frontier is reached by its socket: --tcp is not for it", "leave it out")
         }
         () => Ok(()),

@@ -23,21 +23,21 @@ use super::check::CheckOutput;
 use super::confirm::confirm;
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
-    confirm(&args.data.target.order(), "load", args.consent.yes)?;
+    confirm(&args.data.options.order.target, "load", args.consent.yes)?;
     let interrupt = interrupt::listen()?;
     interrupt.attribute_to_signal(execute(args, &interrupt))
 }
 
 fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
-    let order = args.data.workload.order();
+    let order = args.data.options.order.workload.clone();
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
-    let meeting = args.meeting.clone().order();
+    let meeting = args.data.options.order.meeting.clone();
     let gathering = Progress::new(args.data.quiet);
     let what = (order.id(), &*workload.drive);
-    let team = LoadTeam::gather(&meeting, &args.data.target.order(), what, interrupt, &gathering)?;
+    let team = LoadTeam::gather(&meeting, &args.data.options.order.target, what, interrupt, &gathering)?;
     let progress = Arc::new(Progress::new(args.data.quiet));
-    let database = Reached::reach(&args.data.target.order(), &workload, interrupt, progress)?;
+    let database = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
     if let Some(team) = &team
         && let Some(warning) = team.look(database.plain(), &mut database.admin()?, interrupt)?
     {
@@ -50,8 +50,8 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     if let Some(note) = pgdyno_server::unused_cluster(&mut database.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
     }
-    let loading = args.loading.order();
-    let how = LoadSettings::of_step(&loading).options(args.replace || args.force, args.force);
+    let loading = args.data.options.order.loading.clone();
+    let how = LoadSettings::of_step(&loading).options(args.data.options.order.replace || args.force, args.force);
     let mut output = CheckOutput::new(args.data.format.is_json());
     for data in &workload.data {
         let data = data.as_ref();

@@ -22,9 +22,9 @@ const TEXT: &str = "text";
 
 pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let RunCommand { run: args, format } = command;
-    let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
+    let (quiet, full_screen, until_eof) = (args.quiet, !args.no_live, args.until_eof);
     let look = Look { verbose: args.verbose, ..super::look() };
-    let (yes, is_child) = (args.consent.yes, args.order);
+    let (yes, is_child) = (args.consent.yes, args.order_of_input);
     let dsn = args.store.dsn();
     let request = super::request(args, true)?;
     if !is_child {

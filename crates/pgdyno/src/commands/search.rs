@@ -73,8 +73,8 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
     let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
     let limits = [args.min, args.max];
     match args.by.as_str() {
-        _ if args.run.drive.rate.is_some() => refuse("a search takes no --rate", "give --min and --max"),
-        "clients" if args.run.drive.clients.is_some() => {
+        _ if args.run.given().drive.rate.is_some() => refuse("a search takes no --rate", "give --min and --max"),
+        "clients" if args.run.given().drive.clients.is_some() => {
             refuse("a search for the most clients takes no --clients", "give --min and --max")
         }
         "clients" if limits.iter().flatten().any(|n| n.fract() != 0.0 || *n > 1e6) => {
@@ -85,13 +85,13 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
             "add an objective that a high load does not meet, such as --slo \"p99 < 10ms\"",
         ),
         _ if args.min.zip(args.max).is_some_and(|(min, max)| min > max) => refuse("--min is above --max", "swap them"),
-        _ if args.run.json.is_some() => {
+        _ if args.run.given().json.is_some() => {
             refuse("a search has many runs, and --json is one file", "give --format json for the search itself")
         }
         _ if args.run.again.is_some() => {
             refuse("a search has many runs, and --again is for one", "name the workload instead")
         }
-        _ if args.run.target.tcp => {
+        _ if args.run.given().target.tcp => {
             refuse("the private server of a search is reached by its socket: --tcp is not for it", "leave it out")
         }
         _ => Ok(()),

@@ -140,9 +140,8 @@ fn what_the_user_says_counts_and_is_reported() {
         "note: it was warm",
     ]);
     plan("--size small -c 3 -s 5 --set jit=on -M prepared -t 7 --rate 9 -D cold=1").prints(&[
-        "cold 1; scale 5 (the recipe: 8); clients 3 (the recipe: 4); length 7 transactions of each client (the recipe: \
-         90 s); ",
-        "query mode prepared (the recipe: simple); pace 9/s, Poisson (the recipe: closed loop); jit on (the recipe: off)",
+        "cold 1; scale 5 (the recipe: 8); jit on (the recipe: off); clients 3 (the recipe: 4); length 7 transactions of each \
+         client (the recipe: 90 s); pace 9/s, Poisson (the recipe: closed loop); query mode prepared (the recipe: simple)",
         "7 transactions of each client: 3 clients",
         "query mode prepared",
         "scale = 5",
@@ -226,7 +225,7 @@ fn a_fitted_and_short_run_tells_the_guide_beside_what_was_measured() {
         "recipe alloydb/tpcb-full, size 2vcpu: Google Cloud",
         "scale 500 × 0.06/16 GB = 2",
         "times divided by 20 (the guide: 3,900 s)",
-        "departs from the recipe: clients 2 (the recipe: ",
+        "departs from the recipe: shared_buffers 16MB; clients 2 (the recipe: ",
         "21,750",
         "published for AlloyDB, 16 vCPU, 128 GB",
         "cached: 100 % of the data is meant to fit; ",

@@ -340,7 +340,12 @@ fn mistakes_are_reported_with_their_run_before_anything_is_done() {
         ("what = './gone'", vec!["run 2 (gone@null)", "no file or directory"]),
         ("what = 'tpcb-like'\nargs = ['--clinets=4']", vec!["run 2 (tpcb-like@null)", "--clinets", "--clients"]),
         ("what = 'tpcb-like'\nargs = ['--out=x']", vec!["run 2", "--out"]),
-        ("what = 'tpcb-like'\nclients = 0", vec!["run 2", "0 is not in"]),
+        ("what = 'tpcb-like'\nclients = 0", vec!["line 8, column 11", "from 1 to 1000000"]),
+        (
+            "what = 'tpcb-like'\nno_load = true\nreplace = true",
+            vec!["run 2", "`no_load` cannot be used with `replace`"],
+        ),
+        ("what = 'tpcb-like'\narrivals = 'uniform'", vec!["run 2", "`arrivals` needs `rate`"]),
         ("what = 'tpcb-like'\ncleints = 4", vec!["line 8, column 1", "^^^^^^^", "did you mean `clients`?"]),
         ("what = 'tpcb-like'\nsettings = { work_mem = '4MB' }", vec!["run 2", "private server"]),
         ("what = 'tpcb-like'\ntargets = ['postgres://u:secret@h/d']", vec!["holds a password", "pgpass"]),

@@ -21,7 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("net", &["wire"]),
     ("workload", &["wire"]),
     ("script", &["workload"]),
-    ("workloads", &["script", "untrusted", "wire", "workload"]),
+    ("workloads", &["script", "text", "untrusted", "wire", "workload"]),
     ("measure", &["wire"]),
     ("engine", &["measure", "net", "poll", "wire", "workload"]),
     ("load", &["net", "wire", "workload"]),

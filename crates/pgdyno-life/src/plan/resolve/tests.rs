@@ -63,7 +63,7 @@ const PLANS: [Row; 17] = [
     ("tpcb-like", NOTHING, |f| f.loaded = loaded(50, &[]), "scale 50 clients 32 threads 4 prepared tries 1000 30s+5s"),
     (
         "tpcb-like",
-        |o| o.workload.scale = Some("2".to_owned()),
+        |o| drop(o.workload.options.insert("scale".to_owned(), "2".to_owned())),
         |f| f.loaded = loaded(50, &[]),
         "scale 2 clients 32 threads 4 prepared tries 1000 30s+5s",
     ),
@@ -100,13 +100,13 @@ const PLANS: [Row; 17] = [
     ("tproc-c", NOTHING, |f| f.server = spread(), "scale 10 clients 32 threads 4 simple tries 1000 30s+5s"),
     (
         "tproc-c",
-        |o| o.workload.call = Some("function".to_owned()),
+        |o| drop(o.workload.options.insert("call".to_owned(), "function".to_owned())),
         |f| f.server = spread(),
         "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s",
     ),
     (
         "tproc-c",
-        |o| o.workload.profile = Some("spec".to_owned()),
+        |o| drop(o.workload.options.insert("profile".to_owned(), "spec".to_owned())),
         |f| f.loaded = loaded(3, &[]),
         "scale 3 clients 30/30 threads 4 prepared tries 1000 30s+5s",
     ),
@@ -225,9 +225,12 @@ fn nothing_departs_from_a_recipe_because_of_the_server() {
 fn what_only_the_server_knows_is_named() {
     let left = |workload, say, know| request(workload, say).left_to_server(&facts(know)).ok().unwrap();
     assert_eq!(left("tpcb-like", NOTHING, UNKNOWN), ["scale", "query mode"]);
-    assert_eq!(left("tpcb-like", |o| o.workload.scale = Some("5".to_owned()), UNKNOWN), ["query mode"]);
+    assert_eq!(
+        left("tpcb-like", |o| drop(o.workload.options.insert("scale".to_owned(), "5".to_owned())), UNKNOWN),
+        ["query mode"]
+    );
     let spec = |o: &mut Order| {
-        o.workload.profile = Some("spec".to_owned());
+        drop(o.workload.options.insert("profile".to_owned(), "spec".to_owned()));
         o.drive.mode = Some(QueryMode::Extended);
     };
     assert_eq!(left("tproc-c", spec, UNKNOWN)[..2], ["warehouses", "clients"]);

@@ -2,40 +2,16 @@
 
 use std::path::Path;
 
-use clap::{Args as _, Parser as _};
+use clap::Parser as _;
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_plan::options::{OPTIONS, Value};
+use pgdyno_plan::options::{AnyOption, Kept, RunOption, all};
+use pgdyno_plan::suite::{Cell, Suite};
 use pgdyno_plan::{Facts, Loaded, Order, Plan};
 use pgdyno_report::html::command_line;
+use pgdyno_workload::ValueKind;
+use pgdyno_workloads::options::Options;
 
-use crate::cli::{Cli, Command, RunArgs};
-
-/// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, label the run, or
-/// name output files.
-const NOT_KEPT: [&str; 22] = [
-    "target",
-    "config",
-    "size",
-    "variant",
-    "fit",
-    "short",
-    "out",
-    "store",
-    "cache-size",
-    "label",
-    "json",
-    "quiet",
-    "verbose",
-    "yes",
-    "no-live",
-    "until-eof",
-    "suite-run",
-    "again",
-    "order",
-    "meet",
-    "wait",
-    "help",
-];
+use crate::cli::{Cli, Command};
 
 fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
     match Cli::try_parse_from(words.iter().map(AsRef::as_ref)).map(|cli| cli.command) {
@@ -50,7 +26,8 @@ fn request<S: AsRef<str>>(words: &[S]) -> Request {
 }
 
 fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
-    request(words).draft().unwrap_or_else(|failure| panic!("{}", failure.text())).resolved.plan
+    let line = || words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
+    request(words).draft().unwrap_or_else(|failure| panic!("{}: {}", line(), failure.text())).resolved.plan
 }
 
 /// Returns the arguments that the record of such a run suggests.
@@ -62,72 +39,93 @@ fn again(plan: &Plan) -> Vec<String> {
     command_line(&record)
 }
 
-/// Returns command lines that set every option to a value other than its default.
-fn everything_else() -> Vec<Vec<String>> {
-    let cpu = pgdyno_engine::allowed_cpus().unwrap()[0];
-    let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").display().to_string();
-    let line = |words: &str| {
-        ["pgdyno", "run"].into_iter().chain(words.split(' ')).map(|word| word.replace('~', " ")).collect::<Vec<_>>()
+/// Returns the command line of an option's sample, and that of the same run without it.
+fn sample(option: AnyOption) -> [Vec<String>; 2] {
+    let (value, beside) = match option {
+        AnyOption::Run(RunOption { sample, beside, .. }) => (*sample, (*beside).to_owned()),
+        AnyOption::Workload(option) => (option.sample.0, format!("{} --target embedded", option.sample.1)),
     };
+    let without: Vec<_> = format!("pgdyno run {beside} --random-seed 1").split(' ').map(str::to_owned).collect();
+    // A seed replaces the one of all others.
+    let rest = if option.spec().name == "random-seed" { &without[..without.len() - 2] } else { &without };
+    [[rest, &option.arguments(value)].concat(), without.clone()]
+}
+
+/// Returns command lines of other kinds of workloads.
+fn other_workloads() -> Vec<Vec<String>> {
+    let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").display().to_string();
+    let line = |words: &str| ["pgdyno", "run"].into_iter().chain(words.split(' ')).map(str::to_owned).collect();
     vec![
-        line(
-            "tproc-c --target embedded -w 7 --all-warehouses --call client --keying-time --partitions 2 --foreign-keys \
-             --shard-count 16 -D seed=5 -c 70 --connections 10 -j 2 -T 90s --ramp 7 --grace 9 -M extended --wire libpq -R 100 \
-             --arrivals uniform --max-tries 5 -L 50 --reconnect 10s --coalesce 50us --restart --drop-caches --prewarm --checkpoint \
-             --set jit=on --loaders 3 --resumable --unlogged --replace --from-template base --no-check \
-             --allow-schema-changes --latency-percentiles=50,99.9 --log --os-metrics ssh~me@db1 --statement-plans 5 \
-             --random-seed 77",
-        ),
-        line("tproc-c --target embedded --tcp --profile spec --no-think -w 3 --provision"),
-        line(&format!(
-            "simple-update --target embedded --pipeline -s 5 -t 100 --no-load -n --no-samples -j 1 --pin={cpu}"
-        )),
-        line(
-            "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --repeat 2 --queries 1,6 --timeout 5min --no-refresh --validation --plans --perf",
-        ),
-        line(
-            "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3 \
-             --analytics-target host=db2 --analytics-set work_mem=1GB",
-        ),
-        line(
-            "ycsb-e --target embedded --records 5000 --fields 3 --field-bytes 40 --schema jsonb --distribution zipf -D scan-length=7",
-        ),
-        line("oltp-read-write --target embedded -s 5000 --tables 3 -D range_size=7 -D rand-type=pareto"),
-        line("noop -c 9 -R 1000 -T 3s --agents 3"),
+        line("tproc-c --target embedded --profile spec --no-think -w 3 -D seed=7 -R 100 --arrivals uniform -L 50"),
+        line("ycsb-e --target embedded -D scan-length=7"),
+        line("oltp-read-write --target embedded -D range_size=7 -D rand-type=pareto"),
         line("polardb-ro --target embedded -c 3"),
         line("mixed --target embedded -c 6"),
         line(&format!("{workloads}/sensor-1 --target embedded -t 10")),
         line(&format!(
-            "{workloads}/polardb-ro/select.sql@3 {workloads}/polardb-ro/select.sql -s 7 -D range=9 --target embedded"
+            "{workloads}/polardb-ro/select.sql@3 {workloads}/polardb-ro/select.sql -s 7 -D range=9 -D warehouses=3 --target embedded"
         )),
     ]
 }
 
+fn samples() -> impl Iterator<Item = (AnyOption, [Vec<String>; 2])> {
+    all::<Options>().map(|(_, option)| (option, sample(option)))
+}
+
 #[test]
-fn every_argument_of_a_run_is_kept_by_its_plan_or_known_not_to_be() {
-    let command = RunArgs::augment_args(clap::Command::new("run"));
-    let flags: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
-    let kept: Vec<_> = OPTIONS.iter().flat_map(|option| option.flags).copied().collect();
-    for flag in &flags {
-        assert!(kept.contains(flag) != NOT_KEPT.contains(flag), "--{flag} belongs into one of the two lists");
+fn each_option_is_an_argument_a_key_of_suites_and_a_part_of_its_plan() {
+    for (option, [with, without]) in samples() {
+        let name = option.spec().name;
+        let order = parsed(&with);
+        assert_ne!(order, parsed(&without), "--{name}");
+        if let Some(key) = option.suite_key() {
+            let cell = cell(option, &key);
+            assert_eq!(option.get(&cell.order), option.get(&order), "{key}");
+            let line = [&["pgdyno".to_owned(), "run".to_owned()], cell.args.as_slice()].concat();
+            assert_eq!(Order { out: None, ..parsed(&line) }, cell.order, "{line:?}");
+        }
+        let is_kept = match option {
+            AnyOption::Run(option) => !matches!(option.kept, Kept::Nothing),
+            AnyOption::Workload(_) => true,
+        };
+        if is_kept {
+            let plan = plan_of(&with);
+            assert_ne!(plan, plan_of(&without), "--{name}");
+            let line = again(&plan);
+            assert_eq!(plan_of(&line), plan, "{line:?}");
+        }
     }
-    for flag in kept {
-        assert!(flags.contains(&flag), "there is no --{flag}");
-    }
+}
+
+/// Returns the cell of a suite that has the sample of `option` by its key.
+fn cell(option: AnyOption, key: &str) -> Cell {
+    let spec = option.spec();
+    let value = |text: &str| match spec.value {
+        ValueKind::Flag => "true".to_owned(),
+        ValueKind::Whole | ValueKind::Number => text.to_owned(),
+        // Samples have their unit.
+        ValueKind::Text | ValueKind::Choice(_) | ValueKind::Time | ValueKind::Milliseconds => format!("'{text}'"),
+        ValueKind::Pairs => {
+            text.split_once('=').map(|(name, value)| format!("{{ {name} = '{value}' }}")).unwrap_or_default()
+        }
+    };
+    let given = match option {
+        AnyOption::Run(RunOption { sample, .. }) => sample,
+        AnyOption::Workload(option) => &option.sample.0,
+    };
+    let beside = spec.requires.map(|other| format!("{other} = 100\n")).unwrap_or_default();
+    let text =
+        format!("name = 's'\ntargets = ['embedded']\n[[run]]\nwhat = 'noop'\n{beside}{key} = {}\n", value(given));
+    let suite = Suite::read::<Options>("s.toml", &text, "", &|_| false);
+    suite.unwrap_or_else(|error| panic!("{text}: {error}")).cells.remove(0)
 }
 
 #[test]
 fn a_plan_becomes_a_command_line_that_makes_the_same_plan() {
-    let usual = plan_of(&["pgdyno", "run", "tpcb-like", "--target", "embedded", "--random-seed", "1"]);
-    let plans: Vec<_> = everything_else().iter().map(|line| plan_of(line)).collect();
-    for plan in plans.iter().chain([&usual]) {
-        let line = again(plan);
-        assert_eq!(plan_of(&line), *plan, "{line:?}");
-    }
-    let values = |plan: &Plan, n: usize| OPTIONS[n].values(plan).into_iter().map(|Value { text, .. }| text);
-    for (n, option) in OPTIONS.iter().enumerate() {
-        let differs = plans.iter().any(|plan| !values(plan, n).eq(values(&usual, n)));
-        assert!(differs, "no command line of this test gives {} another value", option.title);
+    for line in other_workloads() {
+        let plan = plan_of(&line);
+        let line = again(&plan);
+        assert_eq!(plan_of(&line), plan, "{line:?}");
     }
 }
 
@@ -158,7 +156,9 @@ fn what_the_user_says_beside_a_recipe_is_a_departure_and_said_again() {
 fn a_stored_plan_makes_the_same_plan_again_whatever_is_known_of_driver_and_data() {
     let recipe = "alloydb/tpcc-full --size 16vcpu --target embedded -c 3 --wire libpq";
     let recipe = ["pgdyno", "run"].into_iter().chain(recipe.split(' ')).map(str::to_owned).collect();
-    for line in everything_else().into_iter().chain([recipe]) {
+    let kept = samples().filter(|(option, _)| !matches!(option, AnyOption::Run(RunOption { kept: Kept::Nothing, .. })));
+    let kept = kept.map(|(_, [line, _])| line);
+    for line in other_workloads().into_iter().chain(kept).chain([recipe]) {
         let plan = plan_of(&line);
         let text = serde_json::to_string(&plan).unwrap();
         let stored: Plan = serde_json::from_str(&text).unwrap();

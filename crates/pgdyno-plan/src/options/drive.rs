@@ -1,0 +1,364 @@
+//! Clients, pace and length.
+
+use pgdyno_workload::{Omitted, OptionSpec, ValueKind};
+
+use super::Bearing;
+use super::access::{given, whole};
+use super::kept::Reported;
+use super::kept::{figures, none, one, one_of, values, work};
+use super::{Commands, Group, Kept, RunOption};
+use crate::{Arrivals, Pace, Plan, QueryMode, Rate, Wire, cpus};
+use pgdyno_text::parse::{duration, positive};
+use pgdyno_workload::RATE_MAX_PER_S;
+
+/// The options.
+pub(super) const GROUP: Group = Group {
+    heading: "Clients and pace",
+    options: &[
+        RunOption {
+            spec: OptionSpec {
+                short: Some('c'),
+                aliases: &["vu"],
+                ..OptionSpec::value(
+                    "clients",
+                    ValueKind::Whole,
+                    "N",
+                    "Clients, or virtual users [default: two for each CPU of this machine, at least 4; ten for each warehouse in the spec profile]",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("clients"),
+            access: given!(drive.clients, |text| whole(text, 1..=1_000_000)),
+            kept: values("clients", work, |plan| one(plan.clients)),
+            sample: "70",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "connections",
+                ValueKind::Whole,
+                "N",
+                "Connections that all clients share, each for the time of a transaction [default: each client has its own]",
+            ),
+            commands: Commands::Run,
+            suite: Some("connections"),
+            access: given!(drive.connections, |text| whole(text, 1..=1_000_000)),
+            kept: values("connections", work, |plan| one_of(plan.connections)),
+            sample: "10",
+            beside: "tpcb-like --target embedded -c 70",
+        },
+        RunOption {
+            spec: OptionSpec {
+                short: Some('j'),
+                ..OptionSpec::value(
+                    "threads",
+                    ValueKind::Whole,
+                    "N",
+                    "Engine threads, of all agents together [default: what the machine can spare]",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("threads"),
+            access: given!(drive.threads, |text| whole(text, 1..=1024)),
+            kept: values("threads", figures, |plan| one(plan.threads)),
+            sample: "2",
+            beside: "tpcb-like --target embedded -c 70",
+        },
+        RunOption {
+            spec: OptionSpec {
+                omitted: Omitted::WithEquals(cpus::ALL),
+                ..OptionSpec::value(
+                    "pin",
+                    ValueKind::Text,
+                    "CPUS",
+                    "Pin engine threads to CPUs, one each: the first ones that this process may use, or a list as in --pin=0,2-4",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("pin"),
+            access: given!(drive.pin, cpus::pin),
+            kept: values("pinned to CPUs", figures, |plan| one_of(plan.pin.as_ref())),
+            sample: "all",
+            beside: "tpcb-like --target embedded -j 1",
+        },
+        RunOption {
+            spec: OptionSpec {
+                short: Some('T'),
+                ..OptionSpec::value(
+                    "time",
+                    ValueKind::Time,
+                    "TIME",
+                    "Length of the measured window: seconds, or with a unit: 90s, 10min, 1h [default: 30]",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("time"),
+            access: given!(drive.time, duration),
+            kept: values("length", figures, length),
+            sample: "90s",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec {
+                short: Some('t'),
+                conflicts: &["time"],
+                ..OptionSpec::value(
+                    "transactions",
+                    ValueKind::Whole,
+                    "N",
+                    "Transactions of each client, instead of a time",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("transactions"),
+            access: given!(drive.transactions, |text| whole(text, 1..=u64::MAX)),
+            kept: Kept::With("time"),
+            sample: "100",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "ramp",
+                ValueKind::Time,
+                "TIME",
+                "Warm-up before the measured window [default: 5, none with -t]",
+            ),
+            commands: Commands::Run,
+            suite: Some("ramp"),
+            access: given!(drive.ramp, duration),
+            kept: values("ramp", figures, |plan| one(format!("{} s", plan.ramp_s))),
+            sample: "7s",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "grace",
+                ValueKind::Time,
+                "TIME",
+                "How long transactions in flight at the end may take before they are cancelled [default: 5]",
+            ),
+            commands: Commands::Run,
+            suite: Some("grace"),
+            access: given!(drive.grace, duration),
+            kept: values("grace", figures, |plan| {
+                one_of(Some(plan.grace_s).filter(|s| *s != Plan::USUAL_GRACE_S).map(|s| format!("{s} s")))
+            }),
+            sample: "9s",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec {
+                short: Some('R'),
+                ..OptionSpec::value(
+                    "rate",
+                    ValueKind::Number,
+                    "PER_S",
+                    "Transactions a second over all clients, on a schedule (open loop)",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("rate"),
+            access: given!(drive.rate, rate),
+            kept: values("pace", work, pace),
+            sample: "100",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec {
+                requires: Some("rate"),
+                ..OptionSpec::value(
+                    "arrivals",
+                    ValueKind::Choice(&["poisson", "uniform"]),
+                    "HOW",
+                    "How the arrivals of --rate are spread [default: poisson]",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("arrivals"),
+            access: given!(drive.arrivals, word::<Arrivals>, |arrivals| arrivals.name().to_owned()),
+            kept: Kept::With("rate"),
+            sample: "uniform",
+            beside: "tpcb-like --target embedded -R 100",
+        },
+        RunOption {
+            spec: OptionSpec {
+                short: Some('M'),
+                ..OptionSpec::value(
+                    "mode",
+                    ValueKind::Choice(&["simple", "extended", "prepared"]),
+                    "MODE",
+                    "Query mode [default: prepared; simple for scripts]",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("mode"),
+            access: given!(drive.mode, word::<QueryMode>, |mode| mode.name().to_owned()),
+            kept: values("query mode", work, |plan| one(plan.mode.name())),
+            sample: "extended",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "wire",
+                ValueKind::Choice(&["native", "libpq"]),
+                "FORM",
+                "How statements are sent: native (parameters in binary, no Describe), or libpq, as pgbench and programs with libpq send them [default: native]",
+            ),
+            commands: Commands::Run,
+            suite: Some("wire"),
+            access: given!(drive.wire, word::<Wire>, |wire| wire.name().to_owned()),
+            kept: values("wire", work, |plan| one_of(Some(plan.wire).filter(|wire| !wire.is_native()).map(Wire::name))),
+            sample: "libpq",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "max-tries",
+                ValueKind::Whole,
+                "N",
+                "Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit [default: 1000 for built-in workloads, 1 for your own scripts]",
+            ),
+            commands: Commands::Run,
+            suite: Some("max_tries"),
+            access: given!(drive.max_tries, |text| whole(text, 0..=u64::from(u32::MAX))),
+            kept: values("max tries", figures, |plan| one(plan.max_tries)),
+            sample: "5",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec {
+                short: Some('L'),
+                ..OptionSpec::value(
+                    "latency-limit",
+                    ValueKind::Milliseconds,
+                    "MS",
+                    "Latency above which a transaction counts as late, in milliseconds or with a unit; with --rate, later ones are skipped",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("latency_limit"),
+            access: given!(drive.latency_limit, milliseconds),
+            kept: Kept::Values(Reported { title: "latency limit", bearing: limit }, |plan| {
+                one_of(plan.latency_limit_ms.map(|ms| format!("{ms} ms")))
+            }),
+            sample: "50ms",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "reconnect",
+                ValueKind::Time,
+                "TIME",
+                "How long to retry a lost connection before the run ends [default: 0]",
+            ),
+            commands: Commands::Run,
+            suite: Some("reconnect"),
+            access: given!(drive.reconnect, duration),
+            kept: values("reconnect", figures, |plan| {
+                one_of(Some(plan.reconnect_s).filter(|s| *s > 0.0).map(|s| format!("{s} s")))
+            }),
+            sample: "10s",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "coalesce",
+                ValueKind::Time,
+                "TIME",
+                "How long a thread may leave replies unread, to read several at once: saves client CPU; latencies include it",
+            ),
+            commands: Commands::Run,
+            suite: Some("coalesce"),
+            access: given!(drive.coalesce, coalescing, |us| format!("{us}us")),
+            kept: values("coalesce", figures, |plan| one_of(plan.coalesce_us.map(|us| format!("{us} us")))),
+            sample: "50us",
+            beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "random-seed",
+                ValueKind::Whole,
+                "N",
+                "The seed of all random numbers of the run [default: a new one each time]",
+            ),
+            commands: Commands::Run,
+            suite: Some("random_seed"),
+            access: given!(drive.random_seed, |text| whole(text, 0..=u64::MAX)),
+            kept: values("seed", none, |plan| one(plan.seed)),
+            sample: "77",
+            beside: "tpcb-like --target embedded",
+        },
+    ],
+};
+
+fn length(plan: &Plan) -> Vec<(String, String)> {
+    match (plan.time_s, plan.transactions) {
+        (Some(seconds), _) => one(format!("{seconds} s")),
+        (None, Some(n)) => one(format!("{n} transactions of each client")),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn pace(plan: &Plan) -> Vec<(String, String)> {
+    match plan.pace {
+        Pace::ClosedLoop => one("closed loop"),
+        Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => one(format!("{per_s}/s, Poisson")),
+        Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => one(format!("{per_s}/s, uniform")),
+    }
+}
+
+/// With a rate, a limit decides which transactions are skipped; without one it only counts late ones.
+fn limit(plan: &Plan) -> Bearing {
+    if plan.pace == Pace::ClosedLoop { Bearing::Figures } else { Bearing::Work }
+}
+
+/// Parses one of some words.
+fn word<T: std::str::FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// Parses a rate in transactions per second.
+fn rate(text: &str) -> Result<f64, String> {
+    let per_s = positive(text)?;
+    match per_s > RATE_MAX_PER_S {
+        true => {
+            Err("write a rate of at most 1e9: the schedule has room for one transaction in each nanosecond".to_owned())
+        }
+        false => Ok(per_s),
+    }
+}
+
+/// Parses a length of time above zero: milliseconds, as in pgbench, or a number with its unit.
+fn milliseconds(text: &str) -> Result<f64, String> {
+    let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
+    let ms = if has_unit { duration(text)? * 1e3 } else { positive(text)? };
+    if ms > 0.0 { Ok(ms) } else { Err("write a time above 0".to_owned()) }
+}
+
+/// Parses the time for which replies may lie unread, and returns it in microseconds.
+fn coalescing(text: &str) -> Result<f64, String> {
+    match (duration(text)? * 1e9).round() / 1e3 {
+        us if us == 0.0 || (1.0..=10_000.0).contains(&us) => Ok(us),
+        _ => Err("write 1us to 10ms, or 0 for not at all".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_above_0_and_fits_into_the_schedule() {
+        assert_eq!((rate("0.5"), rate("1e9")), (Ok(0.5), Ok(1e9)));
+        assert!(["0", "-1", "inf", "nan", "1e99"].iter().all(|wrong| rate(wrong).is_err()));
+        assert!(rate("1e10").unwrap_err().contains("at most 1e9"));
+    }
+
+    #[test]
+    fn a_latency_limit_is_in_milliseconds_or_has_a_unit() {
+        assert_eq!(["100", "0.5", "5ms", "2s"].map(milliseconds), [100.0, 0.5, 5.0, 2000.0].map(Ok));
+        for wrong in ["0", "-1", "0ms", "5 parsecs", "5m", ""] {
+            assert!(milliseconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

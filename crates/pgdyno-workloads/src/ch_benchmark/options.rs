@@ -1,0 +1,22 @@
+//! Options of ch-benchmark, beside tproc-c's and those of all sets of queries.
+
+use pgdyno_workload::{OptionSpec, ValueKind, WorkloadOption};
+
+/// The options.
+pub(crate) const OPTIONS: &[WorkloadOption] = &[
+    WorkloadOption::of(
+        OptionSpec::value(
+            "query-form",
+            ValueKind::Text,
+            "FORM",
+            "Queries of ch-benchmark: full, or citus (as its kit has them: LIMIT 10, no dates in eight queries) [default: full]",
+        ),
+        "ch-benchmark",
+        ("citus", "ch-benchmark"),
+    ),
+    WorkloadOption::flag(
+        OptionSpec::flag("alone", "Run each side of ch-benchmark also alone, in two more stages of the same length"),
+        "ch-benchmark",
+        "ch-benchmark",
+    ),
+];

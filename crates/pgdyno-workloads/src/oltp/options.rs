@@ -1,0 +1,18 @@
+//! Options of sysbench's workloads.
+
+use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+
+/// The options.
+pub(crate) const OPTIONS: &[WorkloadOption] = &[WorkloadOption {
+    of: OptionOf::Data,
+    ..WorkloadOption::of(
+        OptionSpec::value(
+            "tables",
+            ValueKind::Whole,
+            "N",
+            "Tables of sysbench's workloads [default: what is loaded, else 1]",
+        ),
+        "sysbench's workloads",
+        ("3", "oltp-read-write"),
+    )
+}];

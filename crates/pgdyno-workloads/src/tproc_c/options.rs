@@ -1,0 +1,102 @@
+//! Options of tproc-c, most of which ch-benchmark has, too.
+
+use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+
+/// The options.
+pub(crate) const OPTIONS: &[WorkloadOption] = &[
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec {
+                short: Some('w'),
+                ..OptionSpec::value(
+                    "warehouses",
+                    ValueKind::Whole,
+                    "N",
+                    "Warehouses, for tproc-c and ch-benchmark [default: what is loaded, else one for each client, at most 10]",
+                )
+            },
+            "built-in workloads",
+            ("7", "tproc-c"),
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value(
+                "call",
+                ValueKind::Text,
+                "HOW",
+                "How transactions of tproc-c are issued: procedure, function, or client (plain SQL)",
+            ),
+            "built-in workloads",
+            ("client", "tproc-c"),
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value(
+                "profile",
+                ValueKind::Text,
+                "WHOSE",
+                "TPROC-C rule set: hammerdb, or spec (the TPC-C clauses)",
+            ),
+            "built-in workloads",
+            ("spec", "tproc-c"),
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::flag(
+            OptionSpec::flag("foreign-keys", "Declare tproc-c's foreign keys"),
+            "built-in workloads",
+            "tproc-c",
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value(
+                "shard-count",
+                ValueKind::Whole,
+                "N",
+                "Shards of a table, on a server that distributes tables (Citus) [default: 48]",
+            ),
+            "built-in workloads",
+            ("16", "tproc-c"),
+        )
+    },
+    WorkloadOption::flag(
+        OptionSpec::flag(
+            "all-warehouses",
+            "Each client works on its share of all warehouses instead of one home warehouse",
+        ),
+        "built-in workloads",
+        "tproc-c",
+    ),
+    WorkloadOption {
+        param: "think",
+        parse: |_| Ok("on".to_owned()),
+        ..WorkloadOption::flag(
+            OptionSpec {
+                conflicts: &["no-think"],
+                ..OptionSpec::flag(
+                    "keying-time",
+                    "Clients wait before and after transactions, as terminals do, even if the profile does not",
+                )
+            },
+            "built-in workloads",
+            "tproc-c",
+        )
+    },
+    WorkloadOption {
+        param: "think",
+        parse: |_| Ok("off".to_owned()),
+        ..WorkloadOption::flag(
+            OptionSpec::flag("no-think", "Clients do not wait, even if the profile does"),
+            "built-in workloads",
+            "tproc-c",
+        )
+    },
+];

@@ -1,0 +1,44 @@
+//! Options of tproc-h, beside those of all sets of queries.
+
+use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+
+/// The options.
+pub(crate) const OPTIONS: &[WorkloadOption] = &[
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value(
+                "indexes",
+                ValueKind::Text,
+                "WHICH",
+                "Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]",
+            ),
+            "tproc-h",
+            ("dates", "tproc-h"),
+        )
+    },
+    WorkloadOption::of(
+        OptionSpec::value(
+            "repeat",
+            ValueKind::Whole,
+            "N",
+            "Sets of queries that tproc-h's power stage runs one after the other: each query's time has an interval [default: 1]",
+        ),
+        "tproc-h",
+        ("2", "tproc-h"),
+    ),
+    WorkloadOption {
+        param: "refresh",
+        parse: |_| Ok("false".to_owned()),
+        ..WorkloadOption::flag(
+            OptionSpec::flag("no-refresh", "No refresh functions of tproc-h: the data stays as it was loaded"),
+            "tproc-h",
+            "tproc-h",
+        )
+    },
+    WorkloadOption::flag(
+        OptionSpec::flag("validation", "Use the parameters for which TPC-H has answers in tproc-h's queries"),
+        "tproc-h",
+        "tproc-h",
+    ),
+];

@@ -1,0 +1,59 @@
+//! Options of YCSB.
+
+use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+
+/// The options.
+pub(crate) const OPTIONS: &[WorkloadOption] = &[
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value(
+                "records",
+                ValueKind::Whole,
+                "N",
+                "Records of ycsb [default: what is loaded, else 100000]",
+            ),
+            "ycsb-a to ycsb-f",
+            ("5000", "ycsb-e"),
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value("fields", ValueKind::Whole, "N", "Fields of a record of ycsb [default: 10]"),
+            "ycsb-a to ycsb-f",
+            ("3", "ycsb-e"),
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value("field-bytes", ValueKind::Whole, "N", "Bytes of a field of ycsb [default: 100]"),
+            "ycsb-a to ycsb-f",
+            ("40", "ycsb-e"),
+        )
+    },
+    WorkloadOption {
+        of: OptionOf::Data,
+        ..WorkloadOption::of(
+            OptionSpec::value(
+                "schema",
+                ValueKind::Text,
+                "WHICH",
+                "Table of ycsb: jdbc (a column for each field) or jsonb [default: jdbc]",
+            ),
+            "ycsb-a to ycsb-f",
+            ("jsonb", "ycsb-e"),
+        )
+    },
+    WorkloadOption::of(
+        OptionSpec::value(
+            "distribution",
+            ValueKind::Text,
+            "HOW",
+            "How keys of ycsb are drawn: zipfian, uniform, latest, hotspot, exponential (YCSB's), or zipf (a true Zipf over the records) [default: zipfian; latest for ycsb-d]",
+        ),
+        "ycsb-a to ycsb-f",
+        ("zipf", "ycsb-e"),
+    ),
+];
