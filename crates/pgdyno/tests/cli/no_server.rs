@@ -80,7 +80,7 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
         ("run --arrivals bursts -R 5", &["'bursts'", "poisson, uniform"]),
         ("run -L 0", &["'0'", "--latency-limit", "above 0"]),
         ("run -M telepathic", &["'telepathic'", "--mode", "prepared"]),
-        ("run --wire carrier-pigeon", &["'carrier-pigeon'", "--wire", "use native or libpq"]),
+        ("run --wire carrier-pigeon", &["'carrier-pigeon'", "--wire", "native, libpq"]),
         ("run --pin=0,x", &["'x' is not a CPU", "0,2-4"]),
         ("run --max-tries 0 -t 5", &["--max-tries=0 needs an end", "--time"]),
         ("run --loaders 0", &["'0'", "--loaders"]),
