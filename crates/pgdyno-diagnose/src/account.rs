@@ -34,7 +34,7 @@ impl Account {
     /// time, the share of service time in which replies lay unread, and the share of time its threads waited for a CPU, of the
     /// clients that wait for nothing else.
     pub(crate) fn of(record: &RunRecord, summary: &Summary, waits: &Waits, backend_cpus: Option<f64>) -> Self {
-        let clients = f64::from(record.plan.clients.max(1));
+        let clients = f64::from(record.plan.drive.clients.max(1));
         let per_s = (summary.committed + summary.rolled_back) as f64 / summary.duration_s.max(1e-9);
         let mean_s = |latency: &Option<pgdyno_results::LatencyRecord>| latency.as_ref().map_or(0.0, |l| l.mean / 1e9);
         let service = per_s * mean_s(&summary.service_latency_ns);
@@ -69,8 +69,8 @@ impl Account {
 
 /// Returns true if clients wait for a schedule or for their think time: that they are idle says nothing then.
 pub(crate) fn is_paced(record: &RunRecord, summary: &Summary) -> bool {
-    let own = record.plan.connections.is_none();
-    matches!(record.plan.pace, pgdyno_plan::Pace::Rate(_)) || (own && summary.schedule_lag_ns.is_some())
+    let own = record.plan.drive.connections.is_none();
+    matches!(record.plan.drive.pace, pgdyno_plan::Pace::Rate(_)) || (own && summary.schedule_lag_ns.is_some())
 }
 
 /// Clients that were in a statement of SQL, or `of_scripts` in a command that waits, by the commands' own latencies; `None`
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn connections_that_are_opened_and_waited_for_are_parts() {
         let mut run = run();
-        run.record.plan.connections = Some(4);
+        run.record.plan.drive.connections = Some(4);
         run.summary().schedule_lag_ns = latency(30.0);
         run.summary().response_latency_ns = latency(80.0);
         run.summary().service_latency_ns = latency(50.0);

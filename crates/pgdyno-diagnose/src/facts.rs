@@ -131,7 +131,7 @@ impl<'a> Facts<'a> {
 
     /// Returns a setting of the sessions of streams: their own, or else the server's.
     pub(crate) fn streams_setting(&self, name: &str) -> Option<&str> {
-        let own = self.record.plan.analytics.settings.get(name).map(String::as_str);
+        let own = self.record.plan.drive.analytics.settings.get(name).map(String::as_str);
         own.or_else(|| self.setting(name))
     }
 
@@ -156,7 +156,7 @@ impl<'a> Facts<'a> {
 
     /// Connections that transactions were on.
     pub(crate) fn connections(&self) -> f64 {
-        f64::from(self.record.plan.connections.unwrap_or(self.record.plan.clients).max(1))
+        f64::from(self.record.plan.drive.connections.unwrap_or(self.record.plan.drive.clients).max(1))
     }
 
     /// Returns true if clients wait for a schedule or for their think time: that a session is idle says nothing then.

@@ -24,9 +24,9 @@ impl Run {
     pub(crate) fn new() -> Self {
         let text = include_str!("../../../fixtures/runs/v1/run.json");
         let mut record: RunRecord = serde_json::from_str(text).unwrap();
-        record.plan.clients = 8;
-        record.plan.connections = None;
-        record.plan.pace = pgdyno_plan::Pace::ClosedLoop;
+        record.plan.drive.clients = 8;
+        record.plan.drive.connections = None;
+        record.plan.drive.pace = pgdyno_plan::Pace::ClosedLoop;
         record.server = Some(ServerRecord::default());
         record.summary = Some(Summary { tps: 100.0, committed: 1000, duration_s: 10.0, ..Summary::default() });
         record.client.thread_busy = vec![0.2];

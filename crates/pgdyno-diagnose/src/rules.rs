@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn an_idle_server_of_a_run_with_a_schedule_is_no_fault() {
         let mut run = Run::new().waits(&[("CPU", "CPU", 0.02)]).gauges("machine", &[("cpus", 4.0), ("busy_cpus", 0.1)]);
-        run.record.plan.pace =
+        run.record.plan.drive.pace =
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
         assert_eq!(run.ask(findings), []);
     }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn with_a_schedule_the_time_on_the_server_counts() {
         let mut run = Run::new().waits(&[("Lock", "tuple", 0.3), ("CPU", "CPU", 0.1)]);
-        run.record.plan.pace =
+        run.record.plan.drive.pace =
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
         let found = run.ask(findings);
         assert!((found[0].weight - 0.75).abs() < 1e-9, "{found:?}");

@@ -125,7 +125,7 @@ impl Driver<'_> {
     fn executions(&self) -> Option<Executions> {
         let drive = &self.workload.drive;
         let txns = drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
-        Executions::new(&drive.stages, self.plan.clients, txns, drive.growth)
+        Executions::new(&drive.stages, self.plan.drive.clients, txns, drive.growth)
     }
 
     /// Returns what is watched, if the server is.
@@ -150,7 +150,7 @@ impl Driver<'_> {
     /// Returns the CPUs of the engine's threads, and adds them to the record. Agents pin their own threads.
     fn pin(&self) -> Result<Vec<usize>> {
         let pin = match self.team {
-            None => pinning::cpus(self.plan.pin.as_deref(), self.plan.threads)?,
+            None => pinning::cpus(self.plan.drive.pin.as_deref(), self.plan.drive.threads)?,
             Some(_) => Vec::new(),
         };
         self.context.record.edit(|recording| recording.record.client.pinned.clone_from(&pin));

@@ -13,7 +13,9 @@ use pgdyno_pgbench::BenchmarkObserver;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::{EXIT_INTERRUPTED, Ran};
-use pgdyno_plan::{AnalyticsPlan, Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256};
+use pgdyno_plan::{
+    AnalyticsPlan, Arrivals, Cycle, DrivePlan, LoadChoice, LoadPlan, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256,
+};
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
@@ -139,7 +141,7 @@ impl Recorder {
         let ended = Timestamp::now();
         let started = self.started.unwrap_or(ended);
         let plan = self.plan(options, ran);
-        let warmup = jiff::SignedDuration::from_secs_f64(plan.ramp_s);
+        let warmup = jiff::SignedDuration::from_secs_f64(plan.drive.ramp_s);
         let outcome = &ran.outcome;
         let names = figures::names(&ran.workload.drive(), &Capabilities::default());
         let txns: Vec<&str> = names.txns.iter().map(|kind| kind.name.as_str()).collect();
@@ -173,10 +175,6 @@ impl Recorder {
     }
 
     fn plan(&self, options: &RunOptions, ran: &Ran) -> Plan {
-        let (transactions, time_s) = match options.limit {
-            Limit::Transactions(n) => (Some(u64::from(n)), None),
-            Limit::Seconds(s) => (None, Some(f64::from(s))),
-        };
         let knows_scale = options.uses_builtin() || options.scale.is_some();
         Plan {
             workload: ran.workload.spec().id.to_owned(),
@@ -194,40 +192,45 @@ impl Recorder {
             suite: None,
             cycle: Cycle::default(),
             settings: BTreeMap::new(),
-            load: LoadChoice::Never,
-            resumable: false,
-            unlogged: false,
-            allow_schema_changes: false,
+            load: LoadPlan { choice: LoadChoice::Never, no_vacuum: !options.vacuum, ..LoadPlan::default() },
             tcp: false,
             directory: None,
-            loaders: 0,
-            checks: false,
-            no_vacuum: !options.vacuum,
-            clients: options.clients,
-            connections: None,
-            analytics: AnalyticsPlan::default(),
-            threads: options.threads as usize,
-            agents: None,
-            pin: None,
-            mode: options.protocol,
-            wire: Wire::Libpq,
-            pace: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }).into(),
-            ramp_s: options.warmup_s.unwrap_or_default(),
-            time_s,
-            transactions,
-            grace_s: Plan::USUAL_GRACE_S,
-            stages: Vec::new(),
-            max_tries: options.max_tries.unwrap_or(0),
-            // An infinite limit means that every transaction is above it.
-            latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),
-            reconnect_s: options.reconnect_s.unwrap_or_default(),
-            coalesce_us: None,
+            drive: drive(options),
             percentiles: options.latency_percentiles.clone().unwrap_or_default(),
             log: options.log.is_some(),
             // Like pgbench, opens no connections but those of the clients.
             watch: WatchPlan { off: true, ..WatchPlan::default() },
             seed: options.random_seed,
         }
+    }
+}
+
+/// Returns what drives the server.
+fn drive(options: &RunOptions) -> DrivePlan {
+    let (transactions, time_s) = match options.limit {
+        Limit::Transactions(n) => (Some(u64::from(n)), None),
+        Limit::Seconds(s) => (None, Some(f64::from(s))),
+    };
+    DrivePlan {
+        clients: options.clients,
+        connections: None,
+        analytics: AnalyticsPlan::default(),
+        threads: options.threads as usize,
+        agents: None,
+        pin: None,
+        mode: options.protocol,
+        wire: Wire::Libpq,
+        pace: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }).into(),
+        ramp_s: options.warmup_s.unwrap_or_default(),
+        time_s,
+        transactions,
+        grace_s: DrivePlan::USUAL_GRACE_S,
+        stages: Vec::new(),
+        max_tries: options.max_tries.unwrap_or(0),
+        // An infinite limit means that every transaction is above it.
+        latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),
+        reconnect_s: options.reconnect_s.unwrap_or_default(),
+        coalesce_us: None,
     }
 }
 

@@ -1,207 +1,25 @@
 //! The plan of a run as plain data.
 
+mod cycle;
+mod drive;
+mod files;
+mod load;
+mod recipe;
+mod watch;
+
+pub use cycle::Cycle;
+pub use drive::{AnalyticsPlan, DrivePlan};
+pub use files::{INLINE_BYTES, InputFile, ScriptPlan, sha256};
+pub use load::{LoadChoice, LoadPlan};
+pub use recipe::{Fitted, Published, RecipePlan, Shortened};
+pub use watch::WatchPlan;
+
 use std::collections::BTreeMap;
 
-use pgdyno_wire::{QueryMode, Wire};
-use pgdyno_workload::Pace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::Digest as _;
 
-use crate::{StagePlan, TargetName};
-
-/// Whether the data is loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LoadChoice {
-    /// Unless the same data is already there.
-    #[default]
-    IfMissing,
-    /// Always; data that pgdyno loaded earlier is dropped.
-    Always,
-    /// Never: without the data the run does not start.
-    Never,
-}
-
-/// A script of the user's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ScriptPlan {
-    /// The file as the user named it.
-    pub file: String,
-    /// Its share of the mix, relative to the sum of all.
-    pub weight: u32,
-    /// The SHA-256 of its text, in hexadecimal digits.
-    pub sha256: String,
-}
-
-/// Maximum size of a file whose text is stored in the plan, if it is UTF-8.
-pub const INLINE_BYTES: usize = 64 << 10;
-
-/// A file of a workload of the user's, with its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct InputFile {
-    /// Its name within the directory of the workload; for a script, as the user named it.
-    pub file: String,
-    /// The SHA-256 of its bytes, in hexadecimal digits.
-    pub sha256: String,
-    /// Its text; absent if it is larger than [`INLINE_BYTES`] or not UTF-8. Then it is the file `inputs/SHA256` of the
-    /// run directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-}
-
-impl InputFile {
-    /// Returns the file with these bytes.
-    #[must_use]
-    pub fn new(file: &str, bytes: &[u8]) -> Self {
-        let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= INLINE_BYTES);
-        Self { file: file.to_owned(), sha256: sha256(bytes), text: text.map(str::to_owned) }
-    }
-}
-
-/// Returns the SHA-256 of these bytes in hexadecimal digits.
-#[must_use]
-pub fn sha256(bytes: &[u8]) -> String {
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Steps on the server around a run, in addition to the load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Cycle {
-    /// Restart the server before the data is loaded, which empties its caches.
-    pub restart: bool,
-    /// Drop the server's files from its operating system's cache, after the restart.
-    pub drop_caches: bool,
-    /// Read the workload's tables and indexes into the caches before the warm-up (`pg_prewarm`).
-    pub prewarm: bool,
-    /// CHECKPOINT before the warm-up.
-    pub checkpoint: bool,
-    /// Provision the target before the run, and tear it down after it.
-    pub provision: bool,
-}
-
-impl Cycle {
-    /// Returns true if there are no steps.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// A figure that a document published.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Published {
-    /// The name of the figure as in the summary of a record: `nopm`, `tpm`, `tps`, `qps`, `latency_ms_mean`,
-    /// `latency_ms_stddev`, `server_cpu_percent`.
-    pub metric: String,
-    /// The figure.
-    pub value: f64,
-    /// What the document says about it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub note: String,
-}
-
-/// What a recipe's numbers were scaled to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Fitted {
-    /// CPUs of the server that the run is for.
-    pub vcpus: u32,
-    /// Memory of that server that the size of the data is based on.
-    pub memory_bytes: u64,
-    /// The rule and its result, as text.
-    pub rule: String,
-}
-
-/// How much a recipe's times were shortened.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Shortened {
-    /// The divisor.
-    pub by: f64,
-    /// The document's measured window.
-    pub time_s: f64,
-    /// The document's warm-up.
-    pub ramp_s: f64,
-}
-
-/// The recipe that a run follows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RecipePlan {
-    /// Its name: `alloydb/tpcc-full`.
-    pub name: String,
-    /// The document and its date.
-    pub source: String,
-    /// The name of the size whose numbers are used: `16vcpu`.
-    pub size: String,
-    /// The variant of that size, if it has several: `100M`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub variant: String,
-    /// The machine of the published figures.
-    pub machine: String,
-    /// Figures of the document for this size and variant.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub published: Vec<Published>,
-    /// The share of the data that is to fit in the cache, 0 to 1, if the recipe says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cached: Option<f64>,
-    /// Present if the numbers are not the document's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fitted: Option<Fitted>,
-    /// Present if the times are not the document's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shortened: Option<Shortened>,
-    /// Arguments that the user gave instead of the recipe's, as text.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub departures: Vec<String>,
-}
-
-/// How streams of queries connect, where they run beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct AnalyticsPlan {
-    /// Another server for them, without a password.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// Settings of their sessions.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub settings: BTreeMap<String, String>,
-}
-
-impl AnalyticsPlan {
-    /// Returns true if they connect as all clients do.
-    #[must_use]
-    pub fn is_usual(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// How server and machines are watched while the clients run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct WatchPlan {
-    /// Whether nothing is sampled.
-    pub off: bool,
-    /// How the server's machine is read, if not by this program from `/proc`: `ssh user@host` or `command`, whose text
-    /// is not stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub os: Option<String>,
-    /// Number of statements whose plans are stored.
-    pub statement_plans: u32,
-    /// Whether the workload's queries are explained after the measured time.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub plans: bool,
-    /// Whether the server's processes are profiled in the measured window.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub perf: bool,
-}
-
-impl WatchPlan {
-    /// Returns true if all values are the defaults.
-    #[must_use]
-    pub fn is_usual(&self) -> bool {
-        *self == Self::default()
-    }
-}
+use crate::TargetName;
 
 /// The place of a run in a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -267,69 +85,12 @@ pub struct Plan {
     /// The database of which the run uses a fresh copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_template: Option<String>,
-    /// Whether the data is loaded.
-    pub load: LoadChoice,
-    /// Connections that load.
-    pub loaders: usize,
-    /// Whether an interrupted load of any size can resume.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub resumable: bool,
-    /// Whether tables are filled unlogged and made logged afterwards.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unlogged: bool,
-    /// Whether the data is checked before and after the run.
-    pub checks: bool,
-    /// Whether the VACUUM and TRUNCATE that its workload starts with are skipped.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub no_vacuum: bool,
-    /// Whether a schema that differs from the loaded one is allowed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub allow_schema_changes: bool,
-    /// Clients, or virtual users.
-    pub clients: u32,
-    /// Connections that they share, each for the time of a transaction; absent if each client has its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<u32>,
-    /// How streams of queries connect.
-    #[serde(default, skip_serializing_if = "AnalyticsPlan::is_usual")]
-    pub analytics: AnalyticsPlan,
-    /// Engine threads, of all agents if there are any.
-    pub threads: usize,
-    /// Agents on other machines that drive instead of this process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agents: Option<u32>,
-    /// The CPUs that engine threads are pinned to: `all` that the process may use, or a list such as `0,2-4`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pin: Option<String>,
-    /// The query mode.
-    pub mode: QueryMode,
-    /// The format in which statements are sent.
-    #[serde(default, skip_serializing_if = "Wire::is_native")]
-    pub wire: Wire,
-    /// When transactions start.
-    pub pace: Pace,
-    /// Warm-up in seconds.
-    pub ramp_s: f64,
-    /// The measured window in seconds; absent with a number of transactions.
-    pub time_s: Option<f64>,
-    /// Transactions of each client, instead of a time.
-    pub transactions: Option<u64>,
-    /// How long transactions in flight at the end may take before they are cancelled, in seconds.
-    #[serde(default = "usual_grace", skip_serializing_if = "is_usual_grace")]
-    pub grace_s: f64,
-    /// The stages, if there is more than one stage or group of clients. The plan's own values, such as `clients` and
-    /// `pace`, are the defaults of groups.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<StagePlan>,
-    /// Tries of a transaction that meets 40001 or 40P01; 0 means no limit.
-    pub max_tries: u32,
-    /// A transaction with a greater latency counts as late; with a rate, late ones are skipped.
-    pub latency_limit_ms: Option<f64>,
-    /// How long a lost connection is tried again.
-    pub reconnect_s: f64,
-    /// How long replies may lie unread, so that one wake-up of a thread reads several, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coalesce_us: Option<f64>,
+    /// How the data is loaded and checked.
+    #[serde(flatten)]
+    pub load: LoadPlan,
+    /// What drives the server, and for how long.
+    #[serde(flatten)]
+    pub drive: DrivePlan,
     /// Percentiles that reports show in addition to the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
@@ -343,32 +104,11 @@ pub struct Plan {
     pub seed: u64,
 }
 
-fn usual_grace() -> f64 {
-    Plan::USUAL_GRACE_S
-}
-
-fn is_usual_grace(grace_s: &f64) -> bool {
-    *grace_s == Plan::USUAL_GRACE_S
-}
-
 impl Plan {
-    /// Default of how long transactions in flight at the end may take, in seconds.
-    pub const USUAL_GRACE_S: f64 = 5.0;
-
     /// Returns its scale as text: `1,000`, or a fraction as it was given.
     #[must_use]
     pub fn size(&self) -> String {
         self.fraction().map_or_else(|| pgdyno_text::units::count(self.scale), str::to_owned)
-    }
-
-    /// Returns where its threads are pinned, as text that follows their number; empty if they are not.
-    #[must_use]
-    pub fn pinned(&self) -> String {
-        match self.pin.as_deref() {
-            None => String::new(),
-            Some(crate::cpus::ALL) => ", a CPU each".to_owned(),
-            Some(cpus) => format!(" on CPUs {cpus}"),
-        }
     }
 
     /// Returns a hash of what the plan does. Plans have the same hash if they differ only in their seed, their suite,
@@ -418,31 +158,27 @@ pub(crate) fn example() -> Plan {
         cycle: Cycle::default(),
         settings: BTreeMap::new(),
         from_template: None,
-        load: LoadChoice::IfMissing,
-        loaders: 2,
-        resumable: false,
-        unlogged: false,
-        checks: true,
-        no_vacuum: false,
-        allow_schema_changes: false,
-        clients: 16,
-        connections: None,
-        analytics: AnalyticsPlan::default(),
-        threads: 1,
-        agents: None,
-        pin: None,
-        mode: QueryMode::Prepared,
-        wire: Wire::Native,
-        pace: Pace::ClosedLoop,
-        ramp_s: 5.0,
-        time_s: Some(30.0),
-        transactions: None,
-        grace_s: Plan::USUAL_GRACE_S,
-        stages: Vec::new(),
-        max_tries: 3,
-        latency_limit_ms: None,
-        reconnect_s: 0.0,
-        coalesce_us: None,
+        load: LoadPlan { loaders: 2, checks: true, ..LoadPlan::default() },
+        drive: DrivePlan {
+            clients: 16,
+            connections: None,
+            analytics: AnalyticsPlan::default(),
+            threads: 1,
+            agents: None,
+            pin: None,
+            mode: pgdyno_wire::QueryMode::Prepared,
+            wire: pgdyno_wire::Wire::Native,
+            pace: pgdyno_workload::Pace::ClosedLoop,
+            ramp_s: 5.0,
+            time_s: Some(30.0),
+            transactions: None,
+            grace_s: DrivePlan::USUAL_GRACE_S,
+            stages: Vec::new(),
+            max_tries: 3,
+            latency_limit_ms: None,
+            reconnect_s: 0.0,
+            coalesce_us: None,
+        },
         percentiles: Vec::new(),
         log: false,
         watch: WatchPlan::default(),

@@ -67,15 +67,15 @@ impl StagePlan {
     fn new(stage: &Stage, plan: &Plan) -> Self {
         let group = |group: &pgdyno_workload::Group| GroupPlan {
             name: group.name.to_owned(),
-            clients: group.clients.number(plan.clients),
+            clients: group.clients.number(plan.drive.clients),
             scripts: Vec::new(),
             once: false,
             think_ms: None,
-            pace: group.pace.unwrap_or(plan.pace),
-            mode: group.mode.unwrap_or(plan.mode),
-            max_tries: group.max_tries.unwrap_or(plan.max_tries),
-            latency_limit_ms: group.latency_limit_ns.map(|ns| ns as f64 / 1e6).or(plan.latency_limit_ms),
-            transactions: group.transactions.or(plan.transactions),
+            pace: group.pace.unwrap_or(plan.drive.pace),
+            mode: group.mode.unwrap_or(plan.drive.mode),
+            max_tries: group.max_tries.unwrap_or(plan.drive.max_tries),
+            latency_limit_ms: group.latency_limit_ns.map(|ns| ns as f64 / 1e6).or(plan.drive.latency_limit_ms),
+            transactions: group.transactions.or(plan.drive.transactions),
         };
         Self {
             name: stage.name.to_owned(),
@@ -85,7 +85,7 @@ impl StagePlan {
                 Ends::WhenDone(name) => Some(name.to_owned()),
             },
             ends_with_all: stage.ends == Ends::WhenAllDone,
-            grace_s: stage.grace_ns.map_or(plan.grace_s, |ns| ns as f64 / 1e9),
+            grace_s: stage.grace_ns.map_or(plan.drive.grace_s, |ns| ns as f64 / 1e9),
         }
     }
 
@@ -113,35 +113,38 @@ impl Plan {
     /// Returns the offered rate, if any client follows it: groups may have a pace of their own.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
-        let mut groups = self.stages.iter().flat_map(|stage| &stage.groups);
-        self.pace.rate().filter(|_| self.stages.is_empty() || groups.any(|group| group.pace == self.pace))
+        let mut groups = self.drive.stages.iter().flat_map(|stage| &stage.groups);
+        self.drive
+            .pace
+            .rate()
+            .filter(|_| self.drive.stages.is_empty() || groups.any(|group| group.pace == self.drive.pace))
     }
 
     /// Returns the number of clients of the first stage, which the run's main figures are of.
     #[must_use]
     pub fn stage_clients(&self) -> u32 {
-        self.stages.first().map_or(self.clients, StagePlan::clients)
+        self.drive.stages.first().map_or(self.drive.clients, StagePlan::clients)
     }
 
     /// Returns the number of clients of the largest stage.
     #[must_use]
     pub fn most_clients(&self) -> u32 {
-        self.stages.iter().map(StagePlan::clients).max().unwrap_or(self.clients)
+        self.drive.stages.iter().map(StagePlan::clients).max().unwrap_or(self.drive.clients)
     }
 
     /// Returns the number of connections that the clients of the largest stage open.
     #[must_use]
     pub fn links(&self) -> u32 {
-        self.connections.unwrap_or_else(|| self.most_clients())
+        self.drive.connections.unwrap_or_else(|| self.most_clients())
     }
 
     /// Returns the warm-up and the measured window of the first stage in seconds. The window is absent if the stage
     /// ends when its clients are done.
     #[must_use]
     pub fn window(&self) -> (f64, Option<f64>) {
-        match self.stages.first() {
+        match self.drive.stages.first() {
             Some(stage) if stage.ends_with_work() => (0.0, None),
-            _ => (self.ramp_s, self.time_s),
+            _ => (self.drive.ramp_s, self.drive.time_s),
         }
     }
 }
@@ -171,15 +174,15 @@ mod tests {
             Stage { grace_ns: Some(60_000_000_000), ..Stage::new("each-once", vec![queries]) },
         ];
         let mut plan = example();
-        plan.stages = StagePlan::all(&stages, &plan);
+        plan.drive.stages = StagePlan::all(&stages, &plan);
         let groups: Vec<_> =
-            plan.stages.iter().flat_map(|s| &s.groups).map(|g| (g.clients, g.pace, g.max_tries)).collect();
+            plan.drive.stages.iter().flat_map(|s| &s.groups).map(|g| (g.clients, g.pace, g.max_tries)).collect();
         assert_eq!(groups, [(16, Pace::ClosedLoop, 3), (3, rate, 3), (30, Pace::ClosedLoop, 3)]);
-        assert_eq!(plan.stages[1].groups[0].latency_limit_ms, Some(7.0));
-        assert_eq!(plan.stages.iter().map(|s| s.grace_s).collect::<Vec<_>>(), [plan.grace_s, 60.0]);
+        assert_eq!(plan.drive.stages[1].groups[0].latency_limit_ms, Some(7.0));
+        assert_eq!(plan.drive.stages.iter().map(|s| s.grace_s).collect::<Vec<_>>(), [plan.drive.grace_s, 60.0]);
         assert_eq!((plan.stage_clients(), plan.most_clients(), plan.links()), (19, 30, 30));
         assert_eq!(plan.window(), (0.0, None), "a stage that ends with its clients has neither warm-up nor time");
-        plan.connections = Some(2);
+        plan.drive.connections = Some(2);
         assert_eq!(plan.links(), 2);
     }
 }

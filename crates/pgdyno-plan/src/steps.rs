@@ -30,7 +30,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("provision", "provision the target, by its hook".to_owned());
     }
     step("prepare", plan.target.preparation());
-    if has_data && plan.load == LoadChoice::Always {
+    if has_data && plan.load.choice == LoadChoice::Always {
         step("drop", "what pgdyno loaded before".to_owned());
     }
     if plan.cycle.restart {
@@ -46,16 +46,18 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     if has_data {
         step(
             "load",
-            match plan.load {
+            match plan.load.choice {
                 LoadChoice::Never | LoadChoice::IfMissing if plan.data_from.is_some() => {
                     let from = plan.data_from.as_deref().unwrap_or_default();
                     format!("nothing: {size}, data loaded by {from}, is driven as it is")
                 }
                 LoadChoice::Never => format!("nothing: {size} must be there"),
                 LoadChoice::IfMissing => {
-                    format!("{size} on {}, unless it is there", plain_plural(plan.loaders as u64, "connection"))
+                    format!("{size} on {}, unless it is there", plain_plural(plan.load.loaders as u64, "connection"))
                 }
-                LoadChoice::Always => format!("{size} on {}, anew", plain_plural(plan.loaders as u64, "connection")),
+                LoadChoice::Always => {
+                    format!("{size} on {}, anew", plain_plural(plan.load.loaders as u64, "connection"))
+                }
             } + &plan.from_template.as_ref().map_or_else(String::new, |name| format!(" in database {name}")),
         );
     }
@@ -65,10 +67,10 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     if let Some(template) = &plan.from_template {
         step("copy", format!("database {template}: the run works on a fresh copy, which is dropped afterwards"));
     }
-    if plan.no_vacuum {
+    if plan.load.no_vacuum {
         step("vacuum", "nothing: neither VACUUM nor TRUNCATE before the run".to_owned());
     }
-    if has_data && plan.checks {
+    if has_data && plan.load.checks {
         step("check", "rows and sizes, and the workload's consistency conditions".to_owned());
     }
     if plan.cycle.prewarm {
@@ -80,21 +82,27 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     if let Some(what) = watched(plan) {
         step("watch", what);
     }
-    if plan.ramp_s > 0.0 && plan.stages.is_empty() {
-        step("warm up", format!("{} s, not counted", plan.ramp_s));
+    if plan.drive.ramp_s > 0.0 && plan.drive.stages.is_empty() {
+        step("warm up", format!("{} s, not counted", plan.drive.ramp_s));
     }
     let drivers = drivers(plan);
-    match plan.stages.as_slice() {
+    match plan.drive.stages.as_slice() {
         [] => {
             let end = end(plan);
-            step("measure", format!("{end}: {drivers}, {}", work(plan.mode, plan.pace, plan.max_tries, plan.wire)));
+            step(
+                "measure",
+                format!(
+                    "{end}: {drivers}, {}",
+                    work(plan.drive.mode, plan.drive.pace, plan.drive.max_tries, plan.drive.wire)
+                ),
+            );
         }
         stages => stages.iter().for_each(|stage| step("measure", of_stage(stage, plan, &drivers))),
     }
     if plan.watch.plans {
         step("explain", "each query once, outside the measured time".to_owned());
     }
-    if has_data && plan.checks {
+    if has_data && plan.load.checks {
         step("check", "the consistency conditions again".to_owned());
     }
     step("report", "summary, and a run directory with the record".to_owned());
@@ -109,10 +117,12 @@ fn drivers(plan: &Plan) -> String {
     format!(
         "{}{} on {}{}{}",
         plain_plural(plan.stage_clients().into(), "client"),
-        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plain_plural(n.into(), "connection"))),
-        plain_plural(plan.threads as u64, "thread"),
-        plan.agents.map_or_else(String::new, |n| format!(" of {}", plain_plural(n.into(), "agent"))),
-        plan.pinned(),
+        plan.drive
+            .connections
+            .map_or_else(String::new, |n| format!(" sharing {}", plain_plural(n.into(), "connection"))),
+        plain_plural(plan.drive.threads as u64, "thread"),
+        plan.drive.agents.map_or_else(String::new, |n| format!(" of {}", plain_plural(n.into(), "agent"))),
+        plan.drive.pinned(),
     )
 }
 
@@ -138,7 +148,7 @@ fn work(mode: QueryMode, pace: Pace, max_tries: u32, wire: Wire) -> String {
 
 /// Returns when clients end.
 fn end(plan: &Plan) -> String {
-    match (plan.time_s, plan.transactions) {
+    match (plan.drive.time_s, plan.drive.transactions) {
         (Some(seconds), _) => format!("{seconds} s"),
         (None, Some(n)) => format!("{n} transactions of each client"),
         (None, None) => "until interrupted".to_owned(),
@@ -150,12 +160,13 @@ fn of_stage(stage: &StagePlan, plan: &Plan, drivers: &str) -> String {
     let end = match &stage.ends_with {
         Some(group) => format!("until the clients of {group} are done"),
         None if stage.ends_with_all => "until all clients are done".to_owned(),
-        None if plan.ramp_s > 0.0 => format!("{} after {} s of warm-up", end(plan), plan.ramp_s),
+        None if plan.drive.ramp_s > 0.0 => format!("{} after {} s of warm-up", end(plan), plan.drive.ramp_s),
         None => end(plan),
     };
-    let grace = if stage.grace_s == plan.grace_s { String::new() } else { format!(", {} s of grace", stage.grace_s) };
+    let grace =
+        if stage.grace_s == plan.drive.grace_s { String::new() } else { format!(", {} s of grace", stage.grace_s) };
     let drivers =
-        if plan.stages.len() == 1 { drivers.to_owned() } else { plain_plural(stage.clients().into(), "client") };
+        if plan.drive.stages.len() == 1 { drivers.to_owned() } else { plain_plural(stage.clients().into(), "client") };
     let mut text = format!("stage {}: {end}{grace}: {drivers}", stage.name);
     for group in &stage.groups {
         text += &format!("\n{}: {}", group.name, of_group(group, plan));
@@ -172,7 +183,7 @@ fn of_group(group: &GroupPlan, plan: &Plan) -> String {
     parts.extend(group.transactions.map(|n| format!("{n} transactions of each")));
     parts.extend(group.think_ms.map(|ms| format!("{ms} ms of think time")));
     parts.extend(group.latency_limit_ms.map(|ms| format!("latency limit {ms} ms")));
-    parts.push(work(group.mode, group.pace, group.max_tries, plan.wire));
+    parts.push(work(group.mode, group.pace, group.max_tries, plan.drive.wire));
     parts.join(", ")
 }
 
@@ -207,8 +218,8 @@ fn watched(plan: &Plan) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cycle;
     use crate::plan::example;
+    use crate::{Cycle, DrivePlan, LoadPlan};
 
     fn words(plan: &Plan) -> String {
         steps(plan).iter().map(|s| format!("{}: {}\n", s.name, s.what)).collect()
@@ -231,7 +242,10 @@ mod tests {
     #[test]
     fn pinned_threads_and_libpqs_form_are_reported() {
         let reported = |pin: &str| {
-            let words = words(&Plan { pin: Some(pin.into()), wire: Wire::Libpq, ..example() });
+            let words = words(&Plan {
+                drive: DrivePlan { pin: Some(pin.into()), wire: Wire::Libpq, ..example().drive },
+                ..example()
+            });
             words.lines().find(|line| line.starts_with("measure")).unwrap().to_owned()
         };
         assert!(
@@ -250,7 +264,7 @@ mod tests {
             scale: 5,
             data_bytes_estimated: 0,
             from_template: Some("sensors".into()),
-            loaders: 1,
+            load: LoadPlan { loaders: 1, ..example().load },
             ..example()
         };
         insta::assert_snapshot!(words(&plan), @r"
@@ -286,7 +300,7 @@ mod tests {
             cycle: Cycle { restart: true, drop_caches: true, prewarm: true, checkpoint: true, provision: true },
             watch: WatchPlan { os: Some("ssh postgres@db1".to_owned()), statement_plans: 1, ..WatchPlan::default() },
             settings: [("jit".to_owned(), "off".to_owned()), ("work_mem".to_owned(), "16MB".to_owned())].into(),
-            load: LoadChoice::Always,
+            load: LoadPlan { choice: LoadChoice::Always, ..example().load },
             target: "host=db1".into(),
             ..example()
         };
@@ -316,9 +330,7 @@ mod tests {
             workload: "noop".into(),
             scale_name: String::new(),
             target: "none".into(),
-            ramp_s: 0.0,
-            time_s: None,
-            transactions: Some(1000),
+            drive: DrivePlan { ramp_s: 0.0, time_s: None, transactions: Some(1000), ..example().drive },
             ..example()
         };
         insta::assert_snapshot!(words(&plan), @r"
@@ -353,7 +365,8 @@ mod tests {
             grace_s: 5.0,
         };
         let once = StagePlan { ends_with: Some("queries".to_owned()), grace_s: 60.0, ..stage("once", vec![queries]) };
-        let plan = Plan { stages: vec![stage("mix", vec![group("writers", 4), readers]), once], ..example() };
+        let stages = vec![stage("mix", vec![group("writers", 4), readers]), once];
+        let plan = Plan { drive: DrivePlan { stages, ..example().drive }, ..example() };
         let measured: Vec<_> = steps(&plan).into_iter().filter(|step| step.name == "measure").collect();
         insta::assert_snapshot!(measured.iter().map(|s| format!("{}\n", s.what)).collect::<String>(), @r"
         stage mix: 30 s after 5 s of warm-up: 6 clients
@@ -366,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_run_without_vacuum_says_so() {
-        let plan = Plan { no_vacuum: true, ..example() };
+        let plan = Plan { load: LoadPlan { no_vacuum: true, ..example().load }, ..example() };
         assert!(words(&plan).contains("vacuum: nothing: neither VACUUM nor TRUNCATE before the run\ncheck: "));
     }
 

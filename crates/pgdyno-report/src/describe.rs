@@ -37,7 +37,7 @@ pub(crate) fn server_and_way(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
         return std::iter::once(line_of_server(record)).chain(labels).collect::<Vec<_>>().join(", ");
     };
-    let mode = (plan.mode != QueryMode::Prepared).then(|| format!("query mode {}", plan.mode.name()));
+    let mode = (plan.drive.mode != QueryMode::Prepared).then(|| format!("query mode {}", plan.drive.mode.name()));
     let copy = record.copy.as_ref().map(|copy| format!("on a fresh copy of database {}", copy.template));
     let target = record.target.as_ref().map(|target| format!("target {}", target.name));
     let parts = std::iter::once(server_and_place(server)).chain(target).chain(mode).chain(way(record)).chain(copy);
@@ -148,9 +148,9 @@ pub(crate) fn clients(record: &RunRecord) -> String {
         let groups = if stage.groups.len() > 1 { format!(" in {} groups", stage.groups.len()) } else { String::new() };
         format!("{}{groups}", plural(u64::from(stage.clients()), "client"))
     };
-    let connections = plan.connections.map(|n| format!(" sharing {}", plural(u64::from(n), "connection")));
-    let clients = match plan.stages.as_slice() {
-        [] => plural(u64::from(plan.clients), "client"),
+    let connections = plan.drive.connections.map(|n| format!(" sharing {}", plural(u64::from(n), "connection")));
+    let clients = match plan.drive.stages.as_slice() {
+        [] => plural(u64::from(plan.drive.clients), "client"),
         [one] => of_stage(one),
         all => all
             .iter()
@@ -158,7 +158,7 @@ pub(crate) fn clients(record: &RunRecord) -> String {
             .collect::<Vec<_>>()
             .join(", "),
     };
-    let drivers = plan.agents.map(|n| format!(" of {}", plural(u64::from(n), "driver")));
+    let drivers = plan.drive.agents.map(|n| format!(" of {}", plural(u64::from(n), "driver")));
     format!("{clients}{}{}", connections.unwrap_or_default(), drivers.unwrap_or_default())
 }
 
@@ -172,13 +172,13 @@ fn took(record: &RunRecord, stage: &StagePlan) -> String {
 
 /// Returns how long a run measured; `None` with several stages, whose lengths are with their clients.
 pub(crate) fn measured(record: &RunRecord, summary: &Summary) -> Option<String> {
-    (record.plan.stages.len() < 2).then(|| duration(summary.duration_s))
+    (record.plan.drive.stages.len() < 2).then(|| duration(summary.duration_s))
 }
 
 /// Returns clients, threads and pace in one line.
 pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let pace = match plan.pace {
+    let pace = match plan.drive.pace {
         Pace::ClosedLoop => "closed loop".to_owned(),
         Pace::Rate(Rate { per_s, arrivals }) => {
             let how = match arrivals {
@@ -188,9 +188,13 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
             format!("{}/s offered, {how} arrivals", rate(per_s))
         }
     };
-    let how = format!("{}{}, {pace}", plan.mode.name(), if plan.wire.is_native() { "" } else { " in libpq's form" });
+    let how = format!(
+        "{}{}, {pace}",
+        plan.drive.mode.name(),
+        if plan.drive.wire.is_native() { "" } else { " in libpq's form" }
+    );
     // Groups may differ in query mode and pace: their table has them.
-    let how = match plan.stages.as_slice() {
+    let how = match plan.drive.stages.as_slice() {
         [] => format!(", {how}"),
         _ => String::new(),
     };
@@ -198,7 +202,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
         "{} on {}{}{how}",
         clients(record),
         plural(record.client.threads.max(1) as u64, "thread"),
-        plan.pinned(),
+        plan.drive.pinned(),
     );
     if let Some(measured) = record.summary.as_ref().and_then(|summary| measured(record, summary)) {
         line += &format!("; measured {measured}");

@@ -39,7 +39,7 @@ pub(crate) fn columns(record: &RunRecord, extent: Extent) -> Vec<String> {
 
 /// Returns true if there is a column for offered rates: a short table has none if no group has a rate.
 fn has_offers(record: &RunRecord, extent: Extent) -> bool {
-    let mut groups = record.plan.stages.iter().flat_map(|stage| &stage.groups);
+    let mut groups = record.plan.drive.stages.iter().flat_map(|stage| &stage.groups);
     extent == Extent::Full || groups.any(|group| group.pace != Pace::ClosedLoop)
 }
 
@@ -109,7 +109,7 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
 }
 
 fn planned<'a>(plan: &'a Plan, stage: &str, group: &str) -> Option<&'a GroupPlan> {
-    let stage = plan.stages.iter().find(|known| known.name == stage)?;
+    let stage = plan.drive.stages.iter().find(|known| known.name == stage)?;
     stage.groups.iter().find(|known| known.name == group)
 }
 
@@ -208,7 +208,7 @@ mod tests {
         };
         let pace = Pace::Rate(Rate { per_s: 10.0, arrivals: Arrivals::Poisson });
         let groups = vec![planned("writers", Pace::ClosedLoop), planned("readers", pace)];
-        record.plan.stages =
+        record.plan.drive.stages =
             vec![StagePlan { name: "mix".to_owned(), groups, ends_with: None, ends_with_all: false, grace_s: 5.0 }];
         record
     }

@@ -60,7 +60,7 @@ pub(crate) fn cells(record: &RunRecord, extent: Extent, l: Option<&LatencyRecord
 /// if clients wait for a connection.
 pub(crate) fn is_scheduled(record: &RunRecord) -> bool {
     let lag = record.summary.as_ref().is_some_and(|summary| summary.schedule_lag_ns.is_some());
-    lag || matches!(record.plan.pace, Pace::Rate(_))
+    lag || matches!(record.plan.drive.pace, Pace::Rate(_))
 }
 
 /// Returns one row for each kind of transaction, and one for all if there are several. If response times differ from

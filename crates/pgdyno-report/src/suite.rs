@@ -92,7 +92,7 @@ fn scale(plan: &Plan) -> String {
 fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, scale(plan)) };
-    let time = plan.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
+    let time = plan.drive.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
     let clients = units::plain_plural(plan.stage_clients().into(), "client");
     format!("{}{size}, {clients}{time}", plan.workload)
 }
@@ -193,7 +193,7 @@ pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
             row.key.to_owned(),
             plan.map_or_else(String::new, |plan| plan.workload.clone()),
             plan.map_or_else(String::new, scale),
-            plan.map_or_else(String::new, |plan| plan.clients.to_string()),
+            plan.map_or_else(String::new, |plan| plan.drive.clients.to_string()),
             plan.map_or_else(String::new, |plan| plan.target.to_string()),
             row.planned.to_string(),
             row.complete.len().to_string(),

@@ -64,7 +64,7 @@ const COLUMNS: [&str; 6] = ["done", "failed", "mean ms", "95 % interval ms", "fi
 
 /// Returns true if a stage ends when its clients have done their work, and not after a time.
 pub(crate) fn has_tasks(record: &RunRecord, stage: &str) -> bool {
-    record.plan.stages.iter().any(|planned| planned.name == stage && planned.ends_with_work())
+    record.plan.drive.stages.iter().any(|planned| planned.name == stage && planned.ends_with_work())
 }
 
 /// Returns the tasks of a group.

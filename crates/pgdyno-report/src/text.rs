@@ -118,7 +118,7 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
 fn fates(record: &RunRecord, s: &Summary) -> Vec<String> {
     let mut fates = Vec::new();
     if s.retried > 0 {
-        let most = match record.plan.max_tries {
+        let most = match record.plan.drive.max_tries {
             0 => String::new(),
             tries => format!(", at most {} tries each", count(u64::from(tries))),
         };

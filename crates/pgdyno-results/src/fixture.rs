@@ -25,7 +25,7 @@ pub(crate) fn all() -> [RunRecord; 2] {
     full.plan.workload = "tproc-c".to_owned();
     full.plan.scale_name = "warehouses".to_owned();
     full.plan.target = "host=db1".into();
-    full.plan.pace = Pace::Rate(Rate { per_s: 1234.5, arrivals: pgdyno_plan::Arrivals::Poisson });
+    full.plan.drive.pace = Pace::Rate(Rate { per_s: 1234.5, arrivals: pgdyno_plan::Arrivals::Poisson });
     full.plan.recipe = Some(RecipePlan {
         name: "alloydb/tpcc-full".to_owned(),
         size: "16vcpu".to_owned(),

@@ -300,13 +300,13 @@ mod tests {
     #[test]
     fn a_plan_keeps_the_words_of_old_records() {
         for mode in [QueryMode::Simple, QueryMode::Extended, QueryMode::Prepared] {
-            assert_eq!(plan_with("mode", json!(mode.name())).unwrap().mode, mode);
+            assert_eq!(plan_with("mode", json!(mode.name())).unwrap().drive.mode, mode);
         }
-        assert_eq!(plan_with("wire", json!("libpq")).unwrap().wire, Wire::Libpq);
-        assert_eq!(plan_with("pace", json!("closed-loop")).unwrap().pace, Pace::ClosedLoop);
+        assert_eq!(plan_with("wire", json!("libpq")).unwrap().drive.wire, Wire::Libpq);
+        assert_eq!(plan_with("pace", json!("closed-loop")).unwrap().drive.pace, Pace::ClosedLoop);
         for arrivals in [Arrivals::Poisson, Arrivals::Uniform] {
             let pace = json!({ "rate": { "per_s": 1234.5, "arrivals": arrivals.name() } });
-            assert_eq!(plan_with("pace", pace).unwrap().pace, Pace::Rate(Rate { per_s: 1234.5, arrivals }));
+            assert_eq!(plan_with("pace", pace).unwrap().drive.pace, Pace::Rate(Rate { per_s: 1234.5, arrivals }));
         }
     }
 

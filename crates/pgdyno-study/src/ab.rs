@@ -193,7 +193,7 @@ impl Study for AbRun<'_> {
             }
             let metric = Metric::named(&self.record.metric, std::iter::once(&record));
             self.decider.is_time = metric.is_some_and(|metric| metric.is_latency());
-            self.record.whole_runs = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
+            self.record.whole_runs = record.plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
         }
         Ok(())
     }

@@ -8,16 +8,16 @@ use super::SHARE_MIN;
 use crate::facts::Facts;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let Pace::Rate(rate) = facts.record.plan.pace else { return None };
+    let Pace::Rate(rate) = facts.record.plan.drive.pace else { return None };
     let share = facts.account.share(facts.account.connection);
-    if share < SHARE_MIN || facts.waits.is_unknown() || facts.record.plan.connections.is_some() {
+    if share < SHARE_MIN || facts.waits.is_unknown() || facts.record.plan.drive.connections.is_some() {
         return None;
     }
     let mut evidence = vec![format!(
         "{} of {} transactions a second were committed, with {} clients",
         number(facts.summary.tps),
         number(rate.per_s),
-        facts.record.plan.clients
+        facts.record.plan.drive.clients
     )];
     if facts.summary.still_waiting > 0 {
         evidence.push(format!("{} were due and had not begun at the end", number(facts.summary.still_waiting as f64)));
@@ -29,7 +29,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some(format!(
             "lower --rate, or add clients where the server has room (-c is {})",
-            facts.record.plan.clients
+            facts.record.plan.drive.clients
         )),
         also_seen: false,
     })
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_rate_that_is_too_high_is_reported() {
         let mut run = Run::new().waits(&[("CPU", "CPU", 2.0)]);
-        run.record.plan.pace = Pace::Rate(Rate { per_s: 200.0, arrivals: Arrivals::Poisson });
+        run.record.plan.drive.pace = Pace::Rate(Rate { per_s: 200.0, arrivals: Arrivals::Poisson });
         let mean = |ms: f64| Some(LatencyRecord { mean: ms * 1e6, ..LatencyRecord::default() });
         run.summary().service_latency_ns = mean(25.0);
         run.summary().schedule_lag_ns = mean(75.0);
@@ -53,7 +53,7 @@ mod tests {
         let found = run.finds(look);
         assert!((found.weight - 0.75).abs() < 1e-9, "{found:?}");
         assert_eq!(found.text, "75 % of the response time was the wait for a free client");
-        run.record.plan.pace = Pace::ClosedLoop;
+        run.record.plan.drive.pace = Pace::ClosedLoop;
         run.finds_nothing(look);
     }
 }

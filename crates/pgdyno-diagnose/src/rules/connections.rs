@@ -7,7 +7,7 @@ use super::SHARE_MIN;
 use crate::facts::Facts;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let connections = facts.record.plan.connections?;
+    let connections = facts.record.plan.drive.connections?;
     let (response, lag) = (facts.summary.response_latency_ns.as_ref()?, facts.summary.schedule_lag_ns.as_ref()?);
     let share = facts.account.share(facts.account.connection);
     // That nothing was sampled may mean that a server has none to share.
@@ -18,7 +18,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         "{} ms of {} ms of the mean response time, for {} clients",
         number(lag.mean / 1e6),
         number(response.mean / 1e6),
-        facts.record.plan.clients
+        facts.record.plan.drive.clients
     )];
     evidence.push(format!("{} of {connections} connections were active on average", number(facts.waits.total())));
     evidence.extend(facts.setting_is("max_connections"));
@@ -44,7 +44,7 @@ mod tests {
 
     fn run(lag_ms: f64) -> Run {
         let mut run = Run::new().waits(&[("CPU", "CPU", 2.0)]);
-        run.record.plan.connections = Some(2);
+        run.record.plan.drive.connections = Some(2);
         let mean = |ms: f64| Some(LatencyRecord { mean: ms * 1e6, ..LatencyRecord::default() });
         run.summary().response_latency_ns = mean(10.0);
         run.summary().schedule_lag_ns = mean(lag_ms);
@@ -64,7 +64,7 @@ mod tests {
     fn short_waits_and_connections_of_one_s_own_are_nothing() {
         run(0.1).finds_nothing(look);
         let mut own = run(6.0);
-        own.record.plan.connections = None;
+        own.record.plan.drive.connections = None;
         own.finds_nothing(look);
     }
 }

@@ -241,7 +241,7 @@ mod tests {
             ..pgdyno_results::GroupRecord::default()
         };
         let mut run = Run::new().setting("shared_buffers", recorded["shared_buffers"].as_str().unwrap());
-        run.record.plan.clients = 1;
+        run.record.plan.drive.clients = 1;
         let stage = |stage: &serde_json::Value| pgdyno_results::StageRecord {
             name: stage["name"].as_str().unwrap().to_owned(),
             window_s: serde_json::from_value(stage["window_s"].clone()).unwrap(),

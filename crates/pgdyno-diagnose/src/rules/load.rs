@@ -38,7 +38,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             format!("{} sessions at work on average, on {} CPUs", number(active), number(cpus)),
             format!("{} CPUs were busy", number(busy)),
         ],
-        advice: Some(format!("add clients (-c is {})", facts.record.plan.clients)),
+        advice: Some(format!("add clients (-c is {})", facts.record.plan.drive.clients)),
         also_seen: false,
     })
 }
@@ -68,7 +68,7 @@ mod tests {
         run(6.0, 0.5, 30.0).finds_nothing(look);
         Run::new().waits(&[("CPU", "CPU", 7.0)]).finds_nothing(look);
         let mut paced = run(6.0, 0.5, 8.0);
-        paced.record.plan.pace =
+        paced.record.plan.drive.pace =
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform });
         paced.finds_nothing(look);
     }

@@ -38,9 +38,9 @@ mod tests {
     fn sessions_of_others_are_reported_and_the_clients_own_are_not() {
         let mut run = Run::new().counters("database", &[("sessions", 40.0)]);
         assert!(run.finds(look).text.starts_with("39 sessions a second"));
-        run.record.plan.clients = 400;
+        run.record.plan.drive.clients = 400;
         run.finds_nothing(look);
-        run.record.plan.clients = 8;
+        run.record.plan.drive.clients = 8;
         run.summary().connections_opened = Some(390);
         run.finds_nothing(look);
         Run::new().counters("database", &[("sessions", 0.5)]).finds_nothing(look);

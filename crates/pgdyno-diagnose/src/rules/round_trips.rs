@@ -43,7 +43,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some(format!(
             "try more clients (-c is {}){nearer}, or fewer round trips: \\startpipeline, procedures",
-            facts.record.plan.clients
+            facts.record.plan.drive.clients
         )),
         also_seen: false,
     })
@@ -71,7 +71,7 @@ mod tests {
         Run::new().waits(&[("CPU", "CPU", 6.5)]).finds_nothing(look);
         Run::new().finds_nothing(look);
         let mut paced = idle();
-        paced.record.plan.pace =
+        paced.record.plan.drive.pace =
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform });
         paced.finds_nothing(look);
     }

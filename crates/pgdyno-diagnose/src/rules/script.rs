@@ -27,7 +27,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some(format!(
             "if the server is to be loaded more, add clients (-c is {}) or shorten the pauses",
-            facts.record.plan.clients
+            facts.record.plan.drive.clients
         )),
         also_seen: false,
     })

@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_settings_of_the_streams_own_sessions_count() {
         let mut run = run(10.0 * MIB);
-        run.record.plan.analytics.settings = [("work_mem", "64kB"), ("max_parallel_workers_per_gather", "0")]
+        run.record.plan.drive.analytics.settings = [("work_mem", "64kB"), ("max_parallel_workers_per_gather", "0")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
         let found = run.finds(look);

@@ -87,7 +87,7 @@ impl TeamDrive<'_> {
         first_interval: u64,
     ) -> StageOfTeam<'a> {
         let Self { team, task, drive, stop } = *self;
-        let threads = spec(&task.plan, Vec::new()).threads_of(stage.clients(task.plan.clients));
+        let threads = spec(&task.plan, Vec::new()).threads_of(stage.clients(task.plan.drive.clients));
         let share = |driver| Share { driver, drivers: team.len() }.threads(threads).len();
         let threads = (0..team.len()).map(share).collect();
         StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, stop }
@@ -317,7 +317,7 @@ impl Intake {
             stmts: stage.drive.statements(&stage.task.caps).len(),
             tallies: stage.drive.tallies().len(),
             threads: 0,
-            clients: stage.stage.clients(stage.task.plan.clients) as usize,
+            clients: stage.stage.clients(stage.task.plan.drive.clients) as usize,
         };
         let place = StagePlace { stage: stage.number, offset_ns: 0, first_interval: stage.first_interval };
         Self {
@@ -387,7 +387,7 @@ impl Intake {
         let drove: Vec<&Drove> = ends.iter().filter_map(|end| end.as_ref().ok()).collect();
         let group = |(group, phases): (&pgdyno_workload::Group, Phases)| GroupOutcome {
             name: group.name,
-            clients: group.clients.number(task.plan.clients),
+            clients: group.clients.number(task.plan.drive.clients),
             ramp: phases.ramp,
             measured: phases.measured,
             drain: phases.drain,
@@ -406,7 +406,7 @@ impl Intake {
             later_stages: Vec::new(),
             connect_ns,
             threads: threads.iter().sum(),
-            clients: stage.stage.clients(task.plan.clients),
+            clients: stage.stage.clients(task.plan.drive.clients),
             clients_lost: drove.iter().map(|drove| drove.clients_lost).sum(),
             clients_aborted: drove.iter().map(|drove| drove.clients_aborted).sum(),
             first_aborted_on: None,

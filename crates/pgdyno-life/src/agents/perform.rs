@@ -111,7 +111,7 @@ pub(super) fn drive(
     let (options, of_queries) = sessions(task, &server);
     workload.drive.prepare();
     let txns = workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
-    let executions = Executions::new(&workload.drive.stages, plan.clients, txns, None);
+    let executions = Executions::new(&workload.drive.stages, plan.drive.clients, txns, None);
     let reporter = Reporter { sender, executions: executions.as_ref() };
     let client = ClientRecord { pinned: spec.pin.clone(), ..figures::client() };
     let mut began = None;
@@ -209,8 +209,8 @@ fn share(task: &DriveTask, plan: &Plan, workload: &Workload) -> std::result::Res
     let stages = &workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
     let of_run = spec(plan, Vec::new());
-    let threads = share.threads(of_run.threads_of(stage.clients(plan.clients))).len();
-    let pin = pinning::cpus(plan.pin.as_deref(), threads).map_err(|failure| failed(&failure))?;
+    let threads = share.threads(of_run.threads_of(stage.clients(plan.drive.clients))).len();
+    let pin = pinning::cpus(plan.drive.pin.as_deref(), threads).map_err(|failure| failed(&failure))?;
     Ok(RunSpec { share: Some(share), stage: Some(task.stage), pin, ..of_run })
 }
 

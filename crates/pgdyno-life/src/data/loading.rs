@@ -41,7 +41,7 @@ impl LoadSettings {
 
     /// Returns the values of a plan.
     pub(crate) fn planned(plan: &Plan) -> Self {
-        Self { loaders: plan.loaders, resumable: plan.resumable, unlogged: plan.unlogged }
+        Self { loaders: plan.load.loaders, resumable: plan.load.resumable, unlogged: plan.load.unlogged }
     }
 
     /// Returns the same for a load that replaces data of pgdyno, or all data.

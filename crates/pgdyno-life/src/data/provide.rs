@@ -37,7 +37,7 @@ impl Wanted {
     /// Returns what a plan says.
     pub(crate) fn of(plan: &Plan) -> Self {
         let loading = LoadSettings::planned(plan);
-        Self { choice: plan.load, loading, schema_may_differ: plan.allow_schema_changes }
+        Self { choice: plan.load.choice, loading, schema_may_differ: plan.load.allow_schema_changes }
     }
 }
 

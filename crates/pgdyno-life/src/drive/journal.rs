@@ -26,12 +26,12 @@ impl Journal {
     /// Returns a log in this directory.
     pub(crate) fn open(directory: &Path, plan: &Plan) -> Result<Self> {
         let accounting = Accounting {
-            throttled: matches!(plan.pace, Pace::Rate(_)),
-            max_tries: plan.max_tries,
+            throttled: matches!(plan.drive.pace, Pace::Rate(_)),
+            max_tries: plan.drive.max_tries,
             ..Accounting::default()
         };
         let part = |thread| directory.join(format!("{NAME}.{thread}"));
-        let files = LogFiles::create((0..plan.threads).map(part)).map_err(|(path, error)| {
+        let files = LogFiles::create((0..plan.drive.threads).map(part)).map_err(|(path, error)| {
             Failure::new(Code::Start, format!("failed to create {}: {error}", path.display()))
         })?;
         Ok(Self { path: directory.join(NAME), accounting, files })

@@ -7,28 +7,28 @@ use pgdyno_plan::Plan;
 pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
     let ns = |seconds: f64| (seconds * 1e9) as u64;
     RunSpec {
-        clients: plan.clients,
-        connections: plan.connections,
-        threads: plan.threads,
+        clients: plan.drive.clients,
+        connections: plan.drive.connections,
+        threads: plan.drive.threads,
         share: None,
         stage: None,
-        mode: plan.mode,
-        wire: plan.wire,
+        mode: plan.drive.mode,
+        wire: plan.drive.wire,
         pin,
-        rate: plan.pace.rate(),
+        rate: plan.drive.pace.rate(),
         rules: Rules {
-            max_tries: plan.max_tries,
-            latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
-            transactions: plan.transactions,
+            max_tries: plan.drive.max_tries,
+            latency_limit_ns: plan.drive.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
+            transactions: plan.drive.transactions,
             ..Rules::default()
         },
-        ramp_ns: ns(plan.ramp_s),
-        measure_ns: plan.time_s.map(ns),
+        ramp_ns: ns(plan.drive.ramp_s),
+        measure_ns: plan.drive.time_s.map(ns),
         interval_ns: 1_000_000_000,
-        grace_ns: ns(plan.grace_s),
-        reconnect_ns: ns(plan.reconnect_s),
+        grace_ns: ns(plan.drive.grace_s),
+        reconnect_ns: ns(plan.drive.reconnect_s),
         probe: None,
-        coalesce_ns: plan.coalesce_us.map_or(0, |us| (us * 1e3) as u64),
+        coalesce_ns: plan.drive.coalesce_us.map_or(0, |us| (us * 1e3) as u64),
         seed: plan.seed,
     }
 }

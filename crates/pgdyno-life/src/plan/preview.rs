@@ -48,11 +48,11 @@ pub fn preview(request: &Request) -> Result<PlanForm> {
         notes.extend(ways.map(|way| format!("load {way}")));
     }
     let loaded = workload.data.iter().filter(|data| data.meta().has_data());
-    let before_run = workload.data.iter().flat_map(|data| data.before_run()).filter(|_| !plan.no_vacuum);
-    if plan.load != LoadChoice::Never {
+    let before_run = workload.data.iter().flat_map(|data| data.before_run()).filter(|_| !plan.load.no_vacuum);
+    if plan.load.choice != LoadChoice::Never {
         warnings.extend(shortages(&workload, &target));
     }
-    warnings.extend(workload.drive.advice(plan.clients));
+    warnings.extend(workload.drive.advice(plan.drive.clients));
     warnings.extend(without_effect(&plan));
     Ok(PlanForm {
         format_version: FORMAT_VERSION,
@@ -87,7 +87,7 @@ const ALL_ANSWERS: Duration = Duration::from_secs(20);
 
 /// Returns true if the run would load its data.
 fn is_loaded(plan: &Plan, facts: &Facts) -> bool {
-    match plan.load {
+    match plan.load.choice {
         LoadChoice::Never => false,
         LoadChoice::IfMissing => facts.loaded.is_none(),
         LoadChoice::Always => true,

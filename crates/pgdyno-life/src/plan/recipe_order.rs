@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pgdyno_plan::recipe::{self, Expanded, Recipe, RecipeError, Request, expand};
-use pgdyno_plan::{Order, Plan, RecipePlan};
+use pgdyno_plan::{DrivePlan, Order, Plan, RecipePlan};
 use pgdyno_text::units;
 use pgdyno_workloads::registry;
 
@@ -78,10 +78,11 @@ impl FollowedRecipe {
         let Some(Alone { order, settings, given }) = &self.alone else { return Ok(self.recipe.clone()) };
         let alone = resolve(order)?;
         // Options that the recipe leaves open are the same in both; threads are at most the number of clients.
-        let spared = if order.drive.threads.is_none() { plan.threads } else { usize::MAX };
+        let spared = if order.drive.threads.is_none() { plan.drive.threads } else { usize::MAX };
         let of_target = alone.settings.iter().filter(|(name, _)| !given.contains(&name.to_lowercase()));
         let settings = of_target.chain(settings).map(|(name, value)| (name.clone(), value.clone())).collect();
-        let alone = Plan { threads: alone.threads.min(spared), settings, ..alone };
+        let drive = DrivePlan { threads: alone.drive.threads.min(spared), ..alone.drive };
+        let alone = Plan { drive, settings, ..alone };
         Ok(RecipePlan { departures: recipe::departures(plan, &alone), ..self.recipe.clone() })
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
-    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate,
-    StagePlan, TargetFacts, TargetOrder,
+    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LoadChoice, LoadPlan, Loaded, Order, Plan,
+    QueryMode, Rate, StagePlan, TargetFacts, TargetOrder,
 };
 use pgdyno_results::admit_file;
 use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workload};
@@ -124,8 +124,8 @@ impl Request {
         let facts = Facts { driver_cpus: cpus(), target: target.facts(), analytics, ..Facts::unknown() };
         let resolved = self.resolve(&facts)?;
         // Agents have their own CPUs.
-        if resolved.plan.agents.is_none() {
-            pinning::cpus(resolved.plan.pin.as_deref(), resolved.plan.threads)?;
+        if resolved.plan.drive.agents.is_none() {
+            pinning::cpus(resolved.plan.drive.pin.as_deref(), resolved.plan.drive.threads)?;
         }
         Ok(Draft { target, facts, resolved })
     }
@@ -370,8 +370,7 @@ fn plan(
     facts: &Facts,
 ) -> Result<Plan> {
     admit_order(order, source, workload, setup)?;
-    let (drive, target, meta) = (&order.drive, &facts.target, workload.meta);
-    let loading = LoadSettings::with_cpus(&order.loading, facts.driver_cpus);
+    let (target, meta) = (&facts.target, workload.meta);
     let plan = Plan {
         workload: source.name(),
         params: params_of(order, source, workload),
@@ -385,18 +384,41 @@ fn plan(
         target: target.name.clone(),
         target_dsn: target.dsn.clone(),
         tcp: order.target.tcp,
-        load: load_choice(order, target.is_null()),
         recipe: None,
         suite: order.suite.clone(),
         cycle: cycle(order),
         settings: target.settings.clone(),
         from_template: from_template(order, target),
+        load: load(order, workload, facts),
+        drive: drive(order, source, setup, facts),
+        percentiles: order.latency_percentiles.clone().unwrap_or_default(),
+        log: order.log,
+        watch: watch::planned(&order.watch, target),
+        seed: setup.seed,
+    };
+    let stages = source.stages(workload, &plan);
+    Ok(Plan { drive: DrivePlan { stages, ..plan.drive }, ..plan })
+}
+
+/// Returns how the data is loaded and checked.
+fn load(order: &Order, workload: &Workload, facts: &Facts) -> LoadPlan {
+    let is_null = facts.target.is_null();
+    let loading = LoadSettings::with_cpus(&order.loading, facts.driver_cpus);
+    LoadPlan {
+        choice: load_choice(order, is_null),
         loaders: if workload.has_sql_data() { 1 } else { loading.loaders },
         resumable: loading.resumable,
         unlogged: loading.unlogged,
-        checks: meta.has_data() && !order.no_check && !target.is_null(),
+        checks: workload.meta.has_data() && !order.no_check && !is_null,
         no_vacuum: order.no_vacuum,
         allow_schema_changes: order.allow_schema_changes,
+    }
+}
+
+/// Returns what drives the server, without stages.
+fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Facts) -> DrivePlan {
+    let drive = &order.drive;
+    DrivePlan {
         clients: setup.clients,
         connections: setup.connections,
         analytics: analytics(order, facts),
@@ -409,31 +431,26 @@ fn plan(
         ramp_s: ramp_s(order),
         time_s: time_s(order),
         transactions: drive.transactions,
-        grace_s: drive.grace.unwrap_or(Plan::USUAL_GRACE_S),
+        grace_s: drive.grace.unwrap_or(DrivePlan::USUAL_GRACE_S),
         stages: Vec::new(),
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
         reconnect_s: drive.reconnect.unwrap_or(if setup.has_two_servers { STANDBY_RECONNECT_S } else { 0.0 }),
         coalesce_us: drive.coalesce.filter(|us| *us > 0.0),
-        percentiles: order.latency_percentiles.clone().unwrap_or_default(),
-        log: order.log,
-        watch: watch::planned(&order.watch, target),
-        seed: setup.seed,
-    };
-    Ok(Plan { stages: source.stages(workload, &plan), ..plan })
+    }
 }
 
 /// Returns a warning for each of length and rate that is not the usual one and that no stage follows.
 #[must_use]
 pub fn without_effect(plan: &Plan) -> Vec<String> {
-    if plan.stages.is_empty() {
+    if plan.drive.stages.is_empty() {
         return Vec::new();
     }
     let mut warnings = Vec::new();
-    if plan.time_s != Some(DEFAULT_TIME_S) && plan.stages.iter().all(StagePlan::ends_with_work) {
+    if plan.drive.time_s != Some(DEFAULT_TIME_S) && plan.drive.stages.iter().all(StagePlan::ends_with_work) {
         warnings.push(format!("-T or -t has no effect on {}: its stages end when their work is done", plan.workload));
     }
-    if plan.pace.rate().is_some() && plan.rate().is_none() {
+    if plan.drive.pace.rate().is_some() && plan.rate().is_none() {
         warnings.push(format!("--rate has no effect on this run of {}: none of its clients follows it", plan.workload));
     }
     warnings

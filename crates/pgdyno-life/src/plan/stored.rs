@@ -97,10 +97,10 @@ impl Request {
 
 /// Refuses another number of agents than the plan has: each drives a share of its threads.
 fn admit_agents(plan: &Plan, meeting: &MeetingOrder) -> Result<()> {
-    let Some(asked) = meeting.agents.filter(|asked| plan.agents != Some(*asked)) else { return Ok(()) };
+    let Some(asked) = meeting.agents.filter(|asked| plan.drive.agents != Some(*asked)) else { return Ok(()) };
     let plural = |number: u32| units::plain_plural(number.into(), "agent");
-    let had = plan.agents.map_or_else(|| "one driver and no agents".to_owned(), plural);
-    let hint = match plan.agents {
+    let had = plan.drive.agents.map_or_else(|| "one driver and no agents".to_owned(), plural);
+    let hint = match plan.drive.agents {
         None => "leave out --agents".to_owned(),
         Some(agents) => format!("give --agents {agents}, or ssh: and {agents} machines"),
     };

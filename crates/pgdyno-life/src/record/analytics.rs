@@ -72,7 +72,7 @@ pub(crate) fn analytics(
 }
 
 fn clients(group: &Group, record: &RunRecord) -> u32 {
-    group.clients.number(record.plan.clients)
+    group.clients.number(record.plan.drive.clients)
 }
 
 /// Returns the mean number of rows that a query returned, if they were counted.

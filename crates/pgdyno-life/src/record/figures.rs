@@ -107,7 +107,7 @@ pub(crate) fn judge(record: &mut RunRecord, drive: &Drive, window: &Totals) {
     };
     let txns: Vec<_> = window.part.txns.iter().map(txn).collect();
     let seconds = window.seconds();
-    let judged = drive.judge(&Figures { seconds, clients: record.plan.clients, txns: &txns, tallies });
+    let judged = drive.judge(&Figures { seconds, clients: record.plan.drive.clients, txns: &txns, tallies });
     let rule = |j: Judgement| RuleRecord { name: j.name.to_owned(), rule: j.rule, found: j.found, holds: j.holds };
     record.rules = judged.into_iter().map(rule).collect();
 }
@@ -179,7 +179,7 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
         summary.still_waiting = waiting().map(|part| part.still_waiting).sum();
         summary.still_waiting_s_max = waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9);
         // A stage that does each piece of work once has no steady state.
-        let is_set = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
+        let is_set = record.plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
         steady(summary, if is_set { &[] } else { tps });
     }
 }

@@ -22,20 +22,20 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
     // Without a server, or with a null server, the run measures the driver.
     let real = plan.target.kind().is_postgres();
     if record.drivers.is_empty() {
-        warnings.extend(driver::judge(&record.client, summary, real, plan.coalesce_us));
+        warnings.extend(driver::judge(&record.client, summary, real, plan.drive.coalesce_us));
     }
-    warnings.extend(drivers(record, summary, real, plan.coalesce_us));
-    if plan.stages.is_empty() {
-        warnings.extend(overloaded(None, plan.pace, summary));
+    warnings.extend(drivers(record, summary, real, plan.drive.coalesce_us));
+    if plan.drive.stages.is_empty() {
+        warnings.extend(overloaded(None, plan.drive.pace, summary));
     }
-    for (stage, planned) in record.stages.iter().zip(&plan.stages) {
+    for (stage, planned) in record.stages.iter().zip(&plan.drive.stages) {
         for (group, planned) in stage.groups.iter().zip(&planned.groups) {
             let of = GroupOfStage { group: group.name.clone(), stage: stage.name.clone() };
             warnings.extend(overloaded(Some(of), planned.pace, &group.summary));
         }
     }
     // A set of tasks is as long as they take.
-    let has_length = plan.time_s.is_some() && !plan.stages.first().is_some_and(StagePlan::ends_with_work);
+    let has_length = plan.drive.time_s.is_some() && !plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
     if summary.duration_s < SHORT_S && has_length && real {
         warnings.push(Warning::ShortWindow { window_s: summary.duration_s });
     }
@@ -90,7 +90,11 @@ fn overloaded(group: Option<GroupOfStage>, pace: Pace, summary: &Summary) -> Opt
 
 /// Returns the number of clients in all stages: each stage has its own.
 fn all_clients(plan: &Plan) -> u32 {
-    if plan.stages.is_empty() { plan.clients } else { plan.stages.iter().map(StagePlan::clients).sum() }
+    if plan.drive.stages.is_empty() {
+        plan.drive.clients
+    } else {
+        plan.drive.stages.iter().map(StagePlan::clients).sum()
+    }
 }
 
 /// Returns why the throughput of a window is not that of a steady state.

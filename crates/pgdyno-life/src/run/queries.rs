@@ -14,7 +14,7 @@ pub(crate) fn options_of_queries(
     analytics_server: Option<&AnalyticsServer>,
     options: &ConnectOptions,
 ) -> Option<ConnectOptions> {
-    let settings = &plan.analytics.settings;
+    let settings = &plan.drive.analytics.settings;
     let other = analytics_server.map(|server| match &plan.from_template {
         // A copy of the database has a name of its own, on the standby, too.
         Some(_) => server.options.with_database(options.dbname()),
@@ -35,6 +35,6 @@ fn session_name(plan: &Plan, workload: &Workload, options: &ConnectOptions) -> O
         [Work::Transactions, Work::Queries].iter().all(|work| stage.groups.iter().any(|group| group.work == *work))
     };
     // Shared connections serve both.
-    let has_own = plan.connections.is_none() && workload.drive.stages.iter().any(is_mixed);
+    let has_own = plan.drive.connections.is_none() && workload.drive.stages.iter().any(is_mixed);
     options.application_name().filter(|_| has_own).and_then(name_of_streams)
 }

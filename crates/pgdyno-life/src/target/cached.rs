@@ -19,7 +19,7 @@ pub const WORTH_KEEPING_S: f64 = 5.0;
 #[must_use]
 pub(crate) fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option<u64>) -> Option<WantedData> {
     let sets: Vec<_> = data.iter().filter(|set| set.meta().has_data()).collect();
-    if sets.is_empty() || plan.load == LoadChoice::Never {
+    if sets.is_empty() || plan.load.choice == LoadChoice::Never {
         return None;
     }
     let named = |set: &&Arc<dyn DataSet>| {
@@ -34,7 +34,7 @@ pub(crate) fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option
         about: sets.iter().map(named).collect::<Vec<_>>().join("; "),
         identity: identity.join("\n"),
         cache_bytes_max: cache_bytes.unwrap_or(CACHE_BYTES_MAX),
-        is_loaded_anew: plan.load == LoadChoice::Always,
+        is_loaded_anew: plan.load.choice == LoadChoice::Always,
     })
 }
 

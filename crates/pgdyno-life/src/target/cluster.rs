@@ -37,7 +37,7 @@ pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Re
             "--from-template cannot copy a database whose tables are spread over nodes: the shards would be shared";
         return Err(Failure::new(Code::Start, error).hint("load the data anew with --replace"));
     }
-    if plan.mode == QueryMode::Simple || !calls_distributed_procedures(workload, caps) {
+    if plan.drive.mode == QueryMode::Simple || !calls_distributed_procedures(workload, caps) {
         return Ok(());
     }
     let crashes = if may_crash(&cluster.version) {
@@ -47,7 +47,7 @@ pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Re
     };
     let error = format!(
         "in query mode {} a CALL has bound parameters: it is never sent to the node of its rows{crashes}",
-        plan.mode.name()
+        plan.drive.mode.name()
     );
     Err(Failure::new(Code::Start, error)
         .hint("leave -M out, which means simple here, or call functions: --call function"))

@@ -23,7 +23,7 @@ pub fn is_null(admin: &Admin) -> bool {
 /// When it writes, and the server is a standby or its transactions are read-only.
 pub(crate) fn admit_run(caps: &Capabilities, drive: &Drive, plan: &Plan) -> Result<()> {
     let writes = [
-        (plan.load == LoadChoice::Always, "--replace loads anew"),
+        (plan.load.choice == LoadChoice::Always, "--replace loads anew"),
         (plan.from_template.is_some(), "--from-template copies a database"),
     ];
     let asked = writes.iter().find(|(asked, _)| *asked).map(|(_, what)| *what);
@@ -85,7 +85,7 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
         Some(Pooling::Transaction { prepared }) => prepared,
     };
     let sessions = [
-        (plan.load == LoadChoice::Always, "--replace, which loads,"),
+        (plan.load.choice == LoadChoice::Always, "--replace, which loads,"),
         (plan.from_template.is_some(), "--from-template"),
     ];
     if let Some((_, what)) = sessions.iter().find(|(asked, _)| *asked) {
@@ -93,9 +93,9 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
             format!("{what} needs sessions of its own, but the pooler hands out a connection for each transaction");
         return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
     }
-    let mut groups = plan.stages.iter().flat_map(|stage| &stage.groups);
-    let is_asked = match plan.stages.is_empty() {
-        true => plan.mode == QueryMode::Prepared,
+    let mut groups = plan.drive.stages.iter().flat_map(|stage| &stage.groups);
+    let is_asked = match plan.drive.stages.is_empty() {
+        true => plan.drive.mode == QueryMode::Prepared,
         false => groups.any(|group| group.mode == QueryMode::Prepared),
     };
     if prepared || !is_asked {

@@ -38,11 +38,11 @@ impl Facts {
             workload += &format!(", {} {}", plan.scale_name, plan.size());
         }
         let mut drivers = units::plural(u64::from(plan.stage_clients()), "client");
-        if let Some(connections) = plan.connections {
+        if let Some(connections) = plan.drive.connections {
             drivers += &format!(" on {}", units::plural(u64::from(connections), "connection"));
         }
-        drivers += &format!(", {}", units::plural(plan.threads as u64, "thread"));
-        if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
+        drivers += &format!(", {}", units::plural(plan.drive.threads as u64, "thread"));
+        if let Pace::Rate(Rate { per_s, .. }) = plan.drive.pace {
             drivers += &format!(", {}/s offered", units::rate(per_s));
         }
         let (ramp_s, time_s) = plan.window();
@@ -55,8 +55,8 @@ impl Facts {
             links: plan.links(),
             ramp_s,
             time_s,
-            transactions: plan.transactions.map(|each| each * u64::from(plan.stage_clients())),
-            scheduled: plan.pace != Pace::ClosedLoop || plan.connections.is_some(),
+            transactions: plan.drive.transactions.map(|each| each * u64::from(plan.stage_clients())),
+            scheduled: plan.drive.pace != Pace::ClosedLoop || plan.drive.connections.is_some(),
             txns,
         }
     }

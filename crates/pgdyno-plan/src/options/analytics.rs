@@ -20,7 +20,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("analytics_target"),
             access: given!(analytics.target, text),
-            kept: values("server of queries", work, |plan| one_of(plan.analytics.target.as_ref())),
+            kept: values("server of queries", work, |plan| one_of(plan.drive.analytics.target.as_ref())),
             sample: "host=db2",
             beside: "ch-benchmark --target embedded -w 2 -c 3",
         },
@@ -35,7 +35,8 @@ pub(super) const GROUP: Group = Group {
             suite: Some("analytics_set"),
             access: pairs!(analytics.settings),
             kept: values("settings of queries", figures, |plan| {
-                plan.analytics
+                plan.drive
+                    .analytics
                     .settings
                     .iter()
                     .map(|(name, value)| (format!("{name} of queries"), value.clone()))

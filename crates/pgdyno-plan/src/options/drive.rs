@@ -7,7 +7,7 @@ use super::access::{given, whole};
 use super::kept::Reported;
 use super::kept::{figures, none, one, one_of, values, work};
 use super::{Commands, Group, Kept, RunOption};
-use crate::{Arrivals, Pace, Plan, QueryMode, Rate, Wire, cpus};
+use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, Wire, cpus};
 use pgdyno_text::parse::{duration, positive};
 use pgdyno_workload::RATE_MAX_PER_S;
 
@@ -29,7 +29,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("clients"),
             access: given!(drive.clients, |text| whole(text, 1..=1_000_000)),
-            kept: values("clients", work, |plan| one(plan.clients)),
+            kept: values("clients", work, |plan| one(plan.drive.clients)),
             sample: "70",
             beside: "tpcb-like --target embedded",
         },
@@ -43,7 +43,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("connections"),
             access: given!(drive.connections, |text| whole(text, 1..=1_000_000)),
-            kept: values("connections", work, |plan| one_of(plan.connections)),
+            kept: values("connections", work, |plan| one_of(plan.drive.connections)),
             sample: "10",
             beside: "tpcb-like --target embedded -c 70",
         },
@@ -60,7 +60,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("threads"),
             access: given!(drive.threads, |text| whole(text, 1..=1024)),
-            kept: values("threads", figures, |plan| one(plan.threads)),
+            kept: values("threads", figures, |plan| one(plan.drive.threads)),
             sample: "2",
             beside: "tpcb-like --target embedded -c 70",
         },
@@ -77,7 +77,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("pin"),
             access: given!(drive.pin, cpus::pin),
-            kept: values("pinned to CPUs", figures, |plan| one_of(plan.pin.as_ref())),
+            kept: values("pinned to CPUs", figures, |plan| one_of(plan.drive.pin.as_ref())),
             sample: "all",
             beside: "tpcb-like --target embedded -j 1",
         },
@@ -126,7 +126,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("ramp"),
             access: given!(drive.ramp, duration),
-            kept: values("ramp", figures, |plan| one(format!("{} s", plan.ramp_s))),
+            kept: values("ramp", figures, |plan| one(format!("{} s", plan.drive.ramp_s))),
             sample: "7s",
             beside: "tpcb-like --target embedded",
         },
@@ -141,7 +141,7 @@ pub(super) const GROUP: Group = Group {
             suite: Some("grace"),
             access: given!(drive.grace, duration),
             kept: values("grace", figures, |plan| {
-                one_of(Some(plan.grace_s).filter(|s| *s != Plan::USUAL_GRACE_S).map(|s| format!("{s} s")))
+                one_of(Some(plan.drive.grace_s).filter(|s| *s != DrivePlan::USUAL_GRACE_S).map(|s| format!("{s} s")))
             }),
             sample: "9s",
             beside: "tpcb-like --target embedded",
@@ -193,7 +193,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("mode"),
             access: given!(drive.mode, word::<QueryMode>, |mode| mode.name().to_owned()),
-            kept: values("query mode", work, |plan| one(plan.mode.name())),
+            kept: values("query mode", work, |plan| one(plan.drive.mode.name())),
             sample: "extended",
             beside: "tpcb-like --target embedded",
         },
@@ -207,7 +207,9 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("wire"),
             access: given!(drive.wire, word::<Wire>, |wire| wire.name().to_owned()),
-            kept: values("wire", work, |plan| one_of(Some(plan.wire).filter(|wire| !wire.is_native()).map(Wire::name))),
+            kept: values("wire", work, |plan| {
+                one_of(Some(plan.drive.wire).filter(|wire| !wire.is_native()).map(Wire::name))
+            }),
             sample: "libpq",
             beside: "tpcb-like --target embedded",
         },
@@ -221,7 +223,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("max_tries"),
             access: given!(drive.max_tries, |text| whole(text, 0..=u64::from(u32::MAX))),
-            kept: values("max tries", figures, |plan| one(plan.max_tries)),
+            kept: values("max tries", figures, |plan| one(plan.drive.max_tries)),
             sample: "5",
             beside: "tpcb-like --target embedded",
         },
@@ -239,7 +241,7 @@ pub(super) const GROUP: Group = Group {
             suite: Some("latency_limit"),
             access: given!(drive.latency_limit, milliseconds),
             kept: Kept::Values(Reported { title: "latency limit", bearing: limit }, |plan| {
-                one_of(plan.latency_limit_ms.map(|ms| format!("{ms} ms")))
+                one_of(plan.drive.latency_limit_ms.map(|ms| format!("{ms} ms")))
             }),
             sample: "50ms",
             beside: "tpcb-like --target embedded",
@@ -255,7 +257,7 @@ pub(super) const GROUP: Group = Group {
             suite: Some("reconnect"),
             access: given!(drive.reconnect, duration),
             kept: values("reconnect", figures, |plan| {
-                one_of(Some(plan.reconnect_s).filter(|s| *s > 0.0).map(|s| format!("{s} s")))
+                one_of(Some(plan.drive.reconnect_s).filter(|s| *s > 0.0).map(|s| format!("{s} s")))
             }),
             sample: "10s",
             beside: "tpcb-like --target embedded",
@@ -270,7 +272,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("coalesce"),
             access: given!(drive.coalesce, coalescing, |us| format!("{us}us")),
-            kept: values("coalesce", figures, |plan| one_of(plan.coalesce_us.map(|us| format!("{us} us")))),
+            kept: values("coalesce", figures, |plan| one_of(plan.drive.coalesce_us.map(|us| format!("{us} us")))),
             sample: "50us",
             beside: "tpcb-like --target embedded",
         },
@@ -292,7 +294,7 @@ pub(super) const GROUP: Group = Group {
 };
 
 fn length(plan: &Plan) -> Vec<(String, String)> {
-    match (plan.time_s, plan.transactions) {
+    match (plan.drive.time_s, plan.drive.transactions) {
         (Some(seconds), _) => one(format!("{seconds} s")),
         (None, Some(n)) => one(format!("{n} transactions of each client")),
         (None, None) => Vec::new(),
@@ -300,7 +302,7 @@ fn length(plan: &Plan) -> Vec<(String, String)> {
 }
 
 fn pace(plan: &Plan) -> Vec<(String, String)> {
-    match plan.pace {
+    match plan.drive.pace {
         Pace::ClosedLoop => one("closed loop"),
         Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => one(format!("{per_s}/s, Poisson")),
         Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => one(format!("{per_s}/s, uniform")),
@@ -309,7 +311,7 @@ fn pace(plan: &Plan) -> Vec<(String, String)> {
 
 /// With a rate, a limit decides which transactions are skipped; without one it only counts late ones.
 fn limit(plan: &Plan) -> Bearing {
-    if plan.pace == Pace::ClosedLoop { Bearing::Figures } else { Bearing::Work }
+    if plan.drive.pace == Pace::ClosedLoop { Bearing::Figures } else { Bearing::Work }
 }
 
 /// Parses one of some words.

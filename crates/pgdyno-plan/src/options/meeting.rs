@@ -40,7 +40,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Load,
             suite: Some("agents"),
             access: Access { set: agents, get: agents_of },
-            kept: values("agents", figures, |plan| one_of(plan.agents)),
+            kept: values("agents", figures, |plan| one_of(plan.drive.agents)),
             sample: "3",
             beside: "noop -c 9",
         },

@@ -56,10 +56,10 @@ fn plans_differ_in_what_bears_on_figures() {
     let mut second = example();
     (second.seed, second.percentiles) = (7, vec![50.0]);
     assert_eq!(differences(&first, &second), []);
-    second.clients = 3;
+    second.drive.clients = 3;
     second.settings.insert("jit".to_owned(), "on".to_owned());
     second.params.remove("warehouses");
-    (second.time_s, second.transactions) = (None, Some(7));
+    (second.drive.time_s, second.drive.transactions) = (None, Some(7));
     let reported: Vec<_> = differences(&first, &second)
         .into_iter()
         .map(|d| format!("{}: {} / {}", d.name, d.first.unwrap_or_default(), d.second.unwrap_or_default()))
@@ -75,6 +75,6 @@ fn a_limit_of_latency_is_work_where_it_skips_transactions() {
     let bearing = find("latency-limit").unwrap().kept.reported().unwrap().bearing;
     let mut plan = example();
     assert_eq!(bearing(&plan), Bearing::Figures);
-    plan.pace = Pace::Rate(Rate { per_s: 9.0, arrivals: Arrivals::Poisson });
+    plan.drive.pace = Pace::Rate(Rate { per_s: 9.0, arrivals: Arrivals::Poisson });
     assert_eq!(bearing(&plan), Bearing::Work);
 }

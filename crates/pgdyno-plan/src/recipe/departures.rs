@@ -29,12 +29,12 @@ mod tests {
     fn what_differs_is_said_in_words() {
         let alone = example();
         let mut plan = example();
-        (plan.clients, plan.cycle.prewarm, plan.latency_limit_ms) = (3, true, Some(100.0));
+        (plan.drive.clients, plan.cycle.prewarm, plan.drive.latency_limit_ms) = (3, true, Some(100.0));
         plan.settings.insert("jit".to_owned(), "on".to_owned());
         plan.settings.insert("track_io_timing".to_owned(), "yes".to_owned());
         assert_eq!(
             departures(&plan, &alone),
-            ["clients 3 (the recipe: 16)", "latency limit 100 ms", "prewarm", "jit on", "track_io_timing yes"]
+            ["jit on", "track_io_timing yes", "clients 3 (the recipe: 16)", "latency limit 100 ms", "prewarm"]
         );
         assert_eq!(
             departures(&alone, &plan),

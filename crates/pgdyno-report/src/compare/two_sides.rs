@@ -35,7 +35,7 @@ pub(super) fn judge<'a>(
     if options.metric.is_some() || figures.first().map(|figure| figure.metric.name()) != Some(TRANSACTIONS) {
         return None;
     }
-    let is_offered = records.all(|record| matches!(record.plan.pace, Pace::Rate(_)));
+    let is_offered = records.all(|record| matches!(record.plan.drive.pace, Pace::Rate(_)));
     let verdict = of_both(first.verdict, second.verdict, is_offered);
     let seen = |figure: &Figure| {
         let change = signed(figure.new / figure.base);

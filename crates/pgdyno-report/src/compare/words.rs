@@ -189,7 +189,7 @@ pub(super) fn notes(
             unlisted.join(", ")
         ));
     }
-    let is_scheduled = all().any(|record| matches!(record.plan.pace, Pace::Rate(_)));
+    let is_scheduled = all().any(|record| matches!(record.plan.drive.pace, Pace::Rate(_)));
     if is_scheduled && !metric.is_latency() {
         notes.push(
             "there is a rate: throughput is what was offered, as long as the server keeps up; compare latencies with \

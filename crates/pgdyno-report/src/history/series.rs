@@ -95,7 +95,7 @@ fn title(record: &RunRecord) -> String {
         words.push(format!("{} {}", plan.scale_name, plan.size()));
     }
     words.push(plural(u64::from(plan.stage_clients()), "client"));
-    if let Pace::Rate(pace) = &plan.pace {
+    if let Pace::Rate(pace) = &plan.drive.pace {
         words.push(format!("{} a second", rate(pace.per_s)));
     }
     if !plan.target.kind().is_none() {

@@ -129,11 +129,11 @@ fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
     let histories = found(&records);
     let names: Vec<_> = histories.series.iter().map(|h| (h.name.rsplit(", ").next().unwrap(), h.runs.len())).collect();
     assert_eq!(names, [("on host=db1", 7), ("on a private server", 14)]);
-    records[0].plan.clients += 1;
+    records[0].plan.drive.clients += 1;
     assert_eq!(found(&records).series.len(), 3);
     // What titles do not have tells series apart.
     let mut records = runs(4, |_| 1.0);
-    records[3].plan.mode = pgdyno_plan::QueryMode::Simple;
+    records[3].plan.drive.mode = pgdyno_plan::QueryMode::Simple;
     let histories = found(&records);
     assert!(histories.series[0].name.contains("simple"), "{}", histories.series[0].name);
 }
@@ -194,7 +194,7 @@ fn a_drift_is_reported_and_is_no_verdict() {
 #[test]
 fn the_run_before_is_of_the_same_series() {
     let mut records = runs(3, |_| 1000.0);
-    records[1].plan.clients += 1;
+    records[1].plan.drive.clients += 1;
     let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
     let records: Vec<&RunRecord> = records.iter().collect();
     assert_eq!(before(&records, &ids[2]).as_ref(), Some(&ids[0]));

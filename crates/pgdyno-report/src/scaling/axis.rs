@@ -81,11 +81,11 @@ impl Axis {
         let plan = &record.plan;
         let whole = |n: u64| Ok(Place { label: count(n), at: (n > 0).then_some(n as f64) });
         match self {
-            Self::Clients => whole(u64::from(plan.clients)),
+            Self::Clients => whole(u64::from(plan.drive.clients)),
             Self::Connections => whole(u64::from(plan.links())),
-            Self::Threads => whole(plan.threads as u64),
+            Self::Threads => whole(plan.drive.threads as u64),
             Self::Scale => plan.fraction().map_or_else(|| whole(plan.scale), |text| Ok(place_of_text(text))),
-            Self::Rate => match plan.pace {
+            Self::Rate => match plan.drive.pace {
                 Pace::Rate(Rate { per_s, .. }) => Ok(Place { label: rate(per_s), at: Some(per_s) }),
                 Pace::ClosedLoop => Err("has no rate".to_owned()),
             },

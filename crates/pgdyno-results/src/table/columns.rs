@@ -24,10 +24,10 @@ pub const EXPORT: &[Column] = &[
     count("scale", |r| r.plan.fraction().is_none().then_some(r.plan.scale).into()),
     text("target", |r| r.plan.target.as_str().into()),
     count("server_version", |r| r.server.as_ref().map(|server| u64::from(server.version_num)).into()),
-    count("clients", |r| u64::from(r.plan.clients).into()),
-    count("threads", |r| (r.plan.threads as u64).into()),
-    text("mode", |r| r.plan.mode.name().into()),
-    number("rate_per_s", |r| match r.plan.pace {
+    count("clients", |r| u64::from(r.plan.drive.clients).into()),
+    count("threads", |r| (r.plan.drive.threads as u64).into()),
+    text("mode", |r| r.plan.drive.mode.name().into()),
+    number("rate_per_s", |r| match r.plan.drive.pace {
         Pace::ClosedLoop => Cell::Missing,
         Pace::Rate(Rate { per_s, .. }) => Cell::Number(per_s),
     }),

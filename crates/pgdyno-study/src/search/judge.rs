@@ -107,7 +107,7 @@ fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
 
 /// Returns how far an open loop fell behind its schedule, if it is overloaded.
 fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
-    let rate = record.plan.pace.rate()?;
+    let rate = record.plan.drive.pace.rate()?;
     if let Some(shortfall) = rate.shortfall(achieved(summary), summary.duration_s) {
         return Some(format!("{} of the offered rate were achieved", units::percent(1.0 - shortfall)));
     }
@@ -191,7 +191,7 @@ mod tests {
     fn record() -> RunRecord {
         let text = include_str!("../../../../fixtures/runs/v1/run.json");
         let mut record: RunRecord = serde_json::from_str(text).unwrap();
-        record.plan.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Uniform });
+        record.plan.drive.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Uniform });
         let summary = record.summary.as_mut().unwrap();
         (summary.committed, summary.rolled_back, summary.failed, summary.duration_s) = (10_000, 0, 0, 10.0);
         (summary.late, summary.skipped) = (0, 0);
@@ -260,7 +260,7 @@ mod tests {
             (Seen::Overloaded, Some("98.5 % of the offered rate were achieved"))
         );
         // Random variation of Poisson arrivals is no overload.
-        record.plan.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Poisson });
+        record.plan.drive.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Poisson });
         assert!(judged(&record, "", "max < 1h").overload.is_none());
         record.summary.as_mut().unwrap().skipped = 150;
         assert!(judged(&record, "", "max < 1h").overload.is_some_and(|why| why.contains("1.5 %")));

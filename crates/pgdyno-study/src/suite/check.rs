@@ -55,7 +55,7 @@ impl Draft {
 
     /// Returns its warm-up and measured window, if they are times.
     pub fn seconds(&self) -> Option<f64> {
-        self.plan.time_s.map(|time| self.plan.ramp_s + time)
+        self.plan.drive.time_s.map(|time| self.plan.drive.ramp_s + time)
     }
 }
 

@@ -24,19 +24,19 @@ fn facts(know: fn(&mut Facts)) -> Facts {
 
 /// Size, clients, connections, threads, mode, tries, length and warm-up.
 fn shape(plan: &Plan) -> String {
-    let shared = plan.connections.map_or_else(String::new, |n| format!("/{n}"));
-    let length = match (plan.time_s, plan.transactions) {
+    let shared = plan.drive.connections.map_or_else(String::new, |n| format!("/{n}"));
+    let length = match (plan.drive.time_s, plan.drive.transactions) {
         (Some(seconds), _) => format!("{seconds}s"),
         (None, transactions) => format!("{}t", transactions.unwrap_or_default()),
     };
     format!(
         "scale {} clients {}{shared} threads {} {} tries {} {length}+{}s",
         plan.scale,
-        plan.clients,
-        plan.threads,
-        plan.mode.name(),
-        plan.max_tries,
-        plan.ramp_s
+        plan.drive.clients,
+        plan.drive.threads,
+        plan.drive.mode.name(),
+        plan.drive.max_tries,
+        plan.drive.ramp_s
     )
 }
 
@@ -121,7 +121,7 @@ fn an_order_and_facts_become_a_plan() {
         let resolved = request(workload, say).resolve(&facts(know)).unwrap_or_else(|e| panic!("{}", e.text()));
         assert_eq!(shape(&resolved.plan), expected, "{workload}");
         assert_eq!(resolved.plan.seed, 7);
-        let decided = resolved.plan.mode != request(workload, say).source.default_mode();
+        let decided = resolved.plan.drive.mode != request(workload, say).source.default_mode();
         assert_eq!(resolved.notes.len(), usize::from(decided), "{:?}", resolved.notes);
     }
 }
@@ -155,7 +155,7 @@ fn what_is_loaded_by_another_program_is_in_the_plan() {
 fn a_null_server_holds_no_data() {
     let facts = facts(|f| f.target.name = "null".into());
     let plan = request("tpcb-like", |o| o.replace = true).resolve(&facts).ok().unwrap().plan;
-    assert_eq!((plan.load, plan.checks), (LoadChoice::Never, false));
+    assert_eq!((plan.load.choice, plan.load.checks), (LoadChoice::Never, false));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn by_group(record: &mut RunRecord, driven: &Driven, names: &Names, stages: &[St
     let outcomes = std::iter::once((outcome.phases(), &outcome.groups)).chain(later);
     let stage = |(stage, (phases, groups)): (&Stage, ([&Totals; 3], &Vec<GroupOutcome>))| {
         let alone = stage.groups.first().filter(|_| groups.is_empty());
-        let alone = alone.map(|group| (group.name, stage.clients(record.plan.clients), phases));
+        let alone = alone.map(|group| (group.name, stage.clients(record.plan.drive.clients), phases));
         let groups = groups.iter().map(|group| (group.name, group.clients, group.phases()));
         let groups = alone.into_iter().chain(groups);
         let groups = groups.map(|(name, clients, phases)| group_record(name, clients, phases, names, asked));

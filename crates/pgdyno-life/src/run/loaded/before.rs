@@ -38,7 +38,7 @@ impl Looking<'_> {
         server: &RunServer<'_>,
         analytics_server: Option<&AnalyticsServer>,
     ) -> Result<Before> {
-        let is_checked = self.plan.checks && self.found.is_whole;
+        let is_checked = self.plan.load.checks && self.found.is_whole;
         let mut before = Before { is_checked, ..Before::default() };
         self.describe(database, server)?;
         if database.caps.distributed_tables {
@@ -117,7 +117,7 @@ impl Looking<'_> {
 
     /// Executes the statements that a run starts with, unless the plan leaves them out.
     fn run_statements(&self, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
-        if self.plan.no_vacuum {
+        if self.plan.load.no_vacuum {
             return Ok(());
         }
         for set in &self.workload.data {

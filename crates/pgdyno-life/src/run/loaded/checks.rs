@@ -48,7 +48,7 @@ impl Looking<'_> {
         let moment = if is_fresh { Moment::BeforeRun } else { Moment::AtRest };
         let (set, baseline) = data::check(access, data, moment, "before the run")?;
         note_checks(self.context, &set);
-        let is_allowed = |check: &CheckRecord| self.plan.allow_schema_changes && check.name == SCHEMA;
+        let is_allowed = |check: &CheckRecord| self.plan.load.allow_schema_changes && check.name == SCHEMA;
         match self.found.maker {
             None if set.checks.iter().any(|check| !check.passes() && !is_allowed(check)) => {
                 return Err(data::broken(&set));
@@ -95,7 +95,7 @@ pub(crate) fn server_counts(admin: &mut Admin, plan: &Plan, workload: &Workload)
     let drive = &workload.drive;
     let of_metrics = drive.metrics.iter().map(|metric| metric.server_count.map(str::to_owned));
     // They may read whole tables.
-    let others = if plan.checks { drive.server_counts() } else { Vec::new() };
+    let others = if plan.load.checks { drive.server_counts() } else { Vec::new() };
     let queries: Vec<_> = of_metrics.chain(others.into_iter().map(|count| Some(count.query))).collect();
     queries.into_iter().map(|query| data::number(admin, &query?)).collect()
 }

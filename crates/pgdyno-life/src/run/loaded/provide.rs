@@ -119,7 +119,7 @@ impl<'c> Loading<'_, 'c> {
     ) -> Result<Found> {
         let workload = self.workload;
         let mut found = Found { maker: None, fresh: Vec::new(), is_whole: true };
-        if self.plan.load != LoadChoice::Always {
+        if self.plan.load.choice != LoadChoice::Always {
             let missing = spared::spared(session.ready()?, workload, access.caps)?;
             if !missing.is_empty() {
                 found.is_whole = false;

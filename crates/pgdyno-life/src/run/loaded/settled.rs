@@ -51,7 +51,7 @@ pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> R
     };
     let analytics_server = analytics_server(context, &plan, &workload, admin.as_mut())?;
     if let Some(options) = analytics_server.as_ref().map(|server| &server.options).or(options.as_ref()) {
-        analytics::admit_settings(options, &plan.analytics.settings)?;
+        analytics::admit_settings(options, &plan.drive.analytics.settings)?;
     }
     for note in notes {
         context.events.note(&note);
@@ -101,7 +101,7 @@ fn analytics_server(
     let (Some((name, options)), Some(admin)) = (context.request.analytics()?, admin) else { return Ok(None) };
     let stages = &workload.drive.stages;
     let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
-    let streams = groups.map(|group| group.clients.number(plan.clients)).max().unwrap_or_default();
+    let streams = groups.map(|group| group.clients.number(plan.drive.clients)).max().unwrap_or_default();
     let options = context.interrupt.options(&options);
     AnalyticsServer::admit(name, options, admin, streams, workload.params.flag(MARKERS)).map(Some)
 }
@@ -114,7 +114,7 @@ fn record(context: &RunContext<'_>, server: &RunServer<'_>, plan: &Plan, workloa
         recording.record.cached_data = server.server().cached().map(cached::record);
     });
     let notes = server.notes().iter().cloned();
-    let advice = workload.drive.advice(plan.clients);
+    let advice = workload.drive.advice(plan.drive.clients);
     for warning in notes.chain(advice).chain(resolve::without_effect(plan)) {
         context.events.warn(&warning);
     }

@@ -45,12 +45,12 @@ pub(super) fn find(
     };
     let values: Vec<i64> = std::iter::once(key).chain(parameters).collect();
     let what = if is_call(statement.sql()) { "CALL" } else { "a function call" };
-    let how = match plan.mode {
+    let how = match plan.drive.mode {
         QueryMode::Simple => "with literals",
         QueryMode::Extended => "with bound parameters",
         QueryMode::Prepared => "prepared, with bound parameters",
     };
-    let (sent, tries) = match probe(options, &statement, &values, plan.mode) {
+    let (sent, tries) = match probe(options, &statement, &values, plan.drive.mode) {
         Ok(counted) => counted,
         Err(ProbeError::Connect(error)) => return Err(Failure::new(Code::Start, error)),
         Err(ProbeError::Asked(error)) => return Ok((None, format!("the probe failed: {error}"))),

@@ -1,0 +1,103 @@
+//! What drives the server.
+
+use std::collections::BTreeMap;
+
+use pgdyno_wire::{QueryMode, Wire};
+use pgdyno_workload::Pace;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::StagePlan;
+
+/// How streams of queries connect, where they run beside transactions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AnalyticsPlan {
+    /// Another server for them, without a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Settings of their sessions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+
+impl AnalyticsPlan {
+    /// Returns true if they connect as all clients do.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What drives the server, and for how long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DrivePlan {
+    /// Clients, or virtual users.
+    pub clients: u32,
+    /// Connections that they share, each for the time of a transaction; absent if each client has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// How streams of queries connect.
+    #[serde(default, skip_serializing_if = "AnalyticsPlan::is_usual")]
+    pub analytics: AnalyticsPlan,
+    /// Engine threads, of all agents if there are any.
+    pub threads: usize,
+    /// Agents on other machines that drive instead of this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<u32>,
+    /// The CPUs that engine threads are pinned to: `all` that the process may use, or a list such as `0,2-4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<String>,
+    /// The query mode.
+    pub mode: QueryMode,
+    /// The format in which statements are sent.
+    #[serde(default, skip_serializing_if = "Wire::is_native")]
+    pub wire: Wire,
+    /// When transactions start.
+    pub pace: Pace,
+    /// Warm-up in seconds.
+    pub ramp_s: f64,
+    /// The measured window in seconds; absent with a number of transactions.
+    pub time_s: Option<f64>,
+    /// Transactions of each client, instead of a time.
+    pub transactions: Option<u64>,
+    /// How long transactions in flight at the end may take before they are cancelled, in seconds.
+    #[serde(default = "usual_grace", skip_serializing_if = "is_usual_grace")]
+    pub grace_s: f64,
+    /// The stages, if there is more than one stage or group of clients. The plan's own values, such as `clients` and
+    /// `pace`, are the defaults of groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StagePlan>,
+    /// Tries of a transaction that meets 40001 or 40P01; 0 means no limit.
+    pub max_tries: u32,
+    /// A transaction with a greater latency counts as late; with a rate, late ones are skipped.
+    pub latency_limit_ms: Option<f64>,
+    /// How long a lost connection is tried again.
+    pub reconnect_s: f64,
+    /// How long replies may lie unread, so that one wake-up of a thread reads several, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coalesce_us: Option<f64>,
+}
+
+fn usual_grace() -> f64 {
+    DrivePlan::USUAL_GRACE_S
+}
+
+fn is_usual_grace(grace_s: &f64) -> bool {
+    *grace_s == DrivePlan::USUAL_GRACE_S
+}
+
+impl DrivePlan {
+    /// Default of how long transactions in flight at the end may take, in seconds.
+    pub const USUAL_GRACE_S: f64 = 5.0;
+
+    /// Returns where its threads are pinned, as text that follows their number; empty if they are not.
+    #[must_use]
+    pub fn pinned(&self) -> String {
+        match self.pin.as_deref() {
+            None => String::new(),
+            Some(crate::cpus::ALL) => ", a CPU each".to_owned(),
+            Some(cpus) => format!(" on CPUs {cpus}"),
+        }
+    }
+}
