@@ -39,11 +39,11 @@ mod tests {
         assert_eq!(
             departures(&alone, &plan),
             [
+                "no jit (the recipe: on)",
+                "no track_io_timing (the recipe: yes)",
                 "clients 16 (the recipe: 3)",
                 "no latency limit (the recipe: 100 ms)",
-                "no prewarm (the recipe has it)",
-                "no jit (the recipe: on)",
-                "no track_io_timing (the recipe: yes)"
+                "no prewarm (the recipe has it)"
             ]
         );
     }
