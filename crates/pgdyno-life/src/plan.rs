@@ -5,4 +5,5 @@ pub mod preview;
 pub mod recipe_order;
 pub mod resolve;
 mod stored;
+mod watch;
 pub mod workload_source;

@@ -4,7 +4,7 @@ use pgdyno_net::{Admin, AdminError};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::DataSet;
 
-use crate::fill::apart;
+use crate::load::apart;
 use crate::lock_key::lock_key;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};

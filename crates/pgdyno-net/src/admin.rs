@@ -6,150 +6,18 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
-use pgdyno_wire::{SqlState, frontend};
+use pgdyno_wire::backend::{self, DataRow, Message, ServerMessage};
+use pgdyno_wire::frontend;
 
+use crate::admin_error::{AdminError, server_error};
 use crate::channel::{Channel, ReceiveError};
-use crate::remedy::remedy;
 use crate::startup::MAX_NOTICES;
-use crate::waiting::{Patience, Vigil, Waiting};
+use crate::statement::shorten;
+use crate::vigil::Vigil;
+use crate::waiting::{Patience, Waiting};
 use crate::{
     CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Deadline, Interrupter, Parameters, Peer,
 };
-
-/// Length of the part of a statement that an error shows.
-const SQL_EXCERPT_CHARS: usize = 200;
-
-/// The error of a failed statement. `sql` is its beginning.
-#[derive(Debug, thiserror::Error)]
-pub enum AdminError {
-    /// The server refused it.
-    #[error("{}, in: {sql}", .message.to_string().trim_end_matches('.'))]
-    Server {
-        /// The statement.
-        sql: String,
-        /// The server's message.
-        message: Box<ServerMessage>,
-    },
-    /// The connection was lost.
-    #[error("lost the connection to {peer} during: {sql}: {reason}")]
-    Lost {
-        /// `host:port` or the socket's path.
-        peer: String,
-        /// The statement.
-        sql: String,
-        /// The server's last message, else the system's.
-        reason: String,
-        /// The server's last message.
-        said: Option<Box<ServerMessage>>,
-    },
-    /// The server accepted the connection, and its answer was not complete in time: see [`Admin::wait_at_most`].
-    #[error(
-        "{peer} accepted the connection and did not answer within {seconds} s {about}; see its log and its load, \
-         and whether a pooler or proxy in between passes queries on, or set connect_timeout higher to wait longer"
-    )]
-    Silent {
-        /// `host:port` or the socket's path.
-        peer: String,
-        /// The question: `when asked its version`, or `to: select …`.
-        about: String,
-        /// How long it waited.
-        seconds: f64,
-    },
-    /// The answer takes more memory than expected of any answer: see [`Admin::take_at_most`].
-    #[error(
-        "{peer} answered with more than {} MiB to: {sql}; check that {peer} is the right server, and what its tables have", .limit_bytes >> 20
-    )]
-    TooLarge {
-        /// `host:port` or the socket's path.
-        peer: String,
-        /// The statement.
-        sql: String,
-        /// The limit.
-        limit_bytes: usize,
-    },
-    /// An [`crate::Interrupter`] ended the wait.
-    #[error("interrupted during {command} on {peer}")]
-    Interrupted {
-        /// `host:port` or the socket's path.
-        peer: String,
-        /// The statement's command: `VACUUM`.
-        command: String,
-    },
-    /// The server's bytes are no valid protocol.
-    #[error("{peer} answered with garbage to: {sql}: {source}")]
-    Garbage {
-        /// `host:port` or the socket's path.
-        peer: String,
-        /// The statement.
-        sql: String,
-        /// The mistake.
-        source: DecodeError,
-    },
-    /// The result has another form than expected.
-    #[error("expected {expected}, and found {found}, in: {sql}")]
-    Shape {
-        /// The statement.
-        sql: String,
-        /// The form expected: rows, columns or a COPY.
-        expected: &'static str,
-        /// The form received.
-        found: String,
-    },
-}
-
-impl AdminError {
-    /// Returns the SQLSTATE of a server's error, also of its last message before the connection was lost.
-    #[must_use]
-    pub fn code(&self) -> Option<SqlState> {
-        match self {
-            Self::Server { message, .. } => Some(message.code),
-            Self::Lost { said, .. } => said.as_ref().map(|message| message.code),
-            Self::Silent { .. }
-            | Self::TooLarge { .. }
-            | Self::Interrupted { .. }
-            | Self::Garbage { .. }
-            | Self::Shape { .. } => None,
-        }
-    }
-
-    /// Returns the server's message without the statement, which may be long; the whole text if it is none of the
-    /// server's.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        match self {
-            Self::Server { message, .. } => message.to_string(),
-            _ => self.to_string(),
-        }
-    }
-
-    /// Returns what to do about it, if the server's message tells: the setting, right or limit behind it.
-    #[must_use]
-    pub fn remedy(&self) -> Option<String> {
-        match self {
-            Self::Server { message, .. } => remedy(message),
-            Self::Lost { said, .. } => said.as_deref().and_then(remedy),
-            Self::Silent { .. }
-            | Self::TooLarge { .. }
-            | Self::Interrupted { .. }
-            | Self::Garbage { .. }
-            | Self::Shape { .. } => None,
-        }
-    }
-
-    /// Returns true if the connection is unusable.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        match self {
-            Self::Lost { .. }
-            | Self::Silent { .. }
-            | Self::TooLarge { .. }
-            | Self::Interrupted { .. }
-            | Self::Garbage { .. } => true,
-            Self::Server { .. } | Self::Shape { .. } => false,
-        }
-    }
-}
 
 /// Rows of a result, as text; `None` is NULL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -208,7 +76,10 @@ impl Admin {
         if let Some(lookout) = &options.lookout {
             let cancel = &self.waiting.cancel;
             let beside = options.beside(&self.server, &cancel.address);
-            self.waiting.vigil = Some(Vigil::new(lookout.clone(), beside, cancel.process_id));
+            let (lookout, process_id) = (lookout.clone(), cancel.process_id);
+            self.waiting.vigil = Some(Vigil::new(Box::new(move |statement, after, is_first| {
+                lookout.look(&beside, process_id, statement, after, is_first);
+            })));
         }
         self
     }
@@ -633,29 +504,4 @@ fn keep(rows: &mut Vec<Vec<Option<String>>>, row: DataRow<'_>) -> usize {
 
 fn last_words(peer: &str, sql: &str, said: ServerMessage) -> AdminError {
     AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason: said.to_string(), said: Some(Box::new(said)) }
-}
-
-pub(crate) fn server_error(sql: &str, message: ServerMessage) -> AdminError {
-    AdminError::Server { sql: shorten(sql), message: Box::new(message) }
-}
-
-/// Returns the beginning of a statement, on one line.
-pub(crate) fn shorten(sql: &str) -> String {
-    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SQL_EXCERPT_CHARS) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_statement_is_shown_by_its_beginning() {
-        assert_eq!(shorten("select\n   1"), "select 1");
-        let long = shorten(&"ü".repeat(300));
-        assert_eq!(long.chars().count(), SQL_EXCERPT_CHARS + 1);
-    }
 }

@@ -7,7 +7,7 @@ use pgdyno_wire::backend::{self, DecodeError, Message};
 
 use crate::Deadline;
 use crate::transport::{Patient as _, Transport};
-use crate::waiting::Vigil;
+use crate::vigil::Vigil;
 
 /// Minimum size of a read.
 const READ_BYTES: usize = 16 * 1024;

@@ -5,8 +5,8 @@ use std::io::{self, IoSlice, Write as _};
 use pgdyno_wire::backend::{self, ServerMessage};
 use pgdyno_wire::frontend;
 
-use crate::admin::server_error;
-use crate::{Admin, AdminError};
+use crate::Admin;
+use crate::admin_error::{AdminError, server_error};
 
 /// Limit of a CopyData message: PostgreSQL refuses more than 1 GiB.
 const MAX_PIECE_BYTES: usize = 1 << 29;

@@ -24,6 +24,7 @@
 
 mod address;
 mod admin;
+mod admin_error;
 mod cancel;
 mod channel;
 mod connection;
@@ -49,13 +50,16 @@ mod remedy;
 mod secret;
 mod session_attrs;
 mod startup;
+mod statement;
 mod stop;
 mod target_address;
 mod tls;
 mod transport;
+mod vigil;
 mod waiting;
 
-pub use admin::{Admin, AdminError, Rows};
+pub use admin::{Admin, Rows};
+pub use admin_error::AdminError;
 pub use cancel::{CancelHandle, cancel_all};
 pub use connection::{Connection, Parameters, Parts, TlsInfo};
 pub use conninfo::{ConninfoError, Env, pair, without_secrets};

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::waiting::command;
+use crate::options::LongWaits;
+use crate::statement::command;
 use crate::{Admin, AdminError, ConnectOptions, quote};
 
 /// Time limits of the second session: the answer to the statement may come meanwhile.
@@ -62,16 +63,11 @@ impl Lookout {
         self.0.paused.store(false, Ordering::Release);
         done
     }
+}
 
+impl LongWaits for Lookout {
     /// Looks at the statement that session `process_id` runs, and reports what it waits for.
-    pub(crate) fn look(
-        &self,
-        options: &ConnectOptions,
-        process_id: i32,
-        statement: &str,
-        after: Duration,
-        first: bool,
-    ) {
+    fn look(&self, options: &ConnectOptions, process_id: i32, statement: &str, after: Duration, first: bool) {
         let Some(report) = self.0.report.get().filter(|_| !self.0.paused.load(Ordering::Acquire)) else { return };
         // If another connection looks right now, it reports what all wait for.
         let Ok(mut last) = self.0.last.try_lock() else { return };
@@ -86,6 +82,16 @@ impl Lookout {
         }
         report(&format!("{} has taken {} s so far: {cause}", command(statement), after.as_secs()));
         *last = Some((cause, Instant::now()));
+    }
+}
+
+impl ConnectOptions {
+    /// Lets `lookout` report the long waits of each [`Admin`] that is opened with these options.
+    #[must_use]
+    pub fn reported_by(&self, lookout: &Lookout) -> Self {
+        let mut options = self.clone();
+        options.lookout = Some(Arc::new(lookout.clone()));
+        options
     }
 }
 

@@ -1,5 +1,6 @@
 //! Resolved options of a connection: everything that is needed to open it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,13 +13,20 @@ use crate::conninfo::{self, PassFile, Values};
 use crate::host::{self, Host, Passwords, Place};
 use crate::keepalive::Keepalive;
 use crate::tls::TlsSettings;
-use crate::{ConninfoError, Env, Interrupter, Lookout, Peer, Secret, TargetAddress, TargetSessionAttrs};
+use crate::{ConninfoError, Env, Interrupter, Peer, Secret, TargetAddress, TargetSessionAttrs};
 
 /// The default `application_name`.
 const APPLICATION_NAME: &str = "pgdyno";
 
 /// Time limit of answers that take a server milliseconds, unless `connect_timeout` is longer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Reports what statements wait for that take long.
+pub(crate) trait LongWaits: fmt::Debug + Send + Sync {
+    /// Looks at the statement that session `process_id` runs, with `options` for a second session on the same server, and
+    /// reports what it waits for.
+    fn look(&self, options: &ConnectOptions, process_id: i32, statement: &str, after: Duration, is_first: bool);
+}
 
 /// Options of a connection, by libpq's rules. `Debug` and `Display` hold no password.
 #[derive(Clone, Debug)]
@@ -44,7 +52,7 @@ pub struct ConnectOptions {
     /// Ends waits for the server.
     pub(crate) interrupter: Option<Interrupter>,
     /// Reports long waits for the server.
-    pub(crate) lookout: Option<Lookout>,
+    pub(crate) lookout: Option<Arc<dyn LongWaits>>,
     warnings: Vec<String>,
 }
 
@@ -281,12 +289,6 @@ impl ConnectOptions {
     #[must_use]
     pub fn interrupted_by(&self, interrupter: &Interrupter) -> Self {
         Self { interrupter: Some(interrupter.clone()), ..self.clone() }
-    }
-
-    /// Lets `lookout` report the long waits of each [`crate::Admin`] that is opened with these options.
-    #[must_use]
-    pub fn reported_by(&self, lookout: &Lookout) -> Self {
-        Self { lookout: Some(lookout.clone()), ..self.clone() }
     }
 
     /// Removes what reports long waits.

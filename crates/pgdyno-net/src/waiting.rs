@@ -1,13 +1,14 @@
 //! Time limits of waits, what is reported of them, and why they ended.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::admin::shorten;
+use crate::admin_error::AdminError;
 use crate::channel::{Channel, ReceiveError};
 use crate::interrupt::Watched;
-use crate::lookout::Lookout;
-use crate::{AdminError, CancelHandle, ConnectOptions, Deadline};
+use crate::statement::{command, shorten};
+use crate::vigil::Vigil;
+use crate::{CancelHandle, Deadline};
 
 /// Time for the server to read a cancel request after the wait for it has ended.
 const CANCELLING: Duration = Duration::from_millis(300);
@@ -135,88 +136,5 @@ impl Waiting {
     fn cancel(&self) {
         // If the server does not read it, nothing more can be done.
         let _ = self.cancel.cancel_by(Deadline::after(CANCELLING), None);
-    }
-}
-
-/// Times of the first looks at a statement that goes on; then one follows every minute.
-const LOOKS: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
-const EACH: Duration = Duration::from_secs(60);
-
-/// Looks at the statement of one connection while it takes long.
-#[derive(Debug)]
-pub(crate) struct Vigil {
-    lookout: Lookout,
-    /// How to reach the same server for a second session.
-    options: ConnectOptions,
-    process_id: i32,
-    statement: String,
-    began: Instant,
-    /// Number of looks so far.
-    looks: usize,
-    next: Deadline,
-}
-
-/// Characters of a statement that tell it from others.
-const STATEMENT_CHARS: usize = 60;
-
-impl Vigil {
-    pub(crate) fn new(lookout: Lookout, options: ConnectOptions, process_id: i32) -> Self {
-        let statement = String::new();
-        Self { lookout, options, process_id, statement, began: Instant::now(), looks: 0, next: Deadline::NEVER }
-    }
-
-    fn begin(&mut self, sql: &str) {
-        self.statement.clear();
-        self.statement.extend(sql.chars().take(STATEMENT_CHARS));
-        (self.began, self.looks) = (Instant::now(), 0);
-        self.next = Deadline::at(self.began + LOOKS[0]);
-    }
-
-    /// Returns when it looks next.
-    pub(crate) fn next(&self) -> Deadline {
-        self.next
-    }
-
-    pub(crate) fn look_if_due(&mut self) {
-        if !self.next.has_passed() {
-            return;
-        }
-        let is_first = self.looks == 0;
-        self.lookout.look(&self.options, self.process_id, &self.statement, self.began.elapsed(), is_first);
-        self.looks += 1;
-        let next = LOOKS.get(self.looks).map_or_else(|| Instant::now() + EACH, |after| self.began + *after);
-        self.next = Deadline::at(next);
-    }
-}
-
-/// Returns the command of a statement, similar to its command tag: `VACUUM`, `CREATE TABLE`.
-pub(crate) fn command(sql: &str) -> String {
-    let mut words = sql.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
-    let first = words.next().unwrap_or_default().to_ascii_uppercase();
-    match (first.as_str(), words.next()) {
-        ("WITH", _) => "SELECT".to_owned(),
-        ("CREATE" | "ALTER" | "DROP" | "LOCK", Some(second)) => format!("{first} {}", second.to_ascii_uppercase()),
-        ("", _) => "a statement".to_owned(),
-        _ => first,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_statement_is_named_by_its_command() {
-        for (sql, name) in [
-            ("vacuum pgbench_branches", "VACUUM"),
-            ("create table pgbench_accounts (aid int)", "CREATE TABLE"),
-            ("  select pg_advisory_lock(1, 2)", "SELECT"),
-            ("with violation as materialized (select 1) select 2", "SELECT"),
-            ("begin; lock table t", "BEGIN"),
-            ("checkpoint", "CHECKPOINT"),
-            ("", "a statement"),
-        ] {
-            assert_eq!(command(sql), name, "{sql}");
-        }
     }
 }

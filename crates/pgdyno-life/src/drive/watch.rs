@@ -19,7 +19,7 @@ use std::time::Instant;
 use pgdyno_measure::Interval;
 use pgdyno_measure::pauses::Cost;
 use pgdyno_net::ConnectOptions;
-use pgdyno_plan::{TargetFacts, WatchOrder, WatchPlan};
+use pgdyno_plan::{WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
 use pgdyno_server::ServerIdentity;
 use pgdyno_server::os::perf::{Perf, Stacks};
@@ -41,19 +41,6 @@ pub(crate) fn os_metrics(order: &WatchOrder, target: Option<&Named>) -> Option<O
     let how = order.os_metrics.as_ref().or(entry.and_then(|entry| entry.os_metrics.as_ref()))?;
     let cpus = entry.and_then(|entry| entry.vcpus).map(f64::from);
     (!order.no_samples).then(|| OsMetrics::parse(how, cpus))
-}
-
-/// Returns the plan of what is sampled.
-pub(crate) fn planned(order: &WatchOrder, target: &TargetFacts) -> WatchPlan {
-    let asked = order.os_metrics.as_ref().map(|how| OsMetrics::parse(how, None).name());
-    let os = asked.or_else(|| target.os.clone()).filter(|_| !order.no_samples);
-    WatchPlan {
-        off: order.no_samples,
-        os,
-        statement_plans: order.statement_plans.unwrap_or_default(),
-        plans: order.plans,
-        perf: order.perf,
-    }
 }
 
 /// What is watched, how, and where the samples go.

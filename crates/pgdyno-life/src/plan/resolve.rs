@@ -14,10 +14,11 @@ use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workloa
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
-use crate::drive::{pinning, watch};
+use crate::drive::pinning;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::plan::recipe_order::{self, FollowedRecipe};
+use crate::plan::watch;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::target::{Target, cluster, reach};
 

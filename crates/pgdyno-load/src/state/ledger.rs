@@ -12,7 +12,7 @@ use std::ops::Range;
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, DataSet};
 
-use crate::fill::schedule;
+use crate::load::schedule;
 use crate::state::inventory::Inventory;
 use crate::state::relations;
 use crate::state::stamp::Stamp;

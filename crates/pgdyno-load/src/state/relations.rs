@@ -3,7 +3,7 @@
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, DataSet};
 
-use crate::fill::distribute;
+use crate::load::distribute;
 
 /// Returns a query for the OIDs of tables in a schema, quoted if necessary, and of all their partitions.
 fn oids_sql(schema: &str, tables: &[&str]) -> String {

@@ -5,7 +5,7 @@ use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, DataSet, Routine};
 use sha2::{Digest as _, Sha256};
 
-use crate::fill::distribute;
+use crate::load::distribute;
 use crate::state::stamp;
 use crate::{LoadError, Phase};
 

@@ -7,8 +7,7 @@
 use std::ops::Range;
 
 use crate::Phase;
-use crate::fill::cost::{Costs, FREEZE};
-use crate::fill::ways::{Way, ways};
+use crate::load::cost::FREEZE;
 
 /// Properties of a table that matter to the schedule.
 #[derive(Clone, Debug, Default)]
@@ -158,13 +157,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Decides how each table is filled; returns that, too.
-    pub(crate) fn new(jobs: Vec<Job>, loaders: usize, costs: &Costs) -> (Self, Vec<Way>) {
-        let ways = ways(&jobs, loaders, costs);
-        let filling = ways.iter().map(|way| way.filling).collect();
-        (Self::filled(jobs, filling, loaders), ways)
-    }
-
     /// Returns the schedule for tables that are filled in these ways.
     pub(crate) fn filled(jobs: Vec<Job>, filling: Vec<Filling>, loaders: usize) -> Self {
         let tables = jobs.into_iter().zip(filling).map(|(job, filling)| Table::new(job, filling));

@@ -5,8 +5,8 @@ use std::time::Instant;
 use pgdyno_net::{AdminError, ConnectOptions};
 use pgdyno_workload::{Capabilities, DataSet, Table};
 
-use crate::fill::loaders::{Filled, Span};
-use crate::fill::{distribute, nodes, routines};
+use crate::load::loaders::{Filled, Span};
+use crate::load::{distribute, nodes, routines};
 use crate::session::Session;
 use crate::state::inventory::Inventory;
 use crate::state::ledger::{Found, Ledger};

@@ -11,7 +11,7 @@ use pgdyno_net::{AdminError, quote};
 use pgdyno_workload::{DataSet, SqlData, SqlFile, SqlStatement};
 
 use crate::error::is_there;
-use crate::fill::loading::Load;
+use crate::load::loading::Load;
 use crate::session::Session;
 use crate::state::ledger::Found;
 use crate::state::sql_objects::{self, Address, Marked};

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use pgdyno_net::{Halt, LOOK_IN, quote};
 use pgdyno_workload::{CopyBuf, Partitions, Table};
 
-use crate::fill::copy::{Sent, send};
-use crate::fill::distribute;
-use crate::fill::load::set_index_memory;
-use crate::fill::plan::{FillPlan, index_statements};
-use crate::fill::schedule::{Next, Schedule, Task};
+use crate::load::copy::{Sent, send};
+use crate::load::distribute;
+use crate::load::index_memory::set_index_memory;
+use crate::load::plan::{FillPlan, index_statements};
+use crate::load::schedule::{Next, Schedule, Task};
 use crate::session::Session;
 use crate::state::relations;
 use crate::{LoadError, Phase, Progress};

@@ -1,11 +1,13 @@
 use super::*;
+use crate::load::cost::Costs;
+use crate::load::ways;
 
 fn scheduled(jobs: Vec<Job>, loaders: usize) -> Schedule {
-    Schedule::new(jobs, loaders, &Costs::default()).0
+    ways::scheduled(jobs, loaders, &Costs::default()).0
 }
 
 fn filling(jobs: &[Job], loaders: usize) -> Vec<Filling> {
-    ways(jobs, loaders, &Costs::default()).into_iter().map(|way| way.filling).collect()
+    ways::scheduled(jobs.to_vec(), loaders, &Costs::default()).1.into_iter().map(|way| way.filling).collect()
 }
 
 fn job(bytes: u64, chunks: u64, indexes: &[bool]) -> Job {

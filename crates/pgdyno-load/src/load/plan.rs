@@ -2,10 +2,10 @@
 
 use pgdyno_workload::{Capabilities, Partitions, Table};
 
-use crate::fill::cost::{Costs, ServerSettings};
-use crate::fill::distribute;
-use crate::fill::schedule::{Filling, Job, Schedule};
-use crate::fill::ways::Way;
+use crate::load::cost::{Costs, ServerSettings};
+use crate::load::distribute;
+use crate::load::schedule::{Filling, Job, Schedule};
+use crate::load::ways::{Way, scheduled};
 use crate::state::ledger::{Found, KeptTable, Ledger};
 
 /// What decides how tables are filled, beside the tables and the number of connections.
@@ -41,7 +41,7 @@ impl Conditions {
 
     fn scheduled(&self, tables: &[Table], jobs: Vec<Job>, loaders: usize) -> (Schedule, Vec<Way>) {
         let costs = Costs::new(self.server, tables.iter().map(|table| table.bytes).sum());
-        Schedule::new(jobs, loaders, &costs)
+        scheduled(jobs, loaders, &costs)
     }
 
     fn jobs(&self, tables: &[Table]) -> Vec<Job> {

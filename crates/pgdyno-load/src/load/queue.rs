@@ -5,9 +5,9 @@ use std::time::Duration;
 use pgdyno_net::{Admin, ConnectOptions, Halt, Stop};
 use pgdyno_workload::{Capabilities, CopyBuf, DataSet, Table};
 
-use crate::fill::copy::{Sent, send};
-use crate::fill::loaders::copy_sql;
-use crate::fill::schedule::Schedule;
+use crate::load::copy::{Sent, send};
+use crate::load::loaders::copy_sql;
+use crate::load::schedule::Schedule;
 use crate::session::Session;
 use crate::state::ledger::Ledger;
 use crate::{LoadError, Phase, Progress};

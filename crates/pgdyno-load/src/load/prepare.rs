@@ -3,7 +3,7 @@
 use pgdyno_net::{Admin, quote};
 
 use crate::drop::{drop_all, drop_owners};
-use crate::fill::loading::{Load, is_resumable};
+use crate::load::loading::{Load, is_resumable};
 use crate::lock_key::lock_key;
 use crate::session::Session;
 use crate::state::examine;

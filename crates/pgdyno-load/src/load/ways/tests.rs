@@ -1,5 +1,5 @@
 use super::*;
-use crate::fill::cost::ServerSettings;
+use crate::load::cost::ServerSettings;
 
 const GB: u64 = 1 << 30;
 

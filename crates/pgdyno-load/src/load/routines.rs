@@ -4,7 +4,7 @@ use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, DataSet, Routine};
 
-use crate::fill::distribute;
+use crate::load::distribute;
 use crate::state::inventory::Inventory;
 use crate::state::object::Object;
 use crate::state::{layout, stamp, taken};

@@ -6,8 +6,8 @@
 //! settings, on the other tables and on the number of connections: the schedule is carried out in virtual time
 //! for each, with the [`Costs`] of its tasks.
 
-use crate::fill::cost::Costs;
-use crate::fill::schedule::{Filling, Job, Next, Schedule, Task, chunks_in};
+use crate::load::cost::Costs;
+use crate::load::schedule::{Filling, Job, Next, Schedule, Task, chunks_in};
 
 /// Sharing must save more than this share of the load's time: the costs are estimates, and it takes more CPU time and WAL.
 const GAIN_MIN: f64 = 0.1;
@@ -26,9 +26,16 @@ pub(crate) struct Way {
     pub(crate) shared_by_whole: Option<f64>,
 }
 
+/// Decides how each table is filled, and returns the schedule with that.
+pub(crate) fn scheduled(jobs: Vec<Job>, loaders: usize, costs: &Costs) -> (Schedule, Vec<Way>) {
+    let ways = ways(&jobs, loaders, costs);
+    let filling = ways.iter().map(|way| way.filling).collect();
+    (Schedule::filled(jobs, filling, loaders), ways)
+}
+
 /// Returns the way of each table. Several connections share a resumable or distributed table in any case, and partitions
 /// that can be filled by themselves are.
-pub(crate) fn ways(jobs: &[Job], loaders: usize, costs: &Costs) -> Vec<Way> {
+fn ways(jobs: &[Job], loaders: usize, costs: &Costs) -> Vec<Way> {
     let mut ways: Vec<_> = jobs
         .iter()
         .map(|job| Way { filling: only_way(job).unwrap_or(Filling::Whole), shared_by_whole: None })
