@@ -58,7 +58,7 @@ pub struct IntervalRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalLatency {
     /// Arithmetic mean.
-    // Whatever measures an interval sets it; `intervals.csv` has none of the response latency.
+    // Absent only in a response latency that was read from `intervals.csv`, which has no such column.
     #[schemars(with = "f64")]
     pub mean: Option<f64>,
     /// The median.
