@@ -1,6 +1,6 @@
 //! The facts of a run that rules and events ask for.
 
-use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline, TimelineInterval};
+use pgdyno_results::{IntervalRecord, RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline};
 use pgdyno_samples::{Column, cgroup, machine, processes, waits};
 use pgdyno_text::parse;
 
@@ -14,7 +14,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) summary: &'a Summary,
     pub(crate) samples: &'a Samples,
     /// The intervals of the measured window.
-    pub(crate) intervals: Vec<&'a TimelineInterval>,
+    pub(crate) intervals: Vec<&'a IntervalRecord>,
     /// Begin of the measured window, in seconds since the clients began.
     pub(crate) from_s: f64,
     /// Its end.
@@ -48,7 +48,7 @@ impl<'a> Facts<'a> {
     pub(crate) fn of(record: &'a RunRecord, timeline: &'a Timeline, samples: &'a Samples) -> Option<Self> {
         let summary = record.summary.as_ref()?;
         record.server.as_ref()?;
-        let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.phase == "measure").collect();
+        let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.is_measured()).collect();
         let (from_s, until_s) = (intervals.first()?.start_s, intervals.last()?.end_s);
         // Poolers may not pass on by whom a session is used, and a script may give its session another name. That none of the
         // clients was seen at work does not say so: on a busy machine short statements are missed.

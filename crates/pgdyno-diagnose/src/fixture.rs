@@ -1,8 +1,8 @@
 //! Runs for tests: a measured window from 2 s to 12 s with eight clients, of which a test says what it needs.
 
 use pgdyno_results::{
-    AnalyticsRecord, FindingRecord, GroupRecord, QueryRecord, RunRecord, SampleTable, Samples, ServerRecord,
-    StageRecord, StatementRecord, StreamsRecord, Summary, Timeline, TimelineInterval,
+    AnalyticsRecord, FindingRecord, GroupRecord, IntervalRecord, QueryRecord, RunRecord, SampleTable, Samples,
+    ServerRecord, StageRecord, StatementRecord, StreamsRecord, Summary, Timeline,
 };
 
 use crate::facts::Facts;
@@ -31,12 +31,12 @@ impl Run {
         record.summary = Some(Summary { tps: 100.0, committed: 1000, duration_s: 10.0, ..Summary::default() });
         record.client.thread_busy = vec![0.2];
         record.client.run_delay = 0.0;
-        let interval = |nth: u32| TimelineInterval {
+        let interval = |nth: u32| IntervalRecord {
             phase: if nth < 2 { "ramp" } else { "measure" }.to_owned(),
             start_s: f64::from(nth),
             end_s: f64::from(nth + 1),
             committed: 100,
-            ..TimelineInterval::default()
+            ..IntervalRecord::default()
         };
         let timeline = Timeline { intervals: (0..12).map(interval).collect(), ..Timeline::default() };
         Self { record, timeline, samples: Samples::default() }

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use pgdyno_measure::{PartInterval, Phase, WorkerUsage};
+use pgdyno_measure::{GroupInterval, IntervalPart, Phase, WorkerUsage};
 use pgdyno_net::{ConnectError, Interrupter, TlsStream, Transport, cancel_all};
 use pgdyno_wire::frontend;
 use pgdyno_workload::Note;
@@ -42,7 +42,7 @@ const CANCELLING_AT_ONCE: Duration = Duration::from_millis(500);
 /// A worker's report to the coordinator.
 pub(crate) enum Report {
     /// Counts of one interval.
-    Part { worker: usize, part: PartInterval },
+    Part { worker: usize, part: IntervalPart },
     /// A client lost its connection.
     Lost { why: String },
     /// A client could not open a connection for its transaction.
@@ -579,15 +579,18 @@ impl<'a> Worker<'a> {
     fn close_interval(&mut self, end: Tick) {
         let usage = self.usage_so_far();
         let fleet = &mut self.fleet;
-        let groups = (0..fleet.groups()).map(|group| (fleet.recorder(group).take(), fleet.recorder(group).in_flight()));
+        let groups = (0..fleet.groups()).map(|group| {
+            let recorder = fleet.recorder(group);
+            GroupInterval { part: recorder.take(), in_flight: recorder.in_flight() }
+        });
         let groups = groups.collect();
-        let part = PartInterval {
+        let part = IntervalPart {
             phase: self.phase,
             index: self.interval,
             start_ns: self.interval_start.0,
             end_ns: end.0,
             groups,
-            usage: vec![usage_since(usage, self.usage)],
+            workers: vec![usage_since(usage, self.usage)],
         };
         self.usage = usage;
         self.interval += 1;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use pgdyno_measure::{PartInterval, Shape};
+use pgdyno_measure::{IntervalPart, Shape};
 use pgdyno_meet::postgres::rows;
 use pgdyno_meet::{Action, Agent, AgentId, Coordinator, News, RunId, Tick};
 
@@ -98,7 +98,7 @@ fn serve(agent: &mut Agent, working: &mut Option<u32>) {
 /// Reads a batch's interval.
 fn interval(input: &[u8]) {
     let shape = Shape { groups: 1, txns: 1, stmts: 1, tallies: 1, threads: 1, clients: 1 };
-    if let Ok(part) = PartInterval::from_bytes(input, &shape) {
-        assert_eq!(PartInterval::from_bytes(&part.to_bytes(), &shape).as_ref(), Ok(&part));
+    if let Ok(part) = IntervalPart::from_bytes(input, &shape) {
+        assert_eq!(IntervalPart::from_bytes(&part.to_bytes(), &shape).as_ref(), Ok(&part));
     }
 }

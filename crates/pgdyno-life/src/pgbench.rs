@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use jiff::Timestamp;
 use pgdyno_engine::Ended;
-use pgdyno_measure::{Interval, Phase};
+use pgdyno_measure::Interval;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_pgbench::BenchmarkObserver;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
@@ -148,7 +148,7 @@ impl Recorder {
         // Counts what pgbench's report counts, so that the two agree: both include transactions that ended after the
         // time was up.
         let window = ran.counted();
-        let measured = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
+        let measured = self.intervals.iter().filter(|i| i.is_measured());
         let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
         let ending = Ending::of(outcome, &txns);
         let (status, reason) = verdict(&ending, window.part.all().completed());

@@ -4,7 +4,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use pgdyno_wire::ErrorClass;
 
-use crate::{Delays, Digest, InFlight, Latency, Part, PartInterval, Phase, Rows, StmtPart, TxnPart, WorkerUsage};
+use crate::{
+    Delays, Digest, GroupInterval, InFlight, IntervalPart, Latency, Part, Phase, Rows, StmtPart, TxnPart, WorkerUsage,
+};
 
 /// Version of the form, the first byte.
 const FORM: u64 = 3;
@@ -137,24 +139,24 @@ impl In<'_> {
     }
 }
 
-impl PartInterval {
+impl IntervalPart {
     /// Returns it as bytes: some kilobytes, by kinds of transactions, statements and groups.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Out::default();
         let phase = [Phase::Ramp, Phase::Measure, Phase::Drain].iter().position(|phase| *phase == self.phase);
         out.numbers([FORM, phase.unwrap_or_default() as u64, self.index, self.start_ns, self.end_ns]);
-        out.list(&self.groups, |out, (part, in_flight)| {
-            part.write(out);
-            out.number(*in_flight);
+        out.list(&self.groups, |out, group| {
+            group.part.write(out);
+            out.number(group.in_flight);
         });
-        out.list(&self.usage, |out, usage| {
+        out.list(&self.workers, |out, usage| {
             out.numbers([usage.user_ns, usage.sys_ns, usage.run_delay_ns, usage.beside_ns, usage.absent_ns]);
         });
         out.0
     }
 
-    /// Reads what [`PartInterval::to_bytes`] wrote for a run of this shape.
+    /// Reads what [`IntervalPart::to_bytes`] wrote for a run of this shape.
     ///
     /// # Errors
     /// Describes the first mistake.
@@ -175,8 +177,10 @@ impl PartInterval {
             index: input.number()?,
             start_ns: input.number()?,
             end_ns: input.number()?,
-            groups: input.list(shape.groups, |input| Ok((Part::read(input, shape)?, input.number()?)))?,
-            usage: input.list(shape.threads, |input| {
+            groups: input.list(shape.groups, |input| {
+                Ok(GroupInterval { part: Part::read(input, shape)?, in_flight: input.number()? })
+            })?,
+            workers: input.list(shape.threads, |input| {
                 let [user_ns, sys_ns] = [input.number()?, input.number()?];
                 let [run_delay_ns, beside_ns] = [input.number()?, input.number()?];
                 Ok(WorkerUsage { user_ns, sys_ns, run_delay_ns, beside_ns, absent_ns: input.number()? })
@@ -392,7 +396,7 @@ mod tests {
     const SHAPE: Shape = Shape { groups: 2, txns: 3, stmts: 600, tallies: 2, threads: 2, clients: 4 };
 
     /// Returns an interval with something in every field.
-    fn interval(seed: u64) -> PartInterval {
+    fn interval(seed: u64) -> IntervalPart {
         let mut recorder = Recorder::new(3, 4, seed.is_multiple_of(2));
         recorder.count_tallies(2);
         recorder.tallies()[1] = seed;
@@ -436,13 +440,15 @@ mod tests {
         }
         let usage = WorkerUsage { user_ns: seed, sys_ns: 2, run_delay_ns: u64::MAX, beside_ns: 1, absent_ns: 9 };
         let (part, in_flight) = (recorder.take(), recorder.in_flight());
-        PartInterval {
+        IntervalPart {
             phase: [Phase::Ramp, Phase::Measure, Phase::Drain][(seed % 3) as usize],
             index: seed % INDEX_MAX,
             start_ns: 1,
             end_ns: 1 + seed / 8,
-            groups: vec![(part, in_flight), (Part::new(1, 600, true), 0)],
-            usage: vec![usage; 2],
+            groups: [(part, in_flight), (Part::new(1, 600, true), 0)]
+                .map(|(part, in_flight)| GroupInterval { part, in_flight })
+                .into(),
+            workers: vec![usage; 2],
         }
     }
 
@@ -453,7 +459,7 @@ mod tests {
         #[test]
         fn counts_are_read_back_as_they_were_written(seed: u64) {
             let interval = interval(seed);
-            prop_assert_eq!(PartInterval::from_bytes(&interval.to_bytes(), &SHAPE).unwrap(), interval);
+            prop_assert_eq!(IntervalPart::from_bytes(&interval.to_bytes(), &SHAPE).unwrap(), interval);
         }
 
         /// A machine on the network may send anything.
@@ -463,7 +469,7 @@ mod tests {
             let at = at % bytes.len();
             bytes[at] = to;
             bytes.truncate(at + end % (bytes.len() - at) + 1);
-            drop(PartInterval::from_bytes(&bytes, &SHAPE));
+            drop(IntervalPart::from_bytes(&bytes, &SHAPE));
         }
     }
 
@@ -479,19 +485,19 @@ mod tests {
             Shape { threads: 1, ..SHAPE },
             Shape { clients: 0, ..SHAPE },
         ] {
-            assert!(PartInterval::from_bytes(&bytes, &shape).is_err(), "{shape:?}");
+            assert!(IntervalPart::from_bytes(&bytes, &shape).is_err(), "{shape:?}");
         }
-        let late = PartInterval { index: INDEX_MAX + 1, ..interval(7) };
-        assert!(PartInterval::from_bytes(&late.to_bytes(), &SHAPE).is_err());
+        let late = IntervalPart { index: INDEX_MAX + 1, ..interval(7) };
+        assert!(IntervalPart::from_bytes(&late.to_bytes(), &SHAPE).is_err());
     }
 
     #[test]
     fn what_is_cut_off_is_reported() {
         let bytes = interval(7).to_bytes();
         for end in (0..bytes.len()).step_by(13) {
-            assert!(PartInterval::from_bytes(&bytes[..end], &SHAPE).is_err(), "{end} of {}", bytes.len());
+            assert!(IntervalPart::from_bytes(&bytes[..end], &SHAPE).is_err(), "{end} of {}", bytes.len());
         }
-        let error = |bytes: &[u8]| PartInterval::from_bytes(bytes, &SHAPE).unwrap_err().to_string();
+        let error = |bytes: &[u8]| IntervalPart::from_bytes(bytes, &SHAPE).unwrap_err().to_string();
         assert!(error(&[1, 0]).contains(&format!("form 1 is unknown, this program knows {FORM}")));
         assert!(error(&[bytes.as_slice(), &[0]].concat()).ends_with("something follows them"));
         assert!(error(&[FORM as u8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).ends_with("a list is too long"));

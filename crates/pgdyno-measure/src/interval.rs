@@ -87,8 +87,8 @@ pub struct Interval {
     pub groups: Vec<GroupInterval>,
 }
 
-/// Counts of one group's clients in one interval, on all threads.
-#[derive(Clone, Debug)]
+/// Counts of one group's clients in one interval, on all threads of a run or of one source.
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupInterval {
     /// The counts.
     pub part: Part,

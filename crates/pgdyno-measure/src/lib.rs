@@ -33,7 +33,7 @@ pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use in_flight::InFlight;
 pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
-pub use merge::{Merger, PartInterval, Phases, StagePlace};
+pub use merge::{IntervalPart, Merger, Phases, StagePlace};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};
 pub use rows::{Digest, Rows};
 pub use steady::{LevelChange, STEADY_BELOW, Steadiness, Verdict, level_changes, steadiness, warm_up};

@@ -1,12 +1,12 @@
-//! Merges partial intervals of several sources, engine threads or drivers, into the intervals of a run.
+//! Merges the parts of several sources, engine threads or drivers, into the intervals of a run.
 
 use std::collections::BTreeMap;
 
 use crate::{GroupInterval, Interval, Part, Phase, Totals, WorkerUsage};
 
-/// One source's counts in one interval.
+/// The part of an interval that one source contributes: an engine thread, or a driver with all its threads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PartInterval {
+pub struct IntervalPart {
     /// The phase.
     pub phase: Phase,
     /// Number of the interval within the source and the stage.
@@ -15,18 +15,18 @@ pub struct PartInterval {
     pub start_ns: u64,
     /// End, since the start of the stage.
     pub end_ns: u64,
-    /// Counts of each group of clients, and its transactions in flight at the end.
-    pub groups: Vec<(Part, u64)>,
+    /// By group of clients, also if there is only one.
+    pub groups: Vec<GroupInterval>,
     /// By thread of the source.
-    pub usage: Vec<WorkerUsage>,
+    pub workers: Vec<WorkerUsage>,
 }
 
-impl From<&Interval> for PartInterval {
+impl From<&Interval> for IntervalPart {
     /// Returns an interval of a run with one stage as the part of a larger run.
     fn from(interval: &Interval) -> Self {
         let groups = match interval.groups.as_slice() {
-            [] => vec![(interval.part.clone(), interval.in_flight)],
-            groups => groups.iter().map(|group| (group.part.clone(), group.in_flight)).collect(),
+            [] => vec![GroupInterval { part: interval.part.clone(), in_flight: interval.in_flight }],
+            groups => groups.to_vec(),
         };
         Self {
             phase: interval.phase,
@@ -34,7 +34,7 @@ impl From<&Interval> for PartInterval {
             start_ns: interval.start_ns,
             end_ns: interval.end_ns,
             groups,
-            usage: interval.workers.clone(),
+            workers: interval.workers.clone(),
         }
     }
 }
@@ -78,14 +78,14 @@ type Position = (Phase, u64);
 struct Open {
     start_ns: u64,
     end_ns: u64,
-    usage: Vec<WorkerUsage>,
+    workers: Vec<WorkerUsage>,
     /// By group.
     parts: Vec<Part>,
     /// Transactions in flight at its end, by source and group; `None` if the source did not close it.
     in_flight: Vec<Option<Vec<u64>>>,
 }
 
-/// Merges the partial intervals of one stage. All counts are integers: the result does not depend on how clients are
+/// Merges the parts of one stage's intervals. All counts are integers: the result does not depend on how clients are
 /// divided into sources, nor on the order in which parts arrive.
 pub struct Merger {
     place: StagePlace,
@@ -133,24 +133,24 @@ impl Merger {
     }
 
     /// Adds a part of a source, which sends its parts in order. Returns the intervals that all sources have closed now.
-    pub fn add(&mut self, source: usize, part: PartInterval) -> Vec<Interval> {
-        let PartInterval { phase, index, start_ns, end_ns, groups, usage } = part;
+    pub fn add(&mut self, source: usize, part: IntervalPart) -> Vec<Interval> {
+        let IntervalPart { phase, index, start_ns, end_ns, groups, workers } = part;
         let (threads, sources) = (self.threads, self.passed.len());
         let open = self.open.entry((phase, index)).or_insert_with(|| Open {
             start_ns,
             end_ns,
-            usage: vec![WorkerUsage::default(); threads],
+            workers: vec![WorkerUsage::default(); threads],
             parts: vec![Part::default(); groups.len()],
             in_flight: vec![None; sources],
         });
         open.end_ns = open.end_ns.max(end_ns);
-        for (all, (part, _)) in open.parts.iter_mut().zip(&groups) {
-            all.merge(part);
+        for (all, group) in open.parts.iter_mut().zip(&groups) {
+            all.merge(&group.part);
         }
-        for (all, usage) in open.usage[self.first_thread[source]..].iter_mut().zip(usage) {
+        for (all, usage) in open.workers[self.first_thread[source]..].iter_mut().zip(workers) {
             all.add(usage);
         }
-        open.in_flight[source] = Some(groups.into_iter().map(|(_, in_flight)| in_flight).collect());
+        open.in_flight[source] = Some(groups.into_iter().map(|group| group.in_flight).collect());
         self.passed[source] = Some((phase, index));
         let all_passed = self.passed.iter().copied().min().flatten();
         let mut closed = Vec::new();
@@ -229,7 +229,7 @@ impl Merger {
         let headline =
             |counts: &[u64]| counts.iter().zip(&self.headline).filter(|(_, is)| **is).map(|(n, _)| n).sum::<u64>();
         let (before, after) = (headline(&before), headline(&after));
-        let interval = Interval { groups, ..interval(sum, after, open.usage) };
+        let interval = Interval { groups, ..interval(sum, after, open.workers) };
         self.all.of(phase).add(&interval, before);
         self.next_interval = self.next_interval.max(interval.index + 1);
         interval
@@ -247,7 +247,7 @@ mod tests {
     const INTERVALS: u64 = 4;
 
     /// Returns the parts of one thread: warm-up, two intervals of the window, and the drain.
-    fn thread(thread: usize, latencies: &[u64]) -> Vec<PartInterval> {
+    fn thread(thread: usize, latencies: &[u64]) -> Vec<IntervalPart> {
         let mut recorders: Vec<_> = (0..GROUPS).map(|_| Recorder::new(2, 3, false)).collect();
         (0..INTERVALS)
             .map(|index| {
@@ -261,13 +261,16 @@ mod tests {
                         recorder.completed(nth % 2, nth % 3 != 0, *ns, *ns, false);
                     }
                 }
-                PartInterval {
+                IntervalPart {
                     phase: [Phase::Ramp, Phase::Measure, Phase::Measure, Phase::Drain][index as usize],
                     index,
                     start_ns: index * 10,
                     end_ns: (index + 1) * 10,
-                    groups: recorders.iter_mut().map(|r| (r.take(), r.in_flight())).collect(),
-                    usage: vec![WorkerUsage {
+                    groups: recorders
+                        .iter_mut()
+                        .map(|r| GroupInterval { part: r.take(), in_flight: r.in_flight() })
+                        .collect(),
+                    workers: vec![WorkerUsage {
                         user_ns: thread as u64,
                         sys_ns: index,
                         run_delay_ns: 1,
@@ -279,7 +282,7 @@ mod tests {
     }
 
     /// Returns all that a merger says, in words that show every digit.
-    fn merged(threads: &[usize], parts: impl IntoIterator<Item = (usize, PartInterval)>) -> (Vec<Interval>, String) {
+    fn merged(threads: &[usize], parts: impl IntoIterator<Item = (usize, IntervalPart)>) -> (Vec<Interval>, String) {
         let mut merger = Merger::new(threads, &[true, false], StagePlace::default());
         let mut intervals: Vec<_> = parts.into_iter().flat_map(|(source, part)| merger.add(source, part)).collect();
         intervals.extend(merger.finish());
@@ -311,11 +314,11 @@ mod tests {
             // Two drivers, whose reports arrive in some order, over a wire.
             let shape = Shape { groups: GROUPS, txns: 2, stmts: 3, tallies: 0, threads: THREADS, clients: 4 };
             let drivers = [alone(0..cut).0, alone(cut..THREADS).0];
-            let mut queues = drivers.map(|intervals| intervals.iter().map(PartInterval::from).collect::<Vec<_>>().into_iter());
+            let mut queues = drivers.map(|intervals| intervals.iter().map(IntervalPart::from).collect::<Vec<_>>().into_iter());
             let mut arriving = Vec::new();
             for turn in order.iter().map(|n| usize::from(n % 2)).chain([0, 0, 0, 0, 1, 1, 1, 1]) {
                 let next = queues[turn].next().map(|part| part.to_bytes());
-                arriving.extend(next.map(|bytes| (turn, PartInterval::from_bytes(&bytes, &shape).unwrap())));
+                arriving.extend(next.map(|bytes| (turn, IntervalPart::from_bytes(&bytes, &shape).unwrap())));
             }
             prop_assert_eq!(merged(&[cut, THREADS - cut], arriving).1, text);
         }
@@ -335,6 +338,9 @@ mod tests {
         // The second source is lost: what the first one counted is kept.
         let left = merger.finish();
         assert_eq!((left.len(), left[0].workers[1], merger.next_interval()), (1, WorkerUsage::default(), 9));
-        assert_eq!(left[0].part.all().started, first[1].groups.iter().map(|(part, _)| part.all().started).sum::<u64>());
+        assert_eq!(
+            left[0].part.all().started,
+            first[1].groups.iter().map(|group| group.part.all().started).sum::<u64>()
+        );
     }
 }

@@ -174,7 +174,7 @@ fn sentence_case(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgdyno_results::{LatencyLine, TimelineInterval};
+    use pgdyno_results::{IntervalLatency, IntervalRecord, LatencyLine};
     use std::path::Path;
 
     fn record() -> RunRecord {
@@ -200,14 +200,18 @@ mod tests {
 
     #[test]
     fn an_hour_makes_a_small_page() {
-        let interval = |nth: u32| TimelineInterval {
+        let latency = |nth: u32| {
+            let of = |factor: u64| factor * 1_234_567 + u64::from(nth * 104_729 % 99_991);
+            IntervalLatency { p50: of(1), p95: of(3), p99: of(9), max: of(27), mean: None }
+        };
+        let interval = |nth: u32| IntervalRecord {
             phase: "measure".to_owned(),
             start_s: f64::from(nth) * 1.000_37,
             end_s: f64::from(nth + 1) * 1.000_37,
             committed: 12_345 + u64::from(nth * 7919 % 3001),
             in_flight: 256,
             client_cpu_s: 0.123_456 + f64::from(nth) / 1e6,
-            response_ns: Some([1, 3, 9, 27].map(|factor| factor * 1_234_567 + u64::from(nth * 104_729 % 99_991))),
+            response_latency_ns: Some(latency(nth)),
             ..Default::default()
         };
         let mut run =

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::error::StoreError;
+use crate::interval::IntervalRecord;
 use crate::record::RunRecord;
 use crate::samples::SampleTable;
-use crate::timeline::{self, GroupTimeline, LatencyLine, TimelineInterval};
+use crate::timeline::{self, GroupTimeline, LatencyLine};
 use crate::{hdr, hlog, series, store};
 
 /// Calls `each` with each line of a `latency.hlog`.
@@ -36,7 +37,7 @@ pub fn histogram(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
 ///
 /// # Errors
 /// Describes the first mistake.
-pub fn timeline(text: &str) -> Result<Vec<TimelineInterval>, String> {
+pub fn timeline(text: &str) -> Result<Vec<IntervalRecord>, String> {
     timeline::parse(text)
 }
 

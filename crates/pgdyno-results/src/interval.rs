@@ -1,6 +1,9 @@
-//! An interval in the record, under the names of `intervals.csv`.
+//! The stored interval: in `run.json`, in events, as a row of `intervals.csv`, and read back from these.
 
-use pgdyno_measure::{GroupInterval, Interval, Latency, Part, WorkerUsage};
+pub(crate) mod columns;
+pub(crate) mod csv;
+
+use pgdyno_measure::{GroupInterval, Interval, Latency, Part, Phase, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +58,9 @@ pub struct IntervalRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalLatency {
     /// Arithmetic mean.
-    pub mean: f64,
+    // Absent only in a response latency that was read from `intervals.csv`, which has no such column.
+    #[schemars(with = "f64")]
+    pub mean: Option<f64>,
     /// The median.
     pub p50: u64,
     /// 95th percentile.
@@ -75,6 +80,24 @@ impl From<&Interval> for IntervalRecord {
 }
 
 impl IntervalRecord {
+    /// Returns its length in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.end_s - self.start_s
+    }
+
+    /// Returns true if it is in the measured window.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.phase == Phase::Measure.name()
+    }
+
+    /// Returns true if it is after the measured window.
+    #[must_use]
+    pub fn is_drain(&self) -> bool {
+        self.phase == Phase::Drain.name()
+    }
+
     /// Returns the interval of one group alone. CPU time is not known by group.
     pub(crate) fn of_group(interval: &Interval, group: &GroupInterval) -> Self {
         Self::of(interval, &group.part, group.in_flight)
@@ -108,7 +131,15 @@ impl IntervalRecord {
     }
 }
 
+impl IntervalLatency {
+    /// Returns p50, p95, p99 and the maximum.
+    #[must_use]
+    pub fn percentiles(&self) -> [u64; 4] {
+        [self.p50, self.p95, self.p99, self.max]
+    }
+}
+
 fn latency(latency: &Latency) -> Option<IntervalLatency> {
     let p = latency.percentiles()?;
-    Some(IntervalLatency { mean: p.mean, p50: p.p50, p95: p.p95, p99: p.p99, max: p.max })
+    Some(IntervalLatency { mean: Some(p.mean), p50: p.p50, p95: p.p95, p99: p.p99, max: p.max })
 }

@@ -17,7 +17,6 @@ mod ab;
 mod answers;
 mod cells;
 mod cost;
-mod csv;
 mod error;
 mod executions;
 mod file_name;
@@ -52,10 +51,11 @@ mod warning;
 
 pub use ab::{AbRecord, AbRuns, AbSide, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 pub use answers::{Answer, answers, compare_answers};
-pub use csv::IntervalsCsv;
 pub use error::StoreError;
 pub use executions::{Execution, ExecutionOutcome, write_executions};
 pub use frontier::{FrontierPoint, FrontierRecord, FrontierResult};
+pub use interval::columns::{INTERVAL_COLUMNS, IntervalColumn};
+pub use interval::csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
@@ -78,13 +78,13 @@ pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
-pub use series::{Series, SeriesInterval, read_series};
+pub use series::{Responses, Series, read_series};
 pub use store::{
     RunDir, admit, admit_file, find_run, list_runs, read_beside, read_ordinary, read_record, write_inside, write_json,
     write_record, write_whole,
 };
 pub use study::{Study, StudyKind};
 pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
-pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_intervals, read_timeline};
+pub use timeline::{GroupTimeline, LatencyLine, Timeline, read_intervals, read_timeline};
 pub use trust::{Trust, TrustRecord};
 pub use warning::{Drivers, GroupOfStage, Severity, Sign, Warning, Warnings};

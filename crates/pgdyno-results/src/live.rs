@@ -8,10 +8,11 @@ use std::time::Duration;
 use pgdyno_samples::Source;
 
 use crate::error::{StoreError, io_error, malformed};
+use crate::interval::IntervalRecord;
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY};
 use crate::samples::{DIRECTORY, SampleTable, Samples};
 use crate::store::open_beside;
-use crate::timeline::{self, GroupTimeline, TimelineInterval};
+use crate::timeline::{self, GroupTimeline};
 
 /// On a file system without locks, a run with intervals this recent goes on.
 const FRESH: Duration = Duration::from_secs(10);
@@ -41,9 +42,9 @@ pub fn goes_on(directory: &Path) -> bool {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latest {
     /// The last interval, independent of the time asked for; absent before the first has ended.
-    pub last: Option<TimelineInterval>,
+    pub last: Option<IntervalRecord>,
     /// Intervals, in their order.
-    pub intervals: Vec<TimelineInterval>,
+    pub intervals: Vec<IntervalRecord>,
     /// The same of each group of clients, where they are kept by group; with those of later stages.
     pub groups: Vec<GroupTimeline>,
     /// Samples of the sources asked for.

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use pgdyno_text::units;
 use pgdyno_workload::{Better, Unit};
 
+use crate::interval::IntervalRecord;
 use crate::record::{LatencyRecord, MetricRecord, RunRecord, Summary};
-use crate::series::{Series, SeriesInterval};
+use crate::series::{Responses, Series};
 
 /// A metric: its name, its unit, which way is better, and the source of its values.
 #[derive(Clone, Debug)]
@@ -275,13 +276,16 @@ impl Metric {
     /// that were cut short.
     #[must_use]
     pub fn by_interval(&self, series: &Series) -> Vec<f64> {
-        let longest = series.intervals.iter().map(|interval| interval.seconds).fold(0.0, f64::max);
-        let whole = series.intervals.iter().filter(|interval| interval.seconds > longest / 2.0);
-        let counted = |interval: &SeriesInterval| match &self.source {
-            Source::Workload(transactions) => interval.completed_of(transactions).unwrap_or(interval.committed),
-            _ => interval.committed,
+        let longest = series.intervals.iter().map(|(interval, _)| interval.seconds()).fold(0.0, f64::max);
+        let whole = series.intervals.iter().filter(|(interval, _)| interval.seconds() > longest / 2.0);
+        let rate = |(interval, responses): &(IntervalRecord, Responses)| {
+            let counted = match &self.source {
+                Source::Workload(transactions) => responses.completed_of(transactions),
+                _ => None,
+            };
+            counted.unwrap_or(interval.committed) as f64 / interval.seconds()
         };
-        let values: Vec<f64> = whole.map(|interval| counted(interval) as f64 / interval.seconds).collect();
+        let values: Vec<f64> = whole.map(rate).collect();
         // The intervals are of transactions that the metric does not count, such as those beside queries.
         if values.iter().all(|value| *value == 0.0) { Vec::new() } else { values }
     }

@@ -3,38 +3,32 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pgdyno_measure::Phase;
-
 use crate::error::{StoreError, io_error, malformed};
 use crate::hlog;
 use crate::interval::IntervalRecord;
 use crate::layout::{LATENCY, directory};
 use crate::record::RunRecord;
 use crate::store::read_beside;
-use crate::timeline::{TimelineInterval, read_intervals};
+use crate::timeline::read_intervals;
 
 /// The measured window of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Its intervals, in their order.
-    pub intervals: Vec<SeriesInterval>,
+    /// Its intervals, in their order, and the transactions that completed in each.
+    pub intervals: Vec<(IntervalRecord, Responses)>,
 }
 
-/// One interval of the measured window.
+/// The transactions that completed in one interval, from `latency.hlog`; empty without that file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SeriesInterval {
-    /// Its length.
-    pub seconds: f64,
-    /// Committed transactions.
-    pub committed: u64,
-    /// Completed transactions by kind, rolled-back ones included; empty without `latency.hlog`.
+pub struct Responses {
+    /// Number of transactions by kind, rolled-back ones included.
     pub completed: BTreeMap<String, u64>,
-    /// Response times in nanoseconds, to three digits, and their counts; empty without `latency.hlog`.
+    /// Response times in nanoseconds, to three digits, and their counts.
     pub response_ns: Vec<(u64, u64)>,
 }
 
-impl SeriesInterval {
-    /// Returns completed transactions of these kinds; `None` without `latency.hlog`.
+impl Responses {
+    /// Returns the number of transactions of these kinds; `None` without `latency.hlog`.
     #[must_use]
     pub fn completed_of(&self, transactions: &[String]) -> Option<u64> {
         let of = |name: &String| self.completed.get(name).copied().unwrap_or_default();
@@ -48,53 +42,20 @@ impl SeriesInterval {
 /// # Errors
 /// When a file cannot be read or parsed.
 pub fn read_series(path: &Path, record: &RunRecord, results: &Path) -> Result<Series, StoreError> {
-    let Some(directory) = directory(path, record, results) else { return Ok(of_record(record)) };
-    let intervals = measured(read_intervals(&directory)?);
+    let Some(directory) = directory(path, record, results) else {
+        return Ok(joined(record.intervals.clone(), BTreeMap::new()));
+    };
+    let intervals = read_intervals(&directory)?;
     let file = directory.join(LATENCY);
     let latencies = match read_beside(&directory, LATENCY) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
         bytes => responses(&bytes.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
-    Ok(joined(&intervals, latencies))
-}
-
-fn of_record(record: &RunRecord) -> Series {
-    let measured = record.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
-    let interval = |i: &IntervalRecord| SeriesInterval {
-        seconds: i.end_s - i.start_s,
-        committed: i.committed,
-        ..Default::default()
-    };
-    Series { intervals: measured.map(interval).collect() }
-}
-
-/// Start, length and committed transactions of a measured interval.
-struct Measured {
-    start_ms: u64,
-    seconds: f64,
-    committed: u64,
+    Ok(joined(intervals, latencies))
 }
 
 fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
-}
-
-/// Returns the measured ones of all intervals.
-fn measured(intervals: Vec<TimelineInterval>) -> Vec<Measured> {
-    let measured = intervals.into_iter().filter(|interval| interval.phase == Phase::Measure.name());
-    let interval = |i: TimelineInterval| Measured {
-        start_ms: milliseconds(i.start_s),
-        seconds: i.end_s - i.start_s,
-        committed: i.committed,
-    };
-    measured.map(interval).collect()
-}
-
-/// Data of one interval in `latency.hlog`.
-#[derive(Default)]
-pub(crate) struct Responses {
-    completed: BTreeMap<String, u64>,
-    counts: Vec<(u64, u64)>,
 }
 
 /// The counts of one interval by tag.
@@ -131,23 +92,18 @@ fn together(mut tags: Tags) -> Responses {
         let sum: &mut u64 = counts.entry(latency).or_default();
         *sum = sum.saturating_add(count);
     }
-    Responses { completed, counts: counts.into_iter().collect() }
+    Responses { completed, response_ns: counts.into_iter().collect() }
 }
 
-/// Joins intervals with their latencies. Both files round starts to a millisecond.
-fn joined(intervals: &[Measured], mut latencies: BTreeMap<u64, Responses>) -> Series {
-    let join = |interval: &Measured| {
-        let near = interval.start_ms.saturating_sub(1)..=interval.start_ms.saturating_add(1);
-        let start = latencies.range(near).min_by_key(|(start, _)| start.abs_diff(interval.start_ms)).map(|(at, _)| *at);
-        let responses = start.and_then(|start| latencies.remove(&start)).unwrap_or_default();
-        SeriesInterval {
-            seconds: interval.seconds,
-            committed: interval.committed,
-            completed: responses.completed,
-            response_ns: responses.counts,
-        }
+/// Joins the measured ones of all intervals with their latencies. Both files round starts to a millisecond.
+fn joined(intervals: Vec<IntervalRecord>, mut latencies: BTreeMap<u64, Responses>) -> Series {
+    let join = |interval: IntervalRecord| {
+        let start_ms = milliseconds(interval.start_s);
+        let near = start_ms.saturating_sub(1)..=start_ms.saturating_add(1);
+        let start = latencies.range(near).min_by_key(|(start, _)| start.abs_diff(start_ms)).map(|(at, _)| *at);
+        (interval, start.and_then(|start| latencies.remove(&start)).unwrap_or_default())
     };
-    Series { intervals: intervals.iter().map(join).collect() }
+    Series { intervals: intervals.into_iter().filter(IntervalRecord::is_measured).map(join).collect() }
 }
 
 #[cfg(test)]
@@ -156,7 +112,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use pgdyno_measure::{Interval, Recorder};
+    use pgdyno_measure::{Interval, Phase, Recorder};
 
     /// Returns a run directory with a ramp of one interval and a window of two; scheduled runs have response times.
     fn run_directory(scheduled: bool) -> (tempfile::TempDir, PathBuf) {
@@ -198,10 +154,10 @@ mod tests {
         for (scheduled, slow_ns) in [(true, 10_000_000), (false, 1_000_000)] {
             let (results, path) = run_directory(scheduled);
             let series = read_series(&path, &record("20260101T000000Z-x-aaaaaa"), results.path()).unwrap();
-            let first = &series.intervals[0];
-            assert_eq!((series.intervals.len(), first.committed), (2, 2));
+            let (interval, first) = &series.intervals[0];
+            assert_eq!((series.intervals.len(), interval.committed), (2, 2));
             assert_eq!(first.completed_of(&["new-order".to_owned()]), Some(1));
-            assert!((first.seconds - 1.0004).abs() < 1e-9);
+            assert!((interval.seconds() - 1.0004).abs() < 1e-9);
             let all: u64 = first.response_ns.iter().map(|(_, count)| count).sum();
             assert_eq!(all, 2, "service times of a transaction with response times do not count twice");
             assert!(first.response_ns.iter().all(|(ns, _)| ns.abs_diff(slow_ns) < slow_ns / 500), "{first:?}");
@@ -251,6 +207,6 @@ mod tests {
         fs::write(&log, "#comment\nTag=a,1.000,1.000,1.000,AAAA\n").unwrap();
         assert!(read().unwrap_err().to_string().contains("latency.hlog"));
         fs::remove_file(&log).unwrap();
-        assert!(read().unwrap().intervals.iter().all(|interval| interval.response_ns.is_empty()));
+        assert!(read().unwrap().intervals.iter().all(|(_, responses)| responses.response_ns.is_empty()));
     }
 }

@@ -10,11 +10,11 @@ use pgdyno_workload::{Stage, has_groups};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::error::{StoreError, io_error};
 use crate::file_name::relative;
 use crate::hlog;
 use crate::interval::IntervalRecord;
+use crate::interval::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, RECORD, input_path};
 use crate::listing;
 use crate::record::{FORMAT_VERSION, RunRecord};

@@ -2,6 +2,7 @@
 //!
 //! docs/results.md says what each column means.
 
+pub(crate) mod cell;
 mod columns;
 mod csv;
 mod json;
@@ -10,8 +11,8 @@ mod select;
 
 use std::io;
 
-use jiff::Timestamp;
-
+use cell::Cell;
+pub use cell::Kind;
 pub use columns::{EXPORT, RESULTS};
 pub use csv::quoted;
 pub(crate) use csv::{header as csv_header, line as csv_line};
@@ -19,36 +20,6 @@ pub use json::row as json_row;
 pub use select::Selection;
 
 use crate::record::RunRecord;
-
-/// Type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Text.
-    Text,
-    /// A time, UTC.
-    Time,
-    /// A whole number.
-    Count,
-    /// A number; in CSV with this many decimals.
-    Number(usize),
-    /// A boolean.
-    Flag,
-    /// An object, as JSON.
-    Json,
-}
-
-/// A value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
-    /// Not measured, or unknown.
-    Missing,
-    Text(String),
-    Time(Timestamp),
-    Count(u64),
-    Number(f64),
-    Flag(bool),
-    Json(serde_json::Value),
-}
 
 /// A column.
 #[derive(Clone, Copy, Debug)]

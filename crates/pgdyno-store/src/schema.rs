@@ -121,6 +121,8 @@ fn runs_view() -> String {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::{INTERVAL_COLUMNS, IntervalColumn};
+
     use super::*;
 
     #[test]
@@ -145,5 +147,24 @@ mod tests {
         let view = runs_view();
         assert!(view.contains("(line ->> 'tps')::double precision AS tps"), "{view}");
         assert!(view.contains("(line ->> 'started_at')::timestamptz AS started_at"), "{view}");
+    }
+    #[test]
+    fn the_table_of_intervals_has_the_columns_of_the_file() {
+        let (_, table) = TABLES.split_once("CREATE TABLE pgdyno_results.intervals (").unwrap();
+        let (table, _) = table.split_once("PRIMARY KEY").unwrap();
+        let own = table.lines().filter_map(|line| line.trim().split_once(' ')).skip(2);
+        let mut found: Vec<(&str, &str)> = own.map(|(name, rest)| (name, rest.trim_end_matches(','))).collect();
+        let sql_type = |column: &IntervalColumn| match column.kind {
+            Kind::Text => "text NOT NULL",
+            _ if column.name == "interval" => "int NOT NULL",
+            Kind::Number(_) if column.is_required => "double precision NOT NULL",
+            Kind::Number(_) => "double precision",
+            _ => "bigint",
+        };
+        let kept = INTERVAL_COLUMNS.iter().filter(|column| column.name != "service_latency_ns_mean");
+        let mut wanted: Vec<_> = kept.map(|column| (column.name, sql_type(column))).collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
     }
 }

@@ -1,6 +1,6 @@
 //! Times in which next to nothing was committed.
 
-use pgdyno_results::{EventRecord, TimelineInterval, Warning};
+use pgdyno_results::{EventRecord, IntervalRecord, Warning};
 use pgdyno_text::brief::number;
 
 use crate::facts::Facts;
@@ -18,18 +18,18 @@ const WHOLE_S: f64 = 0.5;
 
 /// The stalls, each from its first interval to its last.
 pub(super) fn events(facts: &Facts<'_>) -> Vec<EventRecord> {
-    let whole: Vec<_> = facts.intervals.iter().copied().filter(|i| i.end_s - i.start_s >= WHOLE_S).collect();
-    let per_s = |i: &TimelineInterval| i.committed as f64 / (i.end_s - i.start_s);
+    let whole: Vec<_> = facts.intervals.iter().copied().filter(|i| i.seconds() >= WHOLE_S).collect();
+    let per_s = |i: &IntervalRecord| i.committed as f64 / i.seconds();
     // Where stalls are most of the window, the median is one of them.
-    let is_usual = |i: &&&TimelineInterval| !is_known(facts) || i.committed > 0;
+    let is_usual = |i: &&&IntervalRecord| !is_known(facts) || i.committed > 0;
     let mut sorted: Vec<f64> = whole.iter().filter(is_usual).map(|i| per_s(i)).collect();
     sorted.sort_by(f64::total_cmp);
     let Some(median) = sorted.get(sorted.len() / 2).copied().filter(|median| *median >= COMMITTED_MIN) else {
         return Vec::new();
     };
-    let is_stalled = |i: &TimelineInterval| per_s(i) < STALLED * median;
+    let is_stalled = |i: &IntervalRecord| per_s(i) < STALLED * median;
     let runs = whole.chunk_by(|a, b| is_stalled(a) == is_stalled(b));
-    let event = |run: &[&TimelineInterval]| {
+    let event = |run: &[&IntervalRecord]| {
         let (first, last) = (run.first()?, run.last()?);
         is_stalled(first).then(|| {
             let committed: u64 = run.iter().map(|i| i.committed).sum();

@@ -251,11 +251,11 @@ mod tests {
         run.record.statements = serde_json::from_value(recorded["statements"].clone()).unwrap();
         run.record.analytics = Some(serde_json::from_value(recorded["analytics"].clone()).unwrap());
         run.samples = pgdyno_results::read_samples(std::path::Path::new(directory)).unwrap();
-        let second = |nth: u32| pgdyno_results::TimelineInterval {
+        let second = |nth: u32| pgdyno_results::IntervalRecord {
             phase: "measure".to_owned(),
             start_s: f64::from(nth),
             end_s: f64::from(nth + 1),
-            ..pgdyno_results::TimelineInterval::default()
+            ..pgdyno_results::IntervalRecord::default()
         };
         run.timeline.intervals = (0..4).map(second).collect();
         let found = run.finds(look);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use pgdyno_measure::{PartInterval, Shape};
+use pgdyno_measure::{GroupInterval, IntervalPart, Shape};
 use pgdyno_net::Stop;
 use pgdyno_workload::{Arrivals, Capabilities, Rate};
 
@@ -17,7 +17,7 @@ const SECONDS: u64 = 5;
 
 /// The reports of one thread, and what its clients sent: client within the thread, time, and text.
 struct Thread {
-    parts: Vec<PartInterval>,
+    parts: Vec<IntervalPart>,
     statements: Vec<(usize, u64, String)>,
 }
 
@@ -39,13 +39,16 @@ fn threads(
         let close = |fleet: &mut Fleet, at: Tick| {
             let index = parts.borrow().len() as u64;
             let phase = if index < SECONDS { Phase::Measure } else { Phase::Drain };
-            parts.borrow_mut().push(PartInterval {
+            parts.borrow_mut().push(IntervalPart {
                 phase,
                 index,
                 start_ns: at.0 - SECOND_NS,
                 end_ns: at.0,
-                groups: vec![(fleet.recorder(0).take(), fleet.recorder(0).in_flight())],
-                usage: vec![pgdyno_measure::WorkerUsage { user_ns: 7, ..Default::default() }],
+                groups: vec![GroupInterval {
+                    part: fleet.recorder(0).take(),
+                    in_flight: fleet.recorder(0).in_flight(),
+                }],
+                workers: vec![pgdyno_measure::WorkerUsage { user_ns: 7, ..Default::default() }],
             });
         };
         let fleet = run.fleet(&stage, 0, thread, spec.threads).unwrap();
@@ -67,8 +70,8 @@ fn threads(
 }
 
 /// Merges parts of drivers with so many threads each.
-fn merged(parts: Vec<Vec<PartInterval>>) -> String {
-    let counts: Vec<_> = parts.iter().map(|parts| parts[0].usage.len()).collect();
+fn merged(parts: Vec<Vec<IntervalPart>>) -> String {
+    let counts: Vec<_> = parts.iter().map(|parts| parts[0].workers.len()).collect();
     let mut merger = Merger::new(&counts, &[true], StagePlace::default());
     let longest = parts.iter().map(Vec::len).max().unwrap();
     let mut intervals = Vec::new();
@@ -82,7 +85,7 @@ fn merged(parts: Vec<Vec<PartInterval>>) -> String {
 }
 
 /// Returns the intervals of one driver, as it reports them.
-fn driver(threads: Vec<Thread>) -> Vec<PartInterval> {
+fn driver(threads: Vec<Thread>) -> Vec<IntervalPart> {
     let mut merger = Merger::new(&vec![1; threads.len()], &[true], StagePlace::default());
     let mut intervals = Vec::new();
     let mut queues: Vec<_> = threads.into_iter().map(|thread| thread.parts.into_iter()).collect();
@@ -92,7 +95,7 @@ fn driver(threads: Vec<Thread>) -> Vec<PartInterval> {
         }
     }
     intervals.extend(merger.finish());
-    intervals.iter().map(PartInterval::from).collect()
+    intervals.iter().map(IntervalPart::from).collect()
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn a_hundred_drivers_with_a_hundred_thousand_clients_are_one() {
         let own = Share { driver, drivers: DRIVERS }.threads(spec.threads);
         let mut threads = threads(&workload.drive, &spec, own, |_| 1_700_000_000, false);
         for part in threads.remove(0).parts {
-            let sent = PartInterval::from_bytes(&part.to_bytes(), &shape).unwrap();
+            let sent = IntervalPart::from_bytes(&part.to_bytes(), &shape).unwrap();
             assert_eq!(sent, part);
             intervals.extend(merger.add(driver, sent));
         }

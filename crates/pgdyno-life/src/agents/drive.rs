@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome, Share, Stop};
-use pgdyno_measure::{Delays, Merger, Phase, Phases, Shape, StagePlace, Totals};
+use pgdyno_measure::{Delays, GroupInterval, Merger, Phase, Phases, Shape, StagePlace, Totals};
 use pgdyno_meet::{JobEnd, MemberEnd, News};
 use pgdyno_results::{ClientRecord, DriverRecord, DriverStageRecord, Execution};
 use pgdyno_wire::SqlState;
@@ -348,7 +348,7 @@ impl Intake {
             Ok(Batch::Interval(interval)) => {
                 if interval.phase == Phase::Measure {
                     let own = &mut self.delays[place];
-                    for (part, _) in &interval.groups {
+                    for GroupInterval { part, .. } in &interval.groups {
                         own.read.merge(&part.read_delay);
                         own.timer.merge(&part.timer_lateness);
                         own.service_ns += part.txns.iter().map(|txn| txn.service.sum_ns()).sum::<u128>();

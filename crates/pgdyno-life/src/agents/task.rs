@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
-use pgdyno_measure::{PartInterval, Shape};
+use pgdyno_measure::{IntervalPart, Shape};
 use pgdyno_meet::TASK_BYTES_MAX;
 use pgdyno_plan::{Facts, Loaded, Plan, TargetName, WorkloadOrder};
 use pgdyno_results::{ClientRecord, Execution};
@@ -136,7 +136,7 @@ impl DriveTask {
 #[derive(Debug)]
 pub(crate) enum Batch {
     /// An interval has ended.
-    Interval(Box<PartInterval>),
+    Interval(Box<IntervalPart>),
     /// Queries have ended. Their times count from the start of the stage.
     Executions(Vec<Execution>),
     /// Something worth knowing happened.
@@ -162,7 +162,7 @@ impl Batch {
     pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape) -> Result<Self, String> {
         match bytes.split_first() {
             Some((&INTERVAL, rest)) => {
-                let interval = PartInterval::from_bytes(rest, shape).map_err(|error| error.to_string())?;
+                let interval = IntervalPart::from_bytes(rest, shape).map_err(|error| error.to_string())?;
                 Ok(Self::Interval(Box::new(interval)))
             }
             Some((&EXECUTIONS, rest)) => decode(rest).map(Self::Executions),

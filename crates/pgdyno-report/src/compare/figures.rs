@@ -65,7 +65,9 @@ pub(super) fn in_turns(base: &[Run], new: &[Run], metric: &Metric, confidence: f
 
 /// Takes the latencies out of the series: of an hour they are a hundred megabytes.
 fn latencies(run: &mut Run) -> Latencies {
-    Latencies::new(run.series.intervals.iter_mut().map(|interval| std::mem::take(&mut interval.response_ns)).collect())
+    Latencies::new(
+        run.series.intervals.iter_mut().map(|(_, responses)| std::mem::take(&mut responses.response_ns)).collect(),
+    )
 }
 
 /// Returns the geometric mean: that of the logarithms, which runs are compared by.

@@ -1,6 +1,6 @@
 //! Charts of the clients, by interval.
 
-use pgdyno_results::{LevelChangeRecord, TimelineInterval};
+use pgdyno_results::{IntervalRecord, LevelChangeRecord};
 
 use super::ReportRun;
 use super::chart::{Chart, Fold, Mark, Part, Series};
@@ -22,10 +22,10 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
 }
 
 /// Returns the spans before and after the measured window, as marks.
-pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
+pub(super) fn phases(intervals: &[IntervalRecord]) -> Vec<Mark> {
     let mut spans: Vec<Mark> = Vec::new();
     let mut last = None;
-    for interval in intervals.iter().filter(|i| i.phase != "measure") {
+    for interval in intervals.iter().filter(|i| !i.is_measured()) {
         match spans.last_mut() {
             Some(span) if last == Some(&interval.phase) => span.until_s = Some(interval.end_s),
             _ => {
@@ -49,26 +49,26 @@ fn phase_name(phase: &str) -> &str {
 }
 
 /// Returns a rate per second in each interval. Intervals that were cut short have none.
-pub(super) fn rate(name: &str, intervals: &[TimelineInterval], amount: impl Fn(&TimelineInterval) -> f64) -> Series {
-    let longest = intervals.iter().map(|i| i.end_s - i.start_s).fold(0.0, f64::max);
+pub(super) fn rate(name: &str, intervals: &[IntervalRecord], amount: impl Fn(&IntervalRecord) -> f64) -> Series {
+    let longest = intervals.iter().map(IntervalRecord::seconds).fold(0.0, f64::max);
     series(name, intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| amount(i) / seconds))
 }
 
 /// Returns a series with a value for each interval, at its middle.
 pub(super) fn series(
     name: &str,
-    intervals: &[TimelineInterval],
-    value: impl Fn(&TimelineInterval, f64) -> Option<f64>,
+    intervals: &[IntervalRecord],
+    value: impl Fn(&IntervalRecord, f64) -> Option<f64>,
 ) -> Series {
     Series {
         name: name.to_owned(),
         seconds: intervals.iter().map(|i| (i.start_s + i.end_s) / 2.0).collect(),
-        values: intervals.iter().map(|i| value(i, (i.end_s - i.start_s).max(1e-9))).collect(),
+        values: intervals.iter().map(|i| value(i, i.seconds().max(1e-9))).collect(),
         ..Series::default()
     }
 }
 
-fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Chart {
+fn throughput(intervals: &[IntervalRecord], changes: &[LevelChangeRecord]) -> Chart {
     let tps = rate("TPS", intervals, |i| i.committed as f64);
     Chart {
         title: "Throughput".to_owned(),
@@ -82,8 +82,8 @@ fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> 
 }
 
 /// Returns the levels between which throughput changed, as steps over the measured window.
-fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Option<Series> {
-    let measured = || intervals.iter().filter(|i| i.phase == "measure");
+fn levels(intervals: &[IntervalRecord], changes: &[LevelChangeRecord]) -> Option<Series> {
+    let measured = || intervals.iter().filter(|i| i.is_measured());
     let (first, last) = (measured().next()?, measured().next_back()?);
     let begins = std::iter::once(first.start_s).chain(changes.iter().map(|change| change.at_s));
     let ends = changes.iter().map(|change| change.at_s).chain([last.end_s]);
@@ -99,13 +99,13 @@ fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Opti
 
 /// Returns the p50, the p95, the p99 or the maximum (0 to 3) of an interval in milliseconds. `None` for a percentile of so few
 /// transactions that it would be the maximum, and after the window.
-fn percentile_ms(interval: &TimelineInterval, at: usize) -> Option<f64> {
+fn percentile_ms(interval: &IntervalRecord, at: usize) -> Option<f64> {
     let least = [1, 20, 100, 1][at];
-    let is_known = interval.phase != "drain" && interval.committed >= least;
-    interval.response_ns.filter(|_| is_known).map(|ns| ns[at] as f64 / 1e6)
+    let is_known = !interval.is_drain() && interval.committed >= least;
+    interval.response_latency_ns.filter(|_| is_known).map(|latency| latency.percentiles()[at] as f64 / 1e6)
 }
 
-fn latency(intervals: &[TimelineInterval]) -> Chart {
+fn latency(intervals: &[IntervalRecord]) -> Chart {
     let of = |name, at: usize| series(name, intervals, move |i, _| percentile_ms(i, at));
     let max = Series { fold: Fold::Max, ..of("max", 3) };
     let is_known = |series: &Series| series.values.iter().any(Option::is_some);
@@ -124,8 +124,8 @@ fn latency(intervals: &[TimelineInterval]) -> Chart {
 }
 
 /// Returns the failures, if there were any.
-fn failures(intervals: &[TimelineInterval]) -> Option<Chart> {
-    type Count = fn(&TimelineInterval) -> u64;
+fn failures(intervals: &[IntervalRecord]) -> Option<Chart> {
+    type Count = fn(&IntervalRecord) -> u64;
     let kinds: [(&str, Count); 4] =
         [("failed", |i| i.failed), ("retries", |i| i.retries), ("skipped", |i| i.skipped), ("late", |i| i.late)];
     let seen = kinds.into_iter().filter(|(_, count)| intervals.iter().any(|i| count(i) > 0));
@@ -143,7 +143,7 @@ fn failures(intervals: &[TimelineInterval]) -> Option<Chart> {
     })
 }
 
-fn in_flight(intervals: &[TimelineInterval]) -> Chart {
+fn in_flight(intervals: &[IntervalRecord]) -> Chart {
     Chart {
         title: "Transactions in flight".to_owned(),
         note: "Transactions that had begun and not yet ended at the end of each interval.".to_owned(),
@@ -154,7 +154,7 @@ fn in_flight(intervals: &[TimelineInterval]) -> Chart {
     }
 }
 
-fn driver(intervals: &[TimelineInterval]) -> Chart {
+fn driver(intervals: &[IntervalRecord]) -> Chart {
     Chart {
         title: "CPU of the driver".to_owned(),
         note: "CPU time of pgdyno's engine threads. A thread that needs a whole CPU is the bottleneck.".to_owned(),
@@ -167,10 +167,12 @@ fn driver(intervals: &[TimelineInterval]) -> Chart {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::IntervalLatency;
+
     use super::*;
 
-    fn interval(phase: &str, start_s: f64) -> TimelineInterval {
-        TimelineInterval { phase: phase.to_owned(), start_s, end_s: start_s + 2.0, committed: 10, ..Default::default() }
+    fn interval(phase: &str, start_s: f64) -> IntervalRecord {
+        IntervalRecord { phase: phase.to_owned(), start_s, end_s: start_s + 2.0, committed: 10, ..Default::default() }
     }
 
     #[test]
@@ -185,7 +187,7 @@ mod tests {
     fn values_stand_at_the_middle_of_their_interval() {
         let chart = throughput(&[interval("measure", 4.0)], &[]);
         assert_eq!((chart.series[0].seconds[0], chart.series[0].values[0]), (5.0, Some(5.0)));
-        let short = TimelineInterval { end_s: 6.1, ..interval("drain", 6.0) };
+        let short = IntervalRecord { end_s: 6.1, ..interval("drain", 6.0) };
         let chart_of_both = throughput(&[interval("measure", 4.0), short], &[]);
         assert_eq!(chart_of_both.series[0].values, [Some(5.0), None], "ten in a tenth of a second are no rate");
         assert_eq!(chart.series.len(), 1, "a level that does not change is not drawn");
@@ -204,8 +206,10 @@ mod tests {
     #[test]
     fn percentiles_stand_where_enough_transactions_were_measured() {
         let with = |phase, committed| {
-            let response_ns = Some([1_000_000, 2_000_000, 3_000_000, 4_000_000]);
-            let interval = TimelineInterval { committed, response_ns, ..interval(phase, 0.0) };
+            let latency =
+                IntervalLatency { p50: 1_000_000, p95: 2_000_000, p99: 3_000_000, max: 4_000_000, mean: None };
+            let response_latency_ns = Some(latency);
+            let interval = IntervalRecord { committed, response_latency_ns, ..interval(phase, 0.0) };
             [0, 1, 2, 3].map(|at| percentile_ms(&interval, at))
         };
         assert_eq!(with("measure", 100), [Some(1.0), Some(2.0), Some(3.0), Some(4.0)]);
@@ -218,7 +222,7 @@ mod tests {
     fn trouble_shows_what_there_was_only() {
         let fine = interval("measure", 0.0);
         assert_eq!(failures(std::slice::from_ref(&fine)), None);
-        let bad = TimelineInterval { retries: 4, ..fine.clone() };
+        let bad = IntervalRecord { retries: 4, ..fine.clone() };
         let chart = failures(&[fine, bad]).map(|chart| chart.series);
         let facts: Vec<_> = chart.iter().flatten().map(|s| (s.name.as_str(), s.values.clone())).collect();
         assert_eq!(facts, [("retries", vec![Some(0.0), Some(2.0)])]);

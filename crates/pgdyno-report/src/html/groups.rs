@@ -45,7 +45,7 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     };
     let p99 = |name: &str, group: &GroupTimeline| {
         series(name, &group.intervals, |i, _| {
-            i.response_ns.filter(|_| i.phase != "drain").map(|[_, _, p99, _]| p99 as f64 / 1e6)
+            i.response_latency_ns.filter(|_| !i.is_drain()).map(|latency| latency.p99 as f64 / 1e6)
         })
     };
     vec![
@@ -85,7 +85,7 @@ pub(super) fn stages(run: &ReportRun) -> Vec<Mark> {
 mod tests {
     use std::path::Path;
 
-    use pgdyno_results::{Timeline, TimelineInterval};
+    use pgdyno_results::{IntervalLatency, IntervalRecord, Timeline};
 
     use super::*;
 
@@ -93,13 +93,19 @@ mod tests {
     fn each_group_is_a_line_and_each_later_stage_a_mark() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
         let record = pgdyno_results::read_record(&path).unwrap();
-        let interval = |start_s| TimelineInterval {
+        let interval = |start_s| IntervalRecord {
             phase: "measure".to_owned(),
             start_s,
             end_s: start_s + 1.0,
             committed: 8,
-            response_ns: Some([1_000_000, 2_000_000, 3_000_000, 4_000_000]),
-            ..TimelineInterval::default()
+            response_latency_ns: Some(IntervalLatency {
+                p50: 1_000_000,
+                p95: 2_000_000,
+                p99: 3_000_000,
+                max: 4_000_000,
+                mean: None,
+            }),
+            ..IntervalRecord::default()
         };
         let group = |stage: &str, group: &str, starts: &[f64]| GroupTimeline {
             stage: stage.to_owned(),

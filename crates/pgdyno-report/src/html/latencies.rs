@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_results::{LatencyLine, TimelineInterval};
+use pgdyno_results::{IntervalRecord, LatencyLine};
 
 /// Maximum number of columns of a heat map.
 const COLUMNS_MAX: usize = 300;
@@ -73,11 +73,11 @@ fn row(ns: u64) -> usize {
 impl Latencies {
     /// Returns empty latencies of a run with these intervals.
     #[must_use]
-    pub fn over(intervals: &[TimelineInterval]) -> Self {
+    pub fn over(intervals: &[IntervalRecord]) -> Self {
         let per_column = intervals.len().div_ceil(COLUMNS_MAX).max(1);
-        let edges = |group: &[TimelineInterval]| Some((group.first()?.start_s, group.last()?.end_s));
+        let edges = |group: &[IntervalRecord]| Some((group.first()?.start_s, group.last()?.end_s));
         Self {
-            intervals: intervals.iter().map(|i| (milliseconds(i.start_s), i.phase == "measure")).collect(),
+            intervals: intervals.iter().map(|i| (milliseconds(i.start_s), i.is_measured())).collect(),
             columns: intervals.chunks(per_column).filter_map(edges).collect(),
             per_column,
             found: BTreeMap::new(),
@@ -177,9 +177,9 @@ fn curve<'a>(name: &str, parts: impl Iterator<Item = &'a BTreeMap<u64, u64>>) ->
 mod tests {
     use super::*;
 
-    fn intervals(n: usize) -> Vec<TimelineInterval> {
+    fn intervals(n: usize) -> Vec<IntervalRecord> {
         let phase = |i: usize| if i == 0 { "ramp" } else { "measure" };
-        let interval = |i: usize| TimelineInterval {
+        let interval = |i: usize| IntervalRecord {
             phase: phase(i).to_owned(),
             start_s: i as f64 * 1.0004,
             end_s: (i + 1) as f64 * 1.0004,

@@ -1,6 +1,6 @@
 //! Queries of a workload of few large ones: a bar for each, and who ran which when.
 
-use pgdyno_results::{AnalyticsRecord, Execution, GroupTimeline, StageRecord, TimelineInterval};
+use pgdyno_results::{AnalyticsRecord, Execution, GroupTimeline, IntervalRecord, StageRecord};
 use pgdyno_text::units::{count, percent, rate as rate_text, seconds};
 
 use super::ReportRun;
@@ -212,9 +212,8 @@ fn is_beside(stage: &StageRecord, run: &ReportRun, group: &str) -> bool {
 
 /// Writes the throughput of a group as an area, on the axis of the lanes below it.
 fn throughput(group: &GroupTimeline, [from_s, until_s]: [f64; 2], html: &mut Html) {
-    let rate = |interval: &TimelineInterval| interval.committed as f64 / (interval.end_s - interval.start_s).max(1e-9);
-    let within =
-        || group.intervals.iter().filter(|i| i.end_s - i.start_s >= 0.5 && i.end_s > from_s && i.start_s < until_s);
+    let rate = |interval: &IntervalRecord| interval.committed as f64 / interval.seconds().max(1e-9);
+    let within = || group.intervals.iter().filter(|i| i.seconds() >= 0.5 && i.end_s > from_s && i.start_s < until_s);
     let highest = within().map(rate).fold(0.0, f64::max);
     if highest <= 0.0 {
         return;

@@ -89,32 +89,6 @@ const fn number(name: &'static str, of: fn(&RunRecord) -> Cell) -> Column {
     column(name, Kind::Number(3), of)
 }
 
-impl From<&str> for Cell {
-    /// An empty text is no value.
-    fn from(text: &str) -> Self {
-        if text.is_empty() { Self::Missing } else { Self::Text(text.to_owned()) }
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<f64> for Cell {
-    /// A value that is no number was not measured.
-    fn from(number: f64) -> Self {
-        if number.is_finite() { Self::Number(number) } else { Self::Missing }
-    }
-}
-
-impl<T: Into<Self>> From<Option<T>> for Cell {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Missing, Into::into)
-    }
-}
-
 fn figure(record: &RunRecord, of: fn(&Summary) -> Option<f64>) -> Cell {
     record.summary.as_ref().and_then(of).into()
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use pgdyno_untrusted::CsvField;
 
-use super::{Cell, Column, EXPORT, Kind, TableError};
+use super::{Column, EXPORT, TableError};
 use crate::record::RunRecord;
 
 /// The header of a table.
@@ -15,27 +15,13 @@ pub(crate) fn header(columns: &[Column]) -> String {
 
 /// The line of a run.
 pub(crate) fn line(columns: &[Column], record: &RunRecord) -> String {
-    let cells: Vec<_> = columns.iter().map(|column| quoted(&cell(column, record))).collect();
+    let cells: Vec<_> = columns.iter().map(|column| quoted(&(column.of)(record).text(column.kind))).collect();
     cells.join(",") + "\n"
 }
 
 pub(super) fn write(records: &[RunRecord], out: &mut (dyn io::Write + Send)) -> Result<(), TableError> {
     let lines = std::iter::once(header(EXPORT)).chain(records.iter().map(|record| line(EXPORT, record)));
     lines.into_iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(TableError::of("csv"))
-}
-
-fn cell(column: &Column, record: &RunRecord) -> String {
-    match ((column.of)(record), column.kind) {
-        (Cell::Missing, _) => String::new(),
-        // A line is a run, also for tools that ignore quotes.
-        (Cell::Text(text), _) => text.lines().collect::<Vec<_>>().join(" "),
-        (Cell::Time(time), _) => time.to_string(),
-        (Cell::Count(count), _) => count.to_string(),
-        (Cell::Number(number), Kind::Number(decimals)) => format!("{number:.decimals$}"),
-        (Cell::Number(number), _) => number.to_string(),
-        (Cell::Flag(flag), _) => flag.to_string(),
-        (Cell::Json(json), _) => json.to_string(),
-    }
 }
 
 /// Quotes a field if RFC 4180 requires it, and puts a `'` before one that a spreadsheet would take for a formula.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use pgdyno_results::{Latest, Metric, RunRecord, Status, Unit};
+use pgdyno_results::{IntervalLatency, Latest, Metric, RunRecord, Status, Unit};
 use pgdyno_samples::machine;
 
 use crate::store::Listed;
@@ -119,14 +119,15 @@ fn in_progress(record: &RunRecord, latest: &Latest) -> Vec<Sample> {
     let mut own = labels(record);
     own.push(("run", record.id.clone()));
     let sample = |family: &Family, value: f64| Sample { family: family.name, labels: own.clone(), value };
-    let seconds = (last.end_s - last.start_s).max(1e-9);
+    let seconds = last.seconds().max(1e-9);
     let mut samples = vec![
         sample(&COMMITTED, last.committed as f64 / seconds),
         sample(&FAILED, last.failed as f64 / seconds),
         sample(&IN_FLIGHT, last.in_flight as f64),
         sample(&ELAPSED, last.end_s),
     ];
-    for (quantile, ns) in ["0.5", "0.95", "0.99", "1"].into_iter().zip(last.response_ns.into_iter().flatten()) {
+    let latencies = last.response_latency_ns.iter().flat_map(IntervalLatency::percentiles);
+    for (quantile, ns) in ["0.5", "0.95", "0.99", "1"].into_iter().zip(latencies) {
         let mut of_quantile = sample(&RESPONSE, ns as f64 / 1e9);
         of_quantile.labels.push(("quantile", quantile.to_owned()));
         samples.push(of_quantile);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_results::{GroupTimeline, Latest, Metric, RunRecord, SampleTable, TimelineInterval, read_latest};
+use pgdyno_results::{
+    GroupTimeline, IntervalLatency, IntervalRecord, Latest, Metric, RunRecord, SampleTable, read_latest,
+};
 use pgdyno_samples::{Column, Source, machine, processes, waits};
 use pgdyno_text::units;
 use serde_json::{Map, Value, json};
@@ -93,7 +95,7 @@ fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
     match (&latest.last, &record.summary) {
         (Some(last), _) if goes_on => {
             figures.push(("TPS".to_owned(), units::rate(last.committed as f64 / length(last))));
-            figures.extend(last.response_ns.into_iter().flat_map(latencies));
+            figures.extend(last.response_latency_ns.iter().map(IntervalLatency::percentiles).flat_map(latencies));
             figures.push(("in flight".to_owned(), units::count(last.in_flight)));
         }
         (_, Some(summary)) if !goes_on => {
@@ -117,8 +119,8 @@ fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
     figures
 }
 
-fn length(interval: &TimelineInterval) -> f64 {
-    (interval.end_s - interval.start_s).max(1e-9)
+fn length(interval: &IntervalRecord) -> f64 {
+    interval.seconds().max(1e-9)
 }
 
 /// Values by name, at times.
@@ -149,7 +151,7 @@ fn charts(latest: &Latest) -> Vec<Value> {
     charts.push(chart("CPU of the server's machine", "CPUs", "areas", cpu));
     if !latest.groups.is_empty() {
         let tps = by_group(&latest.groups, |i| Some(i.committed as f64 / length(i)));
-        let p99 = by_group(&latest.groups, |i| i.response_ns.map(|[_, _, p99, _]| p99 as f64 / 1e6));
+        let p99 = by_group(&latest.groups, |i| i.response_latency_ns.map(|latency| latency.p99 as f64 / 1e6));
         charts.push(chart("Throughput by group", "transactions/s", "lines", tps));
         charts.push(chart("p99 by group", "ms", "logarithmic", p99));
     }
@@ -161,8 +163,8 @@ fn chart(title: &str, unit: &str, drawn: &str, rows: Rows) -> Value {
     json!({ "title": title, "unit": unit, "drawn": drawn, "rows": rows })
 }
 
-fn each(intervals: &[TimelineInterval], values: impl Fn(&TimelineInterval) -> Vec<(&'static str, f64)>) -> Rows {
-    let row = |i: &TimelineInterval| {
+fn each(intervals: &[IntervalRecord], values: impl Fn(&IntervalRecord) -> Vec<(&'static str, f64)>) -> Rows {
+    let row = |i: &IntervalRecord| {
         let values = values(i).into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
         (moment((i.start_s + i.end_s) / 2.0), values)
     };
@@ -170,7 +172,7 @@ fn each(intervals: &[TimelineInterval], values: impl Fn(&TimelineInterval) -> Ve
 }
 
 /// Returns a value of each group of clients in each interval.
-fn by_group(groups: &[GroupTimeline], value: impl Fn(&TimelineInterval) -> Option<f64>) -> Rows {
+fn by_group(groups: &[GroupTimeline], value: impl Fn(&IntervalRecord) -> Option<f64>) -> Rows {
     let mut rows = Rows::new();
     for group in groups {
         for interval in &group.intervals {
@@ -181,12 +183,12 @@ fn by_group(groups: &[GroupTimeline], value: impl Fn(&TimelineInterval) -> Optio
     rows
 }
 
-fn percentiles(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
+fn percentiles(interval: &IntervalRecord) -> Vec<(&'static str, f64)> {
     let named = |ns: [u64; 4]| ["p50", "p95", "p99", "max"].into_iter().zip(ns.map(|ns| ns as f64 / 1e6)).collect();
-    interval.response_ns.map(named).unwrap_or_default()
+    interval.response_latency_ns.as_ref().map(IntervalLatency::percentiles).map(named).unwrap_or_default()
 }
 
-fn failures(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
+fn failures(interval: &IntervalRecord) -> Vec<(&'static str, f64)> {
     let counts = [("failed", interval.failed), ("retries", interval.retries), ("skipped", interval.skipped)];
     let seen = counts.into_iter().chain([("late", interval.late)]).filter(|(_, count)| *count > 0);
     seen.map(|(name, count)| (name, count as f64 / length(interval))).collect()

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use pgdyno_measure::Phase;
 use pgdyno_measure::search::Seen;
 use pgdyno_results::{KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary, read_intervals};
 use pgdyno_text::units;
@@ -119,8 +118,8 @@ fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
 fn growing(directory: &Path, summary: &Summary) -> Option<String> {
     // Without the series there is no trend.
     let intervals = read_intervals(directory).ok()?;
-    let measured = intervals.iter().filter(|interval| interval.phase == Phase::Measure.name());
-    let series: Vec<f64> = measured.filter_map(|interval| Some(interval.response_ns?[0] as f64)).collect();
+    let measured = intervals.iter().filter(|interval| interval.is_measured());
+    let series: Vec<f64> = measured.filter_map(|interval| Some(interval.response_latency_ns?.p50 as f64)).collect();
     let third = series.len() / 3;
     if series.len() < LEAST_INTERVALS {
         return None;

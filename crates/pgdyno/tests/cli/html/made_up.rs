@@ -4,8 +4,8 @@ use std::path::Path;
 
 use pgdyno_report::html::ReportRun;
 use pgdyno_results::{
-    EventRecord, FindingRecord, LatencyLine, LatencyRecord, LeftOutRecord, LevelChangeRecord, MachineRecord, RunRecord,
-    SampleFiles, SamplesRecord, Timeline, TimelineInterval, read_samples,
+    EventRecord, FindingRecord, IntervalLatency, IntervalRecord, LatencyLine, LatencyRecord, LeftOutRecord,
+    LevelChangeRecord, MachineRecord, RunRecord, SampleFiles, SamplesRecord, Timeline, read_samples,
 };
 
 /// A record that is none of a particular run.
@@ -26,7 +26,8 @@ pub(crate) fn run(name: &str, seconds: u32, transactions: &[&str]) -> ReportRun 
         nth if nth + 2 < seconds => "measure",
         _ => "drain",
     };
-    let interval = |nth: u32| TimelineInterval {
+    let latency = IntervalLatency { p50: 1_000_000, p95: 3_000_000, p99: 4_000_000, max: 90_000_000, mean: None };
+    let interval = |nth: u32| IntervalRecord {
         phase: phase(nth).to_owned(),
         start_s: f64::from(nth),
         end_s: f64::from(nth) + 1.0,
@@ -34,7 +35,7 @@ pub(crate) fn run(name: &str, seconds: u32, transactions: &[&str]) -> ReportRun 
         retries: u64::from(nth % 5),
         client_cpu_s: 0.1,
         in_flight: 8,
-        response_ns: (!nth.is_multiple_of(11)).then_some([1_000_000, 3_000_000, 4_000_000, 90_000_000]),
+        response_latency_ns: (!nth.is_multiple_of(11)).then_some(latency),
         ..Default::default()
     };
     let intervals = (0..seconds).map(interval).collect();
