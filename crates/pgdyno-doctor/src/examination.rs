@@ -10,7 +10,7 @@ const FORMAT_VERSION: u32 = 1;
 
 /// What was examined: this machine, or a server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Place {
+pub struct Examined {
     /// `machine` or `server`.
     pub name: &'static str,
     /// What it is: `2 CPUs, 23.4 GiB, Linux 6.1.0`, or the server's name and version.
@@ -27,13 +27,13 @@ pub struct Examination {
     /// The greatest severity of all findings.
     pub severity: Severity,
     /// The machine first, then the server.
-    pub places: Vec<Place>,
+    pub places: Vec<Examined>,
 }
 
 impl Examination {
     /// Returns an examination of these places. The findings of each are sorted by severity, the gravest first.
     #[must_use]
-    pub fn new(mut places: Vec<Place>) -> Self {
+    pub fn new(mut places: Vec<Examined>) -> Self {
         for place in &mut places {
             place.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         }
@@ -58,7 +58,7 @@ mod tests {
         let passed = Finding::passed("swap", "none");
         let note = Finding::passed("jit", "on").note("why", "");
         let warning = Finding::passed("steal", "3 %").warning("why", "remedy");
-        let place = |findings| Place { name: "machine", description: String::new(), findings };
+        let place = |findings| Examined { name: "machine", description: String::new(), findings };
         let examined = Examination::new(vec![place(vec![passed.clone(), note, warning.clone()])]);
         assert_eq!((examined.severity, &examined.places[0].findings[0]), (Severity::Warning, &warning));
         assert_eq!([Severity::Passed, Severity::Note, Severity::Error].map(|s| examined.count(s)), [1, 1, 0]);

@@ -15,6 +15,6 @@ pub mod machine;
 pub mod server;
 mod text;
 
-pub use examination::{Examination, Place};
+pub use examination::{Examination, Examined};
 pub use finding::{Finding, Severity};
 pub use text::FORMATS;

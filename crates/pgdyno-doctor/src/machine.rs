@@ -23,7 +23,7 @@ use std::time::Duration;
 use pgdyno_server::Machine;
 use pgdyno_text::units;
 
-use crate::examination::Place;
+use crate::examination::Examined;
 use crate::finding::Finding;
 use files::Files;
 use usage::Usage;
@@ -35,7 +35,7 @@ const FLUSH: Duration = Duration::from_secs(20);
 
 /// Examines this machine. Files are flushed in `directory`, where a private server has its data. Takes about two seconds.
 #[must_use]
-pub fn examine(directory: &Path) -> Place {
+pub fn examine(directory: &Path) -> Examined {
     let files = Files::of_this_machine();
     let machine = Machine::look();
     let usage = Usage::watch(&files, WATCH);
@@ -54,7 +54,7 @@ pub fn examine(directory: &Path) -> Place {
         ports::check(&files),
         flush_in_time(directory.to_owned(), FLUSH),
     ];
-    Place { name: "machine", description: describe(&machine), findings: found.into_iter().flatten().collect() }
+    Examined { name: "machine", description: describe(&machine), findings: found.into_iter().flatten().collect() }
 }
 
 /// Times flushes in a thread of its own, which is left behind if the disk hangs.

@@ -18,7 +18,7 @@ mod time_limits;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
-use crate::examination::Place;
+use crate::examination::Examined;
 use in_time::Session;
 
 /// Examines the server that `admin` is connected to by `options`. `description` says what it is. Takes about two seconds,
@@ -26,7 +26,7 @@ use in_time::Session;
 ///
 /// # Errors
 /// When the connection is lost. What a role may not see is reported as a finding.
-pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String) -> Result<Place, AdminError> {
+pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String) -> Result<Examined, AdminError> {
     let facts = pgdyno_server::facts(admin, options)?;
     let caps = pgdyno_server::capabilities(admin, options)?;
     let mut session = Session { admin, options };
@@ -50,5 +50,5 @@ pub fn examine(admin: &mut Admin, options: &ConnectOptions, description: String)
     found.extend(session.check("extensions", |admin| extensions::check(admin, &facts))?);
     found.extend(session.check("rights", |admin| rights::check(admin, &facts))?);
     found.extend(session.check("replication", |admin| replication::check(admin, &facts))?);
-    Ok(Place { name: "server", description, findings: found })
+    Ok(Examined { name: "server", description, findings: found })
 }

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::plain_plural;
 use pgdyno_text::wrap::hanging;
 
-use crate::examination::{Examination, Place};
+use crate::examination::{Examination, Examined};
 use crate::finding::{Finding, Severity};
 
 /// Columns of a severity, and of the name of a check, with the space behind them.
@@ -16,17 +16,17 @@ const SEVERITY: usize = 9;
 const BELOW: usize = SEVERITY + 2;
 
 /// The name of a format, and how it is written.
-type Format = (&'static str, fn(&Examination, Look, &mut dyn Write) -> io::Result<()>);
+type Format = (&'static str, fn(&Examination, TextStyle, &mut dyn Write) -> io::Result<()>);
 
 /// The formats, by name.
 pub const FORMATS: &[Format] = &[("text", text), ("json", json)];
 
-fn json(examination: &Examination, _: Look, out: &mut dyn Write) -> io::Result<()> {
+fn json(examination: &Examination, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, examination)?;
     writeln!(out)
 }
 
-fn text(examination: &Examination, look: Look, out: &mut dyn Write) -> io::Result<()> {
+fn text(examination: &Examination, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     writeln!(out, "{}", paint.bold(&verdict(examination)))?;
     for place in &examination.places {
@@ -57,7 +57,7 @@ fn verdict(examination: &Examination) -> String {
     }
 }
 
-fn write_place(place: &Place, look: Look, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+fn write_place(place: &Examined, look: TextStyle, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     for finding in &place.findings {
         if finding.severity > Severity::Passed || look.verbose {
             write_finding(finding, paint, out)?;
@@ -90,10 +90,10 @@ mod tests {
             Finding::passed("swap", "none"),
             Finding::passed("steal", "3.0 % of CPU time").measured(3.0, "percent").warning("It varies.", "Move."),
         ];
-        Examination::new(vec![Place { name: "machine", description: "2 CPUs".to_owned(), findings }])
+        Examination::new(vec![Examined { name: "machine", description: "2 CPUs".to_owned(), findings }])
     }
 
-    fn written(look: Look) -> String {
+    fn written(look: TextStyle) -> String {
         let mut out = Vec::new();
         text(&examined(), look, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -103,15 +103,15 @@ mod tests {
     fn the_answer_comes_first_and_what_passed_only_if_asked() {
         let short = "a measurement here would be disturbed: 1 warning\n\nmachine  2 CPUs\n\
                      warning  steal: 3.0 % of CPU time\n           It varies.\n           Move.\n";
-        assert_eq!(written(Look::default()), format!("{short}\n1 check passed: -v shows them\n"));
-        let verbose = Look { verbose: true, ..Look::default() };
+        assert_eq!(written(TextStyle::default()), format!("{short}\n1 check passed: -v shows them\n"));
+        let verbose = TextStyle { verbose: true, ..TextStyle::default() };
         assert_eq!(written(verbose), format!("{short}passed   swap: none\n"));
     }
 
     #[test]
     fn json_has_figures_as_numbers() {
         let mut out = Vec::new();
-        json(&examined(), Look::default(), &mut out).unwrap();
+        json(&examined(), TextStyle::default(), &mut out).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!((&value["severity"], &value["places"][0]["findings"][0]["value"]), (&"warning".into(), &3.0.into()));
         assert_eq!(value["places"][0]["findings"][1].get("why"), None);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pgdyno_measure::{Interval, Merger, Phase, StagePlace, Totals};
 use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, Note, Rng, Work};
+use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, GroupWork, Note, Rng};
 
 use crate::backlog::Backlog;
 use crate::connect::{ConnectFailed, Probe, connect_all};
@@ -42,12 +42,12 @@ pub enum Backend<'a> {
 
 impl Backend<'_> {
     /// Returns how groups of this kind connect, so that `opening` ends attempts.
-    fn options(self, work: Work, opening: &Interrupter) -> Option<ConnectOptions> {
+    fn options(self, work: GroupWork, opening: &Interrupter) -> Option<ConnectOptions> {
         match (self, work) {
             (Self::None, _) => None,
             (Self::Server(options), _)
-            | (Self::Servers { transactions: options, .. }, Work::Transactions)
-            | (Self::Servers { queries: options, .. }, Work::Queries) => Some(options.interrupted_by(opening)),
+            | (Self::Servers { transactions: options, .. }, GroupWork::Transactions)
+            | (Self::Servers { queries: options, .. }, GroupWork::Queries) => Some(options.interrupted_by(opening)),
         }
     }
 }
@@ -334,12 +334,12 @@ impl StagedRun<'_> {
         // Attempts to connect end with the stage, even if the server never answers.
         let opening = Interrupter::new();
         stop.interrupts(&opening);
-        let of_work = [Work::Transactions, Work::Queries].map(|work| self.backend.options(work, &opening));
+        let of_work = [GroupWork::Transactions, GroupWork::Queries].map(|work| self.backend.options(work, &opening));
         let [of_transactions, of_queries] = of_work.each_ref();
         let options: Option<Vec<&ConnectOptions>> = match (of_transactions, of_queries, spec.connections) {
             (Some(first), _, Some(_)) => Some(vec![first; own_links]),
             (Some(first), Some(queries), None) => {
-                let of = |work| if work == Work::Queries { queries } else { first };
+                let of = |work| if work == GroupWork::Queries { queries } else { first };
                 Some(stage.dealt(own.clone(), threads).map(of).collect())
             }
             _ => None,

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Ends, Pace, Rate, Rng, Stage, Work};
+use pgdyno_workload::{Ends, GroupWork, Pace, Rate, Rng, Stage};
 
 use crate::pacer::Pacer;
 use crate::{Rules, RunSpec};
@@ -27,7 +27,7 @@ pub(crate) struct GroupSpec {
     pub(crate) mode: QueryMode,
     pub(crate) rate: Option<Rate>,
     pub(crate) rules: Rules,
-    pub(crate) work: Work,
+    pub(crate) work: GroupWork,
 }
 
 /// The clients of a group that one thread runs.
@@ -66,8 +66,8 @@ impl StageSpec {
                     transactions: group.transactions.or(spec.rules.transactions),
                     results: group.results,
                     // A standby may end the session of a query at any time.
-                    lasts_while_replaced: group.work == Work::Queries,
-                    tries_all: group.work == Work::Queries && stage.ends != Ends::After,
+                    lasts_while_replaced: group.work == GroupWork::Queries,
+                    tries_all: group.work == GroupWork::Queries && stage.ends != Ends::After,
                     ..spec.rules
                 },
                 work: group.work,
@@ -108,7 +108,7 @@ impl StageSpec {
 
     /// Returns for each group whether the figures of the stage include it.
     pub(crate) fn headline(&self) -> Vec<bool> {
-        Work::headline(self.groups.iter().map(|group| group.work))
+        GroupWork::headline(self.groups.iter().map(|group| group.work))
     }
 
     /// Returns for each client of a thread, in the order in which it holds them, whether its group is not in the figures of the
@@ -125,7 +125,7 @@ impl StageSpec {
     }
 
     /// Returns the work of each client of some threads, thread by thread, in the order in which threads hold them.
-    pub(crate) fn dealt(&self, own: Range<usize>, threads: usize) -> impl Iterator<Item = Work> {
+    pub(crate) fn dealt(&self, own: Range<usize>, threads: usize) -> impl Iterator<Item = GroupWork> {
         own.flat_map(move |thread| {
             let of_group = move |(group, spec): (usize, &GroupSpec)| {
                 std::iter::repeat_n(spec.work, self.share(group, thread, threads).count as usize)
@@ -218,15 +218,15 @@ mod tests {
     #[test]
     fn clients_are_dealt_with_the_work_of_their_group() {
         let mut stage = stage(&[3, 2]);
-        stage.groups[1].work = Work::Queries;
-        let (t, q) = (Work::Transactions, Work::Queries);
+        stage.groups[1].work = GroupWork::Queries;
+        let (t, q) = (GroupWork::Transactions, GroupWork::Queries);
         assert_eq!(stage.dealt(0..1, 1).collect::<Vec<_>>(), [t, t, t, q, q]);
         assert_eq!(stage.dealt(0..2, 2).collect::<Vec<_>>(), [t, t, q, t, q]);
         assert_eq!(stage.dealt(1..2, 2).collect::<Vec<_>>(), [t, q]);
         assert_eq!(stage.headline(), [true, false]);
         assert_eq!(stage.beside(0, 2), [false, false, true]);
         assert_eq!(stage.beside(1, 2), [false, true]);
-        stage.groups[0].work = Work::Queries;
+        stage.groups[0].work = GroupWork::Queries;
         assert_eq!(stage.headline(), [true, true]);
         assert!(stage.beside(0, 1).is_empty());
     }

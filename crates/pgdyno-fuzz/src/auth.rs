@@ -1,7 +1,7 @@
 //! Any bytes as a server's authentication requests, each behind its length in one byte. `%` in a request stands for the nonce
 //! that the client sent, which differs each time.
 
-use pgdyno_wire::auth::{Authenticator, Binding, BindingPolicy, Progress};
+use pgdyno_wire::auth::{AuthProgress, Authenticator, Binding, BindingPolicy};
 use pgdyno_wire::backend;
 
 /// A password that neither side sends by chance.
@@ -38,7 +38,7 @@ pub(crate) fn run(input: &[u8]) {
         let shown = out.windows(PASSWORD.len()).any(|part| part == PASSWORD);
         assert!(!shown || kind == Some(3) && policy != BindingPolicy::Require);
         match answer {
-            Ok(Progress::Continue) => {
+            Ok(AuthProgress::Continue) => {
                 scram |= kind == Some(10);
                 proven |= kind == Some(12);
                 assert!(out.is_empty() || backend::next_message(&out).is_ok_and(|m| m.is_some_and(|m| m.tag == b'p')));
@@ -47,7 +47,7 @@ pub(crate) fn run(input: &[u8]) {
                     nonce = out[at + 2..].to_vec();
                 }
             }
-            Ok(Progress::Done) => {
+            Ok(AuthProgress::Done) => {
                 assert!(!scram || proven, "a server that has proven nothing");
                 assert!(policy != BindingPolicy::Require || authenticator.is_channel_bound());
                 return;

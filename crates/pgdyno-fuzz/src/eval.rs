@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgdyno_script::{Kind, Names, Slot, Source, Value, Variables, parse};
+use pgdyno_script::{CommandKind, Names, Slot, Source, Value, Variables, parse};
 use pgdyno_workload::Rng;
 
 pub(crate) fn run(expression: &[u8]) {
@@ -21,7 +21,7 @@ pub(crate) fn run(expression: &[u8]) {
         }
         let mut errors = Vec::new();
         for command in &script.commands {
-            if let Kind::Set(set) = &command.kind
+            if let CommandKind::Set(set) = &command.kind
                 && let Err(error) = set.run(&mut variables, &mut Rng::new(1), &mut |_| {})
             {
                 assert!(!error.to_string().is_empty());

@@ -5,7 +5,7 @@ use pgdyno_report::html::{self, ReportRun};
 use pgdyno_report::suite::{SuiteRun, junit};
 use pgdyno_results::Timeline;
 use pgdyno_results::fuzzing::record;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_untrusted::TerminalText;
 
 use crate::text::is_no_formula;
@@ -47,7 +47,7 @@ pub(crate) fn run(input: &[u8]) {
     assert_eq!(serde_json::to_string(&again).expect("a record can be written"), written);
     for (name, render) in FORMATS {
         let mut out = Vec::new();
-        render(&record, Look::default(), &mut out).expect("a vector takes all");
+        render(&record, TextStyle::default(), &mut out).expect("a vector takes all");
         let shown = String::from_utf8(out);
         assert!(shown.as_ref().is_ok_and(|shown| !shown.is_empty()), "{name}");
         let shown = shown.unwrap_or_default();

@@ -23,7 +23,7 @@ use std::time::Instant;
 use pgdyno_engine::{Audience, Backend, Event, Observer, RunError, RunOutcome, RunSpec, run};
 use pgdyno_plan::Plan;
 use pgdyno_results::{DriverRecord, Execution};
-use pgdyno_server::{DiskReads, IDENTITY, Work};
+use pgdyno_server::{DiskReads, IDENTITY, ServerWork};
 use pgdyno_workload::{Capabilities, Workload};
 
 pub(crate) use server::DrivenServer;
@@ -48,10 +48,10 @@ pub(crate) struct Driven {
     /// The drivers, if there were several.
     pub(crate) drivers: Vec<DriverRecord>,
     /// The server's counts in the measured window. Sessions report up to a second late.
-    pub(crate) window: Option<Work>,
+    pub(crate) window: Option<ServerWork>,
     /// The server's counts from before the first client connected until after the last one left: exact, except for
     /// pgdyno's own few statements.
-    pub(crate) whole: Option<Work>,
+    pub(crate) whole: Option<ServerWork>,
     /// Bytes that the server's processes read from disks in the measured window, if known.
     pub(crate) disk_reads: Option<DiskReads>,
     /// What the watchers recorded, if there were any.

@@ -36,7 +36,7 @@ const TALL: u16 = 32;
 
 /// Options of the picture.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct DrawOptions {
     /// The time in seconds since the view started.
     pub(crate) now_s: f64,
     /// Whether it has colours.
@@ -48,7 +48,7 @@ pub(crate) struct Look {
 }
 
 /// Draws the whole picture.
-pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(model: &Model, look: DrawOptions, area: Rect, buffer: &mut Buffer) {
     let theme = Theme::new(look.colour);
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!("needs {} x {}; q leaves the view", LEAST.0, LEAST.1);

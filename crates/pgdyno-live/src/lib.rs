@@ -1,4 +1,4 @@
-//! Shows a run to the user while it goes on. [`Progress`] shows its events as a line, or on the full screen of a
+//! Shows a run to the user while it goes on. [`ProgressView`] shows its events as a line, or on the full screen of a
 //! terminal.
 //!
 //! The parts of the full-screen view: `model` has the data, `draw` the layout, `screen` turns it into bytes, `terminal`
@@ -28,7 +28,7 @@ pub use ignored::is_ignored;
 use model::Model;
 use model::facts::Facts;
 use pgdyno_untrusted::TerminalText;
-pub use progress::Progress;
+pub use progress::ProgressView;
 pub use terminal::give_back;
 
 /// Shared by the run and the view's thread.

@@ -20,15 +20,15 @@ use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Output {
     Terminal,
     Pipe,
     Quiet,
 }
 
 /// The view.
-pub struct Progress {
-    kind: Kind,
+pub struct ProgressView {
+    kind: Output,
     /// The current step, on a terminal.
     bar: Mutex<Option<ProgressBar>>,
     load: Mutex<LoadView>,
@@ -40,14 +40,14 @@ pub struct Progress {
     live: Mutex<Option<Live>>,
 }
 
-impl Progress {
+impl ProgressView {
     /// Returns a view that fits standard error and `quiet`.
     #[must_use]
     pub fn new(quiet: bool) -> Self {
         let kind = match (quiet, std::io::stderr().is_terminal()) {
-            (true, _) => Kind::Quiet,
-            (false, true) => Kind::Terminal,
-            (false, false) => Kind::Pipe,
+            (true, _) => Output::Quiet,
+            (false, true) => Output::Terminal,
+            (false, false) => Output::Pipe,
         };
         let load = Mutex::new(LoadView::new(0, 0));
         let length_s = Mutex::default();
@@ -57,7 +57,7 @@ impl Progress {
     /// Returns the same view, with runs on the full screen if the terminal allows it.
     #[must_use]
     pub fn full_screen(self, wanted: bool) -> Self {
-        Self { full_screen: wanted && self.kind == Kind::Terminal, ..self }
+        Self { full_screen: wanted && self.kind == Output::Terminal, ..self }
     }
 
     /// Starts the view of a drive, before the clients connect.
@@ -110,7 +110,7 @@ impl Progress {
 
     /// Shows an interval of the run.
     fn interval(&self, interval: &Interval) {
-        if self.kind == Kind::Quiet || interval.seconds() < 0.05 {
+        if self.kind == Output::Quiet || interval.seconds() < 0.05 {
             return;
         }
         let all = interval.part.all();
@@ -126,16 +126,16 @@ impl Progress {
         let at = interval.end_ns as f64 / 1e9;
         let tps = units::rate(interval.tps());
         match self.kind {
-            Kind::Terminal => {
+            Output::Terminal => {
                 let whole = locked(&self.length_s).map(|length_s| (length_s * 10.0) as u64);
                 let text = format!("{at:.0} s{phase}, {tps} tps{latency}, {} failed", all.failures());
                 self.show(whole.map(|whole| ((at * 10.0) as u64, whole)), text);
             }
-            Kind::Pipe => {
+            Output::Pipe => {
                 let line = format!("progress: {at:.1} s{phase}, {tps} tps{latency}, {} failed", all.failures());
                 drop(writeln!(std::io::stderr(), "{line}"));
             }
-            Kind::Quiet => {}
+            Output::Quiet => {}
         }
     }
 
@@ -151,13 +151,13 @@ impl Progress {
     }
 }
 
-impl EventSink for Progress {
+impl EventSink for ProgressView {
     fn event(&self, event: &Event<'_>) {
-        let is_terminal = self.kind == Kind::Terminal;
+        let is_terminal = self.kind == Output::Terminal;
         match *event {
             Event::Ended => self.end(),
             Event::DriveBegins { plan, transactions } => self.drive_begins(plan, transactions),
-            Event::Note { .. } if self.kind == Kind::Quiet => {}
+            Event::Note { .. } if self.kind == Output::Quiet => {}
             // The full-screen view shows everything else.
             _ if self.to_view(event) => {}
             Event::Note { text } => self.line(text),
@@ -173,9 +173,9 @@ impl EventSink for Progress {
                 self.show(Some(far), format!("{connected} of {connections} clients connected"));
             }
             Event::LoadPhase { phase } => match self.kind {
-                Kind::Quiet => {}
-                Kind::Terminal => self.show(None, format!("load: {phase}")),
-                Kind::Pipe => drop(writeln!(std::io::stderr(), "load: {}", TerminalText(phase))),
+                Output::Quiet => {}
+                Output::Terminal => self.show(None, format!("load: {phase}")),
+                Output::Pipe => drop(writeln!(std::io::stderr(), "load: {}", TerminalText(phase))),
             },
             Event::LoadBegins { rows_expected, rows_kept } => self.load_begins(rows_expected, rows_kept),
             Event::LoadRows { table, rows } => self.loaded(table, rows),

@@ -11,7 +11,7 @@ use ratatui::Terminal;
 use ratatui::layout::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::draw::{self, Look};
+use super::draw::{self, DrawOptions};
 use super::keys::{Key, Keys};
 use super::screen::Screen;
 use super::signals::Stops;
@@ -48,7 +48,7 @@ impl View {
         let shared = Arc::clone(&self.shared);
         let _leave = Leave(&shared);
         let Ok(mut canvas) = Terminal::new(Screen::new(Size::ZERO));
-        let (mut keys, mut look) = (Keys::default(), Look { colour: self.colour, ..Look::default() });
+        let (mut keys, mut look) = (Keys::default(), DrawOptions { colour: self.colour, ..DrawOptions::default() });
         let mut drawn = None;
         while !shared.ended.load(Ordering::Acquire) {
             if self.stops.handle() {

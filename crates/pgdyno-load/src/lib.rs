@@ -48,7 +48,7 @@ pub use fresh::{CopyMethod, Fresh, FreshError, Template, is_copy_name};
 pub use load::apart::place_routines;
 pub use load::cost::ServerSettings;
 pub use load::loading::{LoadOptions, RESUMABLE_BYTES};
-pub use load::progress::{Phase, Progress};
+pub use load::progress::{LoadProgress, Phase};
 pub use load::queue::help;
 pub use load::report::{LoadReport, PhaseReport, TableReport};
 pub use load::routines::refresh_routines;

@@ -26,7 +26,7 @@ use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::admit::admit;
 use crate::load::cost::ServerSettings;
-use crate::load::loaders::Work;
+use crate::load::loaders::LoaderWork;
 use crate::load::loading::{Load, LoadOptions, is_resumable};
 use crate::load::plan::{Conditions, FillPlan};
 use crate::load::prepare::Prepared;
@@ -34,7 +34,7 @@ use crate::load::queue::Queue;
 use crate::session::Session;
 use crate::state::fate::Remains;
 use crate::state::{relations, stamp};
-use crate::{LoadError, LoadReport, Phase, Progress, Stamp, steps};
+use crate::{LoadError, LoadProgress, LoadReport, Phase, Stamp, steps};
 
 /// Other machines that help with a load.
 pub trait Shared: Sync {
@@ -67,7 +67,7 @@ pub fn load(
     data: &dyn DataSet,
     caps: &Capabilities,
     how: &LoadOptions,
-    progress: &(dyn Fn(&Progress<'_>) + Sync),
+    progress: &(dyn Fn(&LoadProgress<'_>) + Sync),
     stop: &Stop,
     shared: Option<&dyn Shared>,
 ) -> Result<LoadReport, LoadError> {
@@ -129,14 +129,14 @@ pub fn load(
         let Prepared { schema, found } = load.phase(Phase::Prepare, |load| load.prepare(&mut control, &stamp))?;
         ledger_begun.store(load.ledger.is_some(), Ordering::Relaxed);
         let rows_kept = found.far.rows;
-        progress(&Progress::Plan {
+        progress(&LoadProgress::Plan {
             tables: tables.len(),
             rows_expected: tables.iter().map(|table| table.rows.expected()).sum(),
             rows_kept,
             loaders,
         });
         if let Some(way) = &way {
-            progress(&Progress::Way(way));
+            progress(&LoadProgress::Way(way));
         }
         let plan = FillPlan {
             // A load that is resumed has a ledger, whatever its options are.
@@ -149,7 +149,7 @@ pub fn load(
         };
         let plan = if let (Some(shared), Some(ledger)) = (shared, &load.ledger.clone()) {
             let found = load.phase(Phase::Rows, |load| {
-                Work::new(&tables, loaders, &plan, &halt, progress).create_split(&mut sessions)?;
+                LoaderWork::new(&tables, loaders, &plan, &halt, progress).create_split(&mut sessions)?;
                 let queue = Queue::new(&tables, ledger, &halt, progress);
                 let mut schedule = plan.schedule(&tables, loaders);
                 queue.put(&mut sessions[0], &mut schedule)?;
@@ -162,7 +162,7 @@ pub fn load(
         } else {
             plan
         };
-        let work = Work::new(&tables, loaders, &plan, &halt, progress);
+        let work = LoaderWork::new(&tables, loaders, &plan, &halt, progress);
         // Its session holds the load's lock, and has nothing to do until all rows are there.
         let (filled, spans) = looking_in(|| control.look_in(), || work.run(&mut sessions))?;
         drop(sessions);

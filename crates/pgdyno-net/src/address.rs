@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
-use crate::host::{DEFAULT_SOCKET_DIRS, Host, Place, socket_path};
+use crate::host::{DEFAULT_SOCKET_DIRS, Host, HostPlace, socket_path};
 use crate::interrupt::POLL_INTERVAL;
 use crate::keepalive::Keepalive;
 use crate::transport::Socket;
@@ -26,12 +26,12 @@ impl Address {
     /// Returns all addresses of a host, in the order in which they are tried.
     pub(crate) fn all_of(host: &Host, interrupter: Option<&Interrupter>) -> io::Result<Vec<Self>> {
         Ok(match &host.place {
-            Place::DefaultSocket => {
+            HostPlace::DefaultSocket => {
                 DEFAULT_SOCKET_DIRS.iter().map(|dir| Self::Unix(socket_path(dir, host.port))).collect()
             }
-            Place::Socket(dir) => vec![Self::Unix(socket_path(dir, host.port))],
-            Place::Tcp { addr: Some(addr), .. } => vec![Self::Tcp((*addr, host.port).into())],
-            Place::Tcp { name, addr: None } => {
+            HostPlace::Socket(dir) => vec![Self::Unix(socket_path(dir, host.port))],
+            HostPlace::Tcp { addr: Some(addr), .. } => vec![Self::Tcp((*addr, host.port).into())],
+            HostPlace::Tcp { name, addr: None } => {
                 let (name, port) = (name.clone(), host.port);
                 let look_up = move || Ok((name.as_str(), port).to_socket_addrs()?.map(Self::Tcp).collect());
                 return match interrupter {

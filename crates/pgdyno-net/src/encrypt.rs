@@ -5,7 +5,7 @@ use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, Error};
 
 use crate::address::Address;
-use crate::host::{Host, Place};
+use crate::host::{Host, HostPlace};
 use crate::startup::{Attempt, StartupError, excerpt};
 use crate::tls::{DialError, Dialed, Dialer, SslMode, TlsSettings, end_point_hash};
 use crate::transport::{Socket, Transport};
@@ -50,7 +50,7 @@ pub(crate) fn dialer(
     address: &Address,
     attempt: &Attempt<'_>,
 ) -> Result<Option<Dialer>, ConnectError> {
-    let (Address::Tcp(ip), Place::Tcp { name, .. }) = (address, &host.place) else {
+    let (Address::Tcp(ip), HostPlace::Tcp { name, .. }) = (address, &host.place) else {
         return Ok(None);
     };
     let config = settings

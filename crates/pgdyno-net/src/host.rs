@@ -13,7 +13,7 @@ pub(crate) const DEFAULT_SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"
 
 /// Location of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum HostPlace {
     /// The default socket directories.
     DefaultSocket,
     /// A socket in this directory; a leading `@` is the abstract namespace.
@@ -25,7 +25,7 @@ pub(crate) enum Place {
 /// A server to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    pub(crate) place: Place,
+    pub(crate) place: HostPlace,
     pub(crate) port: u16,
 }
 
@@ -33,16 +33,16 @@ impl Host {
     /// Returns it as libpq shows it: a socket directory, a name or an address.
     pub(crate) fn name(&self) -> &str {
         match &self.place {
-            Place::DefaultSocket => DEFAULT_SOCKET_DIRS[0],
-            Place::Socket(dir) => dir,
-            Place::Tcp { name, .. } => name,
+            HostPlace::DefaultSocket => DEFAULT_SOCKET_DIRS[0],
+            HostPlace::Socket(dir) => dir,
+            HostPlace::Tcp { name, .. } => name,
         }
     }
 
     /// Returns the address that was given beside its name; empty without one.
     pub(crate) fn given_address(&self) -> String {
         match &self.place {
-            Place::Tcp { name, addr: Some(addr) } if addr.to_string() != *name => addr.to_string(),
+            HostPlace::Tcp { name, addr: Some(addr) } if addr.to_string() != *name => addr.to_string(),
             _ => String::new(),
         }
     }
@@ -50,19 +50,19 @@ impl Host {
     /// Returns its name in the password file.
     pub(crate) fn passfile_name(&self) -> &str {
         match &self.place {
-            Place::DefaultSocket => "localhost",
-            Place::Socket(dir) if DEFAULT_SOCKET_DIRS.contains(&dir.as_str()) => "localhost",
-            Place::Socket(dir) => dir,
-            Place::Tcp { name, .. } => name,
+            HostPlace::DefaultSocket => "localhost",
+            HostPlace::Socket(dir) if DEFAULT_SOCKET_DIRS.contains(&dir.as_str()) => "localhost",
+            HostPlace::Socket(dir) => dir,
+            HostPlace::Tcp { name, .. } => name,
         }
     }
 
     /// Returns its name in messages: `name:port`, or the socket.
     pub(crate) fn describe(&self) -> String {
         match &self.place {
-            Place::Tcp { name, .. } if name.contains(':') => format!("[{name}]:{}", self.port),
-            Place::Tcp { name, .. } => format!("{name}:{}", self.port),
-            Place::DefaultSocket | Place::Socket(_) => socket_path(self.name(), self.port),
+            HostPlace::Tcp { name, .. } if name.contains(':') => format!("[{name}]:{}", self.port),
+            HostPlace::Tcp { name, .. } => format!("{name}:{}", self.port),
+            HostPlace::DefaultSocket | HostPlace::Socket(_) => socket_path(self.name(), self.port),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn hosts(values: &Values) -> Result<Vec<Host>, ConninfoError> {
         .collect()
 }
 
-fn place(name: &str, addr: &str) -> Result<Place, ConninfoError> {
+fn place(name: &str, addr: &str) -> Result<HostPlace, ConninfoError> {
     let addr: Option<IpAddr> = match addr {
         "" => None,
         text => Some(text.parse().map_err(|_| ConninfoError::Invalid {
@@ -103,10 +103,10 @@ fn place(name: &str, addr: &str) -> Result<Place, ConninfoError> {
         })?),
     };
     Ok(match (name, addr) {
-        ("", None) => Place::DefaultSocket,
-        ("", Some(addr)) => Place::Tcp { name: addr.to_string(), addr: Some(addr) },
-        (dir, None) if dir.starts_with(['/', '@']) => Place::Socket(dir.to_owned()),
-        (name, addr) => Place::Tcp { name: name.to_owned(), addr },
+        ("", None) => HostPlace::DefaultSocket,
+        ("", Some(addr)) => HostPlace::Tcp { name: addr.to_string(), addr: Some(addr) },
+        (dir, None) if dir.starts_with(['/', '@']) => HostPlace::Socket(dir.to_owned()),
+        (name, addr) => HostPlace::Tcp { name: name.to_owned(), addr },
     })
 }
 

@@ -10,7 +10,7 @@ use pgdyno_wire::auth::{BindingPolicy, Method};
 
 use crate::address::Address;
 use crate::conninfo::{self, PassFile, Values};
-use crate::host::{self, Host, Passwords, Place};
+use crate::host::{self, Host, HostPlace, Passwords};
 use crate::keepalive::Keepalive;
 use crate::tls::TlsSettings;
 use crate::{ConninfoError, Env, Interrupter, Peer, Secret, TargetAddress, TargetSessionAttrs};
@@ -121,7 +121,7 @@ impl ConnectOptions {
     #[must_use]
     pub fn for_socket(directory: &Path, port: u16, user: &str, dbname: &str) -> Self {
         Self {
-            hosts: vec![Host { place: Place::Socket(directory.to_string_lossy().into_owned()), port }],
+            hosts: vec![Host { place: HostPlace::Socket(directory.to_string_lossy().into_owned()), port }],
             load_balance: false,
             target: TargetSessionAttrs::Any,
             user: user.to_owned(),
@@ -161,7 +161,7 @@ impl ConnectOptions {
     /// file. The host is given up after `timeout`.
     #[must_use]
     pub fn with_server(&self, host: &str, port: u16, timeout: Duration) -> Self {
-        let place = Place::Tcp { name: host.to_owned(), addr: None };
+        let place = HostPlace::Tcp { name: host.to_owned(), addr: None };
         Self { hosts: vec![Host { place, port }], connect_timeout: Some(timeout), ..self.clone() }
     }
 
@@ -300,8 +300,8 @@ impl ConnectOptions {
     /// Returns options for a second session on the server of a connection, without reports of its own.
     pub(crate) fn beside(&self, peer: &Peer, address: &Address) -> Self {
         let place = match address {
-            Address::Unix(_) => Place::Socket(peer.host().to_owned()),
-            Address::Tcp(address) => Place::Tcp { name: peer.host().to_owned(), addr: Some(address.ip()) },
+            Address::Unix(_) => HostPlace::Socket(peer.host().to_owned()),
+            Address::Tcp(address) => HostPlace::Tcp { name: peer.host().to_owned(), addr: Some(address.ip()) },
         };
         let hosts = vec![Host { place, port: peer.port() }];
         Self { hosts, load_balance: false, target: TargetSessionAttrs::Any, lookout: None, ..self.clone() }
@@ -334,9 +334,9 @@ impl ConnectOptions {
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.hosts.iter().all(|host| match &host.place {
-            Place::DefaultSocket | Place::Socket(_) => true,
-            Place::Tcp { addr: Some(ip), .. } => ip.is_loopback(),
-            Place::Tcp { name, addr: None } => {
+            HostPlace::DefaultSocket | HostPlace::Socket(_) => true,
+            HostPlace::Tcp { addr: Some(ip), .. } => ip.is_loopback(),
+            HostPlace::Tcp { name, addr: None } => {
                 name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
             }
         })

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::address::Address;
-use crate::host::{Host, Place};
+use crate::host::{Host, HostPlace};
 
 /// The server of an attempt. Shown as `host:port` or as the socket's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Peer {
             },
             Address::Tcp(address) => {
                 let (name, looked_up) = match &host.place {
-                    Place::Tcp { addr: Some(given), .. } => (given.to_string(), None),
+                    HostPlace::Tcp { addr: Some(given), .. } => (given.to_string(), None),
                     _ => (host.name().to_owned(), Some(address.ip())),
                 };
                 let looked_up = looked_up.filter(|ip| ip.to_string() != name);
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_looked_up_address_is_reported_and_a_given_one_is_not_repeated() {
         let tcp = |name: &str, addr: Option<&str>| {
-            let place = Place::Tcp { name: name.to_owned(), addr: addr.map(|a| a.parse().unwrap()) };
+            let place = HostPlace::Tcp { name: name.to_owned(), addr: addr.map(|a| a.parse().unwrap()) };
             let peer = Peer::new(&Host { place, port: 7 }, &Address::Tcp("127.0.0.1:7".parse().unwrap()));
             (peer.to_string(), peer.in_libpq_words())
         };
@@ -96,7 +96,7 @@ mod tests {
         ] {
             assert_eq!(tcp(name, addr), (shown.to_owned(), words.to_owned()));
         }
-        let host = Host { place: Place::Socket("/tmp".to_owned()), port: 7 };
+        let host = Host { place: HostPlace::Socket("/tmp".to_owned()), port: 7 };
         let peer = Peer::new(&host, &Address::Unix("/tmp/.s.PGSQL.7".to_owned()));
         assert_eq!(peer.in_libpq_words(), "on socket \"/tmp/.s.PGSQL.7\"");
         assert_eq!((peer.host(), peer.port()), ("/tmp", 7));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use pgdyno_wire::auth::{AuthError, Authenticator, Binding, Progress};
+use pgdyno_wire::auth::{AuthError, AuthProgress, Authenticator, Binding};
 use pgdyno_wire::backend::{self, Message, ServerMessage};
 use pgdyno_wire::frontend;
 
@@ -108,8 +108,8 @@ impl Attempt<'_> {
             allowance.spend(&message);
             match message.tag {
                 b'R' if before_auth => match auth.answer_while(message.body, &mut out, &mut go_on) {
-                    Ok(Progress::Continue) => {}
-                    Ok(Progress::Done) => {
+                    Ok(AuthProgress::Continue) => {}
+                    Ok(AuthProgress::Done) => {
                         allowance.authenticated = true;
                         started.channel_bound = auth.is_channel_bound();
                     }

@@ -13,11 +13,11 @@ const EACH: Duration = Duration::from_secs(60);
 const STATEMENT_CHARS: usize = 60;
 
 /// Looks at a statement that has taken so long, for the first time or again.
-pub(crate) type Look = Box<dyn Fn(&str, Duration, bool) + Send + Sync>;
+pub(crate) type OnLongWait = Box<dyn Fn(&str, Duration, bool) + Send + Sync>;
 
 /// Looks at the statement of one connection while it takes long.
 pub(crate) struct Vigil {
-    look: Look,
+    look: OnLongWait,
     statement: String,
     began: Instant,
     /// Number of looks so far.
@@ -32,7 +32,7 @@ impl fmt::Debug for Vigil {
 }
 
 impl Vigil {
-    pub(crate) fn new(look: Look) -> Self {
+    pub(crate) fn new(look: OnLongWait) -> Self {
         Self { look, statement: String::new(), began: Instant::now(), looks: 0, next: Deadline::NEVER }
     }
 

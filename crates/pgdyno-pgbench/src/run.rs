@@ -197,7 +197,7 @@ fn drive(
     observer: &mut dyn BenchmarkObserver,
 ) -> Result<RunOutcome, Failure> {
     let spec = spec(options);
-    let mut progress = Progress { options, last: Snapshot::default(), now: Snapshot::default(), start_us: 0 };
+    let mut progress = ProgressReport { options, last: Snapshot::default(), now: Snapshot::default(), start_us: 0 };
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
@@ -259,14 +259,14 @@ fn say(note: &Note, io: &mut Io<'_>) {
 }
 
 /// Prints the lines of `--progress`.
-struct Progress<'a> {
+struct ProgressReport<'a> {
     options: &'a RunOptions,
     last: Snapshot,
     now: Snapshot,
     start_us: i64,
 }
 
-impl Progress<'_> {
+impl ProgressReport<'_> {
     fn interval(&mut self, interval: &pgdyno_measure::Interval, io: &mut Io<'_>) {
         let accounting = accounting(self.options);
         for txn in &interval.part.txns {

@@ -11,7 +11,7 @@ mod text;
 mod two_sides;
 pub(crate) mod words;
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
@@ -262,7 +262,7 @@ fn sort_out(runs: Vec<Run>) -> (Vec<Run>, Vec<(String, String)>) {
 }
 
 /// Renders a comparison.
-pub type Render = fn(&Comparison, Look, &mut dyn Write) -> io::Result<()>;
+pub type Render = fn(&Comparison, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] =

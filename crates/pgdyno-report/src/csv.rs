@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
 use pgdyno_results::{LatencyRecord, RunRecord, Summary, TransactionRecord};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 
 use crate::latency_table::PERCENTILES;
 
-pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let by_group = if record.stages.is_empty() { "" } else { ",stage,group" };
     writeln!(
         out,

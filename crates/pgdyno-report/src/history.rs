@@ -6,7 +6,7 @@ pub(crate) mod json;
 mod series;
 mod text;
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -306,7 +306,7 @@ pub fn before(records: &[&RunRecord], id: &str) -> Option<String> {
 }
 
 /// Renders histories.
-pub type Render = fn(&Histories, Look, &mut dyn Write) -> io::Result<()>;
+pub type Render = fn(&Histories, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];

@@ -41,7 +41,7 @@ mod tables;
 mod thin;
 mod watched;
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
 use pgdyno_results::{Metric, RunRecord, Samples, Timeline};
@@ -161,7 +161,7 @@ pub fn write_scaling(of: &Scaling, mut runs: Vec<ReportRun>, out: &mut dyn Write
 }
 
 /// Writes the page of a record alone: its charts show the intervals in the record.
-pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     write(&[ReportRun::new(record.clone(), Timeline::of_record(record))], out)
 }
 
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_record_alone_is_a_page_that_lets_nothing_out() {
         let mut bytes = Vec::new();
-        crate::format("html").unwrap()(&record(), Look::default(), &mut bytes).unwrap();
+        crate::format("html").unwrap()(&record(), TextStyle::default(), &mut bytes).unwrap();
         let page = String::from_utf8(bytes).unwrap();
         assert_eq!(page, super::tests::page(&[ReportRun::new(record(), Timeline::default())]));
         assert!(page.contains("content=\"default-src &#39;none&#39;; script-src &#39;sha256-"));

@@ -46,7 +46,7 @@ mod ycsb;
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 
 pub use recipe::{recipe, recipes};
 
@@ -60,7 +60,7 @@ pub(crate) enum Extent {
 }
 
 /// Renders a record.
-pub type Render = fn(&RunRecord, Look, &mut dyn Write) -> io::Result<()>;
+pub type Render = fn(&RunRecord, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] = &[

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_untrusted::MarkdownText;
 
 use crate::Extent;
@@ -17,7 +17,7 @@ use crate::metric::headline;
 use crate::rules;
 use crate::{cost, cycle, trust};
 
-pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", MarkdownText(&record.id))?;
     writeln!(out, "{} — **{}**\n", MarkdownText(&line_of_server(record)), record.status.name())?;
     if let Some(line) = line_of_place(record) {

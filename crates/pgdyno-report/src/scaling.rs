@@ -6,7 +6,7 @@ pub(crate) mod json;
 pub(crate) mod svg;
 mod table;
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
 pub use axis::Axis;
@@ -88,7 +88,7 @@ pub fn scaling(records: Vec<RunRecord>, axis: &Axis, metric: Option<&str>) -> Re
         }
     }
     let metric = chosen(metric, || counted.iter())?;
-    let mut groups: Vec<(axis::Place, Vec<f64>)> = Vec::new();
+    let mut groups: Vec<(axis::AxisPoint, Vec<f64>)> = Vec::new();
     let mut placed = Vec::new();
     for record in counted {
         let value = metric.value(&record).ok_or_else(|| format!("has no {}", metric.name()));
@@ -127,11 +127,11 @@ fn refusal(record: &RunRecord, counted: &[RunRecord]) -> Option<String> {
     }
 }
 
-fn points(groups: &[(axis::Place, Vec<f64>)], axis: &Axis, metric: &Metric) -> Vec<Point> {
+fn points(groups: &[(axis::AxisPoint, Vec<f64>)], axis: &Axis, metric: &Metric) -> Vec<Point> {
     let numbers = axis.is_proportional() && groups.iter().all(|(place, _)| place.at.is_some()) && !metric.is_latency();
     let first = groups.first().map(|(place, values)| (place.at.unwrap_or(1.0), mean(values)));
     let (first_at, first_mean) = first.unwrap_or((1.0, 1.0));
-    let point = |(place, values): &(axis::Place, Vec<f64>)| Point {
+    let point = |(place, values): &(axis::AxisPoint, Vec<f64>)| Point {
         label: place.label.clone(),
         at: place.at,
         runs: values.len(),
@@ -173,7 +173,7 @@ fn notes(records: &[RunRecord], axis: &Axis, points: &[Point]) -> Vec<String> {
 }
 
 /// Renders a scaling.
-pub type Render = fn(&Scaling, Look, &mut dyn Write) -> io::Result<()>;
+pub type Render = fn(&Scaling, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] = &[

@@ -1,7 +1,7 @@
 //! JSON Schemas of records and forms, made from the types. The files in `schemas/v1` are what [`all`] returns; a test holds them, and
 //! validates what the program writes.
 
-use pgdyno_results::table::{Column, EXPORT, Kind};
+use pgdyno_results::table::{CellKind, Column, EXPORT};
 use pgdyno_results::{AbRecord, FrontierRecord, RunRecord, SearchRecord};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -51,14 +51,14 @@ pub fn all() -> Vec<(&'static str, Value)> {
 fn export() -> Value {
     let property = |column: &Column| {
         let kind = match column.kind {
-            Kind::Text | Kind::Time => "string",
-            Kind::Count => "integer",
-            Kind::Number(_) => "number",
-            Kind::Flag => "boolean",
-            Kind::Json => "object",
+            CellKind::Text | CellKind::Time => "string",
+            CellKind::Count => "integer",
+            CellKind::Number(_) => "number",
+            CellKind::Flag => "boolean",
+            CellKind::Json => "object",
         };
         let mut property = json!({ "type": [kind, "null"] });
-        if column.kind == Kind::Time {
+        if column.kind == CellKind::Time {
             property["format"] = "date-time".into();
         }
         (column.name.to_owned(), property)

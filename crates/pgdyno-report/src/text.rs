@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use pgdyno_plan::Rate;
 use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Trust};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::{bytes, count, duration, percent, rate};
 use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
@@ -28,7 +28,7 @@ const SHARE: usize = 8;
 /// Columns of a cause and its evidence.
 const CAUSE: usize = COLUMNS - LABEL - SHARE;
 
-pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(record: &RunRecord, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     heading(record, &paint, out)?;
     guide::text(record, out)?;
@@ -312,7 +312,7 @@ mod tests {
 
     fn rendered(record: &RunRecord, verbose: bool) -> String {
         let mut out = Vec::new();
-        render(record, Look { verbose, ..Look::default() }, &mut out).unwrap();
+        render(record, TextStyle { verbose, ..TextStyle::default() }, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

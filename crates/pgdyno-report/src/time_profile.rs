@@ -6,13 +6,13 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{LatencyRecord, RunRecord};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::units::{count, grouped, ms};
 
 const COLUMNS: [&str; 10] =
     ["calls", "min ms", "avg ms", "max ms", "total ms", "p99 ms", "p95 ms", "p50 ms", "sd ms", "ratio %"];
 
-pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let Some(summary) = &record.summary else {
         return writeln!(out, "nothing was measured");
     };

@@ -6,9 +6,9 @@
 use std::io::{self, Write};
 
 use pgdyno_results::{LatencyRecord, RunRecord, TransactionRecord};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 
-pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let Some(summary) = &record.summary else {
         return writeln!(out, "nothing was measured");
     };

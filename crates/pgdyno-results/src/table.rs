@@ -12,7 +12,7 @@ mod select;
 use std::io;
 
 use cell::Cell;
-pub use cell::Kind;
+pub use cell::CellKind;
 pub use columns::{EXPORT, RESULTS};
 pub use csv::quoted;
 pub(crate) use csv::{header as csv_header, line as csv_line};
@@ -27,7 +27,7 @@ pub struct Column {
     /// Its name, with the unit last.
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: CellKind,
     of: fn(&RunRecord) -> Cell,
 }
 
@@ -69,12 +69,12 @@ mod tests {
             for record in &records {
                 let fits = match (column.of)(record) {
                     Cell::Missing => true,
-                    Cell::Text(_) => column.kind == Kind::Text,
-                    Cell::Time(_) => column.kind == Kind::Time,
-                    Cell::Count(_) => column.kind == Kind::Count,
-                    Cell::Number(_) => matches!(column.kind, Kind::Number(_)),
-                    Cell::Flag(_) => column.kind == Kind::Flag,
-                    Cell::Json(_) => column.kind == Kind::Json,
+                    Cell::Text(_) => column.kind == CellKind::Text,
+                    Cell::Time(_) => column.kind == CellKind::Time,
+                    Cell::Count(_) => column.kind == CellKind::Count,
+                    Cell::Number(_) => matches!(column.kind, CellKind::Number(_)),
+                    Cell::Flag(_) => column.kind == CellKind::Flag,
+                    Cell::Json(_) => column.kind == CellKind::Json,
                 };
                 assert!(fits, "{column:?}");
             }

@@ -23,7 +23,7 @@ pub enum Unit {
 
 /// Kind of value in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Text that identifies a row within one sample.
     Key,
     /// Other text.
@@ -46,45 +46,45 @@ pub struct Column {
     /// Name in the source's file, ending in the unit; PostgreSQL's own name where it has one.
     pub name: &'static str,
     /// Kind of value.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// SQL expressions, each with the `server_version_num` from which on it applies. The last that applies is used; `None`: the
     /// server does not have the column.
     sql: [(u32, Option<&'static str>); 3],
 }
 
 impl Column {
-    const fn new(source: &'static str, name: &'static str, kind: Kind) -> Self {
+    const fn new(source: &'static str, name: &'static str, kind: ColumnKind) -> Self {
         Self { source, name, kind, sql: [(0, Some(name)); 3] }
     }
 
     /// Returns a column of text that identifies a row within one sample.
     pub(crate) const fn key(source: &'static str, name: &'static str) -> Self {
-        Self::new(source, name, Kind::Key)
+        Self::new(source, name, ColumnKind::Key)
     }
 
     /// Returns a column of other text.
     pub(crate) const fn text(source: &'static str, name: &'static str) -> Self {
-        Self::new(source, name, Kind::Text)
+        Self::new(source, name, ColumnKind::Text)
     }
 
     /// Returns a column of the text of a statement.
     pub(crate) const fn statement(source: &'static str, name: &'static str) -> Self {
-        Self::new(source, name, Kind::Statement)
+        Self::new(source, name, ColumnKind::Statement)
     }
 
     /// Returns a column for the time of the last reset of the counters.
     pub(crate) const fn reset(source: &'static str, name: &'static str) -> Self {
-        Self::new(source, name, Kind::Reset)
+        Self::new(source, name, ColumnKind::Reset)
     }
 
     /// Returns a column for a number that goes up and down.
     pub(crate) const fn gauge(source: &'static str, name: &'static str, unit: Unit) -> Self {
-        Self::new(source, name, Kind::Gauge(unit))
+        Self::new(source, name, ColumnKind::Gauge(unit))
     }
 
     /// Returns a column for a number that only grows.
     pub(crate) const fn counter(source: &'static str, name: &'static str, unit: Unit) -> Self {
-        Self::new(source, name, Kind::Counter(unit))
+        Self::new(source, name, ColumnKind::Counter(unit))
     }
 
     /// Sets the SQL expression.
@@ -119,15 +119,15 @@ impl Column {
     #[must_use]
     pub fn unit(&self) -> Option<Unit> {
         match self.kind {
-            Kind::Gauge(unit) | Kind::Counter(unit) => Some(unit),
-            Kind::Key | Kind::Text | Kind::Statement | Kind::Reset => None,
+            ColumnKind::Gauge(unit) | ColumnKind::Counter(unit) => Some(unit),
+            ColumnKind::Key | ColumnKind::Text | ColumnKind::Statement | ColumnKind::Reset => None,
         }
     }
 
     /// Returns whether the number only grows.
     #[must_use]
     pub fn is_counter(&self) -> bool {
-        matches!(self.kind, Kind::Counter(_))
+        matches!(self.kind, ColumnKind::Counter(_))
     }
 }
 

@@ -28,7 +28,7 @@ pub mod vacuum;
 pub mod waits;
 pub mod wal;
 
-pub use column::{Column, Kind, Unit};
+pub use column::{Column, ColumnKind, Unit};
 pub use source::Source;
 use source::source;
 

@@ -164,7 +164,7 @@ fn binary(fun: Fun, a: Value, b: Value, world: &mut World<'_>) -> Result<Value, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Names, Source, parse};
+    use crate::{CommandKind, Names, Source, parse};
     use std::sync::Arc;
 
     /// Evaluates as client 0 of `pgbench --random-seed=5432 -D t=yes` does. Returns the value and the output of
@@ -184,7 +184,7 @@ mod tests {
         let mut rng = Rng::new(base.next_u64());
         variables.set_value(seed, Value::Int(base.next_u64() as i64));
         variables.set_text(text, b"yes");
-        let Kind::Set(set) = &script.commands[0].kind else { panic!("{expr}") };
+        let CommandKind::Set(set) = &script.commands[0].kind else { panic!("{expr}") };
         let mut said = Vec::new();
         let value = set.expr.eval(&mut variables, &mut rng, &mut |text| said.push(text.to_owned()));
         (value, said)
@@ -325,7 +325,7 @@ mod tests {
         let ops = |expr: &str| {
             let text = format!("\\set x {expr}");
             let script = parse(&Source { name: "-", text: text.as_bytes() }, &mut Names::new()).unwrap();
-            let Kind::Set(set) = &script.commands[0].kind else { panic!("{expr}") };
+            let CommandKind::Set(set) = &script.commands[0].kind else { panic!("{expr}") };
             (set.expr.constant(), set.expr.ops.len())
         };
         assert_eq!(ops("1 + 2 * 3 - -4"), (Some(Value::Int(11)), 1));

@@ -27,13 +27,13 @@ pub struct Command {
     /// The words of a backslash command without its backslash, as written, without expressions.
     pub words: Vec<Vec<u8>>,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: CommandKind,
 }
 
 /// Kind of a command.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum CommandKind {
     /// Sends SQL.
     Sql(Sql),
     /// `\set name expression`
@@ -144,7 +144,7 @@ impl Command {
     /// Returns true if it is SQL.
     #[must_use]
     pub fn is_sql(&self) -> bool {
-        matches!(self.kind, Kind::Sql(_))
+        matches!(self.kind, CommandKind::Sql(_))
     }
 
     /// Returns the text of reports, converted to UTF-8.
@@ -167,11 +167,11 @@ impl Command {
     #[must_use]
     pub fn name_for(&self, error: &EvalError) -> String {
         let name = match &self.kind {
-            Kind::Sql(_) => "SQL",
-            Kind::Sleep(_) => "sleep",
-            Kind::Shell(_) => "shell",
-            Kind::SetShell(_) => "setshell",
-            Kind::Set(_) if matches!(error, EvalError::InvalidName { .. }) => "set",
+            CommandKind::Sql(_) => "SQL",
+            CommandKind::Sleep(_) => "sleep",
+            CommandKind::Shell(_) => "shell",
+            CommandKind::SetShell(_) => "setshell",
+            CommandKind::Set(_) if matches!(error, EvalError::InvalidName { .. }) => "set",
             _ => return self.words.first().map(|w| String::from_utf8_lossy(w).into_owned()).unwrap_or_default(),
         };
         name.to_owned()

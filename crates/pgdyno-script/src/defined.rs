@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::functions::nearest;
 use crate::script_error::Site;
-use crate::{Collect, Kind, Script, ScriptError, Source, Sql};
+use crate::{Collect, CommandKind, Script, ScriptError, Source, Sql};
 
 /// Names that can have a value in a run, on any path.
 #[derive(Clone, Debug)]
@@ -22,9 +22,9 @@ impl Defined {
         let mut defined = Self { names: given.into_iter().map(str::to_owned).collect(), prefixes: Vec::new() };
         for command in scripts.iter().flat_map(|script| &script.commands) {
             let name = match &command.kind {
-                Kind::Set(set) => &set.name,
-                Kind::SetShell(set) => &set.name,
-                Kind::Sql(Sql { collect: Collect::Gset { prefix } | Collect::Aset { prefix }, .. }) => {
+                CommandKind::Set(set) => &set.name,
+                CommandKind::SetShell(set) => &set.name,
+                CommandKind::Sql(Sql { collect: Collect::Gset { prefix } | Collect::Aset { prefix }, .. }) => {
                     defined.prefixes.push(prefix.clone());
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! pgbench's script language (version 18), from bytes to values. No I/O and no clock: the caller reads the file,
 //! sends the SQL, sleeps and runs the shell.
 //!
-//! - [`parse`] turns a [`Source`] into a [`Script`]: a list of [`Command`]s, each of one [`Kind`];
+//! - [`parse`] turns a [`Source`] into a [`Script`]: a list of [`Command`]s, each of one [`CommandKind`];
 //! - [`Names`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
 //! - [`Expr::eval`] evaluates, [`Template::render`] fills values into SQL, [`Sleep`] and [`Shell`] describe the
 //!   caller's actions;
@@ -57,7 +57,7 @@ mod value;
 mod variables;
 
 pub use code::Expr;
-pub use commands::{Collect, Command, Kind, Script, Set, Sql};
+pub use commands::{Collect, Command, CommandKind, Script, Set, Sql};
 pub use defined::Defined;
 pub use eval_error::EvalError;
 pub use names::{Names, Slot, valid_variable_name};

@@ -6,7 +6,7 @@ use crate::calls::World;
 use crate::code::Op;
 use crate::functions::{FUNCTIONS, Fun};
 use crate::script_error::Site;
-use crate::{EvalError, Expr, Kind, Script, ScriptError, Source, Value};
+use crate::{CommandKind, EvalError, Expr, Script, ScriptError, Source, Value};
 
 impl Script {
     /// Checks the arguments of random functions that are numbers in the script.
@@ -16,8 +16,8 @@ impl Script {
     pub fn check_literals(&self, source: &Source<'_>) -> Result<(), ScriptError> {
         for command in &self.commands {
             let expr = match &command.kind {
-                Kind::Set(set) => &set.expr,
-                Kind::If { condition, .. } | Kind::Elif { condition, .. } => condition,
+                CommandKind::Set(set) => &set.expr,
+                CommandKind::If { condition, .. } | CommandKind::Elif { condition, .. } => condition,
                 _ => continue,
             };
             let Some((fun, error)) = refused(expr) else { continue };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::commands::{Collect, Command, Kind, Set};
+use crate::commands::{Collect, Command, CommandKind, Set};
 use crate::functions::nearest;
 use crate::grammar;
 use crate::names::{Names, valid_variable_name};
@@ -135,7 +135,7 @@ impl Parser<'_, '_, '_> {
         Mistake::at(end..end, message).caret(None).hint(hint)
     }
 
-    fn all(&self, kind: Kind) -> Command {
+    fn all(&self, kind: CommandKind) -> Command {
         Command {
             text: self.site.text[self.shown()].to_vec(),
             line: self.site.line,
@@ -165,7 +165,7 @@ impl Parser<'_, '_, '_> {
         Ok(Meta::Command(self.all(kind)))
     }
 
-    fn with_expression(&mut self, name: &[u8]) -> Result<Kind, ScriptError> {
+    fn with_expression(&mut self, name: &[u8]) -> Result<CommandKind, ScriptError> {
         if name == b"set" {
             match self.cursor.word() {
                 Some(word) => self.words.push(word),
@@ -181,7 +181,7 @@ impl Parser<'_, '_, '_> {
         Ok(match name {
             b"set" => {
                 let target = self.words[1].text;
-                Kind::Set(Set {
+                CommandKind::Set(Set {
                     expr,
                     name: target.into(),
                     slot: valid_variable_name(target).then(|| self.names.slot(target)),
@@ -189,8 +189,8 @@ impl Parser<'_, '_, '_> {
                 })
             }
             // The targets are set when the whole script is parsed.
-            b"if" => Kind::If { condition: expr, otherwise: 0 },
-            _ => Kind::Elif { condition: expr, otherwise: 0, end: 0 },
+            b"if" => CommandKind::If { condition: expr, otherwise: 0 },
+            _ => CommandKind::Elif { condition: expr, otherwise: 0, end: 0 },
         })
     }
 
@@ -203,16 +203,16 @@ impl Parser<'_, '_, '_> {
         Ok(if name == b"gset" { Collect::Gset { prefix } } else { Collect::Aset { prefix } })
     }
 
-    fn of_words(&mut self, name: &[u8]) -> Result<Kind, Mistake> {
+    fn of_words(&mut self, name: &[u8]) -> Result<CommandKind, Mistake> {
         let alone = match name {
-            b"sleep" => return self.sleep().map(Kind::Sleep),
-            b"setshell" => return self.set_shell().map(Kind::SetShell),
-            b"shell" => return self.shell().map(Kind::Shell),
-            b"else" => Kind::Else { end: 0 },
-            b"endif" => Kind::EndIf,
-            b"startpipeline" => Kind::StartPipeline,
-            b"syncpipeline" => Kind::SyncPipeline,
-            b"endpipeline" => Kind::EndPipeline,
+            b"sleep" => return self.sleep().map(CommandKind::Sleep),
+            b"setshell" => return self.set_shell().map(CommandKind::SetShell),
+            b"shell" => return self.shell().map(CommandKind::Shell),
+            b"else" => CommandKind::Else { end: 0 },
+            b"endif" => CommandKind::EndIf,
+            b"startpipeline" => CommandKind::StartPipeline,
+            b"syncpipeline" => CommandKind::SyncPipeline,
+            b"endpipeline" => CommandKind::EndPipeline,
             _ => {
                 let hint = match nearest(name, COMMANDS.iter().copied()) {
                     Some(nearest) => format!("did you mean \\{nearest}?"),

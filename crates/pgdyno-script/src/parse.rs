@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::commands::{Collect, Command, Kind, Script, Sql};
+use crate::commands::{Collect, Command, CommandKind, Script, Sql};
 use crate::meta::{self, Meta};
 use crate::names::Names;
 use crate::scan::{Collected, Scanner, Stop};
@@ -86,7 +86,7 @@ impl Parser<'_, '_> {
         let simple = Template::new(&found.sql, self.names);
         let extended = simple.extended();
         let sql = Sql { simple, extended, collect: Collect::Nothing, statements: found.joined + 1 };
-        self.commands.push(Command { text: first.to_vec(), line, words: Vec::new(), kind: Kind::Sql(sql) });
+        self.commands.push(Command { text: first.to_vec(), line, words: Vec::new(), kind: CommandKind::Sql(sql) });
         self.starts.push(found.start);
     }
 
@@ -103,7 +103,7 @@ impl Parser<'_, '_> {
                 self.starts.push(start);
             }
             Some(Meta::Collect(how)) => match self.commands.last_mut() {
-                Some(Command { kind: Kind::Sql(Sql { collect: collect @ Collect::Nothing, .. }), .. }) => {
+                Some(Command { kind: CommandKind::Sql(Sql { collect: collect @ Collect::Nothing, .. }), .. }) => {
                     *collect = how
                 }
                 last => {
@@ -147,7 +147,8 @@ impl Parser<'_, '_> {
             let chained = |me: &Self, chain: Option<&mut Vec<usize>>, name: &str| match chain {
                 None => Err(me.condition_error(at + 1, at, &format!("\\{name} without matching \\if"))),
                 Some(chain) => {
-                    let after = chain.last().is_some_and(|last| matches!(me.commands[*last].kind, Kind::Else { .. }));
+                    let after =
+                        chain.last().is_some_and(|last| matches!(me.commands[*last].kind, CommandKind::Else { .. }));
                     match after {
                         true => Err(me.condition_error(at + 1, at, &format!("\\{name} after \\else"))),
                         false => {
@@ -158,10 +159,10 @@ impl Parser<'_, '_> {
                 }
             };
             match self.commands[at].kind {
-                Kind::If { .. } => open.push(vec![at]),
-                Kind::Elif { .. } => chained(self, open.last_mut(), "elif")?,
-                Kind::Else { .. } => chained(self, open.last_mut(), "else")?,
-                Kind::EndIf => match open.pop() {
+                CommandKind::If { .. } => open.push(vec![at]),
+                CommandKind::Elif { .. } => chained(self, open.last_mut(), "elif")?,
+                CommandKind::Else { .. } => chained(self, open.last_mut(), "else")?,
+                CommandKind::EndIf => match open.pop() {
                     Some(chain) => self.link(&chain, at),
                     None => return Err(self.condition_error(at + 1, at, "\\endif without matching \\if")),
                 },
@@ -180,9 +181,9 @@ impl Parser<'_, '_> {
         let following = chain.iter().skip(1).copied().chain([endif]);
         for (at, next) in chain.iter().zip(following) {
             match &mut self.commands[*at].kind {
-                Kind::If { otherwise, .. } => *otherwise = next,
-                Kind::Elif { otherwise, end, .. } => (*otherwise, *end) = (next, endif),
-                Kind::Else { end } => *end = endif,
+                CommandKind::If { otherwise, .. } => *otherwise = next,
+                CommandKind::Elif { otherwise, end, .. } => (*otherwise, *end) = (next, endif),
+                CommandKind::Else { end } => *end = endif,
                 _ => {}
             }
         }
@@ -197,7 +198,7 @@ impl Script {
     /// parsed.
     pub fn check_extended(&self) -> Result<(), ScriptError> {
         for command in &self.commands {
-            let Kind::Sql(sql) = &command.kind else { continue };
+            let CommandKind::Sql(sql) = &command.kind else { continue };
             if sql.extended.params.len() > MAX_PARAMETERS {
                 let site = Site { source: &self.name, text: sql.simple.text(), line: command.line };
                 let text = String::from_utf8_lossy(sql.simple.text());

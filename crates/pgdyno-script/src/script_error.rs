@@ -58,12 +58,12 @@ struct Inner {
     pgbench: String,
     message: String,
     hint: Option<Box<str>>,
-    place: Option<Place>,
+    place: Option<ErrorPlace>,
 }
 
 /// A part of a line of a script.
 #[derive(Clone, Debug)]
-struct Place {
+struct ErrorPlace {
     /// From 1.
     line: u32,
     /// From 1, in characters.
@@ -116,12 +116,12 @@ impl Site<'_> {
         hint: Option<Box<str>>,
         span: Option<Range<usize>>,
     ) -> ScriptError {
-        let place = span.map(|span| Place::new(self.text, span));
+        let place = span.map(|span| ErrorPlace::new(self.text, span));
         ScriptError(Box::new(Inner { source: self.source.to_owned(), pgbench, message, hint, place }))
     }
 }
 
-impl Place {
+impl ErrorPlace {
     fn new(text: &[u8], span: Range<usize>) -> Self {
         let (before, rest) = text.split_at(span.start.min(text.len()));
         let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
@@ -190,7 +190,7 @@ impl fmt::Display for ScriptError {
         let Inner { source, message, hint, place, .. } = &*self.0;
         match place {
             None => write!(f, "{source}: {message}")?,
-            Some(Place { line, column, text, before, width }) => {
+            Some(ErrorPlace { line, column, text, before, width }) => {
                 let gutter = line.to_string().len();
                 let indent: String = text.chars().take(*before).map(|c| if c == '\t' { c } else { ' ' }).collect();
                 writeln!(f, "{source}:{line}:{column}: {message}")?;

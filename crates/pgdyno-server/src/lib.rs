@@ -27,7 +27,7 @@ pub use facts::probe::{
 };
 pub use facts::reads::DiskReads;
 pub use facts::room::{Limit, room};
-pub use facts::sample::{Counters, Sample, Work};
+pub use facts::sample::{Counters, Sample, ServerWork};
 pub use frame::Frame;
 pub use private::account::{Account, AccountError};
 pub use private::cache::{Cache, Entry, Keeping, WantedData};
@@ -42,7 +42,7 @@ pub use private::programs::installation::{Installation, Origin};
 pub use private::programs::portable;
 pub use private::programs::version::PgVersion;
 pub use private::programs::want::Want;
-pub use private::progress::Progress;
+pub use private::progress::StartStep;
 pub use private::server::{PasswordError, PrivateServer, SUPERUSER};
 pub use private::sizing::{Purpose, Setting};
 pub use private::space::free_bytes;

@@ -17,7 +17,7 @@ use crate::error::{CentralError, io_error};
 use crate::names::{RunName, study_path};
 use crate::rows::{Rows, StoredFile, StoredStudy, file_of, run, study};
 use crate::run_files::{DEPTH_MAX, PART_BYTES, copy, digest_of_list, hex, is_stored};
-use crate::store::Kind;
+use crate::store::StoredKind;
 
 /// The largest record, of a run or a study.
 const RECORD_BYTES_MAX: u64 = 256 << 20;
@@ -177,7 +177,8 @@ impl Copies {
     ) -> Result<bool, CentralError> {
         let there = |files: &[StoredFile]| files.iter().all(|file| is_as_stored(results, run, file));
         let is_taken = || results.kind(&RelativePath::from(run.as_name())).map(|kind| kind.is_some());
-        let differs = || CentralError::DiffersHere { kind: Kind::Run.name(), path: results.path().join(run.as_str()) };
+        let differs =
+            || CentralError::DiffersHere { kind: StoredKind::Run.name(), path: results.path().join(run.as_str()) };
         if is_taken().map_err(io_error("read", results.path()))? {
             return if there(&files(rows, run)?) { Ok(false) } else { Err(differs()) };
         }
@@ -372,7 +373,7 @@ fn remove_others(directory: &Directory, within: &str, wanted: &BTreeSet<&str>, d
 }
 
 fn damaged_file(run: &RunName, path: &str, why: String) -> CentralError {
-    CentralError::Damaged { kind: Kind::Run.name(), name: run.to_string(), path: path.to_owned(), why }
+    CentralError::Damaged { kind: StoredKind::Run.name(), name: run.to_string(), path: path.to_owned(), why }
 }
 
 fn unwritten(error: Unwritten, directory: &Directory, path: &RelativePath) -> CentralError {

@@ -28,7 +28,7 @@ pub use local::{Local, Sent};
 pub use mirror::Mirror;
 pub use names::RunName;
 pub use run_files::{LeftOut, RunFiles};
-pub use store::{Kind, Pushed, Store, Stored};
+pub use store::{Pushed, Store, Stored, StoredKind};
 pub use studies::StudyFile;
 
 /// Version of the tables. Another one is refused.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_results::{RECORD, StoreError, Study, StudyKind, find_runs, list_runs};
 
-use crate::{CentralError, Kind, LeftOut, Pushed, RunFiles, Store, StudyFile};
+use crate::{CentralError, LeftOut, Pushed, RunFiles, Store, StoredKind, StudyFile};
 
 /// Something of a results directory that can be pushed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,10 +96,10 @@ impl Local {
 
     /// Returns what it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> StoredKind {
         match self {
-            Self::Run(_) => Kind::Run,
-            Self::Study(kind, _) => Kind::Study(*kind),
+            Self::Run(_) => StoredKind::Run,
+            Self::Study(kind, _) => StoredKind::Study(*kind),
         }
     }
 

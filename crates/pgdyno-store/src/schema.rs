@@ -1,7 +1,7 @@
 //! The schema of the store: its creation, its version, and views that follow the program's columns.
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
-use pgdyno_results::table::{EXPORT, Kind};
+use pgdyno_results::table::{CellKind, EXPORT};
 use pgdyno_wire::SqlState;
 
 use crate::VERSION;
@@ -102,12 +102,12 @@ fn runs_view() -> String {
     let columns = EXPORT.iter().map(|column| {
         let name = column.name;
         let sql_type = match column.kind {
-            Kind::Text => return format!("line ->> '{name}' AS {name}"),
-            Kind::Json => return format!("line -> '{name}' AS {name}"),
-            Kind::Time => "timestamptz",
-            Kind::Count => "bigint",
-            Kind::Number(_) => "double precision",
-            Kind::Flag => "boolean",
+            CellKind::Text => return format!("line ->> '{name}' AS {name}"),
+            CellKind::Json => return format!("line -> '{name}' AS {name}"),
+            CellKind::Time => "timestamptz",
+            CellKind::Count => "bigint",
+            CellKind::Number(_) => "double precision",
+            CellKind::Flag => "boolean",
         };
         format!("(line ->> '{name}')::{sql_type} AS {name}")
     });
@@ -155,10 +155,10 @@ mod tests {
         let own = table.lines().filter_map(|line| line.trim().split_once(' ')).skip(2);
         let mut found: Vec<(&str, &str)> = own.map(|(name, rest)| (name, rest.trim_end_matches(','))).collect();
         let sql_type = |column: &IntervalColumn| match column.kind {
-            Kind::Text => "text NOT NULL",
+            CellKind::Text => "text NOT NULL",
             _ if column.name == "interval" => "int NOT NULL",
-            Kind::Number(_) if column.is_required => "double precision NOT NULL",
-            Kind::Number(_) => "double precision",
+            CellKind::Number(_) if column.is_required => "double precision NOT NULL",
+            CellKind::Number(_) => "double precision",
             _ => "bigint",
         };
         let kept = INTERVAL_COLUMNS.iter().filter(|column| column.name != "service_latency_ns_mean");

@@ -45,14 +45,14 @@ pub enum Pushed {
 
 /// What something in the store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StoredKind {
     /// A run.
     Run,
     /// An experiment, a search or a frontier.
     Study(StudyKind),
 }
 
-impl Kind {
+impl StoredKind {
     /// Returns the word in lists.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -67,7 +67,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// What it is.
-    pub kind: Kind,
+    pub kind: StoredKind,
     /// Its name.
     pub name: String,
     /// The digest of its files.
@@ -88,7 +88,7 @@ pub struct Stored {
 
 impl Stored {
     /// Reads what lists ask for: name, digest, beginning, status, workload, bytes, and when and by whom it was pushed.
-    pub(crate) fn of_row(kind: Kind, row: impl Iterator<Item = Option<String>>) -> Self {
+    pub(crate) fn of_row(kind: StoredKind, row: impl Iterator<Item = Option<String>>) -> Self {
         let mut cells = row.map(Option::unwrap_or_default);
         let mut text = || cells.next().unwrap_or_default();
         Self {
@@ -363,7 +363,7 @@ impl Store {
             utc("records.started_at"),
             utc("pushed_at"),
         );
-        Ok(self.ask(&sql)?.into_iter().map(|row| Stored::of_row(Kind::Run, row.into_iter())).collect())
+        Ok(self.ask(&sql)?.into_iter().map(|row| Stored::of_row(StoredKind::Run, row.into_iter())).collect())
     }
 
     /// Deletes the runs and studies that began longer than `seconds` ago, or only returns them where `only_list` is true.

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{CentralError, io_error};
 use crate::run_files::hex;
 use crate::schema;
-use crate::store::{Kind, PUSHES_MAX, Pushed, Store, Stored, json_literal, retain_deleted, text_literal, utc};
+use crate::store::{PUSHES_MAX, Pushed, Store, Stored, StoredKind, json_literal, retain_deleted, text_literal, utc};
 
 /// The file of a study's record.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl Store {
                     return Ok(Pushed::WasThere);
                 }
                 let ours: BTreeSet<_> = study.runs.iter().collect();
-                let goes_on = stored.kind == Kind::Study(study.kind) && runs.iter().all(|run| ours.contains(run));
+                let goes_on = stored.kind == StoredKind::Study(study.kind) && runs.iter().all(|run| ours.contains(run));
                 if !goes_on && !replace {
                     let Stored { kind, name, pushed_at, pushed_by, .. } = stored.clone();
                     return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
@@ -139,7 +139,7 @@ impl Store {
         let study = |row: Vec<Option<String>>| {
             let kind = StudyKind::named(row.first()?.as_deref()?)?;
             let runs = row.get(9)?.as_deref().and_then(|runs| serde_json::from_str(runs).ok()).unwrap_or_default();
-            Some((Stored::of_row(Kind::Study(kind), row.into_iter().skip(1)), runs))
+            Some((Stored::of_row(StoredKind::Study(kind), row.into_iter().skip(1)), runs))
         };
         // A newer program may know more kinds.
         Ok(rows.into_iter().filter_map(study).collect())

@@ -9,7 +9,7 @@ pub mod wrap;
 
 /// The look of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct TextStyle {
     /// Whether it may have colours and bold type.
     pub colour: bool,
     /// Whether it has all that is known, below the summary.

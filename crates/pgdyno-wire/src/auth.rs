@@ -124,7 +124,7 @@ pub enum AuthError {
 
 /// Action after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum AuthProgress {
     /// Send the output, if any, and wait for the next message.
     Continue,
     /// The server accepted the client.
@@ -203,7 +203,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// See [`AuthError`]. The connection is unusable then.
-    pub fn answer(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<Progress, AuthError> {
+    pub fn answer(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<AuthProgress, AuthError> {
         self.answer_while(body, out, &mut || true)
     }
 
@@ -217,7 +217,7 @@ impl Authenticator {
         body: &[u8],
         out: &mut Vec<u8>,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Progress, AuthError> {
+    ) -> Result<AuthProgress, AuthError> {
         let (kind, data) = body.split_first_chunk::<4>().ok_or(AuthError::Malformed)?;
         match (i32::from_be_bytes(*kind), &self.state) {
             (0, _) => return self.finish(),
@@ -242,7 +242,7 @@ impl Authenticator {
             (3 | 5 | 10, _) => return Err(AuthError::Malformed),
             (other, _) => return Err(AuthError::Unsupported(format!("an unknown ({other})"))),
         }
-        Ok(Progress::Continue)
+        Ok(AuthProgress::Continue)
     }
 
     /// Returns the password for a method without channel binding.
@@ -327,7 +327,7 @@ impl Authenticator {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<Progress, AuthError> {
+    fn finish(&mut self) -> Result<AuthProgress, AuthError> {
         match std::mem::replace(&mut self.state, State::Finished) {
             State::ScramFirst(_) | State::ScramFinal(_) => return Err(AuthError::Unproven),
             State::Finished => return Err(AuthError::Malformed),
@@ -337,7 +337,7 @@ impl Authenticator {
         if self.policy == BindingPolicy::Require && !self.bound {
             return Err(AuthError::NotBound("the server let us in without a SCRAM exchange"));
         }
-        Ok(Progress::Done)
+        Ok(AuthProgress::Done)
     }
 }
 
@@ -420,7 +420,7 @@ mod tests {
         let mut out = Vec::new();
         auth.answer(&request(5, &[0x2a, 0x3d, 0x8f, 0xe0]), &mut out).unwrap();
         assert_eq!(&out[5..], b"md562af4dd09bbb41884907a838a3233294\0");
-        assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(Progress::Done), "accepted");
+        assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(AuthProgress::Done), "accepted");
     }
 
     #[test]
@@ -458,7 +458,7 @@ mod tests {
             out.clear();
             auth.answer(&request(12, last.as_bytes()), &mut out).unwrap();
             assert!(out.is_empty());
-            assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(Progress::Done));
+            assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(AuthProgress::Done));
             assert_eq!(auth.is_channel_bound(), mechanism == SCRAM_PLUS);
         }
     }
@@ -507,7 +507,7 @@ mod tests {
         auth.answer(&request(11, server.first.as_bytes()), &mut out).unwrap();
         let last = server.finish(&out[5..], b"");
         auth.answer(&request(12, last.as_bytes()), &mut out).unwrap();
-        assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(Progress::Done));
+        assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(AuthProgress::Done));
 
         for (iterations, refusal) in [
             ("0", AuthError::Scram("the server's first message is malformed".into())),

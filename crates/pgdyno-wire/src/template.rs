@@ -9,11 +9,11 @@ pub(crate) struct Template {
     id: StmtId,
     bytes: Vec<u8>,
     /// Positions of the values, in order.
-    places: Vec<Place>,
+    places: Vec<ParamPlace>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ParamPlace {
     at: usize,
     /// Whether it is an `int8`.
     wide: bool,
@@ -31,7 +31,7 @@ impl Template {
                 ParamType::Int8 => true,
                 _ => return None,
             };
-            places.push(Place { at: at + 4, wide });
+            places.push(ParamPlace { at: at + 4, wide });
             at += if wide { 12 } else { 8 };
         }
         Some(Self { id, bytes, places })

@@ -65,7 +65,7 @@ pub use scripts::{
     Adviser, ClientMaker, Judge, Program, ProgramMaker, ScriptStatement, Scripts, ServerCount, Statements, Txn,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
-pub use stage::{Clients, Ends, Group, Results, Stage, Work, has_groups};
+pub use stage::{Clients, Ends, Group, GroupWork, Results, Stage, has_groups};
 pub use table::{
     Distribution, Maker, Partition, Partitions, ReadOnlyCall, Routine, Routines, RowCount, RowSource, Table,
 };

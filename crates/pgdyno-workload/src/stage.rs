@@ -37,12 +37,12 @@ pub struct Group {
     /// Treatment of the rows that its statements return.
     pub results: Results,
     /// Kind of its transactions.
-    pub work: Work,
+    pub work: GroupWork,
 }
 
 /// Kind of a group's transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Work {
+pub enum GroupWork {
     /// Many short ones.
     #[default]
     Transactions,
@@ -50,7 +50,7 @@ pub enum Work {
     Queries,
 }
 
-impl Work {
+impl GroupWork {
     /// Returns for each group of a stage whether the figures of the stage include it. Where large queries run beside
     /// transactions, they are those of the transactions: a sum of both would say nothing about either.
     pub fn headline(of_groups: impl Iterator<Item = Self> + Clone) -> Vec<bool> {
@@ -161,7 +161,7 @@ impl Group {
             latency_limit_ns: None,
             transactions: None,
             results: Results::Discard,
-            work: Work::Transactions,
+            work: GroupWork::Transactions,
         }
     }
 }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, ClientContext, ClientScript, Clients, Drive, Explained, Group, Growth, MARKERS, Meta, Pace, Param,
-    ParamKind, Params, Program, Results, Scripts, Stage, Txn, When, Work, Workload,
+    Capabilities, ClientContext, ClientScript, Clients, Drive, Explained, Group, GroupWork, Growth, MARKERS, Meta,
+    Pace, Param, ParamKind, Params, Program, Results, Scripts, Stage, Txn, When, Workload,
 };
 
 use crate::query_set::selection::Selection;
@@ -241,7 +241,7 @@ impl ChBenchmark {
             // A query that a standby cancelled counts as one: it is not hidden by another try.
             max_tries: Some(1),
             results: Results::Count,
-            work: Work::Queries,
+            work: GroupWork::Queries,
             ..Group::new(QUERIES_GROUP)
         };
         let transactions = || Stage::new(TRANSACTIONS_ALONE, vec![of_transactions()]);

@@ -11,7 +11,7 @@ mod steps;
 
 use std::sync::Arc;
 
-use pgdyno_workload::dist::sysbench::{Kind, Range, Shape};
+use pgdyno_workload::dist::sysbench::{RandType, Range, Shape};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Expect, Group, Maker, Meta, Params,
     Program, Routines, ScriptStatement, Scripts, ServerCount, SqlData, Table, Txn, TxnId, Workload,
@@ -60,7 +60,7 @@ struct Oltp {
     params: Params,
     layout: Layout,
     setup: Arc<Setup>,
-    kind: Kind,
+    kind: RandType,
     shape: Shape,
 }
 
@@ -79,7 +79,7 @@ impl Oltp {
                 is_pipeline: params.flag(PIPELINE.name),
             }),
             layout,
-            kind: Kind::of(params.text(RAND_TYPE.name)),
+            kind: RandType::of(params.text(RAND_TYPE.name)),
             shape: Shape {
                 iterations: params.integer(RAND_SPEC_ITER.name) as u32,
                 special_percent: params.integer(RAND_SPEC_PCT.name) as f64,

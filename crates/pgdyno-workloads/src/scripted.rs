@@ -13,7 +13,7 @@ mod words;
 
 use std::sync::{Arc, Mutex};
 
-use pgdyno_script::{Command, Defined, Kind, Names, Script, ScriptError, parse};
+use pgdyno_script::{Command, CommandKind, Defined, Names, Script, ScriptError, parse};
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
     Capabilities, ClientContext, ClientScript, Drive, Group, Meta, Params, Program, Rng, ScriptStatement, Scripts,
@@ -135,7 +135,7 @@ fn is_query(command: &Command) -> bool {
 }
 
 fn has_branches(script: &Script) -> bool {
-    script.commands.iter().any(|command| matches!(command.kind, Kind::If { .. }))
+    script.commands.iter().any(|command| matches!(command.kind, CommandKind::If { .. }))
 }
 
 fn txn(script: &Script, source: &Source) -> Txn {
@@ -225,7 +225,8 @@ impl Scripted {
         let commands = || self.scripts().iter().flat_map(|script| &script.commands);
         let scripts = Scripts {
             is_read_only: commands().all(|command| !command.is_sql() || reads::only_reads(&command.label())),
-            runs_commands: commands().any(|command| matches!(command.kind, Kind::Shell(_) | Kind::SetShell(_))),
+            runs_commands: commands()
+                .any(|command| matches!(command.kind, CommandKind::Shell(_) | CommandKind::SetShell(_))),
             ..Scripts::new(Group::ONLY, self.txns.clone(), make)
         };
         let drive = Drive::new(vec![scripts]);

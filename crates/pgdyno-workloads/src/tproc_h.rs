@@ -22,13 +22,13 @@ use std::sync::Arc;
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
     Answers, Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, DataSet, Drive, Ends,
-    Explained, Group, Maker, Measured, Meta, Metric, Oracle, Pace, Param, ParamKind, Params, Program, Results,
-    Routines, ScriptStatement, Scripts, SqlData, Stage, Statements, Table, Txn, When, Work, Workload,
+    Explained, Group, GroupWork, Maker, Measured, Meta, Metric, Oracle, Pace, Param, ParamKind, Params, Program,
+    Results, Routines, ScriptStatement, Scripts, SqlData, Stage, Statements, Table, Txn, When, Workload,
 };
 
 use crate::query_set::selection::Selection;
 use crate::query_set::{self, NAMES, QUERIES, TIMEOUT_S, limit, limit_ms, orderings};
-use refresh::{Progress, State};
+use refresh::{RefreshProgress, State};
 use scale::ScaleFactor;
 use schema::Profile;
 use stream::{Function, Ids, Query, Stream, Task};
@@ -319,7 +319,8 @@ impl DataSet for TprocH {
     fn changed(&self, changes: &str) -> Changed {
         match State::read(changes) {
             Some(state) if state != State::default() => {
-                let digests = (state.progress == Progress::Whole).then(|| digests::check(self.scale, state.pairs));
+                let digests =
+                    (state.progress == RefreshProgress::Whole).then(|| digests::check(self.scale, state.pairs));
                 let checks = std::iter::once(refresh::check(self.scale, state)).chain(digests).collect();
                 Changed { checks, repair: refresh::repair(self.scale, state) }
             }
@@ -394,7 +395,7 @@ impl TprocH {
             pace: Some(Pace::ClosedLoop),
             mode: Some(QueryMode::Simple),
             results: Results::Digest,
-            work: Work::Queries,
+            work: GroupWork::Queries,
             ..Group::new(name)
         };
         let stage = |name, clients| {
@@ -455,7 +456,8 @@ impl TprocH {
 
 impl Answers for TprocH {
     fn oracle(&self, changes: Option<&str>) -> Option<Oracle> {
-        let pairs = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?.pairs;
+        let pairs =
+            State::read(changes.unwrap_or_default()).filter(|state| state.progress == RefreshProgress::Whole)?.pairs;
         let (slow, wanted): (Vec<_>, Vec<_>) = (1..=QUERIES)
             .filter(|query| self.selection.has(*query))
             .partition(|query| self.slow_queries().contains(query));
@@ -464,7 +466,8 @@ impl Answers for TprocH {
     }
 
     fn rows_read(&self, changes: Option<&str>, in_run: bool) -> Option<String> {
-        let state = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?;
+        let state =
+            State::read(changes.unwrap_or_default()).filter(|state| state.progress == RefreshProgress::Whole)?;
         let (scale, pairs) = (self.params.text("scale"), state.pairs);
         match in_run && self.has_refresh() {
             false => Some(format!("scale {scale}, {state}")),

@@ -213,7 +213,7 @@ fn print_form(form: &impl Serialize) -> Result<()> {
 }
 
 /// Returns the look of standard output: with colours on a terminal, unless `NO_COLOR` is set.
-fn look() -> pgdyno_text::Look {
+fn look() -> pgdyno_text::TextStyle {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    pgdyno_text::Look { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
+    pgdyno_text::TextStyle { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
 }

@@ -17,7 +17,7 @@ const REPORT_S: f64 = 2.5;
 
 /// The counters at one look.
 #[derive(Clone, Copy)]
-struct Look {
+struct CheckpointSample {
     at_s: f64,
     timed: f64,
     requested: f64,
@@ -27,10 +27,10 @@ struct Look {
 }
 
 /// Reads the looks; those that lack a counter are left out.
-fn looks(table: &SampleTable) -> Vec<Look> {
+fn looks(table: &SampleTable) -> Vec<CheckpointSample> {
     let look = |(at_s, row): &(f64, Vec<String>)| {
         let number = |column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
-        Some(Look {
+        Some(CheckpointSample {
             at_s: *at_s,
             timed: number(checkpointer::NUM_TIMED)?,
             requested: number(checkpointer::NUM_REQUESTED)?,
@@ -55,7 +55,7 @@ struct Step {
 
 impl Step {
     /// None where the counters were reset in between.
-    fn between(before: &Look, now: &Look) -> Option<Self> {
+    fn between(before: &CheckpointSample, now: &CheckpointSample) -> Option<Self> {
         let worked_s = (now.worked_s - before.worked_s).max(0.0);
         let reset = now.timed < before.timed || now.requested < before.requested || now.buffers < before.buffers;
         (!reset).then_some(Self {
@@ -160,7 +160,7 @@ pub(super) fn is_complete(event: &EventRecord) -> bool {
     event.kind == KIND && !event.text.contains("not complete")
 }
 
-fn checkpoints(looks: &[Look]) -> Vec<Checkpoint> {
+fn checkpoints(looks: &[CheckpointSample]) -> Vec<Checkpoint> {
     let mut found: Vec<Checkpoint> = Vec::new();
     for step in looks.windows(2).filter_map(|pair| Step::between(&pair[0], &pair[1])) {
         let taken = match found.last_mut() {

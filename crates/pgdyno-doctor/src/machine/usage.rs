@@ -7,7 +7,7 @@ use super::files::Files;
 
 /// CPU time since the start of the machine, in ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Look {
+struct CpuTicks {
     /// Of all CPUs together.
     all: u64,
     /// Of them idle, or waiting for a disk.
@@ -42,7 +42,7 @@ impl Usage {
     }
 }
 
-fn look(files: &Files) -> Option<Look> {
+fn look(files: &Files) -> Option<CpuTicks> {
     let text = files.text("proc/stat")?;
     let mut look = total(&text)?;
     let own = std::process::id();
@@ -53,13 +53,13 @@ fn look(files: &Files) -> Option<Look> {
 }
 
 /// Returns the totals of `/proc/stat`.
-fn total(text: &str) -> Option<Look> {
+fn total(text: &str) -> Option<CpuTicks> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     // user nice system idle iowait irq softirq steal; guest time is contained in user time.
     let ticks: Vec<u64> = line.split_whitespace().take(8).map(|n| n.parse().unwrap_or_default()).collect();
     let at = |nth: usize| ticks.get(nth).copied().unwrap_or_default();
     let is_cpu = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
-    Some(Look {
+    Some(CpuTicks {
         all: ticks.iter().sum(),
         idle: at(3) + at(4),
         stolen: at(7),
@@ -78,7 +78,7 @@ fn process(line: &str) -> Option<((u32, u64), (String, u64))> {
     Some(((number.trim().parse().ok()?, *start), (name.to_owned(), user + system)))
 }
 
-fn between(before: &Look, after: &Look) -> Option<Usage> {
+fn between(before: &CpuTicks, after: &CpuTicks) -> Option<Usage> {
     let all = after.all.saturating_sub(before.all);
     if all == 0 || after.cpus == 0 {
         return None;

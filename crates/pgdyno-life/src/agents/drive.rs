@@ -8,7 +8,7 @@ use pgdyno_measure::{Delays, GroupInterval, Merger, Phase, Phases, Shape, StageP
 use pgdyno_meet::{JobEnd, MemberEnd, News};
 use pgdyno_results::{ClientRecord, DriverRecord, DriverStageRecord, Execution};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Drive, Note, Stage, Work};
+use pgdyno_workload::{Drive, GroupWork, Note, Stage};
 
 use super::task::{self, Batch, DriveTask, Drove, Task};
 use super::team::TeamMessage;
@@ -310,7 +310,7 @@ impl<'a> StageLoop<'a> {
 impl Intake {
     fn new(stage: &StageOfTeam<'_>) -> Self {
         let sources: Vec<usize> = stage.threads.iter().copied().filter(|threads| *threads > 0).collect();
-        let headline = Work::headline(stage.stage.groups.iter().map(|group| group.work));
+        let headline = GroupWork::headline(stage.stage.groups.iter().map(|group| group.work));
         let of_run = Shape {
             groups: stage.stage.groups.len(),
             txns: stage.drive.txns().len(),

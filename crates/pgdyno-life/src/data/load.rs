@@ -1,6 +1,6 @@
 //! Loads data, and reports the progress.
 
-use pgdyno_load::{LoadError, LoadOptions, LoadReport, Progress as Step, ServerSettings, Shared};
+use pgdyno_load::{LoadError, LoadOptions, LoadProgress as Step, LoadReport, ServerSettings, Shared};
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
 use pgdyno_results::{LoadRecord, LoadTable};

@@ -9,7 +9,7 @@ use pgdyno_engine::{Observer, TxEnd, TxOutcome};
 use pgdyno_measure::Interval;
 use pgdyno_results::{Execution, ExecutionOutcome, write_executions};
 use pgdyno_wire::ErrorClass;
-use pgdyno_workload::{Growth, Marks, Stage, Work};
+use pgdyno_workload::{GroupWork, Growth, Marks, Stage};
 
 use super::freshness::Commits;
 use super::watch::memory::Peaks;
@@ -53,7 +53,7 @@ impl Executions {
     pub(crate) fn new(stages: &[Stage], clients: u32, txns: Vec<String>, growth: Option<Growth>) -> Option<Self> {
         let of_stage = |stage: &Stage| {
             let of_group = |group: &pgdyno_workload::Group| {
-                std::iter::repeat_n(group.work == Work::Queries, group.clients.number(clients) as usize)
+                std::iter::repeat_n(group.work == GroupWork::Queries, group.clients.number(clients) as usize)
             };
             StageClients { name: stage.name.to_owned(), queries: stage.groups.iter().flat_map(of_group).collect() }
         };

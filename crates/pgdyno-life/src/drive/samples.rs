@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pgdyno_net::ConnectOptions;
-use pgdyno_server::{DiskReads, Sample, Work};
+use pgdyno_server::{DiskReads, Sample, ServerWork};
 
 use super::watch::Watch;
 use crate::kept_session::KeptSession;
@@ -31,9 +31,9 @@ pub(super) struct Samples<'a> {
 /// What the server counted.
 pub(super) struct Counted {
     /// In the measured window.
-    pub(super) window: Option<Work>,
+    pub(super) window: Option<ServerWork>,
     /// From before the first client connected until after the last one left.
-    pub(super) whole: Option<Work>,
+    pub(super) whole: Option<ServerWork>,
     /// Bytes that its processes read from disks in the measured window, if known.
     pub(super) disk_reads: Option<DiskReads>,
 }
@@ -143,6 +143,6 @@ impl<'a> Samples<'a> {
     }
 }
 
-fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
+fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<ServerWork> {
     last?.since(first?)
 }

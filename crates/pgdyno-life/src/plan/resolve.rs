@@ -10,7 +10,7 @@ use pgdyno_plan::{
     QueryMode, Rate, StagePlan, TargetFacts, TargetOrder,
 };
 use pgdyno_results::admit_file;
-use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workload};
+use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, Stage, Workload};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -268,7 +268,7 @@ fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> R
     };
     let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
     let stages = &workload.drive.stages;
-    if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
+    if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == GroupWork::Queries) {
         let error =
             format!("{asked} is for queries beside transactions, and this run of {} has none", workload.meta.id);
         return failed(error, "run ch-benchmark with --streams above 0, or leave it out");

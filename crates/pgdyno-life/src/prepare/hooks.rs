@@ -39,7 +39,7 @@ pub fn run(
     env: &[(&str, String)],
     stop: &Stop,
 ) -> std::result::Result<CycleRecord, Failed> {
-    let place = Place::new(name, directory);
+    let place = HookOutput::new(name, directory);
     let attempt = || {
         let log = place.log()?;
         Ok((log.try_clone()?, log))
@@ -55,7 +55,7 @@ pub fn provision(
     env: &[(&str, String)],
     stop: &Stop,
 ) -> std::result::Result<(CycleRecord, Option<String>), Failed> {
-    let place = Place::new("provision", directory);
+    let place = HookOutput::new("provision", directory);
     let began = Instant::now();
     // A file without a name: a server that the hook starts would hold a pipe open.
     let mut output = match tempfile::tempfile() {
@@ -73,13 +73,13 @@ pub fn provision(
 }
 
 /// The files for the output of a hook.
-struct Place<'a> {
+struct HookOutput<'a> {
     name: &'a str,
     directory: &'a Path,
     file: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> HookOutput<'a> {
     fn new(name: &'a str, directory: &'a Path) -> Self {
         Self { name, directory, file: format!("hook-{name}.log") }
     }

@@ -7,7 +7,7 @@ use pgdyno_results::{
     AnalyticsRecord, Execution, ExecutionOutcome, FreshnessRecord, GroupRecord, GrowingTableRecord, QueryRecord,
     RunRecord, StreamsRecord, UnfinishedRecord,
 };
-use pgdyno_workload::{Drive, Ends, Group, Stage, Work};
+use pgdyno_workload::{Drive, Ends, Group, GroupWork, Stage};
 
 use crate::drive::executions::Kept;
 
@@ -32,7 +32,7 @@ pub(crate) fn analytics(
     let unaffected = drive.growth.map_or(&[][..], |growth| growth.unaffected);
     let stages = &drive.stages;
     let of_stage = |(nth, stage): (usize, &Stage)| {
-        let group = stage.groups.iter().find(|group| group.work == Work::Queries && stage.ends == Ends::After)?;
+        let group = stage.groups.iter().find(|group| group.work == GroupWork::Queries && stage.ends == Ends::After)?;
         let window = windows.get(nth)?;
         let streams = Streams {
             stage: stage.name,

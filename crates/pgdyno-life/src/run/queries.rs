@@ -3,7 +3,7 @@
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::Plan;
 use pgdyno_server::stat::name_of_streams;
-use pgdyno_workload::{Stage, Work, Workload};
+use pgdyno_workload::{GroupWork, Stage, Workload};
 
 use crate::target::analytics::{AnalyticsServer, with_settings};
 
@@ -32,7 +32,9 @@ pub(crate) fn options_of_queries(
 /// Returns the name of the sessions of streams, where they run beside transactions: samples tell both apart by it.
 fn session_name(plan: &Plan, workload: &Workload, options: &ConnectOptions) -> Option<String> {
     let is_mixed = |stage: &Stage| {
-        [Work::Transactions, Work::Queries].iter().all(|work| stage.groups.iter().any(|group| group.work == *work))
+        [GroupWork::Transactions, GroupWork::Queries]
+            .iter()
+            .all(|work| stage.groups.iter().any(|group| group.work == *work))
     };
     // Shared connections serve both.
     let has_own = plan.drive.connections.is_none() && workload.drive.stages.iter().any(is_mixed);

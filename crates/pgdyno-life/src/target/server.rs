@@ -10,8 +10,8 @@ use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::{Plan, TargetOrder};
 use pgdyno_results::PlaceRecord;
 use pgdyno_server::{
-    Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Progress as Start, Purpose,
-    ServerIdentity, Want, WantedData, connect_to, kept,
+    Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Purpose, ServerIdentity, StartStep, Want,
+    WantedData, connect_to, kept,
 };
 use pgdyno_workload::Workload;
 
@@ -425,13 +425,13 @@ pub fn own_program() -> Result<PathBuf> {
 }
 
 /// Tells what a start is busy with.
-pub fn starting(events: &dyn EventSink) -> impl FnMut(Start) + '_ {
+pub fn starting(events: &dyn EventSink) -> impl FnMut(StartStep) + '_ {
     |step| {
         events.note(&match step {
-            Start::Fetching { major } => format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"),
-            Start::Copying => "copying the data that an earlier run has loaded".to_owned(),
-            Start::Initialising { version } => format!("creating a private PostgreSQL {}", version.text),
-            Start::Starting { version } => format!("starting a private PostgreSQL {}", version.text),
+            StartStep::Fetching { major } => format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"),
+            StartStep::Copying => "copying the data that an earlier run has loaded".to_owned(),
+            StartStep::Initialising { version } => format!("creating a private PostgreSQL {}", version.text),
+            StartStep::Starting { version } => format!("starting a private PostgreSQL {}", version.text),
         });
     }
 }

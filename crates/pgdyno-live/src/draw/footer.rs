@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::Look;
+use super::DrawOptions;
 use super::theme::Theme;
 
-pub(super) fn draw(look: Look, area: Rect, buffer: &mut Buffer, theme: Theme) {
+pub(super) fn draw(look: DrawOptions, area: Rect, buffer: &mut Buffer, theme: Theme) {
     let mut spans = Vec::new();
     if look.paused {
         spans.push(Span::styled(" paused ", theme.notable().patch(theme.strong())));

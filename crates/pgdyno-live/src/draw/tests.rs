@@ -4,11 +4,11 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 
-use super::{Look, draw};
+use super::{DrawOptions, draw};
 use crate::model::Model;
 use crate::model::example::{begun, measuring};
 
-fn picture(model: &Model, look: Look, (width, height): (u16, u16)) -> TestBackend {
+fn picture(model: &Model, look: DrawOptions, (width, height): (u16, u16)) -> TestBackend {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
         .draw(|frame| {
@@ -20,7 +20,7 @@ fn picture(model: &Model, look: Look, (width, height): (u16, u16)) -> TestBacken
 }
 
 /// 15.6 s into the run.
-const THEN: Look = Look { now_s: 16.6, colour: false, paused: false, help: false };
+const THEN: DrawOptions = DrawOptions { now_s: 16.6, colour: false, paused: false, help: false };
 
 #[test]
 fn on_a_usual_terminal() {
@@ -46,18 +46,18 @@ fn on_one_that_is_too_small() {
 fn before_anything_has_happened() {
     let mut model = begun();
     model.connecting(5);
-    insta::assert_snapshot!(picture(&model, Look::default(), (80, 24)));
+    insta::assert_snapshot!(picture(&model, DrawOptions::default(), (80, 24)));
 }
 
 #[test]
 fn help_lies_over_it() {
-    insta::assert_snapshot!(picture(&measuring(), Look { help: true, paused: true, ..THEN }, (80, 24)));
+    insta::assert_snapshot!(picture(&measuring(), DrawOptions { help: true, paused: true, ..THEN }, (80, 24)));
 }
 
 #[test]
 fn colours_are_there_only_where_they_are_wanted() {
     let coloured = |colour| {
-        let backend = picture(&measuring(), Look { colour, ..THEN }, (80, 24));
+        let backend = picture(&measuring(), DrawOptions { colour, ..THEN }, (80, 24));
         backend.buffer().content().iter().any(|cell| (cell.fg, cell.bg) != (Color::Reset, Color::Reset))
     };
     assert!(coloured(true) && !coloured(false));
@@ -68,7 +68,7 @@ fn nothing_breaks_at_any_size() {
     let model = measuring();
     for width in (0..200).step_by(19) {
         for height in (0..60).step_by(3) {
-            picture(&model, Look { help: true, ..THEN }, (width, height));
+            picture(&model, DrawOptions { help: true, ..THEN }, (width, height));
         }
     }
 }

@@ -34,7 +34,7 @@ impl Standing {
 
 /// The state of a run, as text and as a share.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Stage {
+pub(crate) struct CurrentStep {
     /// The current step.
     pub(crate) name: &'static str,
     /// The progress as text.
@@ -45,11 +45,11 @@ pub(crate) struct Stage {
 
 impl Model {
     /// Returns the state of the run at `now_s`.
-    pub(crate) fn stage(&self, now_s: f64) -> Stage {
+    pub(crate) fn stage(&self, now_s: f64) -> CurrentStep {
         let Some(elapsed_s) = self.standing.elapsed_s(now_s) else { return self.connecting_stage() };
         if self.standing.ending {
             let far = "transactions in flight may finish; press Ctrl-C again to cancel them";
-            return Stage { name: "ending", far: far.to_owned(), share: self.share(elapsed_s) };
+            return CurrentStep { name: "ending", far: far.to_owned(), share: self.share(elapsed_s) };
         }
         let name = match self.phase(elapsed_s) {
             Phase::Ramp => "warming up",
@@ -62,14 +62,14 @@ impl Model {
             (Phase::Measure, Some(time_s)) => of(elapsed_s - self.facts.ramp_s, time_s),
             (Phase::Measure, None) => format!("{} transactions done", units::count(self.totals.ended())),
         };
-        Stage { name, far, share: self.share(elapsed_s) }
+        CurrentStep { name, far, share: self.share(elapsed_s) }
     }
 
-    fn connecting_stage(&self) -> Stage {
+    fn connecting_stage(&self) -> CurrentStep {
         let (connected, links) = (self.standing.connected, self.facts.links);
         let name = if connected < links as usize { "connecting" } else { "starting" };
         let far = format!("{} of {} clients connected", units::count(connected as u64), units::count(u64::from(links)));
-        Stage { name, far, share: (links > 0).then(|| connected as f64 / f64::from(links)) }
+        CurrentStep { name, far, share: (links > 0).then(|| connected as f64 / f64::from(links)) }
     }
 
     /// Returns the phase by the clock; with a number of transactions, that of the last interval.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 
-use super::{Kind, Progress, locked};
+use super::{Output, ProgressView, locked};
 
 /// The rows of a load, or the progress of checks.
 pub(super) struct LoadView {
@@ -34,7 +34,7 @@ impl LoadView {
 /// Minimum time between two lines about a load on a pipe.
 const PIPE_PAUSE: Duration = Duration::from_secs(1);
 
-impl Progress {
+impl ProgressView {
     /// Sets a table's number of rows.
     pub(super) fn loaded(&self, table: &str, rows: u64) {
         let mut view = self.load_view();
@@ -55,12 +55,12 @@ impl Progress {
     /// Shows frequent changes: immediately on a terminal, at intervals on a pipe.
     fn tell(&self, view: &mut LoadView, far: (u64, u64), what: &str, text: String) {
         match self.kind {
-            Kind::Terminal => self.show(Some(far), text),
-            Kind::Pipe if view.printed.elapsed() >= PIPE_PAUSE => {
+            Output::Terminal => self.show(Some(far), text),
+            Output::Pipe if view.printed.elapsed() >= PIPE_PAUSE => {
                 view.printed = Instant::now();
                 drop(writeln!(std::io::stderr(), "{what}: {}", TerminalText(&text)));
             }
-            Kind::Pipe | Kind::Quiet => {}
+            Output::Pipe | Output::Quiet => {}
         }
     }
 

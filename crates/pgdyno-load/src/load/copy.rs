@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pgdyno_net::{AdminError, CopyWriter, Halt};
 use pgdyno_workload::{CopyBuf, Table};
 
-use crate::Progress;
+use crate::LoadProgress;
 
 /// Size of one CopyData message. Large ones save the server 11 to 19 % of the work of one message per row; larger
 /// ones than this save no more.
@@ -36,7 +36,7 @@ pub(crate) fn send(
     writer: &mut CopyWriter<'_>,
     sent: &Sent,
     halt: &Halt<'_>,
-    progress: &(dyn Fn(&Progress<'_>) + Sync),
+    progress: &(dyn Fn(&LoadProgress<'_>) + Sync),
 ) -> Result<(), AdminError> {
     let Some(source) = &table.source else {
         return Ok(());
@@ -61,7 +61,7 @@ pub(crate) fn send(
                 writer.write(message)?;
             }
             let (rows, bytes) = (buffer.rows(), buffer.bytes().len() as u64);
-            progress(&Progress::Table {
+            progress(&LoadProgress::Table {
                 name: table.name,
                 rows: sent.rows.fetch_add(rows, Ordering::Relaxed) + rows,
                 rows_expected: table.rows.expected(),

@@ -14,18 +14,18 @@ use crate::load::plan::{FillPlan, index_statements};
 use crate::load::schedule::{Next, Schedule, Task};
 use crate::session::Session;
 use crate::state::relations;
-use crate::{LoadError, Phase, Progress};
+use crate::{LoadError, LoadProgress, Phase};
 
 /// Interval between two looks at the `Stop`, while a loader waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// State that all loaders share.
-pub(crate) struct Work<'a> {
+pub(crate) struct LoaderWork<'a> {
     pub(crate) tables: &'a [Table],
     loaders: usize,
     pub(crate) plan: &'a FillPlan,
     pub(crate) halt: &'a Halt<'a>,
-    pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    pub(crate) progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     board: Mutex<Board>,
     changed: Condvar,
     sent: Vec<Sent>,
@@ -65,13 +65,13 @@ pub(crate) struct Span {
     pub(crate) ended: Instant,
 }
 
-impl<'a> Work<'a> {
+impl<'a> LoaderWork<'a> {
     pub(crate) fn new(
         tables: &'a [Table],
         loaders: usize,
         plan: &'a FillPlan,
         halt: &'a Halt<'a>,
-        progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+        progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Self {
         let schedule = plan.schedule(tables, loaders);
         let steps = [Phase::Log, Phase::Freeze, Phase::Indexes, Phase::Analyze];
@@ -369,7 +369,7 @@ impl<'a> Work<'a> {
         if board.spans.iter().all(|span| span.phase != phase) {
             board.spans.push(Span { phase, began: now, ended: now });
             drop(board);
-            (self.progress)(&Progress::Phase(phase));
+            (self.progress)(&LoadProgress::Phase(phase));
         }
     }
 
@@ -384,7 +384,7 @@ impl<'a> Work<'a> {
         });
         drop(board);
         if let Some((phase, done, total)) = step {
-            (self.progress)(&Progress::Step { phase, done, total });
+            (self.progress)(&LoadProgress::Step { phase, done, total });
         }
     }
 

@@ -12,7 +12,7 @@ use crate::state::inventory::Inventory;
 use crate::state::ledger::{Found, Ledger};
 use crate::state::{layout, stamp};
 use crate::steps::{self, Step};
-use crate::{LoadError, LoadReport, Phase, PhaseReport, Progress, Stamp, TableReport};
+use crate::{LoadError, LoadProgress, LoadReport, Phase, PhaseReport, Stamp, TableReport};
 
 /// Loads of this estimated size and above are resumable. Below it, whole tables in one transaction each are faster,
 /// and starting again is cheap.
@@ -46,7 +46,7 @@ pub(crate) struct Load<'a> {
     pub(crate) caps: &'a Capabilities,
     pub(crate) how: &'a LoadOptions,
     pub(crate) tables: &'a [Table],
-    pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    pub(crate) progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     pub(crate) spans: Vec<Span>,
     pub(crate) notes: Vec<String>,
     /// The ledger, if the next load can resume this one.
@@ -61,7 +61,7 @@ impl<'a> Load<'a> {
         caps: &'a Capabilities,
         how: &'a LoadOptions,
         tables: &'a [Table],
-        progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+        progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Self {
         let unlogged = how.unlogged && !caps.distributed_tables;
         let mut notes = Vec::new();
@@ -90,7 +90,7 @@ impl<'a> Load<'a> {
         phase: Phase,
         work: impl FnOnce(&mut Self) -> Result<T, LoadError>,
     ) -> Result<T, LoadError> {
-        (self.progress)(&Progress::Phase(phase));
+        (self.progress)(&LoadProgress::Phase(phase));
         let began = Instant::now();
         let done = work(self)?;
         self.spans.push(Span { phase, began, ended: Instant::now() });
@@ -134,7 +134,7 @@ impl<'a> Load<'a> {
                 for (done, (table, sql)) in foreign_keys.iter().enumerate() {
                     control.execute(Phase::ForeignKeys, Some(*table), sql)?;
                     let (phase, total) = (Phase::ForeignKeys, foreign_keys.len());
-                    (load.progress)(&Progress::Step { phase, done: done + 1, total });
+                    (load.progress)(&LoadProgress::Step { phase, done: done + 1, total });
                 }
                 Ok(())
             })?;

@@ -14,7 +14,7 @@ use crate::state::owner;
 use crate::state::stamp::{self, command};
 use crate::state::taken;
 use crate::steps;
-use crate::{DataState, Dropped, Kept, LoadError, Owner, Phase, Progress, Stamp, Taken};
+use crate::{DataState, Dropped, Kept, LoadError, LoadProgress, Owner, Phase, Stamp, Taken};
 
 /// State at the start of a load.
 pub(crate) struct Prepared {
@@ -40,7 +40,7 @@ impl Load<'_> {
         let (schema, found, dropped) = in_transaction(control, |admin| self.clear(admin, stamp))?;
         let objects = [dropped.relations, dropped.routines].concat();
         if !objects.is_empty() {
-            (self.progress)(&Progress::Dropped(&objects.join(", ")));
+            (self.progress)(&LoadProgress::Dropped(&objects.join(", ")));
         }
         let ledger = Ledger::new(&schema, dataset);
         if let Some(found) = found {
@@ -122,7 +122,9 @@ impl Load<'_> {
             let title = |object: &Object| object.title().split('(').next().unwrap_or_default().to_owned();
             let objects = objects.iter().map(title).collect::<Vec<_>>().join(", ");
             let Owner { dataset, workload, .. } = owner;
-            (self.progress)(&Progress::Dropping(&format!("data set {dataset} of {workload}: {objects}, its stamp")));
+            (self.progress)(&LoadProgress::Dropping(&format!(
+                "data set {dataset} of {workload}: {objects}, its stamp"
+            )));
         }
         let dropped = drop_owners(admin, inventory, self.data.meta().dataset, &taken.owners)?;
         Ok((schema, None, dropped))

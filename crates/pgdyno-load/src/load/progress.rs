@@ -68,7 +68,7 @@ impl fmt::Display for Phase {
 
 /// A step of progress. Reported from several threads, and often: a viewer decides when to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress<'a> {
+pub enum LoadProgress<'a> {
     /// The work to do, reported once, before any rows.
     Plan {
         /// Tables to load.

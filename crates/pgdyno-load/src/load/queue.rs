@@ -10,7 +10,7 @@ use crate::load::loaders::copy_sql;
 use crate::load::schedule::Schedule;
 use crate::session::Session;
 use crate::state::ledger::Ledger;
-use crate::{LoadError, Phase, Progress};
+use crate::{LoadError, LoadProgress, Phase};
 
 /// Units that one statement puts into the queue.
 const AT_ONCE: usize = 1000;
@@ -22,7 +22,7 @@ pub(crate) struct Queue<'a> {
     tables: &'a [Table],
     ledger: &'a Ledger,
     halt: &'a Halt<'a>,
-    progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     sent: Vec<Sent>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Queue<'a> {
         tables: &'a [Table],
         ledger: &'a Ledger,
         halt: &'a Halt<'a>,
-        progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+        progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Self {
         Self { tables, ledger, halt, progress, sent: tables.iter().map(|_| Sent::default()).collect() }
     }
@@ -123,7 +123,7 @@ pub fn help(
     caps: &Capabilities,
     schema: &str,
     loaders: usize,
-    progress: &(dyn Fn(&Progress<'_>) + Sync),
+    progress: &(dyn Fn(&LoadProgress<'_>) + Sync),
     stop: &Stop,
 ) -> Result<u64, LoadError> {
     let halt = Halt::new(stop);

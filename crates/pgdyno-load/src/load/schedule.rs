@@ -106,7 +106,7 @@ pub(crate) enum Next {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
+enum TableStage {
     Rows,
     Log,
     Freeze,
@@ -134,7 +134,7 @@ struct Table {
     chunks_behind: u64,
     /// Chunks that were assigned before that, since the one before.
     chunks_vacuumed: u64,
-    stage: Stage,
+    stage: TableStage,
     /// Chunks that are not assigned, in order.
     chunks_left: Vec<Range<u64>>,
     /// Partitions that are not assigned, if each is filled by itself.
@@ -244,7 +244,7 @@ impl Schedule {
             b.stage.cmp(&a.stage).then(a.remaining().total_cmp(&b.remaining()))
         });
         let Some((task, _)) = best else {
-            let done = self.tables.iter().all(|table| table.stage == Stage::Done);
+            let done = self.tables.iter().all(|table| table.stage == TableStage::Done);
             return if done { Next::Finished } else { Next::Wait };
         };
         let table = &mut self.tables[task.table()];
@@ -286,10 +286,10 @@ impl Schedule {
             table.running.swap_remove(at);
         }
         let filled = table.chunks_left.is_empty() && table.partitions_left.is_empty();
-        if !table.running.is_empty() || (table.stage == Stage::Rows && !filled) {
+        if !table.running.is_empty() || (table.stage == TableStage::Rows && !filled) {
             return;
         }
-        if matches!(table.stage, Stage::Rows | Stage::Log) {
+        if matches!(table.stage, TableStage::Rows | TableStage::Log) {
             table.filled_at = self.moment;
         }
         table.stage = table.after(table.stage);
@@ -311,7 +311,7 @@ impl Table {
             chunks_left.clear();
             partitions_left.extend((0..job.partitions.len()).filter(|nth| chunks_in(&job.partitions[*nth]) > 0));
         }
-        let stage = Stage::Rows;
+        let stage = TableStage::Rows;
         let running = Vec::new();
         let (chunks_behind, chunks_vacuumed, filled_at) = (0, 0, 0);
         let mut table = Self {
@@ -327,21 +327,23 @@ impl Table {
             filled_at,
         };
         if filled {
-            table.stage = table.after(Stage::Rows);
+            table.stage = table.after(TableStage::Rows);
         }
         table
     }
 
     /// Advances a table whose stage is done.
-    fn after(&self, stage: Stage) -> Stage {
+    fn after(&self, stage: TableStage) -> TableStage {
         match stage {
-            Stage::Rows if self.job.unlogged => Stage::Log,
-            Stage::Rows | Stage::Log if self.job.vacuums(self.filling) => Stage::Freeze,
-            Stage::Rows | Stage::Log | Stage::Freeze | Stage::Indexes if !self.indexes_left.is_empty() => {
-                Stage::Indexes
+            TableStage::Rows if self.job.unlogged => TableStage::Log,
+            TableStage::Rows | TableStage::Log if self.job.vacuums(self.filling) => TableStage::Freeze,
+            TableStage::Rows | TableStage::Log | TableStage::Freeze | TableStage::Indexes
+                if !self.indexes_left.is_empty() =>
+            {
+                TableStage::Indexes
             }
-            Stage::Rows | Stage::Log | Stage::Freeze | Stage::Indexes => Stage::Analyze,
-            Stage::Analyze | Stage::Done => Stage::Done,
+            TableStage::Rows | TableStage::Log | TableStage::Freeze | TableStage::Indexes => TableStage::Analyze,
+            TableStage::Analyze | TableStage::Done => TableStage::Done,
         }
     }
 
@@ -349,23 +351,23 @@ impl Table {
     fn next(&self, n: usize, now: u64) -> Option<Task> {
         let idle = self.running.is_empty();
         match self.stage {
-            Stage::Rows => match self.filling {
+            TableStage::Rows => match self.filling {
                 Filling::Whole => idle.then_some(Task::Whole(n)),
                 Filling::Partitions => self.partitions_left.first().map(|partition| Task::Partition(n, *partition)),
                 Filling::Shared if self.chunks_left.is_empty() => None,
                 Filling::Shared if self.is_behind() => Some(Task::FreezeBehind(n)),
                 Filling::Shared => Some(Task::Share(n, now)),
             },
-            Stage::Log => idle.then_some(Task::Log(n)),
-            Stage::Freeze => idle.then_some(Task::Freeze(n)),
-            Stage::Indexes => {
+            TableStage::Log => idle.then_some(Task::Log(n)),
+            TableStage::Freeze => idle.then_some(Task::Freeze(n)),
+            TableStage::Indexes => {
                 let beside =
                     |running: &Running| matches!(running.task, Task::Index(_, index) if self.job.indexes[index]);
                 let fits = |index: &&usize| idle || (self.job.indexes[**index] && self.running.iter().all(beside));
                 self.indexes_left.iter().find(fits).map(|index| Task::Index(n, *index))
             }
-            Stage::Analyze => idle.then_some(Task::Analyze(n)),
-            Stage::Done => None,
+            TableStage::Analyze => idle.then_some(Task::Analyze(n)),
+            TableStage::Done => None,
         }
     }
 
@@ -384,7 +386,7 @@ impl Table {
     fn remaining(&self) -> f64 {
         let bytes = self.job.bytes as f64;
         match self.stage {
-            Stage::Rows if self.filling != Filling::Whole => {
+            TableStage::Rows if self.filling != Filling::Whole => {
                 let of_partitions = self.partitions_left.iter().map(|nth| chunks_in(&self.job.partitions[*nth]));
                 let chunks = chunks_in(&self.chunks_left) + of_partitions.sum::<u64>();
                 let left = chunks as f64 / self.job.chunks.max(1) as f64;

@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::state::ledger::Found;
 use crate::state::sql_objects::{self, Address, Marked};
 use crate::state::taken;
-use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport, Taken, steps};
+use crate::{LoadError, LoadProgress, LoadReport, Phase, Stamp, TableReport, Taken, steps};
 
 impl Load<'_> {
     /// Runs the whole load.
@@ -26,7 +26,7 @@ impl Load<'_> {
         sql: &SqlData,
         began: Instant,
     ) -> Result<LoadReport, LoadError> {
-        (self.progress)(&Progress::Plan { tables: 0, rows_expected: 0, rows_kept: 0, loaders: 1 });
+        (self.progress)(&LoadProgress::Plan { tables: 0, rows_expected: 0, rows_kept: 0, loaders: 1 });
         let mut stamp = Stamp::planned(self.data, &[]);
         let home = self.phase(Phase::Prepare, |load| load.prepare(control, &stamp))?.schema;
         let mut making = Making { control, stamp: &stamp, home: &home, before: HashSet::new(), made: HashSet::new() };
@@ -161,7 +161,7 @@ impl Making<'_, '_> {
         &mut self,
         file: &SqlFile,
         phase: Phase,
-        progress: &(dyn Fn(&Progress<'_>) + Sync),
+        progress: &(dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Result<(), LoadError> {
         for (nth, statement) in file.statements.iter().enumerate() {
             let (role, verb) = role(statement);
@@ -173,7 +173,7 @@ impl Making<'_, '_> {
                 Role::RunWithoutSavepoint => self.statement(phase, file, statement, false)?,
                 Role::Run => self.statement(phase, file, statement, true)?,
             }
-            progress(&Progress::Step { phase, done: nth + 1, total: file.statements.len() });
+            progress(&LoadProgress::Step { phase, done: nth + 1, total: file.statements.len() });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
+use pgdyno_load::{DataState, LoadError, LoadOptions, LoadProgress, Moment, check, drop_data, load, state};
 use pgdyno_net::{Admin, Stop};
 use pgdyno_workload::{DataSet, Params};
 use pgdyno_workloads::own::Directory;
@@ -151,8 +151,8 @@ fn what_others_make_meanwhile_is_not_taken_for_ours() {
     // Between the statements of the load, as the progress tells.
     let other = std::sync::Mutex::new(connect(&target));
     let n = std::sync::atomic::AtomicUsize::new(0);
-    let heard = |step: &Progress<'_>| {
-        if let Progress::Step { .. } = step {
+    let heard = |step: &LoadProgress<'_>| {
+        if let LoadProgress::Step { .. } = step {
             let n = n.fetch_add(1, Ordering::Relaxed);
             other.lock().unwrap().execute(&format!("create table theirs_{n} (a int)")).unwrap();
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
-use pgdyno_load::{DataState, LoadError, Phase, Progress, load, state};
+use pgdyno_load::{DataState, LoadError, LoadProgress, Phase, load, state};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// What was begun must be reported, must not count as complete, and must be replaced by the next load.
@@ -46,7 +46,7 @@ fn a_stop_while_rows_are_copied_leaves_no_stamp_and_no_query() {
                 }
             }),
         );
-        let error = load(&target, &sample, &CAPS, &how(loaders), &|_: &Progress<'_>| {}, &stop, None).unwrap_err();
+        let error = load(&target, &sample, &CAPS, &how(loaders), &|_: &LoadProgress<'_>| {}, &stop, None).unwrap_err();
         assert!(matches!(error, LoadError::Stopped(_)), "{error}");
         assert!(sample.written.load(Ordering::Relaxed) < 100, "it did not go on to the end");
         assert_partial_and_loads_again(&target, loaders);
@@ -64,8 +64,8 @@ fn a_stop_cancels_a_statement_that_waits_on_the_server() {
         let stop = Stop::new();
         let locker: Mutex<Option<Admin>> = Mutex::new(None);
         // From here on the statement waits for this lock, for ever if nobody cancels it.
-        let progress = |progress: &Progress<'_>| {
-            if *progress == Progress::Phase(phase) {
+        let progress = |progress: &LoadProgress<'_>| {
+            if *progress == LoadProgress::Phase(phase) {
                 let mut admin = connect(&target.with_application_name("locker"));
                 admin.execute("begin; lock table big in access share mode").unwrap();
                 *locker.lock().unwrap() = Some(admin);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
+use pgdyno_load::{DataState, LoadError, LoadOptions, LoadProgress, Moment, check, drop_data, load, state};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_workload::{CopyBuf, DataSet};
 
@@ -55,8 +55,8 @@ fn rows_are_the_same_in_every_layout_and_mode() {
     // Stopped when stock begins to grow, and gone on with.
     let resumed = server.database("resumed");
     let stop = Stop::new();
-    let progress = |progress: &Progress<'_>| {
-        if matches!(progress, Progress::Table { name: "order_line", rows: 400_000.., .. }) {
+    let progress = |progress: &LoadProgress<'_>| {
+        if matches!(progress, LoadProgress::Table { name: "order_line", rows: 400_000.., .. }) {
             stop.cleanly();
         }
     };

@@ -6,7 +6,7 @@ use crate::postgres;
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, LoadError, Phase, Progress, identity, load, state};
+use pgdyno_load::{DataState, LoadError, LoadProgress, Phase, identity, load, state};
 use pgdyno_net::Stop;
 
 #[test]
@@ -86,18 +86,21 @@ fn progress_counts_every_row_and_names_every_phase() {
     let server = Server::start("");
     for loaders in [1, 8] {
         let reported = Mutex::new((Vec::new(), 0, 0, Vec::new()));
-        let progress = |progress: &Progress<'_>| {
+        let progress = |progress: &LoadProgress<'_>| {
             let mut reported = reported.lock().unwrap();
             match *progress {
-                Progress::Plan { tables, rows_expected, rows_kept, loaders: l } => {
+                LoadProgress::Plan { tables, rows_expected, rows_kept, loaders: l } => {
                     assert_eq!((tables, rows_expected, rows_kept, l), (3, 100_010, 0, loaders));
                 }
-                Progress::Phase(phase) => reported.0.push(phase),
-                Progress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {
+                LoadProgress::Phase(phase) => reported.0.push(phase),
+                LoadProgress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {
                     (reported.1, reported.2) = (reported.1.max(rows), reported.2.max(bytes));
                 }
-                Progress::Table { .. } | Progress::Dropping(_) | Progress::Dropped(_) | Progress::Way(_) => {}
-                Progress::Step { phase, done, total } => reported.3.push((phase, done, total)),
+                LoadProgress::Table { .. }
+                | LoadProgress::Dropping(_)
+                | LoadProgress::Dropped(_)
+                | LoadProgress::Way(_) => {}
+                LoadProgress::Step { phase, done, total } => reported.3.push((phase, done, total)),
             }
         };
         let target = server.database(&format!("progress{loaders}"));

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use pgdyno_load::{LoadError, LoadOptions, LoadReport, Progress, load};
+use pgdyno_load::{LoadError, LoadOptions, LoadProgress, LoadReport, load};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_workload::{Capabilities, DataSet};
 
@@ -48,7 +48,7 @@ fn data_of<'a>(id: &str, given: impl IntoIterator<Item = (&'a str, &'a str)>) ->
 }
 
 fn load_with(target: &ConnectOptions, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadReport, LoadError> {
-    load(target, data, &CAPS, how, &|_: &Progress<'_>| {}, &Stop::new(), None)
+    load(target, data, &CAPS, how, &|_: &LoadProgress<'_>| {}, &Stop::new(), None)
 }
 
 fn connect(target: &ConnectOptions) -> Admin {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
+use pgdyno_load::{DataState, LoadError, LoadOptions, LoadProgress, Moment, check, drop_data, load, state};
 use pgdyno_net::{Admin, Stop};
 use pgdyno_workload::DataSet;
 
@@ -105,8 +105,8 @@ fn what_was_stopped_begins_anew() {
     let target = server.options();
     let data = two_units(&[("partitions", "4")]);
     let stop = Stop::new();
-    let progress = |progress: &Progress<'_>| {
-        if matches!(progress, Progress::Table { name: "pgbench_accounts", .. }) {
+    let progress = |progress: &LoadProgress<'_>| {
+        if matches!(progress, LoadProgress::Table { name: "pgbench_accounts", .. }) {
             stop.cleanly();
         }
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::sample::{Hook, Sample};
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, Phase, Progress, Shared, drop_data, help, load, state};
+use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, LoadProgress, Phase, Shared, drop_data, help, load, state};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// Eight units of a hundred chunks.
@@ -51,7 +51,7 @@ fn at(chunk: u64, stop: &Arc<Stop>) -> Hook {
 fn begin_and_stop(target: &ConnectOptions, loaders: usize, chunk: u64) -> LoadError {
     let stop = Arc::new(Stop::new());
     let sample = Sample::with_hook(SCALE, at(chunk, &stop));
-    load(target, &sample, &CAPS, &resumable(loaders), &|_: &Progress<'_>| {}, &stop, None).unwrap_err()
+    load(target, &sample, &CAPS, &resumable(loaders), &|_: &LoadProgress<'_>| {}, &stop, None).unwrap_err()
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
         assert_eq!(admin.query_one("select count(*) from big").unwrap(), big.to_string());
 
         let reported = Mutex::new((0, 0));
-        let progress = |progress: &Progress<'_>| match *progress {
-            Progress::Plan { rows_kept, .. } => reported.lock().unwrap().0 = rows_kept,
-            Progress::Table { name: "big", rows, .. } => {
+        let progress = |progress: &LoadProgress<'_>| match *progress {
+            LoadProgress::Plan { rows_kept, .. } => reported.lock().unwrap().0 = rows_kept,
+            LoadProgress::Table { name: "big", rows, .. } => {
                 let mut reported = reported.lock().unwrap();
                 reported.1 = rows.max(reported.1);
             }
@@ -139,8 +139,8 @@ fn indexes_and_foreign_keys_that_are_there_are_not_made_again() {
     for phase in [Phase::Freeze, Phase::Indexes, Phase::Analyze, Phase::ForeignKeys, Phase::Routines] {
         let target = server.database(&format!("phase{}", phase as u8));
         let stop = Stop::new();
-        let progress = |progress: &Progress<'_>| {
-            if *progress == Progress::Phase(phase) {
+        let progress = |progress: &LoadProgress<'_>| {
+            if *progress == LoadProgress::Phase(phase) {
                 stop.cleanly();
             }
         };
@@ -252,7 +252,7 @@ fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
         let stop = Arc::new(Stop::new());
         let sample = Sample::with_hook(SCALE, at(250, &stop));
         let unlogged = LoadOptions { unlogged: true, ..resumable(1) };
-        load(&target, &sample, &CAPS, &unlogged, &|_: &Progress<'_>| {}, &stop, None).unwrap_err();
+        load(&target, &sample, &CAPS, &unlogged, &|_: &LoadProgress<'_>| {}, &stop, None).unwrap_err();
         let mut admin = connect(&target);
         await_alone(&mut admin);
         admin
@@ -362,8 +362,8 @@ fn a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen() {
     let target = server.database("behind");
     let sample = Sample::new(SCALE);
     let reported = Mutex::new(String::new());
-    let progress = |progress: &Progress<'_>| {
-        if let Progress::Way(way) = progress {
+    let progress = |progress: &LoadProgress<'_>| {
+        if let LoadProgress::Way(way) = progress {
             (*reported.lock().unwrap()).push_str(way);
         }
     };

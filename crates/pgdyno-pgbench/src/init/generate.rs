@@ -7,7 +7,7 @@ use pgdyno_workload::CopyBuf;
 use pgdyno_workloads::pgbench::rows::{write_accounts, write_branches, write_tellers};
 use pgdyno_workloads::pgbench::{ACCOUNTS, BRANCHES, TELLERS};
 
-use super::progress::Progress;
+use super::progress::InitProgress;
 use super::{Run, Teller, sql};
 use crate::messages::{Failure, Io};
 
@@ -54,14 +54,14 @@ impl Run<'_> {
 /// Counts rows that are sent, and shows their progress.
 pub(super) struct Shown<'i, 'w> {
     io: &'i mut Io<'w>,
-    progress: Progress,
+    progress: InitProgress,
     rows: u64,
     start: Instant,
 }
 
 impl<'i, 'w> Shown<'i, 'w> {
     pub(super) fn new(table: &'static str, total: u64, quiet: bool, io: &'i mut Io<'w>) -> Self {
-        let progress = Progress::new(table, total, quiet, io.err_is_terminal);
+        let progress = InitProgress::new(table, total, quiet, io.err_is_terminal);
         Self { io, progress, rows: 0, start: Instant::now() }
     }
 }

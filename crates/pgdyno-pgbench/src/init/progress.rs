@@ -11,7 +11,7 @@ const QUIET_SECONDS: f64 = 5.0;
 
 /// The progress of one table.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct InitProgress {
     table: &'static str,
     total: u64,
     quiet: bool,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
     width: usize,
 }
 
-impl Progress {
+impl InitProgress {
     pub(super) fn new(table: &'static str, total: u64, quiet: bool, terminal: bool) -> Self {
         Self { table, total, quiet, terminal, rows_printed: 0, interval: 1, width: 0 }
     }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_line_is_reported_for_each_100000_rows() {
-        let mut progress = Progress::new("pgbench_accounts", 200_000, false, false);
+        let mut progress = InitProgress::new("pgbench_accounts", 200_000, false, false);
         assert_eq!(progress.rows(90_000, at(0.5)), None);
         assert_eq!(
             progress.rows(100_000, at(1.0)).unwrap(),
@@ -89,24 +89,24 @@ mod tests {
         assert_eq!(progress.rows(110_000, at(1.1)), None);
         assert!(progress.rows(200_000, at(2.0)).unwrap().starts_with("200000 of 200000 tuples (100%)"));
         assert_eq!(progress.end(), None);
-        assert_eq!(Progress::new("pgbench_tellers", 10, false, false).rows(10, at(1.0)), None);
+        assert_eq!(InitProgress::new("pgbench_tellers", 10, false, false).rows(10, at(1.0)), None);
     }
 
     #[test]
     fn quiet_lines_come_every_five_seconds_and_at_the_end() {
-        let mut progress = Progress::new("pgbench_accounts", 1_000_000, true, false);
+        let mut progress = InitProgress::new("pgbench_accounts", 1_000_000, true, false);
         let printed: Vec<bool> =
             [(100_000, 1.0), (200_000, 5.1), (300_000, 6.0), (400_000, 9.9), (500_000, 16.0), (1_000_000, 16.1)]
                 .map(|(rows, seconds)| progress.rows(rows, at(seconds)).is_some())
                 .to_vec();
         assert_eq!(printed, [false, true, false, false, true, true]);
-        assert!(Progress::new("pgbench_tellers", 100, true, false).rows(100, at(0.0)).is_some());
-        assert!(Progress::new("pgbench_tellers", 110, true, false).rows(110, at(0.0)).is_none());
+        assert!(InitProgress::new("pgbench_tellers", 100, true, false).rows(100, at(0.0)).is_some());
+        assert!(InitProgress::new("pgbench_tellers", 110, true, false).rows(110, at(0.0)).is_none());
     }
 
     #[test]
     fn a_terminal_keeps_one_line_and_clears_it() {
-        let mut progress = Progress::new("pgbench_accounts", 300_000, false, true);
+        let mut progress = InitProgress::new("pgbench_accounts", 300_000, false, true);
         assert_eq!(progress.end(), None);
         let long = progress.rows(100_000, at(10.0)).unwrap();
         let short = progress.rows(300_000, at(10.1)).unwrap();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_shorter_line_is_filled_up() {
-        let mut progress = Progress::new("t", 1_000_000, false, true);
+        let mut progress = InitProgress::new("t", 1_000_000, false, true);
         let long = progress.rows(100_000, at(1111.0)).unwrap();
         let short = progress.rows(900_000, at(1111.0)).unwrap();
         assert_eq!(short.len(), long.len(), "{long:?} {short:?}");

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ struct PlanChangeForm<'a> {
     changes: &'a [String],
 }
 
-pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(comparison: &Comparison, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let [base, new] = comparison.sides.each_ref().map(side);
     let form = ComparisonForm {
         format_version: FORMAT_VERSION,

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::units::ms;
 use pgdyno_untrusted::MarkdownText;
 
 use super::{Comparison, words};
 use crate::metric::value_text;
 
-pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(comparison: &Comparison, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### pgdyno compare: {}\n", comparison.verdict.name())?;
     writeln!(out, "{}\n", MarkdownText(&words::verdict(comparison)))?;
     if let Some(limit) = words::limit(comparison) {

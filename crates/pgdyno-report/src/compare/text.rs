@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::Held;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::ms;
 use pgdyno_text::wrap;
@@ -17,7 +17,7 @@ const PLAN_INDENT: usize = 7;
 /// Values longer than this are cut: the whole is in the JSON.
 const VALUE_MAX: usize = 60;
 
-pub(super) fn render(comparison: &Comparison, look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(comparison: &Comparison, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     for (name, side) in ["BASE", "NEW "].iter().zip(&comparison.sides) {
         writeln!(out, "{} {}", paint.bold(name), words::runs(side))?;

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 
 use super::{Histories, History};
 
-pub(super) fn render(histories: &Histories, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(histories: &Histories, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "series,run,started_at,name,metric,value,level,change_percent,change_percent_low,change_percent_high,chance"

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use pgdyno_measure::change_points::Drift;
 use pgdyno_results::Unit;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -119,7 +119,7 @@ struct DriftForm {
     change_percent: f64,
 }
 
-pub(super) fn render(histories: &Histories, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(histories: &Histories, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let form = HistoriesForm {
         format_version: FORMAT_VERSION,
         verdict: histories.verdict().name(),

@@ -34,7 +34,7 @@ fn histories_of(records: &[RunRecord], options: &HistoryOptions) -> Result<Histo
 fn rendered(histories: &Histories, format: &str) -> String {
     let mut out = Vec::new();
     let (_, render) = FORMATS.iter().find(|(name, _)| *name == format).unwrap();
-    render(histories, Look::default(), &mut out).unwrap();
+    render(histories, TextStyle::default(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

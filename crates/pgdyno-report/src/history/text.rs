@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use pgdyno_measure::change_points::{Drift, RUNS_MIN};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::{plain_plural, plural};
 
@@ -31,7 +31,7 @@ const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '�
 /// Runs in the course.
 const COURSE: usize = WIDTH - 2;
 
-pub(super) fn render(histories: &Histories, look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(histories: &Histories, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     let (long, short): (Vec<_>, Vec<_>) = histories.series.iter().partition(|history| history.noise.is_some());
     match (long.as_slice(), short.as_slice()) {

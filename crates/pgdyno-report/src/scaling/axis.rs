@@ -32,7 +32,7 @@ pub enum Axis {
 
 /// A position on the axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct AxisPoint {
     /// The position as text.
     pub(crate) label: String,
     /// The position as a number, if it is one above zero.
@@ -77,16 +77,16 @@ impl Axis {
     ///
     /// # Errors
     /// A message, when the run has no position there.
-    pub(crate) fn place(&self, record: &RunRecord) -> Result<Place, String> {
+    pub(crate) fn place(&self, record: &RunRecord) -> Result<AxisPoint, String> {
         let plan = &record.plan;
-        let whole = |n: u64| Ok(Place { label: count(n), at: (n > 0).then_some(n as f64) });
+        let whole = |n: u64| Ok(AxisPoint { label: count(n), at: (n > 0).then_some(n as f64) });
         match self {
             Self::Clients => whole(u64::from(plan.drive.clients)),
             Self::Connections => whole(u64::from(plan.links())),
             Self::Threads => whole(plan.drive.threads as u64),
             Self::Scale => plan.fraction().map_or_else(|| whole(plan.scale), |text| Ok(place_of_text(text))),
             Self::Rate => match plan.drive.pace {
-                Pace::Rate(Rate { per_s, .. }) => Ok(Place { label: rate(per_s), at: Some(per_s) }),
+                Pace::Rate(Rate { per_s, .. }) => Ok(AxisPoint { label: rate(per_s), at: Some(per_s) }),
                 Pace::ClosedLoop => Err("has no rate".to_owned()),
             },
             Self::Vcpus => whole(u64::from(vcpus(record).ok_or_else(|| {
@@ -134,16 +134,16 @@ impl Axis {
     }
 }
 
-fn place_of_text(text: &str) -> Place {
+fn place_of_text(text: &str) -> AxisPoint {
     let number = text.parse::<f64>().ok().or_else(|| cores(text).map(f64::from));
-    Place { label: text.to_owned(), at: number.filter(|n| n.is_finite() && *n > 0.0) }
+    AxisPoint { label: text.to_owned(), at: number.filter(|n| n.is_finite() && *n > 0.0) }
 }
 
 /// Returns the position of a value with PostgreSQL's units: `128MB`, `5min`, `0.9`.
-fn place_of_setting(text: &str) -> Place {
+fn place_of_setting(text: &str) -> AxisPoint {
     let number = || parse::bytes(text).map(|bytes| bytes as f64).or_else(|_| parse::duration(text)).ok();
     let at = text.parse().ok().or_else(number);
-    Place { label: text.to_owned(), at: at.filter(|n: &f64| n.is_finite() && *n > 0.0) }
+    AxisPoint { label: text.to_owned(), at: at.filter(|n: &f64| n.is_finite() && *n > 0.0) }
 }
 
 /// Returns the CPUs of the server: those of its target's entry, otherwise those of all nodes of a cluster, otherwise

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ struct PointForm<'a> {
 }
 
 /// Writes it as JSON.
-pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let form = ScalingForm {
         format_version: FORMAT_VERSION,
         axis: scaling.axis.title(),

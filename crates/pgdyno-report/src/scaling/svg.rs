@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 
 use super::{Point, Scaling};
 use crate::metric::value_text;
@@ -20,7 +20,7 @@ const HEADROOM: f64 = 2.0;
 /// Labels that are closer together than this would overlap.
 const LABEL_WIDTH: f64 = 48.0;
 
-pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let (left, right, top, bottom) = PLOT;
     let (width, height) = SIZE;
     let points = &scaling.points;

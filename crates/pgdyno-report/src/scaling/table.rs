@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::percent;
 use pgdyno_untrusted::MarkdownText;
@@ -40,7 +40,7 @@ pub(super) fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
 }
 
 /// Writes the table for a terminal, with bars.
-pub(super) fn text(scaling: &Scaling, look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(scaling: &Scaling, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     writeln!(out, "{}\n", paint.bold(&title(scaling)))?;
     let (titles, rows) = rows(scaling);
@@ -68,7 +68,7 @@ pub(super) fn text(scaling: &Scaling, look: Look, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes the table as Markdown.
-pub(super) fn markdown(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn markdown(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", MarkdownText(&title(scaling)))?;
     let (titles, rows) = rows(scaling);
     let titles: Vec<_> = titles.into_iter().map(|title| MarkdownText(title).to_string()).collect();
@@ -87,7 +87,7 @@ pub(super) fn markdown(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::R
 }
 
 /// Writes one line for each point; latencies in nanoseconds.
-pub(super) fn csv(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn csv(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "axis,value,metric,runs,mean,min,max,stddev,ratio,linear,efficiency")?;
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
     for point in &scaling.points {

@@ -1,7 +1,7 @@
 //! The columns of `intervals.csv`: header, lines, reading back and the table in docs/results.md follow from these.
 
 use super::IntervalRecord;
-use crate::table::cell::{Cell, Kind};
+use crate::table::cell::{Cell, CellKind};
 
 /// A column of `intervals.csv`.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub struct IntervalColumn {
     /// Its name, with the unit last.
     pub name: &'static str,
     /// How its values are written.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// Unit of its values, for readers of docs/results.md.
     pub unit: &'static str,
     /// What it is, for readers of docs/results.md.
@@ -74,7 +74,7 @@ pub const INTERVAL_COLUMNS: &[IntervalColumn] = &[
     count("interval", "number from 0, over all phases and stages", field!(interval)),
     required(column(
         "phase",
-        Kind::Text,
+        CellKind::Text,
         "",
         "`ramp` (warm-up), `measure` (the measured window) or `drain` (after it)",
         PHASE,
@@ -133,7 +133,7 @@ impl IntervalColumn {
 
 const fn column(
     name: &'static str,
-    kind: Kind,
+    kind: CellKind,
     unit: &'static str,
     meaning: &'static str,
     field: Field,
@@ -142,11 +142,11 @@ const fn column(
 }
 
 const fn count(name: &'static str, meaning: &'static str, field: Field) -> IntervalColumn {
-    column(name, Kind::Count, "", meaning, field)
+    column(name, CellKind::Count, "", meaning, field)
 }
 
 const fn ns(name: &'static str, meaning: &'static str, field: Field) -> IntervalColumn {
-    column(name, Kind::Count, "ns", meaning, field)
+    column(name, CellKind::Count, "ns", meaning, field)
 }
 
 const fn number(
@@ -156,7 +156,7 @@ const fn number(
     meaning: &'static str,
     field: Field,
 ) -> IntervalColumn {
-    column(name, Kind::Number(decimals), unit, meaning, field)
+    column(name, CellKind::Number(decimals), unit, meaning, field)
 }
 
 /// Returns a column without which a file is no table of intervals.

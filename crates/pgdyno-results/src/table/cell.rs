@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// Text.
     Text,
     /// A time, UTC.
@@ -60,14 +60,14 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 
 impl Cell {
     /// Returns its text in CSV, without quotes; a text is one line.
-    pub(crate) fn text(&self, kind: Kind) -> String {
+    pub(crate) fn text(&self, kind: CellKind) -> String {
         match (self, kind) {
             (Self::Missing, _) => String::new(),
             // A line is a row, also for tools that ignore quotes.
             (Self::Text(text), _) => text.lines().collect::<Vec<_>>().join(" "),
             (Self::Time(time), _) => time.to_string(),
             (Self::Count(count), _) => count.to_string(),
-            (Self::Number(number), Kind::Number(decimals)) => format!("{number:.decimals$}"),
+            (Self::Number(number), CellKind::Number(decimals)) => format!("{number:.decimals$}"),
             (Self::Number(number), _) => number.to_string(),
             (Self::Flag(flag), _) => flag.to_string(),
             (Self::Json(json), _) => json.to_string(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pgdyno_plan::{Pace, Rate, RecipePlan, SuitePlan};
 use serde_json::Value;
 
-use super::{Cell, Column, Kind};
+use super::{Cell, CellKind, Column};
 use crate::record::{LatencyRecord, RunRecord, Summary};
 
 /// The columns of `results.csv`. New ones are added at the end.
@@ -14,7 +14,7 @@ pub const RESULTS: &[Column] = EXPORT.split_at(49).0;
 /// The columns of an export: those of `results.csv`, and objects.
 pub const EXPORT: &[Column] = &[
     text("id", |r| r.id.as_str().into()),
-    column("started_at", Kind::Time, |r| r.started_at.parse().map_or(Cell::Missing, Cell::Time)),
+    column("started_at", CellKind::Time, |r| r.started_at.parse().map_or(Cell::Missing, Cell::Time)),
     text("status", |r| r.status.name().into()),
     count("exit_code", |r| u64::from(r.exit_code).into()),
     text("pgdyno_version", |r| r.pgdyno_version.as_str().into()),
@@ -52,7 +52,7 @@ pub const EXPORT: &[Column] = &[
     text("recipe", |r| recipe(r).map(|recipe| recipe.name.as_str()).into()),
     text("size", |r| recipe(r).map(|recipe| recipe.size.as_str()).into()),
     text("variant", |r| recipe(r).map(|recipe| recipe.variant.as_str()).into()),
-    column("fitted", Kind::Flag, |r| recipe(r).map_or(Cell::Missing, |recipe| Cell::Flag(recipe.fitted.is_some()))),
+    column("fitted", CellKind::Flag, |r| recipe(r).map_or(Cell::Missing, |recipe| Cell::Flag(recipe.fitted.is_some()))),
     number("short", |r| recipe(r).and_then(|recipe| recipe.shortened.as_ref()).map(|short| short.by).into()),
     text("suite", |r| suite(r).map(|suite| suite.suite.as_str()).into()),
     text("suite_id", |r| suite(r).map(|suite| suite.id.as_str()).into()),
@@ -60,8 +60,8 @@ pub const EXPORT: &[Column] = &[
     count("repetition", |r| suite(r).map(|suite| u64::from(suite.repetition)).into()),
     text("target_name", |r| r.target.as_ref().map(|target| target.name.as_str()).into()),
     text("labels", labels_of),
-    column("cache_hit_ratio", Kind::Number(6), |r| figure(r, |s| s.cache_hit_ratio)),
-    column("os_cache_hit_ratio", Kind::Number(6), |r| figure(r, |s| s.os_cache_hit_ratio)),
+    column("cache_hit_ratio", CellKind::Number(6), |r| figure(r, |s| s.cache_hit_ratio)),
+    column("os_cache_hit_ratio", CellKind::Number(6), |r| figure(r, |s| s.os_cache_hit_ratio)),
     number("price_per_hour", |r| r.target.as_ref().and_then(|target| target.price_per_hour).into()),
     text("currency", |r| {
         let priced = r.target.as_ref().filter(|target| target.price_per_hour.is_some());
@@ -69,24 +69,24 @@ pub const EXPORT: &[Column] = &[
     }),
     number("nopm_per_price", |r| r.cost.as_ref().and_then(|cost| cost.nopm_per_price).into()),
     text("reason", |r| r.reason.as_deref().into()),
-    column("params", Kind::Json, |r| object(&r.plan.params)),
-    column("settings", Kind::Json, |r| r.server.as_ref().map_or(Cell::Missing, |server| object(&server.settings))),
+    column("params", CellKind::Json, |r| object(&r.plan.params)),
+    column("settings", CellKind::Json, |r| r.server.as_ref().map_or(Cell::Missing, |server| object(&server.settings))),
 ];
 
-const fn column(name: &'static str, kind: Kind, of: fn(&RunRecord) -> Cell) -> Column {
+const fn column(name: &'static str, kind: CellKind, of: fn(&RunRecord) -> Cell) -> Column {
     Column { name, kind, of }
 }
 
 const fn text(name: &'static str, of: fn(&RunRecord) -> Cell) -> Column {
-    column(name, Kind::Text, of)
+    column(name, CellKind::Text, of)
 }
 
 const fn count(name: &'static str, of: fn(&RunRecord) -> Cell) -> Column {
-    column(name, Kind::Count, of)
+    column(name, CellKind::Count, of)
 }
 
 const fn number(name: &'static str, of: fn(&RunRecord) -> Cell) -> Column {
-    column(name, Kind::Number(3), of)
+    column(name, CellKind::Number(3), of)
 }
 
 fn figure(record: &RunRecord, of: fn(&Summary) -> Option<f64>) -> Cell {
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn results_have_all_but_objects() {
-        assert!(RESULTS.iter().all(|column| column.kind != Kind::Json));
+        assert!(RESULTS.iter().all(|column| column.kind != CellKind::Json));
         assert_eq!(RESULTS.last().map(|column| column.name), Some("reason"));
-        assert!(EXPORT[RESULTS.len()..].iter().all(|column| column.kind == Kind::Json));
+        assert!(EXPORT[RESULTS.len()..].iter().all(|column| column.kind == CellKind::Json));
     }
 
     #[test]

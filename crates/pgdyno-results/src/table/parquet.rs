@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::{Cell, Column, EXPORT, Kind, TableError};
+use super::{Cell, CellKind, Column, EXPORT, TableError};
 use crate::record::RunRecord;
 
 pub(super) fn write(records: &[RunRecord], out: &mut (dyn io::Write + Send)) -> Result<(), TableError> {
@@ -40,12 +40,12 @@ fn schema() -> Result<TypePtr, ParquetError> {
 
 fn field(column: &Column) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.kind {
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Json => (Physical::BYTE_ARRAY, Some(LogicalType::Json)),
-        Kind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
-        Kind::Count => (Physical::INT64, None),
-        Kind::Number(_) => (Physical::DOUBLE, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
+        CellKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        CellKind::Json => (Physical::BYTE_ARRAY, Some(LogicalType::Json)),
+        CellKind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+        CellKind::Count => (Physical::INT64, None),
+        CellKind::Number(_) => (Physical::DOUBLE, None),
+        CellKind::Flag => (Physical::BOOLEAN, None),
     };
     Type::primitive_type_builder(column.name, physical)
         .with_logical_type(logical)
@@ -53,24 +53,24 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
         .build()
 }
 
-fn fill(writer: &mut SerializedColumnWriter<'_>, kind: Kind, cells: &[Cell]) -> Result<(), ParquetError> {
+fn fill(writer: &mut SerializedColumnWriter<'_>, kind: CellKind, cells: &[Cell]) -> Result<(), ParquetError> {
     match kind {
-        Kind::Text | Kind::Json => column::<ByteArrayType>(writer, cells, |cell| match cell {
+        CellKind::Text | CellKind::Json => column::<ByteArrayType>(writer, cells, |cell| match cell {
             Cell::Text(text) => Some(ByteArray::from(text.as_str())),
             Cell::Json(json) => Some(ByteArray::from(json.to_string().as_str())),
             _ => None,
         }),
-        Kind::Time | Kind::Count => column::<Int64Type>(writer, cells, |cell| match cell {
+        CellKind::Time | CellKind::Count => column::<Int64Type>(writer, cells, |cell| match cell {
             Cell::Time(time) => Some(time.as_microsecond()),
             // Readers of Parquet support signed numbers best, and no count is that large.
             Cell::Count(count) => i64::try_from(*count).ok(),
             _ => None,
         }),
-        Kind::Number(_) => column::<DoubleType>(writer, cells, |cell| match cell {
+        CellKind::Number(_) => column::<DoubleType>(writer, cells, |cell| match cell {
             Cell::Number(number) => Some(*number),
             _ => None,
         }),
-        Kind::Flag => column::<BoolType>(writer, cells, |cell| match cell {
+        CellKind::Flag => column::<BoolType>(writer, cells, |cell| match cell {
             Cell::Flag(flag) => Some(*flag),
             _ => None,
         }),

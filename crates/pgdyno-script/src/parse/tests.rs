@@ -104,9 +104,9 @@ fn commands_have_their_text_line_and_words() {
             ("SELECT 4;SELECT 5".to_owned(), 10, String::new()),
         ]
     );
-    let Kind::Sql(sql) = &script.commands[1].kind else { panic!() };
+    let CommandKind::Sql(sql) = &script.commands[1].kind else { panic!() };
     assert_eq!(sql.collect, Collect::Gset { prefix: b"a_".to_vec() });
-    let Kind::Sql(sql) = &script.commands[5].kind else { panic!() };
+    let CommandKind::Sql(sql) = &script.commands[5].kind else { panic!() };
     assert_eq!((sql.statements, &sql.collect), (2, &Collect::Nothing));
     let long = format!("select '{}'", "é".repeat(100));
     assert_eq!(self::script(&long).commands[0].text.len(), MAX_TEXT);
@@ -119,9 +119,9 @@ fn branches_know_where_to_go_on() {
         .commands
         .iter()
         .map(|c| match c.kind {
-            Kind::If { otherwise, .. } => (otherwise, 0),
-            Kind::Elif { otherwise, end, .. } => (otherwise, end),
-            Kind::Else { end } => (0, end),
+            CommandKind::If { otherwise, .. } => (otherwise, 0),
+            CommandKind::Elif { otherwise, end, .. } => (otherwise, end),
+            CommandKind::Else { end } => (0, end),
             _ => (0, 0),
         })
         .collect();
@@ -268,14 +268,14 @@ fn exercise(text: &[u8]) {
     for command in &script.commands {
         let _ = (command.label(), command.invocation());
         match &command.kind {
-            Kind::Sql(sql) => sql.simple.render(&variables, &mut out),
-            Kind::Set(set) => drop(set.run(&mut variables, &mut rng, &mut |_| {})),
-            Kind::If { condition, .. } | Kind::Elif { condition, .. } => {
+            CommandKind::Sql(sql) => sql.simple.render(&variables, &mut out),
+            CommandKind::Set(set) => drop(set.run(&mut variables, &mut rng, &mut |_| {})),
+            CommandKind::If { condition, .. } | CommandKind::Elif { condition, .. } => {
                 drop(condition.eval(&mut variables, &mut rng, &mut |_| {}));
             }
-            Kind::Sleep(sleep) => drop(sleep.duration_ns(&variables)),
-            Kind::Shell(shell) => drop(shell.command_line(&variables)),
-            Kind::SetShell(set) => drop(set.store(b"5\n", &mut variables)),
+            CommandKind::Sleep(sleep) => drop(sleep.duration_ns(&variables)),
+            CommandKind::Shell(shell) => drop(shell.command_line(&variables)),
+            CommandKind::SetShell(set) => drop(set.store(b"5\n", &mut variables)),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::pgbench::{Pgbench, Server};
 use crate::postgres;
-use pgdyno_script::{Kind, Names, Source, Value, Variables, parse};
+use pgdyno_script::{CommandKind, Names, Source, Value, Variables, parse};
 use pgdyno_workload::Rng;
 
 /// What lexers stumble over.
@@ -160,11 +160,11 @@ fn sql_is_sent_as_pgbench_sends_it() {
         let mut statements = 0;
         for command in &parsed.commands {
             match &command.kind {
-                Kind::Set(set) => {
+                CommandKind::Set(set) => {
                     expected.push_str(&format!("pgbench: client 0 executing {}\n", command.invocation()));
                     set.run(&mut variables, &mut Rng::new(1), &mut |_| {}).unwrap();
                 }
-                Kind::Sql(sql) => {
+                CommandKind::Sql(sql) => {
                     let mut out = Vec::new();
                     match mode {
                         "simple" => sql.simple.render(&variables, &mut out),

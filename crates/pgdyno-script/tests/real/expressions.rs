@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::pgbench::{Pgbench, Server};
-use pgdyno_script::{Command, EvalError, Kind, Names, Source, Value, Variables, parse};
+use pgdyno_script::{Command, CommandKind, EvalError, Names, Source, Value, Variables, parse};
 use pgdyno_workload::Rng;
 
 const SEED: &str = "5432";
@@ -187,7 +187,7 @@ fn ours(script: &str) -> (Vec<String>, Option<(EvalError, usize, Command)>) {
     for (n, command) in script.commands.iter().enumerate() {
         let debug = &mut |text: &str| said.push(format!("debug(script=0,command={}): {text}", n + 1));
         let result = match &command.kind {
-            Kind::Set(set) => set.run(&mut variables, &mut rng, debug),
+            CommandKind::Set(set) => set.run(&mut variables, &mut rng, debug),
             other => panic!("{other:?}"),
         };
         if let Err(error) = result {
@@ -362,7 +362,7 @@ fn chosen_expressions_fail_in_pgbenchs_words() {
                 let script = b"\\set v debug(:x)";
                 let script =
                     parse(&Source { name: "-", text: script }, &mut variables.names().as_ref().clone()).unwrap();
-                let Kind::Set(set) = &script.commands[0].kind else { panic!() };
+                let CommandKind::Set(set) = &script.commands[0].kind else { panic!() };
                 set.expr.eval(&mut variables, &mut Rng::new(1), &mut |text| line.extend(text.bytes())).unwrap();
                 format!("debug(script=0,command=1): {}", String::from_utf8(line).unwrap())
             }

@@ -51,7 +51,7 @@ pub struct Counters {
 
 /// The server's work between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct ServerWork {
     /// Differences of the counters.
     pub counters: Counters,
     /// Bytes of WAL written.
@@ -60,7 +60,7 @@ pub struct Work {
     pub block_bytes: u64,
 }
 
-impl Work {
+impl ServerWork {
     /// Returns transactions as HammerDB counts them for its TPM: committed and rolled back.
     #[must_use]
     pub fn transactions(&self) -> u64 {
@@ -115,12 +115,12 @@ impl Sample {
 
     /// Returns the work since an earlier sample; `None` if the counters were reset in between, by hand or by a crash.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Option<Work> {
+    pub fn since(&self, earlier: &Self) -> Option<ServerWork> {
         if source::SOURCE.was_reset(std::slice::from_ref(&earlier.row), std::slice::from_ref(&self.row)) {
             return None;
         }
         let grown = |column| self.count(column)?.checked_sub(earlier.count(column)?);
-        Some(Work {
+        Some(ServerWork {
             counters: Counters {
                 xact_commit: grown(database::XACT_COMMIT)?,
                 xact_rollback: grown(database::XACT_ROLLBACK)?,
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(work.transactions(), 100);
         assert_eq!(work.wal_bytes, Some(4000));
         assert_eq!(work.hit_ratio(), Some(0.5));
-        assert_eq!((work.block_bytes, Work::default().hit_ratio()), (8192, None));
+        assert_eq!((work.block_bytes, ServerWork::default().hit_ratio()), (8192, None));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::beat::{Beat, Wake};
 use super::cgroup::Groups;
-use super::observer::{Look, Observer};
+use super::observer::{MachineReading, Observer};
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::{self, Process};
 use super::report::{MachineReport, Sink};
@@ -86,9 +86,9 @@ fn read(path: &str) -> String {
 }
 
 /// Reads `/proc`.
-fn look(tally: &Tally, with_processes: bool) -> Look {
+fn look(tally: &Tally, with_processes: bool) -> MachineReading {
     let files = FILES.map(|file| read(&format!("/proc/{file}")));
-    let mut look = Look { texts: ProcTexts { files, ..ProcTexts::default() }, ..Look::default() };
+    let mut look = MachineReading { texts: ProcTexts { files, ..ProcTexts::default() }, ..MachineReading::default() };
     if with_processes {
         let processes: Vec<Process> = process::all().filter_map(Process::look).collect();
         let title = |pid| (pid, title_of(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()));

@@ -19,7 +19,7 @@ use crate::Frame;
 
 /// A look at a machine.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct MachineReading {
     pub(crate) texts: ProcTexts,
     /// All its processes, if they were looked at.
     pub(crate) processes: Option<Vec<Process>>,
@@ -138,7 +138,7 @@ impl Observer {
     ///
     /// # Errors
     /// When a text is not in Linux's format.
-    pub(crate) fn digest(&mut self, look: &Look, at: Instant) -> Result<Vec<Frame>, Malformed> {
+    pub(crate) fn digest(&mut self, look: &MachineReading, at: Instant) -> Result<Vec<Frame>, Malformed> {
         let now = Reading::parse(&look.texts)?;
         let mut frames = Vec::new();
         if let Some(before) = &self.before {
@@ -193,7 +193,7 @@ mod tests {
 
     /// Returns a machine with two CPUs after so many seconds, with `own` ticks of the driver, `server` of the server,
     /// `interrupts` of nobody, and the rest up to a tick in two of another program.
-    fn look(seconds: u64, own: u64, server: u64) -> Look {
+    fn look(seconds: u64, own: u64, server: u64) -> MachineReading {
         let ticks = seconds * 200;
         let stat =
             format!("cpu  {} 0 0 {} 0 0 {} 0 0 0\ncpu0 0\ncpu1 0\n", ticks / 2, ticks / 2 - ticks / 20, ticks / 20);
@@ -215,7 +215,7 @@ mod tests {
         let driver = std::process::id() as i32;
         let processes = vec![process(driver, 0, own), process(-7, 0, 0), process(-8, -7, server), process(-9, 0, 5)];
         let titles = HashMap::from([(-8, "postgres: me bench [local] idle".to_owned())]);
-        Look { texts: ProcTexts { files, ..ProcTexts::default() }, processes: Some(processes), titles }
+        MachineReading { texts: ProcTexts { files, ..ProcTexts::default() }, processes: Some(processes), titles }
     }
 
     fn cells(frame: &Frame, row: usize) -> Vec<&str> {

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::beat::{Beat, Wake};
 use super::child::Teller;
-use super::observer::{Look, Observer};
+use super::observer::{MachineReading, Observer};
 use super::os_metrics::OsMetrics;
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::Process;
@@ -126,14 +126,14 @@ pub(crate) fn watch(
 }
 
 /// Parses a look from its texts.
-pub(super) fn digested(texts: ProcTexts) -> Look {
+pub(super) fn digested(texts: ProcTexts) -> MachineReading {
     let processes = texts.processes.as_ref().map(|lines| lines.lines().filter_map(Process::parse).collect());
     let title = |line: &str| {
         let (pid, title) = line.split_once(' ')?;
         Some((pid.parse().ok()?, title.to_owned()))
     };
     let titles: HashMap<i32, String> = texts.titles.lines().filter_map(title).collect();
-    Look { texts, processes, titles }
+    MachineReading { texts, processes, titles }
 }
 
 /// Assembles looks from the lines of the shell.

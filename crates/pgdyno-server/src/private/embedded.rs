@@ -8,7 +8,7 @@ use crate::private::handle::Handle;
 use crate::private::pipe::Order;
 use crate::private::prepare::{EmbeddedOptions, Prepared, Warning, extra_settings, merge, prepare};
 use crate::private::programs::want::Want;
-use crate::private::progress::Progress;
+use crate::private::progress::StartStep;
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
 
@@ -35,7 +35,7 @@ impl Embedded {
     pub fn start(
         want: &Want,
         options: &EmbeddedOptions,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(StartStep),
     ) -> Result<Self, EmbeddedError> {
         let Prepared { mut spec, sized, warnings } = prepare(want, options, false, progress)?;
         let wanted = options.data.clone().filter(|wanted| wanted.cache_bytes_max > 0);
@@ -47,7 +47,7 @@ impl Embedded {
         let mut handle = Handle::spawn(&options.supervisor, &spec)?;
         let mut is_empty = false;
         let server = handle.await_ready(&spec.installation, &mut |step| {
-            is_empty |= matches!(step, Progress::Initialising { .. });
+            is_empty |= matches!(step, StartStep::Initialising { .. });
             progress(step);
         })?;
         let cached = held.filter(|_| !is_empty).map(|held| held.entry);

@@ -10,7 +10,7 @@ use crate::private::error::EmbeddedError;
 use crate::private::instance;
 use crate::private::pipe::{Event, Order, SUPERVISE, Spec};
 use crate::private::programs::installation::Installation;
-use crate::private::progress::Progress;
+use crate::private::progress::StartStep;
 use crate::private::server::PrivateServer;
 
 /// Environment variables that a server may need: for its libraries, an allocator under test, the time zone files. No
@@ -76,7 +76,7 @@ impl Handle {
     pub(crate) fn await_ready(
         &mut self,
         installation: &Installation,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(StartStep),
     ) -> Result<PrivateServer, EmbeddedError> {
         let version = || installation.version.clone();
         let failed = |what, log| EmbeddedError::Start {
@@ -88,9 +88,9 @@ impl Handle {
         loop {
             match self.next_event() {
                 Some(Event::Directory(dir)) => self.dir = Some(dir),
-                Some(Event::Copying) => progress(Progress::Copying),
-                Some(Event::Initialising) => progress(Progress::Initialising { version: version() }),
-                Some(Event::Starting) => progress(Progress::Starting { version: version() }),
+                Some(Event::Copying) => progress(StartStep::Copying),
+                Some(Event::Initialising) => progress(StartStep::Initialising { version: version() }),
+                Some(Event::Starting) => progress(StartStep::Starting { version: version() }),
                 Some(Event::Ready(running)) => return Ok(running),
                 Some(Event::Failed { what, log } | Event::Died { what, log }) => {
                     return Err(failed(what, log));

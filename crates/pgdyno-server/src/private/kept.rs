@@ -19,7 +19,7 @@ use crate::private::instance;
 use crate::private::places::Places;
 use crate::private::prepare::{EmbeddedOptions, Prepared, Warning, prepare};
 use crate::private::programs::want::Want;
-use crate::private::progress::Progress;
+use crate::private::progress::StartStep;
 use crate::private::server::PrivateServer;
 use crate::process;
 
@@ -144,7 +144,11 @@ pub fn status(places: &Places) -> Result<Status, KeptError> {
 ///
 /// # Errors
 /// When it is running already, and all errors of [`Embedded::start`](crate::Embedded::start).
-pub fn start(want: &Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Progress)) -> Result<Started, KeptError> {
+pub fn start(
+    want: &Want,
+    options: &EmbeddedOptions,
+    progress: &mut dyn FnMut(StartStep),
+) -> Result<Started, KeptError> {
     match status(&options.places)? {
         Status::Running(server) => {
             return Err(KeptError::RunsAlready {

@@ -15,7 +15,7 @@ use crate::private::programs::find;
 use crate::private::programs::installation::Installation;
 use crate::private::programs::portable;
 use crate::private::programs::want::Want;
-use crate::private::progress::Progress;
+use crate::private::progress::StartStep;
 use crate::private::sizing::{self, Facts, Purpose, Setting};
 use crate::private::space::space;
 
@@ -115,7 +115,7 @@ pub(crate) fn prepare(
     want: &Want,
     options: &EmbeddedOptions,
     kept: bool,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(StartStep),
 ) -> Result<Prepared, EmbeddedError> {
     let extra = extra_settings(&options.settings)?;
     let account = Account::for_server()?;
@@ -170,7 +170,7 @@ fn choose(
     options: &EmbeddedOptions,
     account: Option<&Account>,
     warnings: &mut Vec<Warning>,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(StartStep),
 ) -> Result<Installation, EmbeddedError> {
     if let Want::Directory(dir) = want {
         return Ok(build::in_directory(dir, account)?);
@@ -184,7 +184,7 @@ fn choose(
         Want::Major(major) => *major,
         Want::Any | Want::Directory(_) => portable::PORTABLE_MAJOR,
     };
-    let fetching = || progress(Progress::Fetching { major });
+    let fetching = || progress(StartStep::Fetching { major });
     Ok(portable::obtain(&options.places, major, account, fetching)?)
 }
 

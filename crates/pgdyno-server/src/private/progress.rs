@@ -4,7 +4,7 @@ use crate::private::programs::version::PgVersion;
 
 /// A step of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum StartStep {
     /// The portable PostgreSQL is being downloaded and unpacked, about 15 MB.
     Fetching {
         /// Its major version.

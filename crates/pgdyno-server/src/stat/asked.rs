@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pgdyno_net::{AdminError, Rows};
-use pgdyno_samples::Kind;
+use pgdyno_samples::ColumnKind;
 
 use super::sampled::Notes;
 use super::session::Session;
@@ -152,7 +152,8 @@ impl Asked {
 
     /// Returns the frame of one source, and whether its counters have been reset.
     fn frame(&mut self, source: &'static Source, at: Instant, mut rows: Rows, notes: &mut Notes) -> Frame {
-        for (nth, _) in source.of.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Statement) {
+        for (nth, _) in source.of.columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Statement)
+        {
             let texts = rows.rows.iter_mut().filter_map(|row| row.get_mut(nth)?.as_mut());
             texts.for_each(|text| *text = redacted::without_constants(text));
         }

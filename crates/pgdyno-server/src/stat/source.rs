@@ -1,6 +1,6 @@
 //! Query of a source in the catalogue: how often, and from where.
 
-use pgdyno_samples::{Column, Kind, Source as Catalogued};
+use pgdyno_samples::{Column, ColumnKind, Source as Catalogued};
 
 use super::traits::ServerTraits;
 
@@ -72,13 +72,13 @@ impl Source {
         // Before PostgreSQL 15 a database has no counters until something was done in it, and then gets a time of
         // reset.
         let is_first = self.of.columns.iter().enumerate().all(|(nth, column)| match column.kind {
-            Kind::Reset => cells(before, nth).iter().all(Option::is_none),
+            ColumnKind::Reset => cells(before, nth).iter().all(Option::is_none),
             _ => !grows(column) || sum(&cells(before, nth)).is_none_or(|sum| sum == 0.0),
         });
         self.of.columns.iter().enumerate().any(|(nth, column)| {
             let (before, now) = (cells(before, nth), cells(now, nth));
             match column.kind {
-                Kind::Reset => !is_first && !before.is_empty() && !now.is_empty() && before != now,
+                ColumnKind::Reset => !is_first && !before.is_empty() && !now.is_empty() && before != now,
                 _ => grows(column) && sum(&before).zip(sum(&now)).is_some_and(|(before, now)| now < before),
             }
         })

@@ -8,7 +8,7 @@ use pgdyno_life::target::Target;
 use pgdyno_plan::Order;
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, StudyKind};
 use pgdyno_untrusted::Lock;
-use pgdyno_workload::Work;
+use pgdyno_workload::GroupWork;
 
 use super::difference::differ;
 use crate::lock;
@@ -96,8 +96,8 @@ fn admit_one_side(order: &Order) -> Result<()> {
     let workload = request.draft()?.resolved.workload;
     let stages = &workload.drive.stages;
     let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
-    let works: Vec<Work> = main.map(|group| group.work).collect();
-    if !(works.contains(&Work::Transactions) && works.contains(&Work::Queries)) {
+    let works: Vec<GroupWork> = main.map(|group| group.work).collect();
+    if !(works.contains(&GroupWork::Transactions) && works.contains(&GroupWork::Queries)) {
         return Ok(());
     }
     let error =

@@ -7,7 +7,7 @@ use pgdyno_life::plan::resolve::Request;
 use pgdyno_plan::Order;
 use pgdyno_results::{FrontierRecord, Objective, StudyKind};
 use pgdyno_untrusted::Lock;
-use pgdyno_workload::Work;
+use pgdyno_workload::GroupWork;
 
 use super::decider::points;
 use crate::lock;
@@ -47,7 +47,7 @@ pub fn begin(wanted: Wanted) -> Result<Begin> {
     let request = Request::read(order.clone())?;
     let draft = request.draft()?;
     let stages = &draft.resolved.workload.drive.stages;
-    if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
+    if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == GroupWork::Queries) {
         let error = format!("{} has no queries beside transactions, so there is no frontier", request.source.name());
         return Err(Failure::new(Code::Start, error).hint("pgdyno frontier ch-benchmark"));
     }

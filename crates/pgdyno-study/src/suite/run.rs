@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const ENDING: Duration = Duration::from_secs(180);
 
 /// An execution whose lock this process holds, and what it needs to go on.
-pub struct Work<'a> {
+pub struct LockedExecution<'a> {
     /// The execution.
     pub execution: Execution,
     /// Its suite.
@@ -72,7 +72,7 @@ pub(super) struct SuiteRun<'a> {
 ///
 /// # Errors
 /// When a target cannot be prepared or left, or the state cannot be written.
-pub fn carry_out(work: Work<'_>) -> Result<Outcome> {
+pub fn carry_out(work: LockedExecution<'_>) -> Result<Outcome> {
     let interrupt = work.interrupt;
     let mut suite = SuiteRun::begin(work)?;
     let budget =
@@ -92,8 +92,8 @@ fn cells(execution: &Execution, suite: &Suite) -> Result<Vec<usize>> {
 
 impl<'a> SuiteRun<'a> {
     /// Takes up an execution: finds what is done, and locks the targets.
-    fn begin(work: Work<'a>) -> Result<Self> {
-        let Work { mut execution, suite, drafts, is_detached, store, interrupt, events } = work;
+    fn begin(work: LockedExecution<'a>) -> Result<Self> {
+        let LockedExecution { mut execution, suite, drafts, is_detached, store, interrupt, events } = work;
         let cells = cells(&execution, suite)?;
         let view = View::new(events, &execution, is_detached);
         await_stragglers(&execution, interrupt, &view)?;

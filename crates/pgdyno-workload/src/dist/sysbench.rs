@@ -7,12 +7,12 @@ use crate::dist::Zipf;
 
 /// A distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RandType {
     /// Each number as often as any other.
     Uniform,
     /// The mean of [`Shape::iterations`] uniform numbers: a bell around the middle.
     Gaussian,
-    /// A few numbers around the middle most of the time, the rest as [`Kind::Gaussian`].
+    /// A few numbers around the middle most of the time, the rest as [`RandType::Gaussian`].
     Special,
     /// A power of a uniform number: the lowest numbers are the most frequent ones.
     Pareto,
@@ -20,7 +20,7 @@ pub enum Kind {
     Zipfian,
 }
 
-impl Kind {
+impl RandType {
     /// The names of all kinds in sysbench, in the order of its help.
     pub const NAMES: [&str; 5] = ["uniform", "gaussian", "special", "pareto", "zipfian"];
 
@@ -61,7 +61,7 @@ impl Default for Shape {
 /// A distribution over a range of numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    kind: Kind,
+    kind: RandType,
     shape: Shape,
     low: i64,
     /// Numbers in the range.
@@ -73,8 +73,8 @@ pub struct Range {
 impl Range {
     /// Returns the distribution over `low..=high`, which is not empty.
     #[must_use]
-    pub fn new(kind: Kind, shape: Shape, low: i64, high: i64) -> Self {
-        let ranks = if kind == Kind::Zipfian { (high - low + 1).unsigned_abs() } else { 1 };
+    pub fn new(kind: RandType, shape: Shape, low: i64, high: i64) -> Self {
+        let ranks = if kind == RandType::Zipfian { (high - low + 1).unsigned_abs() } else { 1 };
         Self {
             kind,
             shape,
@@ -89,11 +89,11 @@ impl Range {
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> i64 {
         match self.kind {
-            Kind::Uniform => self.at(rng.unit() * self.numbers),
-            Kind::Gaussian => self.at(self.mean(rng) * self.numbers),
-            Kind::Special => self.special(rng),
-            Kind::Pareto => self.at(rng.unit().powf(self.pareto_power) * self.numbers),
-            Kind::Zipfian => self.low + self.zipf.draw(rng) as i64 - 1,
+            RandType::Uniform => self.at(rng.unit() * self.numbers),
+            RandType::Gaussian => self.at(self.mean(rng) * self.numbers),
+            RandType::Special => self.special(rng),
+            RandType::Pareto => self.at(rng.unit().powf(self.pareto_power) * self.numbers),
+            RandType::Zipfian => self.low + self.zipf.draw(rng) as i64 - 1,
         }
     }
 
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::dist::{Zeta, fit};
 
-    fn fits(kind: Kind, values: u64, expected: impl Fn(u64) -> f64) {
+    fn fits(kind: RandType, values: u64, expected: impl Fn(u64) -> f64) {
         let range = Range::new(kind, Shape::default(), 1, values as i64);
         let mut rng = Rng::new(5);
         fit::assert_fits(values, expected, || (range.draw(&mut rng) - 1) as u64);
@@ -134,12 +134,12 @@ mod tests {
 
     #[test]
     fn uniform_pareto_and_zipfian_have_their_probabilities() {
-        fits(Kind::Uniform, 1_000, |_| 0.001);
+        fits(RandType::Uniform, 1_000, |_| 0.001);
         // P(u^power < x) = x^(1 / power), with power = ln 0.2 / ln 0.8.
         let below = |value: u64| (value as f64 / 1_000.0).powf(0.8f64.ln() / 0.2f64.ln());
-        fits(Kind::Pareto, 1_000, |value| below(value + 1) - below(value));
+        fits(RandType::Pareto, 1_000, |value| below(value + 1) - below(value));
         let zeta = Zeta::new(0.8).of(1_000);
-        fits(Kind::Zipfian, 1_000, |value| ((value + 1) as f64).powf(-0.8) / zeta);
+        fits(RandType::Zipfian, 1_000, |value| ((value + 1) as f64).powf(-0.8) / zeta);
     }
 
     /// Returns P(mean of 12 uniform numbers < x): the distribution of Irwin and Hall.
@@ -159,14 +159,14 @@ mod tests {
     fn gaussian_is_the_mean_of_twelve() {
         // Above the middle the sum of large terms is not exact: the lower half is mirrored.
         let below = |x: f64| if x > 0.5 { 1.0 - mean_below(1.0 - x) } else { mean_below(x) };
-        fits(Kind::Gaussian, 100, |value| below((value + 1) as f64 / 100.0) - below(value as f64 / 100.0));
+        fits(RandType::Gaussian, 100, |value| below((value + 1) as f64 / 100.0) - below(value as f64 / 100.0));
     }
 
     /// The shares that sysbench 1.0.20 draws of 1..=1000: 75 % of 498..=506, where the first number and the last one
     /// have less.
     #[test]
     fn special_has_the_shares_that_sysbench_draws() {
-        let range = Range::new(Kind::Special, Shape::default(), 1, 1_000);
+        let range = Range::new(RandType::Special, Shape::default(), 1, 1_000);
         let mut rng = Rng::new(9);
         let mut counts = vec![0u32; 1_001];
         for _ in 0..1_000_000 {

@@ -1,6 +1,6 @@
 //! The ten workloads: what the statements of their transactions are, and which parameters they have.
 
-use pgdyno_workload::dist::sysbench::Kind;
+use pgdyno_workload::dist::sysbench::RandType;
 use pgdyno_workload::{Meta, Param, ParamKind, Params, When};
 
 use super::steps::{Sql, Steps};
@@ -49,7 +49,7 @@ pub(super) const RAND_TYPE: Param = Param {
     name: "rand-type",
     help: "how rows are drawn, by sysbench's words",
     default: "special",
-    kind: ParamKind::Choice(&Kind::NAMES),
+    kind: ParamKind::Choice(&RandType::NAMES),
     when: When::Run,
 };
 pub(super) const RAND_SPEC_ITER: Param =

@@ -3,14 +3,14 @@
 use pgdyno_script::{Collect, Variables, valid_variable_name};
 use pgdyno_workload::{Note, Reply, ResultSet};
 
-use super::words::{self, Place};
+use super::words::{self, CommandPlace};
 
 /// Stores the variables of `collect` from `reply`. Returns pgbench's message if that is not possible.
 pub(super) fn collect(
     reply: Reply<'_>,
     collect: &Collect,
     variables: &mut Variables,
-    at: Place,
+    at: CommandPlace,
 ) -> Result<(), Vec<Note>> {
     let results: Vec<ResultSet<'_>> = reply.results().collect();
     let last = results.len().saturating_sub(1);
@@ -36,7 +36,7 @@ fn store(
     command: &str,
     prefix: &[u8],
     variables: &mut Variables,
-    at: Place,
+    at: CommandPlace,
     query: u32,
 ) -> Result<(), Vec<Note>> {
     let (Some(columns), Some(row)) = (&result.columns, result.last_row) else { return Ok(()) };

@@ -5,7 +5,7 @@ mod failure;
 
 use std::sync::PoisonError;
 
-use pgdyno_script::{Collect, Command, EvalError, Expr, Extended, Kind, Sql, Value, Variables};
+use pgdyno_script::{Collect, Command, CommandKind, EvalError, Expr, Extended, Sql, Value, Variables};
 use pgdyno_wire::{Capture, QueryMode, StmtId, TextParams};
 use pgdyno_workload::{
     Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, ShellOutcome, TxnId, Verdict,
@@ -15,7 +15,7 @@ use super::collect::collect;
 use super::mix::Mix;
 use super::program::Program;
 use super::seeds::Chooser;
-use super::words::{self, Place};
+use super::words::{self, CommandPlace};
 
 /// A client that runs scripts.
 pub(super) struct Interpreter {
@@ -93,8 +93,8 @@ impl Interpreter {
         }
     }
 
-    fn place(&self, command: usize) -> Place {
-        Place { client: self.client, script: self.script, command }
+    fn place(&self, command: usize) -> CommandPlace {
+        CommandPlace { client: self.client, script: self.script, command }
     }
 
     fn id(&self, command: usize) -> StmtId {
@@ -150,8 +150,8 @@ impl Interpreter {
         let command = &commands[self.sent];
         self.sent = usize::MAX;
         match &command.kind {
-            Kind::Sql(Sql { collect: Collect::Nothing, .. }) => Ok(()),
-            Kind::Sql(sql) => collect(reply, &sql.collect, &mut self.variables, at).map_err(Stop),
+            CommandKind::Sql(Sql { collect: Collect::Nothing, .. }) => Ok(()),
+            CommandKind::Sql(sql) => collect(reply, &sql.collect, &mut self.variables, at).map_err(Stop),
             _ => Ok(()),
         }
     }
@@ -166,22 +166,22 @@ impl Interpreter {
     ) -> Result<Option<Next>, Stop> {
         let jumped = std::mem::take(&mut self.jumped);
         match &command.kind {
-            Kind::Sql(sql) => return self.sql(commands.len(), sql, batch),
-            Kind::Set(set) => {
+            CommandKind::Sql(sql) => return self.sql(commands.len(), sql, batch),
+            CommandKind::Set(set) => {
                 let at = self.place(self.next);
                 set.run(&mut self.variables, &mut self.rng, &mut debug_to(at, batch))
                     .map_err(|e| self.at_fault(command, &e))?;
             }
-            Kind::If { condition, otherwise } => return self.branch(command, condition, *otherwise, batch),
-            Kind::Elif { condition, otherwise, .. } if jumped => {
+            CommandKind::If { condition, otherwise } => return self.branch(command, condition, *otherwise, batch),
+            CommandKind::Elif { condition, otherwise, .. } if jumped => {
                 return self.branch(command, condition, *otherwise, batch);
             }
-            Kind::Else { .. } if jumped => {}
-            Kind::Elif { end, .. } | Kind::Else { end } => {
+            CommandKind::Else { .. } if jumped => {}
+            CommandKind::Elif { end, .. } | CommandKind::Else { end } => {
                 self.next = *end;
                 return Ok(None);
             }
-            Kind::Sleep(sleep) => {
+            CommandKind::Sleep(sleep) => {
                 let ns = sleep.duration_ns(&self.variables).map_err(|e| self.at_fault(command, &e))?;
                 if self.in_pipeline {
                     batch.hold();
@@ -189,16 +189,16 @@ impl Interpreter {
                 self.next += 1;
                 return Ok(Some(Next::Sleep(ns)));
             }
-            Kind::Shell(_) | Kind::SetShell(_) => return self.run_shell(command, batch),
-            Kind::StartPipeline => return self.start_pipeline(commands, batch),
-            Kind::SyncPipeline => {
+            CommandKind::Shell(_) | CommandKind::SetShell(_) => return self.run_shell(command, batch),
+            CommandKind::StartPipeline => return self.start_pipeline(commands, batch),
+            CommandKind::SyncPipeline => {
                 if !self.in_pipeline {
                     return Err(self.failed("syncpipeline", "not in pipeline mode"));
                 }
                 batch.sync();
                 self.syncs += 1;
             }
-            Kind::EndPipeline => {
+            CommandKind::EndPipeline => {
                 if !self.in_pipeline {
                     return Err(self.failed("endpipeline", "not in pipeline mode"));
                 }
@@ -290,9 +290,9 @@ impl Interpreter {
         self.mode = batch.mode();
         if self.mode == QueryMode::Prepared {
             let rest = commands.iter().enumerate().skip(self.next + 1);
-            for (index, command) in rest.take_while(|(_, c)| !matches!(c.kind, Kind::EndPipeline)) {
+            for (index, command) in rest.take_while(|(_, c)| !matches!(c.kind, CommandKind::EndPipeline)) {
                 let id = self.id(index);
-                if let Kind::Sql(sql) = &command.kind
+                if let CommandKind::Sql(sql) = &command.kind
                     && !batch.is_prepared(id)
                 {
                     self.tell_preparing(id, batch);
@@ -312,8 +312,8 @@ impl Interpreter {
     /// Requests a shell command, or handles its result.
     fn run_shell(&mut self, command: &Command, batch: &mut Batch<'_>) -> Result<Option<Next>, Stop> {
         let (shell, set) = match &command.kind {
-            Kind::SetShell(set) => (&set.shell, Some(set)),
-            Kind::Shell(shell) => (shell, None),
+            CommandKind::SetShell(set) => (&set.shell, Some(set)),
+            CommandKind::Shell(shell) => (shell, None),
             _ => return Ok(None),
         };
         let Some(outcome) = self.shell_outcome.take() else {
@@ -351,7 +351,7 @@ fn encode(extended: &Extended, variables: &Variables, out: &mut Vec<u8>) -> u16 
 }
 
 /// Returns a function for the output of `debug()` in a command.
-fn debug_to<'a>(at: Place, batch: &'a mut Batch<'_>) -> impl FnMut(&str) + 'a {
+fn debug_to<'a>(at: CommandPlace, batch: &'a mut Batch<'_>) -> impl FnMut(&str) + 'a {
     move |text| {
         batch.note(Note::Words(format!("debug(script={},command={}): {text}", at.script, at.command + 1)));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgdyno_script::{Kind, Names, Script, Value, Variables};
+use pgdyno_script::{CommandKind, Names, Script, Value, Variables};
 
 use super::mix::Mix;
 use super::seeds::Seeds;
@@ -42,7 +42,8 @@ impl Program {
         for script in &scripts {
             first.push(prepared_names.len());
             for command in &script.commands {
-                let name = if let Kind::Sql(_) = command.kind { format!("P_{statements}") } else { String::new() };
+                let name =
+                    if let CommandKind::Sql(_) = command.kind { format!("P_{statements}") } else { String::new() };
                 statements += usize::from(!name.is_empty());
                 prepared_names.push(name.into_bytes());
             }

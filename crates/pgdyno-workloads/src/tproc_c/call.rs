@@ -10,7 +10,7 @@ mod routines;
 use pgdyno_wire::{Statement, Value};
 use pgdyno_workload::{Batch, Capabilities, Next, ReadOnlyCall, Reply, Routine, ScriptStatement, Statements};
 
-use super::txns::{Customer, Inputs, Kind};
+use super::txns::{Customer, Inputs, TxnKind};
 
 pub(super) use routines::ROLLED_BACK;
 
@@ -38,11 +38,11 @@ impl Call {
     /// Returns the routines in the database. Procedures and functions come together, so that runs may switch between
     /// them.
     pub(super) fn routines(self, schema: Option<&str>, caps: &Capabilities) -> Vec<Routine> {
-        let stock_level = usize::from(Kind::StockLevel.id().0);
+        let stock_level = usize::from(TxnKind::StockLevel.id().0);
         let called = match self {
             Self::Procedure => stock_level,
             // Functions follow the procedures, in the same order.
-            Self::Function => Kind::ALL.len() + stock_level,
+            Self::Function => TxnKind::ALL.len() + stock_level,
             Self::Client => return Vec::new(),
         };
         let mut routines = routines::routines(caps);
@@ -63,7 +63,7 @@ impl Call {
 
     /// Returns the number of SELECT, INSERT, UPDATE and DELETE in one transaction. A routine needs one more for a
     /// customer by last name (0.6 on average, so 1); the client's are counted one by one.
-    pub(super) fn queries(self, kind: Kind) -> u32 {
+    pub(super) fn queries(self, kind: TxnKind) -> u32 {
         let row = kind.row();
         row.queries + u32::from(self != Self::Client && row.has_last_name)
     }
@@ -80,7 +80,11 @@ impl Call {
 
 /// Returns statements of which each is the one of its kind of transaction.
 fn of_kinds(statements: Vec<Statement>) -> Statements {
-    Kind::ALL.into_iter().zip(statements).map(|(kind, statement)| ScriptStatement::of(kind.id(), statement)).collect()
+    TxnKind::ALL
+        .into_iter()
+        .zip(statements)
+        .map(|(kind, statement)| ScriptStatement::of(kind.id(), statement))
+        .collect()
 }
 
 /// Number and last name of a customer; the unknown one is NULL.
@@ -131,8 +135,8 @@ mod tests {
     #[test]
     fn a_statement_belongs_to_its_transaction() {
         let kinds = |call: Call| call.statements(None).list().iter().map(|sql| sql.txn).collect::<Vec<_>>();
-        assert_eq!(kinds(Call::Procedure), Kind::ALL.map(|kind| Some(kind.id())));
-        assert_eq!(kinds(Call::Function), Kind::ALL.map(|kind| Some(kind.id())));
+        assert_eq!(kinds(Call::Procedure), TxnKind::ALL.map(|kind| Some(kind.id())));
+        assert_eq!(kinds(Call::Function), TxnKind::ALL.map(|kind| Some(kind.id())));
         for sql in Call::Client.statements(None).list() {
             let text = sql.statement.sql();
             let is_block = ["BEGIN", "COMMIT", "ROLLBACK"].contains(&text);
@@ -143,7 +147,7 @@ mod tests {
     /// Each statement of the client is counted either with its transaction or by itself.
     #[test]
     fn the_clients_queries_are_as_many_as_its_statements_say() {
-        for kind in Kind::ALL {
+        for kind in TxnKind::ALL {
             let statements = Call::Client.statements(None);
             let of_kind = statements.list().iter().filter(|sql| sql.txn == Some(kind.id()) && !sql.is_counted);
             let words: usize = of_kind

@@ -2,7 +2,7 @@
 
 use pgdyno_workload::Rng;
 
-use super::txns::Kind;
+use super::txns::TxnKind;
 
 const CARDS: usize = 100;
 
@@ -10,15 +10,15 @@ const CARDS: usize = 100;
 /// have the exact mix.
 #[derive(Clone, Debug)]
 pub(super) struct Deck {
-    cards: [Kind; CARDS],
+    cards: [TxnKind; CARDS],
     drawn: u8,
 }
 
 impl Deck {
     /// Returns a deck with `share` cards of each kind: a hundred in all.
-    pub(super) fn new(share: impl Fn(Kind) -> u8) -> Self {
-        let mut cards = [Kind::NewOrder; CARDS];
-        let kinds = Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, usize::from(share(kind))));
+    pub(super) fn new(share: impl Fn(TxnKind) -> u8) -> Self {
+        let mut cards = [TxnKind::NewOrder; CARDS];
+        let kinds = TxnKind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, usize::from(share(kind))));
         for (card, kind) in cards.iter_mut().zip(kinds) {
             *card = kind;
         }
@@ -26,7 +26,7 @@ impl Deck {
     }
 
     #[inline]
-    pub(super) fn draw(&mut self, rng: &mut Rng) -> Kind {
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> TxnKind {
         if usize::from(self.drawn) == CARDS {
             rng.shuffle(&mut self.cards);
             self.drawn = 0;
@@ -48,7 +48,7 @@ mod tests {
         let mut hundred = || (0..CARDS).map(|_| deck.draw(&mut rng)).collect::<Vec<_>>();
         let (first, second) = (hundred(), hundred());
         for drawn in [&first, &second] {
-            for (kind, cards) in Kind::ALL.into_iter().zip([45, 43, 4, 4, 4]) {
+            for (kind, cards) in TxnKind::ALL.into_iter().zip([45, 43, 4, 4, 4]) {
                 assert_eq!(drawn.iter().filter(|k| **k == kind).count(), cards);
             }
         }

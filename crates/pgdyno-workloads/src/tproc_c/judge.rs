@@ -9,7 +9,7 @@ use pgdyno_workload::{Figures, Judgement, TxnFigures};
 use super::{
     profile::Profile,
     tally::{self, Tally},
-    txns::Kind,
+    txns::TxnKind,
 };
 use share::{Range, at_least, percent};
 
@@ -44,19 +44,19 @@ pub(super) fn judge(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     all
 }
 
-fn of(figures: &Figures<'_>, kind: Kind) -> TxnFigures {
+fn of(figures: &Figures<'_>, kind: TxnKind) -> TxnFigures {
     figures.txns.get(usize::from(kind.id().0)).copied().unwrap_or_default()
 }
 
 /// Judges the shares of completed transactions by the minima of clause 5.2.3.
 fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
-    let total: u64 = Kind::ALL.into_iter().map(|kind| of(figures, kind).completed()).sum();
-    Kind::ALL
+    let total: u64 = TxnKind::ALL.into_iter().map(|kind| of(figures, kind).completed()).sum();
+    TxnKind::ALL
         .into_iter()
         .map(|kind| {
             let (count, name) = (of(figures, kind).completed(), kind.name());
             match (rules.profile, kind) {
-                (Profile::Spec, Kind::NewOrder) => {
+                (Profile::Spec, TxnKind::NewOrder) => {
                     reported("5.2.3", format!("share of {name}: the rest"), percent(count, total))
                 }
                 (Profile::Spec, _) => {
@@ -74,11 +74,11 @@ fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
 /// Judges 90th percentiles (clause 5.2.5.3). Without waits Delivery is awaited like the others; otherwise it is
 /// deferred, and its execution has the limit of clause 2.7.2.
 fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
-    Kind::ALL
+    TxnKind::ALL
         .into_iter()
         .map(|kind| {
             let (clause, seconds, what) = match kind {
-                Kind::Delivery if rules.waits => ("2.7.2", 80, ", executed deferred,"),
+                TxnKind::Delivery if rules.waits => ("2.7.2", 80, ", executed deferred,"),
                 _ => ("5.2.5.3", kind.row().response_s_p90, ""),
             };
             let (of_kind, name) = (of(figures, kind), kind.name());
@@ -122,7 +122,7 @@ fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     ];
     if minutes > 0.0 {
         // Clause 5.4.2 counts completed orders, which the waits limit: also those rolled back on purpose.
-        let completed = of(figures, Kind::NewOrder).completed() as f64 / minutes / f64::from(rules.warehouses);
+        let completed = of(figures, TxnKind::NewOrder).completed() as f64 / minutes / f64::from(rules.warehouses);
         let found = format!("{completed:.2}");
         all.push(Judgement {
             name: "4.2",
@@ -146,8 +146,8 @@ fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
         return Vec::new();
     }
     let counted = |tally: Tally| figures.tallies[tally as usize];
-    let (orders, payments) = (of(figures, Kind::NewOrder), of(figures, Kind::Payment).completed());
-    let order_status = of(figures, Kind::OrderStatus).completed();
+    let (orders, payments) = (of(figures, TxnKind::NewOrder), of(figures, TxnKind::Payment).completed());
+    let order_status = of(figures, TxnKind::OrderStatus).completed();
     let lines = counted(Tally::OrderLines);
     let strict = rules.profile == Profile::Spec;
     let range = |name, what, low, drawn, high| Range { name, what, low, drawn, high, strict };

@@ -6,7 +6,7 @@ use super::{
     call::Call,
     deck::Deck,
     population::{RunConstants, Seed},
-    txns::Kind,
+    txns::TxnKind,
 };
 
 /// Rules that the clients follow.
@@ -25,7 +25,7 @@ impl Profile {
     }
 
     /// Returns the share of a kind: cards of a deck of a hundred, or numbers out of twenty-three.
-    pub(super) fn share(self, kind: Kind) -> u8 {
+    pub(super) fn share(self, kind: TxnKind) -> u8 {
         match self {
             Self::Spec => kind.row().cards,
             Self::HammerDb => kind.row().hammerdb_share,
@@ -34,7 +34,7 @@ impl Profile {
 
     /// Returns the transactions in the order of their ids.
     pub(super) fn txns(self, call: Call) -> Vec<Txn> {
-        Kind::ALL
+        TxnKind::ALL
             .into_iter()
             .map(|kind| Txn::new(kind.name(), f64::from(self.share(kind)), call.queries(kind)))
             .collect()
@@ -69,15 +69,15 @@ pub(super) enum Mix {
 
 impl Mix {
     #[inline]
-    pub(super) fn draw(&mut self, rng: &mut Rng) -> Kind {
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> TxnKind {
         match self {
             Self::Deck(deck) => deck.draw(rng),
             Self::Independent => match rng.up_to(22) {
-                0..=9 => Kind::NewOrder,
-                10..=19 => Kind::Payment,
-                20 => Kind::Delivery,
-                21 => Kind::StockLevel,
-                _ => Kind::OrderStatus,
+                0..=9 => TxnKind::NewOrder,
+                10..=19 => TxnKind::Payment,
+                20 => TxnKind::Delivery,
+                21 => TxnKind::StockLevel,
+                _ => TxnKind::OrderStatus,
             },
         }
     }
@@ -91,8 +91,8 @@ mod tests {
     fn independent_draws_have_their_shares_and_no_memory() {
         const N: usize = 230_000;
         let (mut mix, mut rng) = (Profile::HammerDb.mix(), Rng::new(1));
-        let drawn: Vec<Kind> = (0..N).map(|_| mix.draw(&mut rng)).collect();
-        for kind in Kind::ALL {
+        let drawn: Vec<TxnKind> = (0..N).map(|_| mix.draw(&mut rng)).collect();
+        for kind in TxnKind::ALL {
             let share = f64::from(Profile::HammerDb.share(kind)) / 23.0;
             let found = drawn.iter().filter(|k| **k == kind).count() as f64;
             let error = 4.0 * (N as f64 * share * (1.0 - share)).sqrt();
@@ -100,7 +100,7 @@ mod tests {
         }
         // A deck would give each hundred the exact mix.
         let hundreds: std::collections::BTreeSet<usize> =
-            drawn.chunks(100).map(|h| h.iter().filter(|k| **k == Kind::NewOrder).count()).collect();
+            drawn.chunks(100).map(|h| h.iter().filter(|k| **k == TxnKind::NewOrder).count()).collect();
         assert!(hundreds.len() > 10, "{hundreds:?}");
     }
 

@@ -8,7 +8,7 @@ use super::{
     population::RunConstants,
     profile::Mix,
     tally::Tally,
-    txns::{Delivery, Draw, Inputs, Kind},
+    txns::{Delivery, Draw, Inputs, TxnKind},
     waits::Waits,
 };
 
@@ -28,7 +28,7 @@ pub(super) struct Terminal {
     setup: Setup,
     rng: Rng,
     /// Kind of the present transaction, or of the last one.
-    kind: Option<Kind>,
+    kind: Option<TxnKind>,
     inputs: Inputs,
     /// Number of its steps that are done.
     step: u8,
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_restart_sends_the_same_inputs() {
         let mut terminal = terminal(Profile::Spec, Waits::Off);
-        while terminal.begin().unwrap().txn != Kind::NewOrder.id() {}
+        while terminal.begin().unwrap().txn != TxnKind::NewOrder.id() {}
         let statements = Call::Procedure.statements(None);
         let statements: Vec<_> = statements.list().iter().map(|listed| listed.statement.clone()).collect();
         let send = |terminal: &mut Terminal| {
@@ -127,7 +127,7 @@ mod tests {
         let (mut orders, mut ns) = (0, 0);
         for _ in 0..100_000 {
             let begin = terminal.begin().unwrap();
-            orders += u32::from(begin.txn == Kind::NewOrder.id());
+            orders += u32::from(begin.txn == TxnKind::NewOrder.id());
             ns += begin.wait_ns;
         }
         let nopm = 10.0 * f64::from(orders) / (ns as f64 / 6e10);

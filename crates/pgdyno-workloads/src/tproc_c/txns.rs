@@ -20,7 +20,7 @@ pub(super) use stock_level::StockLevel;
 
 /// Kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TxnKind {
     NewOrder,
     Payment,
     OrderStatus,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     StockLevel,
 }
 
-impl Kind {
+impl TxnKind {
     pub(super) const ALL: [Self; 5] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
@@ -133,24 +133,24 @@ pub(super) enum Inputs {
 
 impl Inputs {
     /// `d_id` is the terminal's district for Stock-Level, if it has one.
-    pub(super) fn draw(kind: Kind, w_id: i32, d_id: Option<i32>, draw: &mut Draw<'_>) -> Self {
+    pub(super) fn draw(kind: TxnKind, w_id: i32, d_id: Option<i32>, draw: &mut Draw<'_>) -> Self {
         match kind {
-            Kind::NewOrder => Self::NewOrder(NewOrder::draw(w_id, draw)),
-            Kind::Payment => Self::Payment(Payment::draw(w_id, draw)),
-            Kind::OrderStatus => Self::OrderStatus(OrderStatus::draw(w_id, draw)),
-            Kind::Delivery => Self::Delivery(Delivery::draw(w_id, draw)),
-            Kind::StockLevel => Self::StockLevel(StockLevel::draw(w_id, d_id, draw)),
+            TxnKind::NewOrder => Self::NewOrder(NewOrder::draw(w_id, draw)),
+            TxnKind::Payment => Self::Payment(Payment::draw(w_id, draw)),
+            TxnKind::OrderStatus => Self::OrderStatus(OrderStatus::draw(w_id, draw)),
+            TxnKind::Delivery => Self::Delivery(Delivery::draw(w_id, draw)),
+            TxnKind::StockLevel => Self::StockLevel(StockLevel::draw(w_id, d_id, draw)),
         }
     }
 
     #[inline]
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> TxnKind {
         match self {
-            Self::NewOrder(_) => Kind::NewOrder,
-            Self::Payment(_) => Kind::Payment,
-            Self::OrderStatus(_) => Kind::OrderStatus,
-            Self::Delivery(_) => Kind::Delivery,
-            Self::StockLevel(_) => Kind::StockLevel,
+            Self::NewOrder(_) => TxnKind::NewOrder,
+            Self::Payment(_) => TxnKind::Payment,
+            Self::OrderStatus(_) => TxnKind::OrderStatus,
+            Self::Delivery(_) => TxnKind::Delivery,
+            Self::StockLevel(_) => TxnKind::StockLevel,
         }
     }
 }

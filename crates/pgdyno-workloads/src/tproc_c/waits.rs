@@ -2,7 +2,7 @@
 
 use pgdyno_workload::{Rng, Since};
 
-use super::txns::Kind;
+use super::txns::TxnKind;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -25,20 +25,20 @@ impl Waits {
     /// Returns the time before a transaction of this kind, and the start of that time. The first wait of a client is
     /// drawn over a whole cycle, so that clients do not start in step.
     #[inline]
-    pub(super) fn draw(self, last: Option<Kind>, next: Kind, rng: &mut Rng) -> (u64, Since) {
+    pub(super) fn draw(self, last: Option<TxnKind>, next: TxnKind, rng: &mut Rng) -> (u64, Since) {
         let Self::On { deferred } = self else {
             return (0, Since::End);
         };
         let Some(last) = last else {
             return (rng.up_to(CYCLE_NS), Since::End);
         };
-        let since = if deferred && last == Kind::Delivery { Since::Start } else { Since::End };
+        let since = if deferred && last == TxnKind::Delivery { Since::Start } else { Since::End };
         (think_ns(last, rng) + SECOND * next.row().keying_s, since)
     }
 }
 
 /// Draws from a negative exponential distribution, truncated at ten times its mean (clause 5.2.5.4).
-fn think_ns(kind: Kind, rng: &mut Rng) -> u64 {
+fn think_ns(kind: TxnKind, rng: &mut Rng) -> u64 {
     let mean = (SECOND * kind.row().think_s_mean) as f64;
     // Between 0 and 120 s, which 64 bits hold.
     rng.exponential(mean).min(10.0 * mean) as u64
@@ -54,11 +54,11 @@ mod tests {
     fn keying_and_think_times_are_the_clauses() {
         const N: u64 = 200_000;
         for (last, next, keying, mean) in [
-            (Kind::NewOrder, Kind::Payment, 3, 12.0),
-            (Kind::Payment, Kind::NewOrder, 18, 12.0),
-            (Kind::OrderStatus, Kind::Delivery, 2, 10.0),
-            (Kind::Delivery, Kind::OrderStatus, 2, 5.0),
-            (Kind::StockLevel, Kind::StockLevel, 2, 5.0),
+            (TxnKind::NewOrder, TxnKind::Payment, 3, 12.0),
+            (TxnKind::Payment, TxnKind::NewOrder, 18, 12.0),
+            (TxnKind::OrderStatus, TxnKind::Delivery, 2, 10.0),
+            (TxnKind::Delivery, TxnKind::OrderStatus, 2, 5.0),
+            (TxnKind::StockLevel, TxnKind::StockLevel, 2, 5.0),
         ] {
             let mut rng = Rng::new(9);
             let waits: Vec<u64> = (0..N).map(|_| ON.draw(Some(last), next, &mut rng).0 - keying * SECOND).collect();
@@ -72,12 +72,12 @@ mod tests {
     #[test]
     fn only_a_deferred_delivery_is_not_waited_for() {
         let mut rng = Rng::new(1);
-        for last in Kind::ALL {
-            let since = |waits: Waits, rng: &mut Rng| waits.draw(Some(last), Kind::Payment, rng).1;
-            let expected = if last == Kind::Delivery { Since::Start } else { Since::End };
+        for last in TxnKind::ALL {
+            let since = |waits: Waits, rng: &mut Rng| waits.draw(Some(last), TxnKind::Payment, rng).1;
+            let expected = if last == TxnKind::Delivery { Since::Start } else { Since::End };
             assert_eq!(since(ON, &mut rng), expected);
             assert_eq!(since(Waits::On { deferred: false }, &mut rng), Since::End);
-            assert_eq!(Waits::Off.draw(Some(last), Kind::Payment, &mut rng), (0, Since::End));
+            assert_eq!(Waits::Off.draw(Some(last), TxnKind::Payment, &mut rng), (0, Since::End));
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
     fn first_waits_are_spread_over_a_cycle() {
         let mut tenths = [0u32; 10];
         for seed in 0..10_000 {
-            let (wait, _) = ON.draw(None, Kind::NewOrder, &mut Rng::new(seed));
+            let (wait, _) = ON.draw(None, TxnKind::NewOrder, &mut Rng::new(seed));
             tenths[(wait * 10 / (CYCLE_NS + 1)) as usize] += 1;
         }
         assert!(tenths.iter().all(|n| (850..1_150).contains(n)), "{tenths:?}");

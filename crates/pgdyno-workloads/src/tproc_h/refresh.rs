@@ -21,7 +21,7 @@ pub(super) const SETS: u32 = PARTS - 1;
 
 /// How far a pair of refresh functions has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum RefreshProgress {
     /// No pair has begun.
     #[default]
     Whole,
@@ -36,7 +36,7 @@ pub(super) enum Progress {
 pub(super) struct State {
     /// Pairs that are complete.
     pub(super) pairs: u32,
-    pub(super) progress: Progress,
+    pub(super) progress: RefreshProgress,
 }
 
 impl State {
@@ -48,9 +48,9 @@ impl State {
         }
         let ("refresh", Some(pairs)) = (words.next()?, words.next()?.parse().ok()) else { return None };
         let progress = match words.next() {
-            None => Progress::Whole,
-            Some("inserting") => Progress::Inserting,
-            Some("deleting") => Progress::Deleting,
+            None => RefreshProgress::Whole,
+            Some("inserting") => RefreshProgress::Inserting,
+            Some("deleting") => RefreshProgress::Deleting,
             Some(_) => return None,
         };
         Some(Self { pairs, progress })
@@ -66,9 +66,9 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refresh {}", self.pairs)?;
         match self.progress {
-            Progress::Whole => Ok(()),
-            Progress::Inserting => f.write_str(" inserting"),
-            Progress::Deleting => f.write_str(" deleting"),
+            RefreshProgress::Whole => Ok(()),
+            RefreshProgress::Inserting => f.write_str(" inserting"),
+            RefreshProgress::Deleting => f.write_str(" deleting"),
         }
     }
 }
@@ -152,13 +152,13 @@ impl Set {
     }
 
     /// Returns the state before it.
-    fn state(self, progress: Progress) -> State {
+    fn state(self, progress: RefreshProgress) -> State {
         State { pairs: self.number - 1, progress }
     }
 
     /// Returns SQL that notes the end of the pair, and the rows that the tables have then.
     fn note_end(self) -> String {
-        let after = State { pairs: self.number, progress: Progress::Whole };
+        let after = State { pairs: self.number, progress: RefreshProgress::Whole };
         format!(
             "update {STAMP_TABLE} set changes = '{after}', rows[array_position(tables, 'lineitem')] = \
              rows[array_position(tables, 'lineitem')] + ({}) where dataset = '{}'",
@@ -206,9 +206,9 @@ pub(super) fn repair(scale: ScaleFactor, state: State) -> Option<Repair> {
     // Sessions of a killed run may still write.
     let alone = "lock table orders in share row exclusive mode".to_owned();
     let (what, slot, note) = match state.progress {
-        Progress::Whole => return None,
-        Progress::Inserting => ("undoing", INSERTED, set.state(Progress::Whole).note()),
-        Progress::Deleting => ("completing", LOADED, set.note_end()),
+        RefreshProgress::Whole => return None,
+        RefreshProgress::Inserting => ("undoing", INSERTED, set.state(RefreshProgress::Whole).note()),
+        RefreshProgress::Deleting => ("completing", LOADED, set.note_end()),
     };
     let sql = std::iter::once(alone).chain(set.delete_all(slot)).chain([note]).collect();
     Some(Repair { what: format!("{what} refresh {}, which was interrupted", state.pairs + 1), sql })
@@ -227,7 +227,7 @@ pub(super) fn check(scale: ScaleFactor, state: State) -> Check {
          inserted, count(*) as orders from orders) as o\n where (loaded, inserted, orders) is distinct from ({loaded}, \
          {refreshed}, {})",
         match state.progress {
-            Progress::Whole => "",
+            RefreshProgress::Whole => "",
             _ => ", 'interrupted: the next run repairs it' as refresh",
         },
         key(refreshed, LOADED),
@@ -276,10 +276,10 @@ impl Iterator for Inserts {
         let mut sql =
             format!("insert into orders values {order_row};\ninsert into lineitem values {}", values(self.out.bytes()));
         if self.done == 1 {
-            sql = format!("{};\n{sql}", self.set.state(Progress::Inserting).note());
+            sql = format!("{};\n{sql}", self.set.state(RefreshProgress::Inserting).note());
         }
         if self.done == self.set.orders() {
-            sql = format!("{sql};\n{}", self.set.state(Progress::Deleting).note());
+            sql = format!("{sql};\n{}", self.set.state(RefreshProgress::Deleting).note());
         }
         Some(sql)
     }
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_state_is_read_as_it_was_noted() {
-        for progress in [Progress::Whole, Progress::Inserting, Progress::Deleting] {
+        for progress in [RefreshProgress::Whole, RefreshProgress::Inserting, RefreshProgress::Deleting] {
             let state = State { pairs: 7, progress };
             assert_eq!(State::read(&state.to_string()), Some(state));
         }

@@ -5,7 +5,7 @@ use pgdyno_workload::{Batch, Begin, ClientScript, Next, Note, Reply, TxnId, Verd
 
 use crate::query_set::{self, QUERIES, limit};
 
-use super::refresh::{self, Progress, SETS, Set, State};
+use super::refresh::{self, RefreshProgress, SETS, Set, State};
 use super::scale::ScaleFactor;
 
 /// A refresh function.
@@ -99,7 +99,7 @@ impl Stream {
             return Err(format!("refresh functions need the stamp of pgdyno's load, and there is none{again}"));
         };
         match State::read(note) {
-            Some(State { pairs, progress: Progress::Whole }) => Set::of(self.scale, pairs + 1)
+            Some(State { pairs, progress: RefreshProgress::Whole }) => Set::of(self.scale, pairs + 1)
                 .ok_or_else(|| format!("all {SETS} sets of the refresh functions are used{again}")),
             Some(_) => Err(format!("the stamp says '{note}': another run refreshes the same data")),
             None => Err(format!("the stamp says '{note}', which this pgdyno does not know{again}")),

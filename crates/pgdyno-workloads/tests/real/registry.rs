@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pgdyno_wire::{QueryMode, Session};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, CopyBuf, Group, Next, Params, Reply, Rng, Stage, Work,
+    Batch, Capabilities, ClientContext, ClientId, CopyBuf, Group, GroupWork, Next, Params, Reply, Rng, Stage,
 };
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
@@ -95,8 +95,9 @@ fn scripts_are_finite_and_repeatable() {
             let first = sent(1);
             assert_eq!(first, sent(1), "{}", entry.meta.id);
             let mut groups = drive.stages.iter().flat_map(|stage| &stage.groups);
-            let is_of_queries = groups
-                .any(|group| group.work == Work::Queries && (drive.scripts.len() == 1 || group.name == scripts.group));
+            let is_of_queries = groups.any(|group| {
+                group.work == GroupWork::Queries && (drive.scripts.len() == 1 || group.name == scripts.group)
+            });
             // A script that ends has a fixed order of its transactions, and so have streams of queries.
             if entry.meta.needs_server() && !first.1 && !is_of_queries {
                 assert_ne!(sent(1), sent(2), "{}", entry.meta.id);

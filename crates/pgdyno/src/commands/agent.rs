@@ -8,7 +8,7 @@ use pgdyno_life::agents::serve::serve;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_report::forms::{AgentForm, AgentsForm, FORMAT_VERSION};
 
 use crate::cli::{AgentArgs, AgentsArgs};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: AgentArgs) -> Result<Code> {
     if until_eof {
         interrupt::end_with_input(&interrupt)?;
     }
-    let progress = Arc::new(Progress::new(quiet));
+    let progress = Arc::new(ProgressView::new(quiet));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
     let order = AgentOrder { meet, once, allow_targets: allow_target, allow_shell, target, config, reserved };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pgdyno_life::check::{Request, check};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 
 use super::confirm::confirm;
 use crate::cli::CheckArgs;
@@ -30,6 +30,6 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Code> {
     };
     let interrupt = interrupt::listen()?;
     let mut output = CheckOutput::new(args.data.format.is_json());
-    let checked = check(&request, &interrupt, Arc::new(Progress::new(args.data.quiet)), &mut output);
+    let checked = check(&request, &interrupt, Arc::new(ProgressView::new(args.data.quiet)), &mut output);
     interrupt.attribute_to_signal(checked.and_then(|code| output.end().map(|()| code)))
 }

@@ -13,7 +13,7 @@ use pgdyno_report::forms::{DropForm, FORMAT_VERSION};
 
 use crate::cli::DropArgs;
 use crate::interrupt;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 
 use super::confirm::confirm;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
 fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.options.order.workload.clone();
     let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
-    let progress = Arc::new(Progress::new(args.data.quiet));
+    let progress = Arc::new(ProgressView::new(args.data.quiet));
     let database = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
     reach::admit_change(database.caps(), "drop")?;
     let mut admin = database.admin()?;

@@ -10,7 +10,7 @@ use pgdyno_results::{admit_file, table};
 use super::list::selected;
 use super::results::Results;
 use crate::cli::ExportArgs;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     args.output.as_deref().map_or(Ok(()), admit_file).or_fail(Code::Start)?;
     let write = table::format(&args.format)
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
-    let progress = Progress::new(false);
+    let progress = ProgressView::new(false);
     let mut records = Vec::new();
     for run in selected(&Results::open(&args.select.results)?, &args.select)? {
         match run.record {

@@ -3,7 +3,7 @@
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_report::history::{FORMATS, Verdict, histories};
 use pgdyno_results::{RunRecord, read_record};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
 fn records(args: &HistoryArgs) -> Result<Vec<RunRecord>> {
     let results = Results::open(&args.select.results)?;
     if args.runs.is_empty() {
-        let progress = Progress::new(false);
+        let progress = ProgressView::new(false);
         let readable = |run: super::list::Listed| match run.record {
             Ok(record) => Some(record),
             Err(error) => {

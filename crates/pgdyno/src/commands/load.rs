@@ -13,7 +13,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_load::Moment;
 
 use crate::cli::LoadArgs;
@@ -33,10 +33,10 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let meeting = args.data.options.order.meeting.clone();
-    let gathering = Progress::new(args.data.quiet);
+    let gathering = ProgressView::new(args.data.quiet);
     let what = (order.id(), &*workload.drive);
     let team = LoadTeam::gather(&meeting, &args.data.options.order.target, what, interrupt, &gathering)?;
-    let progress = Arc::new(Progress::new(args.data.quiet));
+    let progress = Arc::new(ProgressView::new(args.data.quiet));
     let database = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
     if let Some(team) = &team
         && let Some(warning) = team.look(database.plain(), &mut database.admin()?, interrupt)?

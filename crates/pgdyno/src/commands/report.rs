@@ -8,7 +8,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page;
 use pgdyno_report::{FORMATS, html};
 use pgdyno_results::{admit_file, read_record, write_inside, write_whole};
-use pgdyno_text::Look;
+use pgdyno_text::TextStyle;
 
 use super::results::Results;
 use crate::cli::ReportArgs;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
 }
 
 /// A format by its name, and what renders a `T` in it.
-type Format<T> = (&'static str, fn(&T, Look, &mut dyn Write) -> io::Result<()>);
+type Format<T> = (&'static str, fn(&T, TextStyle, &mut dyn Write) -> io::Result<()>);
 
 /// Renders in the format of this name, and writes as [`put`] does.
 pub(super) fn put_as<T>(
@@ -56,7 +56,7 @@ pub(super) fn put_as<T>(
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{name}'")))?;
     let mut bytes = Vec::new();
     // A file is no terminal, whatever standard output is.
-    let look = Look { verbose, ..if file.is_none() { super::look() } else { Look::default() } };
+    let look = TextStyle { verbose, ..if file.is_none() { super::look() } else { TextStyle::default() } };
     render(value, look, &mut bytes).or_fail(Code::Start)?;
     put(&super::plain_rendered(name, &bytes), file)
 }

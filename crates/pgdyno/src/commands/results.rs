@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_net::ConnectOptions;
 use pgdyno_results::StoreError;
 use pgdyno_store::{Mirror, News, Reporter, RunName};
@@ -42,7 +42,7 @@ impl Results {
         let mirror = Mirror::open(central.open()?, &cache()?).map_err(|error| central.failure(error))?;
         let place = format!("the store {}", central.options);
         let results = Self { directory: mirror.directory().to_owned(), place, mirror: Some(Mutex::new(mirror)) };
-        results.update(&mut report_to(Progress::new(false), &central.options))?;
+        results.update(&mut report_to(ProgressView::new(false), &central.options))?;
         Ok(results)
     }
 
@@ -111,7 +111,7 @@ impl Results {
 }
 
 /// Returns a reporter of a store's news on standard error.
-pub(super) fn report_to(progress: Progress, store: &ConnectOptions) -> impl FnMut(News) {
+pub(super) fn report_to(progress: ProgressView, store: &ConnectOptions) -> impl FnMut(News) {
     move |news| match news {
         News::Fetches(number) if number >= MANY => {
             progress.note(&format!("fetching {number} records from the store {store}"));

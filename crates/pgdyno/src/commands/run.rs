@@ -14,8 +14,8 @@ use super::confirm::confirm;
 use super::store;
 use crate::cli::RunCommand;
 use crate::interrupt;
-use pgdyno_live::Progress;
-use pgdyno_text::Look;
+use pgdyno_live::ProgressView;
+use pgdyno_text::TextStyle;
 
 /// The format for people.
 const TEXT: &str = "text";
@@ -23,7 +23,7 @@ const TEXT: &str = "text";
 pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let RunCommand { run: args, format } = command;
     let (quiet, full_screen, until_eof) = (args.quiet, !args.no_live, args.until_eof);
-    let look = Look { verbose: args.verbose, ..super::look() };
+    let look = TextStyle { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order_of_input);
     let dsn = args.store.dsn();
     let request = super::request(args, true)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     if until_eof {
         interrupt::end_with_input(&interrupt)?;
     }
-    let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
+    let progress = Arc::new(ProgressView::new(quiet).full_screen(full_screen));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
     let store = dsn.map(|dsn| store::admit(&dsn, "run", &*progress)).transpose()?;
@@ -51,7 +51,13 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
 }
 
 /// Shows how a run ended.
-fn show(mut recording: Recording, unwritten: &[String], format: &str, look: Look, progress: &Progress) -> Result<()> {
+fn show(
+    mut recording: Recording,
+    unwritten: &[String],
+    format: &str,
+    look: TextStyle,
+    progress: &ProgressView,
+) -> Result<()> {
     progress.ended();
     let has_figures = recording.record.summary.is_some();
     let is_text = format == TEXT;
@@ -94,7 +100,7 @@ fn name(directory: &str) -> &str {
     if in_default { "last" } else { directory }
 }
 
-fn print_report(recording: &Recording, format: &str, look: Look) -> Result<()> {
+fn print_report(recording: &Recording, format: &str, look: TextStyle) -> Result<()> {
     let render =
         pgdyno_report::format(format).ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
     let mut bytes = if format == TEXT { b"\n".to_vec() } else { Vec::new() };

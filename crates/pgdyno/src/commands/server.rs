@@ -14,14 +14,14 @@ use pgdyno_report::forms::{FORMAT_VERSION, NullServerForm, ServerForm, ServerSet
 use pgdyno_server::{PrivateServer, Setting, kept};
 
 use crate::cli::Server;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_text::units;
 
 pub(crate) fn run(action: Server) -> Result<Code> {
     match action {
         Server::Start { tcp, target, connections, settings, format } => {
             let options = target::embedded_options(connections, tcp, settings)?;
-            let progress = Progress::new(false);
+            let progress = ProgressView::new(false);
             let want = target::private_version(&target::absolute(target, Path::new(""))?)?;
             let started = kept::start(&want, &options, &mut target::starting(&progress)).or_fail(Code::Server)?;
             for warning in &started.warnings {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
 use pgdyno_report::stored::{counted, table};
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
-use pgdyno_store::{CentralError, Kind, Mirror, Reporter, RunName, Store, Stored};
+use pgdyno_store::{CentralError, Mirror, Reporter, RunName, Store, Stored, StoredKind};
 use pgdyno_text::units;
 
 use super::central::{self, Central};
@@ -65,7 +65,7 @@ enum There {
 
 fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> Result<Code> {
     pgdyno_results::admit(results).or_fail(Code::Start)?;
-    let news = &mut super::results::report_to(Progress::new(false), &central.options);
+    let news = &mut super::results::report_to(ProgressView::new(false), &central.options);
     let mut mirror = Mirror::open(central.open()?, &central::cache()?).map_err(central::failure)?;
     mirror.update(news).map_err(|error| central.failure(error))?;
     let mut form = StorePullForm {
@@ -89,11 +89,11 @@ fn pull(central: &Central, results: &Path, names: &[String], is_json: bool) -> R
                 let path = results.join(run.as_str());
                 list_run(results, &read_record(&path.join(pgdyno_results::RECORD)).or_fail(Code::Start)?)
                     .or_fail(Code::Start)?;
-                (Kind::Run, run.to_string(), path)
+                (StoredKind::Run, run.to_string(), path)
             }
             There::Study(kind, study) => {
                 let path = kind.path(results, &study);
-                (Kind::Study(kind), study, path)
+                (StoredKind::Study(kind), study, path)
             }
         };
         let path = path.display().to_string();

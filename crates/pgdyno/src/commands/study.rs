@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_plan::Order;
 use pgdyno_results::StudyKind;
 use pgdyno_study::lock;
@@ -22,7 +22,7 @@ use crate::interrupt;
 pub(super) struct Session {
     kind: StudyKind,
     pub(super) interrupt: Arc<Interrupt>,
-    pub(super) progress: Progress,
+    pub(super) progress: ProgressView,
     store: Option<Central>,
 }
 
@@ -30,7 +30,7 @@ impl Session {
     /// Handles signals from now on, and checks that the store is there, if there is one.
     pub(super) fn begin(kind: StudyKind, quiet: bool, dsn: Option<String>) -> Result<Self> {
         let interrupt = interrupt::listen()?;
-        let progress = Progress::new(quiet);
+        let progress = ProgressView::new(quiet);
         let store = dsn.map(|dsn| store::admit(&dsn, kind.name(), &progress)).transpose()?;
         Ok(Self { kind, interrupt, progress, store })
     }

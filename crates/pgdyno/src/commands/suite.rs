@@ -14,10 +14,10 @@ use pgdyno_report::suite as report;
 use crate::cli::{BeginArgs, Cli, Command, ExecutionArgs, FormatArgs, PushArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
 use crate::signals;
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_study::suite::check::{self, Draft};
 use pgdyno_study::suite::execution::{self, Execution, Lock, Origin};
-use pgdyno_study::suite::run::{Outcome, Work, carry_out};
+use pgdyno_study::suite::run::{LockedExecution, Outcome, carry_out};
 use pgdyno_study::suite::{background, decider, standing, status};
 
 use super::confirm::confirm;
@@ -87,7 +87,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
 /// Checks that the store of a suite's runs is there, if there is one.
 fn admit_store(store: &PushArgs) -> Result<()> {
     let Some(dsn) = store.dsn() else { return Ok(()) };
-    store::admit(&dsn, "suite", &Progress::new(false)).map(drop)
+    store::admit(&dsn, "suite", &ProgressView::new(false)).map(drop)
 }
 
 fn find(which: &ExecutionArgs) -> Result<Execution> {
@@ -245,9 +245,10 @@ fn execute(
     format: &FormatArgs,
 ) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    let progress = Progress::new(false);
+    let progress = ProgressView::new(false);
     let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
-    let work = Work { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
+    let work =
+        LockedExecution { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
     let Outcome { execution, standings, code } = interrupt.attribute_to_signal(carry_out(work))?;
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
@@ -261,7 +262,7 @@ fn execute(
 fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
     let is_json = format.is_json();
     // Programs get the table of the suite only; `suite status` names its log.
-    background::attach(execution, &Progress::new(false), &|text| {
+    background::attach(execution, &ProgressView::new(false), &|text| {
         if is_json { Ok(()) } else { super::print_lines(text) }
     })?;
     let execution = Execution::open(&execution.dir)?;
@@ -283,7 +284,7 @@ fn list(results: &Path, is_json: bool) -> Result<Code> {
         Ok(status::counts(&execution, &standings))
     };
     let (all, unreadable) = Execution::all(results)?;
-    let progress = Progress::new(false);
+    let progress = ProgressView::new(false);
     for failure in &unreadable {
         progress.warn(&format!("left out: {}", failure.text()));
     }

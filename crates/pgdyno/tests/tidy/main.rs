@@ -2,6 +2,7 @@
 //! must lead somewhere.
 
 mod functions;
+mod names;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use pgdyno_load::Template;
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
-use pgdyno_workload::{MARKERS, Work, Workload};
+use pgdyno_workload::{GroupWork, MARKERS, Workload};
 
 use crate::data::copies;
 use crate::exit_code::Code;
@@ -100,7 +100,7 @@ fn analytics_server(
 ) -> Result<Option<AnalyticsServer>> {
     let (Some((name, options)), Some(admin)) = (context.request.analytics()?, admin) else { return Ok(None) };
     let stages = &workload.drive.stages;
-    let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
+    let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == GroupWork::Queries);
     let streams = groups.map(|group| group.clients.number(plan.drive.clients)).max().unwrap_or_default();
     let options = context.interrupt.options(&options);
     AnalyticsServer::admit(name, options, admin, streams, workload.params.flag(MARKERS)).map(Some)

@@ -1,6 +1,6 @@
 //! Output of `--debug`, as in pgbench.
 
-use pgdyno_script::{Command, Kind};
+use pgdyno_script::{Command, CommandKind};
 use pgdyno_wire::{QueryMode, StmtId};
 use pgdyno_workload::{Batch, Note, ShellOutcome};
 
@@ -47,7 +47,7 @@ impl Interpreter {
         let Some(debug_state) = &mut self.debug_state else { return };
         let again = debug_state.command.replace(self.next) == Some(self.next);
         match &command.kind {
-            Kind::Sql(sql) => {
+            CommandKind::Sql(sql) => {
                 let id = self.id(self.next);
                 let what = match batch.mode() {
                     QueryMode::Simple => {
@@ -67,12 +67,12 @@ impl Interpreter {
             _ if again => {}
             kind => {
                 match kind {
-                    Kind::StartPipeline => debug_state.syncs = 0,
-                    Kind::SyncPipeline | Kind::EndPipeline => debug_state.syncs += 1,
+                    CommandKind::StartPipeline => debug_state.syncs = 0,
+                    CommandKind::SyncPipeline | CommandKind::EndPipeline => debug_state.syncs += 1,
                     _ => {}
                 }
                 self.say(&format!("executing {}", command.invocation()), batch);
-                if matches!(kind, Kind::EndPipeline) && self.in_pipeline {
+                if matches!(kind, CommandKind::EndPipeline) && self.in_pipeline {
                     self.say("receiving", batch);
                 }
             }
@@ -90,7 +90,7 @@ impl Interpreter {
     /// Reports the reply to a pipeline, with each sync point.
     pub(super) fn tell_reply(&self, commands: &[Command], batch: &mut Batch<'_>) {
         let Some(debug_state) = &self.debug_state else { return };
-        if !commands.get(self.sent).is_some_and(|command| matches!(command.kind, Kind::EndPipeline)) {
+        if !commands.get(self.sent).is_some_and(|command| matches!(command.kind, CommandKind::EndPipeline)) {
             return;
         }
         for left in (1..=debug_state.syncs).rev() {
@@ -103,7 +103,7 @@ impl Interpreter {
 
     /// Reports `\setshell`: its program, the program's first argument, and the first line of its output.
     pub(super) fn tell_output(&self, command: &Command, outcome: &ShellOutcome, batch: &mut Batch<'_>) {
-        if self.debug_state.is_none() || !matches!(command.kind, Kind::SetShell(_)) {
+        if self.debug_state.is_none() || !matches!(command.kind, CommandKind::SetShell(_)) {
             return;
         }
         let invocation = command.invocation().to_string();

@@ -1,6 +1,6 @@
 //! Errors in scripts: pgbench's actions in the drop-in, else pgdyno's.
 
-use pgdyno_script::Kind;
+use pgdyno_script::CommandKind;
 use pgdyno_wire::{QueryMode, StmtId, libpq};
 use pgdyno_workload::{Failure, Note, OnFailure};
 
@@ -51,7 +51,7 @@ impl Interpreter {
             _ => {
                 let index = (id.0 as usize).checked_sub(self.program.first[self.script])?;
                 match &self.program.scripts[self.script].commands.get(index)?.kind {
-                    Kind::Sql(sql) => Some(&sql.extended.text),
+                    CommandKind::Sql(sql) => Some(&sql.extended.text),
                     _ => None,
                 }
             }
@@ -65,8 +65,8 @@ impl Interpreter {
         let index = (id.0 as usize).checked_sub(self.program.first[self.script])?;
         let command = script.commands.get(index)?;
         let sent = match (&command.kind, self.mode) {
-            (Kind::Sql(_), QueryMode::Simple) => self.text.as_slice(),
-            (Kind::Sql(sql), _) => &sql.extended.text,
+            (CommandKind::Sql(_), QueryMode::Simple) => self.text.as_slice(),
+            (CommandKind::Sql(sql), _) => &sql.extended.text,
             _ => &[],
         };
         let before = position.map_or(0, |position| position.saturating_sub(1) as usize);

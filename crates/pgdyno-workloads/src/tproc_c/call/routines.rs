@@ -174,7 +174,7 @@ mod tests {
     use pgdyno_workload::ReplyBuffer;
 
     use super::*;
-    use crate::tproc_c::txns::Kind;
+    use crate::tproc_c::txns::TxnKind;
 
     #[test]
     fn a_new_order_without_a_number_was_rolled_back() {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn statements_and_routines_stand_in_the_order_of_the_kinds() {
         let (calls, selects) = (calls(None), selects(None));
-        for (kind, nth) in Kind::ALL.into_iter().zip(0..) {
+        for (kind, nth) in TxnKind::ALL.into_iter().zip(0..) {
             let name = kind.name().replace('-', "_");
             assert!(calls[nth].sql().starts_with(&format!("CALL pgdyno_{name}($1, $2")));
             assert!(selects[nth].sql().starts_with(&format!("SELECT * FROM pgdyno_{name}_fn($1, $2")));

@@ -5,7 +5,7 @@ use std::path::Path;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_live::Progress;
+use pgdyno_live::ProgressView;
 use pgdyno_plan::RESULTS;
 use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedForm, StorePushForm};
 use pgdyno_report::stored::counted;
@@ -20,7 +20,7 @@ use crate::commands::{print_form, print_lines, print_text};
 /// Copies to the store what it does not have: all of the results directory, or what is named.
 pub(super) fn push(central: &Central, results: &Path, names: &[String], replace: bool, is_json: bool) -> Result<Code> {
     let mut store = central.open()?;
-    let progress = Progress::new(false);
+    let progress = ProgressView::new(false);
     let wanted = match names {
         [] => Local::all(results).or_fail(Code::Start)?,
         names => Local::named(results, names).or_fail(Code::Start)?,

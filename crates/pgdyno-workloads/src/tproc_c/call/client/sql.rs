@@ -3,7 +3,7 @@
 use pgdyno_wire::{ParamType, Statement, StmtId};
 use pgdyno_workload::{ScriptStatement, Statements};
 
-use crate::tproc_c::txns::Kind;
+use crate::tproc_c::txns::TxnKind;
 
 /// A statement, named by its effect; its number is its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +77,15 @@ impl Sql {
         let Row { kind, params, text } = self.row();
         ScriptStatement {
             statement: Statement::new(text, params),
-            txn: kind.map(Kind::id),
+            txn: kind.map(TxnKind::id),
             // Six of ten transactions name the customer.
             is_counted: matches!(self, Self::PaymentByName | Self::OrderStatusByName),
         }
     }
 
     fn row(self) -> Row {
-        use Kind::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
         use ParamType::{Int4, Int4Array, Numeric, Text};
+        use TxnKind::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
         match self {
             Self::Begin => Row { kind: None, params: &[], text: "BEGIN" },
             Self::Commit => Row { kind: None, params: &[], text: "COMMIT" },
@@ -177,13 +177,13 @@ impl Sql {
 
 /// A statement: the transaction that alone executes it, its parameters and its text.
 struct Row {
-    kind: Option<Kind>,
+    kind: Option<TxnKind>,
     params: &'static [ParamType],
     text: &'static str,
 }
 
 impl Row {
-    fn of(kind: Kind, params: &'static [ParamType], text: &'static str) -> Self {
+    fn of(kind: TxnKind, params: &'static [ParamType], text: &'static str) -> Self {
         Self { kind: Some(kind), params, text }
     }
 }

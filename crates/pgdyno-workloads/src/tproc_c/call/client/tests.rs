@@ -6,7 +6,7 @@ use super::*;
 use crate::tproc_c::{
     population::Seed,
     strings::LastName,
-    txns::{Draw, Kind, Payment},
+    txns::{Draw, Payment, TxnKind},
 };
 
 /// Returns rows in the server's format.
@@ -50,7 +50,7 @@ fn order(unused: bool) -> Inputs {
     let mut rng = Rng::new(3);
     let mut draw = Draw { rng: &mut rng, constants: Seed(1).run_constants(), warehouses: 4 };
     loop {
-        let inputs = Inputs::draw(Kind::NewOrder, 2, None, &mut draw);
+        let inputs = Inputs::draw(TxnKind::NewOrder, 2, None, &mut draw);
         let Inputs::NewOrder(order) = &inputs else { unreachable!() };
         if (order.items().last() == Some(&100_001)) == unused {
             return inputs;
