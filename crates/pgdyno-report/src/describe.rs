@@ -24,7 +24,7 @@ pub(crate) fn server_and_place(server: &ServerRecord) -> String {
     let version = server.version.split(" on ").next().unwrap_or_default();
     let version = version.split(" (").next().unwrap_or_default();
     match &server.place {
-        _ if server.origin.starts_with("private") => format!("{version}, private server"),
+        _ if server.is_private() => format!("{version}, private server"),
         Some(place) => format!("{version}, {place}"),
         None => format!("{version}, {}", server.origin),
     }

@@ -51,7 +51,7 @@ pub fn announce_given(
         return Ok(());
     }
     let mut server = target.bring_up(order, Demand::default(), progress)?;
-    server.options = server.options.as_ref().map(|options| interrupt.options(options));
+    server.interrupted_by(interrupt);
     interrupt.attribute_to_signal(server.announce(progress))
 }
 
@@ -60,8 +60,7 @@ pub fn announce_given(
 /// # Errors
 /// When the server has no address.
 pub fn direct(order: &mut Order, server: &Server, shown_as: TargetName, has_settings: bool) -> Result<()> {
-    let options =
-        server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
+    let options = server.options().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
     (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));
     if has_settings {
         order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));

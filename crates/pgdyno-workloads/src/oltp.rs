@@ -11,6 +11,7 @@ mod steps;
 
 use std::sync::Arc;
 
+use pgdyno_text::units::ending;
 use pgdyno_workload::dist::sysbench::{RandType, Range, Shape};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Expect, Group, Maker, Meta, Params,
@@ -210,7 +211,7 @@ impl Oltp {
             advice.push(format!(
                 "{clients} clients write to {rows} row{}: most of the time will be waiting for row locks; use a larger \
                  --scale",
-                if rows == 1 { "" } else { "s" }
+                ending(rows)
             ));
         }
         let longest = self.params.integer(RANGE_SIZE.name).unsigned_abs();

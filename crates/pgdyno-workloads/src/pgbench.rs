@@ -11,6 +11,7 @@ mod script;
 
 use std::sync::Arc;
 
+use pgdyno_text::units::ending;
 use pgdyno_wire::ParamType;
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, DataSet, Drive, Group, Maker, Meta, Param, ParamKind, Params, Program,
@@ -247,6 +248,6 @@ fn advice(builtin: Builtin, scale: u64, clients: u32) -> Vec<String> {
     vec![format!(
         "{clients} clients update the {scale} row{} of pgbench_branches: most of the time will be waiting for row locks; \
          use a scale of at least the number of clients, or simple-update",
-        if scale == 1 { "" } else { "s" },
+        ending(scale),
     )]
 }

@@ -14,6 +14,7 @@ mod schema;
 
 use std::sync::Arc;
 
+use pgdyno_text::units::ending;
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Group, Maker, Meta, Params, Program,
     Routines, ScriptStatement, Scripts, SqlData, Statements, Table, TxnId, Workload,
@@ -177,7 +178,7 @@ impl Ycsb {
             advice.push(format!(
                 "{clients} clients update {records} record{}: most of the time will be waiting for row locks; use more \
                  --records",
-                if records == 1 { "" } else { "s" }
+                ending(records)
             ));
         }
         if self.has(Op::Scan) && u64::from(self.scan_length) > records {

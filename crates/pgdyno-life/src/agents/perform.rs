@@ -219,7 +219,7 @@ fn sessions(task: &DriveTask, server: &Server) -> (Option<ConnectOptions>, Optio
     let with = |options: &ConnectOptions, settings: Option<&str>| {
         settings.map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
     };
-    let options = server.options.as_ref().map(|options| with(options, task.options.as_deref()));
+    let options = server.options().map(|options| with(options, task.options.as_deref()));
     let of_queries = options.as_ref().zip(task.queries.as_ref()).map(|(options, queries)| {
         let named = queries.application_name.as_deref().map(|name| options.with_application_name(name));
         with(named.as_ref().unwrap_or(options), queries.options.as_deref())

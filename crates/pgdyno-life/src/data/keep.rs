@@ -46,7 +46,7 @@ pub fn load_before_runs(
     let is_large = workload.data.iter().map(|data| data.bytes()).sum::<u64>() >= LARGE_BYTES
         || workload.data.iter().any(|data| data.sql_data().is_some());
     let is_plain = plan.load.choice == LoadChoice::IfMissing && plan.from_template.is_none();
-    let Some(options) = server.options.clone().filter(|_| server.can_keep_data() && is_large && is_plain) else {
+    let Some(options) = server.options().cloned().filter(|_| server.can_keep_data() && is_large && is_plain) else {
         return Ok(false);
     };
     let mut admin = Admin::connect(&options).or_fail(Code::Start)?;

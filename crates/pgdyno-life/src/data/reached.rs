@@ -42,7 +42,7 @@ impl Reached {
         // The first database of a command receives reports of long waits.
         let _ = interrupt.events.set(Arc::clone(&events));
         let server = Target::resolve(order)?.reach(order)?;
-        let Some(options) = server.options.as_ref().map(|options| interrupt.options(options)) else {
+        let Some(options) = server.options().map(|options| interrupt.options(options)) else {
             return Err(Failure::new(Code::Start, "there is no server to reach"));
         };
         let mut admin = Admin::connect(&options).or_fail(Code::Start)?;
@@ -63,7 +63,7 @@ impl Reached {
     /// Returns how to connect for code that handles signals itself.
     #[must_use]
     pub fn plain(&self) -> &ConnectOptions {
-        self.server.options.as_ref().unwrap_or(&self.options)
+        self.server.options().unwrap_or(&self.options)
     }
 
     /// Opens a connection.

@@ -93,7 +93,7 @@ fn hard_failures(record: &RunRecord) -> Option<String> {
     let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
     let hard_failures: u64 =
         failed.filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock")).map(|(_, n)| n).sum();
-    let plural = if hard_failures == 1 { "" } else { "s" };
+    let plural = units::ending(hard_failures);
     (hard_failures > 0)
         .then(|| format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock"))
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::{Plan, TargetOrder};
-use pgdyno_results::PlaceRecord;
+use pgdyno_results::{PlaceRecord, ServerRecord};
 use pgdyno_server::{
     Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Purpose, ServerIdentity, StartStep, Want,
     WantedData, connect_to, kept,
@@ -19,6 +19,7 @@ use crate::environment;
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
 use crate::record::figures;
 use crate::target::cached;
 
@@ -60,7 +61,7 @@ impl Demand {
 /// A server that is ready to use for as long as this value lives.
 pub struct Server {
     /// How to reach it; `None` without a server.
-    pub options: Option<ConnectOptions>,
+    options: Option<ConnectOptions>,
     /// Where it comes from, for the record.
     pub origin: String,
     /// What the user should know about it.
@@ -99,6 +100,16 @@ pub(crate) enum Owner {
 }
 
 impl Server {
+    /// Returns how to reach it; `None` without a server.
+    pub fn options(&self) -> Option<&ConnectOptions> {
+        self.options.as_ref()
+    }
+
+    /// Lets the user end waits for it.
+    pub fn interrupted_by(&mut self, interrupt: &Interrupt) {
+        self.options = self.options.as_ref().map(|options| interrupt.options(options));
+    }
+
     /// Returns the absence of a server.
     pub(super) fn none() -> Self {
         Self { options: None, origin: String::new(), notes: Vec::new(), announced: None, hold: Hold::Nothing }
@@ -126,7 +137,7 @@ impl Server {
     fn of_kept(server: PrivateServer) -> Self {
         Self {
             options: Some(server.connect_options(PRIVATE_DATABASE)),
-            origin: format!("private and kept, {}", origin(&server)),
+            origin: format!("{} and kept, {}", ServerRecord::PRIVATE, origin(&server)),
             notes: Vec::new(),
             announced: None,
             hold: Hold::Kept(Box::new(server)),
@@ -171,7 +182,7 @@ impl Server {
         let embedded = Embedded::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
         Ok(Self {
             options: Some(reach(&embedded)?),
-            origin: format!("private, {}", origin(embedded.server())),
+            origin: format!("{}, {}", ServerRecord::PRIVATE, origin(embedded.server())),
             notes: embedded.warnings().iter().map(ToString::to_string).collect(),
             announced: None,
             hold: Hold::Embedded { embedded: Box::new(embedded), settings },

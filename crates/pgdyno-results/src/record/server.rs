@@ -58,6 +58,17 @@ pub struct ServerRecord {
     pub cluster: Option<ClusterRecord>,
 }
 
+impl ServerRecord {
+    /// The beginning of the origin of a server that pgdyno started.
+    pub const PRIVATE: &str = "private";
+
+    /// Returns true if pgdyno started it.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.origin.starts_with(Self::PRIVATE)
+    }
+}
+
 /// A server that clients were on, of several that the target leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointRecord {

@@ -114,7 +114,7 @@ fn reach(
     evidence: &[CycleRecord],
     interrupt: &Interrupt,
 ) -> Result<Order> {
-    let Some(options) = &held.server.options else {
+    let Some(options) = held.server.options() else {
         return Err(Failure::new(Code::Server, "the private server has no address"));
     };
     let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;

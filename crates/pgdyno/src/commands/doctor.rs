@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
         }
         Access::None | Access::Private(_) | Access::Given(_) => {
             let reached = target.reach(&order)?;
-            let Some(options) = reached.options.as_ref().map(|options| interrupt.options(options)) else {
+            let Some(options) = reached.options().map(|options| interrupt.options(options)) else {
                 return Err(Failure::new(Code::Start, "there is no server to reach"));
             };
             let options = options.with_answer_timeout(ANSWERING).with_default_connect_timeout(CONNECTING);

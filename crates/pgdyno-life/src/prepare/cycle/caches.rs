@@ -49,6 +49,6 @@ fn is_here(server: &Server) -> bool {
     if server.data_dir().is_some() {
         return true;
     }
-    let Some((options, mut admin)) = server.options.as_ref().zip(server.admin().ok().flatten()) else { return false };
+    let Some((options, mut admin)) = server.options().zip(server.admin().ok().flatten()) else { return false };
     pgdyno_server::os::is_here(&mut admin, options).unwrap_or(false)
 }

@@ -61,7 +61,7 @@ impl ServerSteps<'_> {
                 evidence.push(record("restart", true, "the kept private server was restarted on its data", began));
                 Ok(())
             }
-            Owner::Given => match (self.hook(|hooks| &hooks.restart), server.options.clone()) {
+            Owner::Given => match (self.hook(|hooks| &hooks.restart), server.options().cloned()) {
                 (Some(hook), Some(options)) => self.restart_by_hook(hook, &options, evidence),
                 _ => {
                     let why = "not done: pgdyno has not started this server, and its target has no hook restart";
@@ -122,7 +122,7 @@ impl ServerSteps<'_> {
     pub(crate) fn drop_caches(&self, server: &Server, evidence: &mut Vec<CycleRecord>) -> Result<()> {
         self.events.note("dropping the file cache of the server's machine");
         let done = match self.hook(|hooks| &hooks.drop_caches).filter(|_| server.owner() == Owner::Given) {
-            Some(hook) => self.run("drop_caches", hook, server.options.as_ref(), evidence)?,
+            Some(hook) => self.run("drop_caches", hook, server.options(), evidence)?,
             None => caches::drop_for(server),
         };
         evidence.push(done);

@@ -39,7 +39,7 @@ impl<'a> RunServer<'a> {
 
     /// Returns how to connect; `None` without a server.
     pub(crate) fn options(&self, purpose: SessionPurpose) -> Option<ConnectOptions> {
-        let options = self.server.options.as_ref()?;
+        let options = self.server.options()?;
         Some(match purpose {
             SessionPurpose::Setup => self.interrupt.options(options),
             SessionPurpose::Measure => self.interrupt.options(&self.changed.options(options)),
