@@ -22,7 +22,7 @@ fn main() {
     }
 }
 
-/// Returns the name of the profile: the directory that it builds in. PROFILE tells only whether it is a kind of debug or of release.
+/// Returns the name of the profile: the directory that it builds in. PROFILE says only whether it is a kind of debug or of release.
 fn profile() -> Option<String> {
     let built = std::env::var("OUT_DIR").ok()?;
     // .../target/dist/build/pgdyno-0123456789abcdef/out
@@ -37,7 +37,7 @@ fn commit() -> Option<String> {
         return rest.get(..12).map(str::to_owned);
     }
     let git = |args: &[&str]| output(Command::new("git").args(args));
-    // Not a repository of somebody else that the sources lie in.
+    // Not a repository of another user that the sources lie in.
     git(&["ls-files", "--error-unmatch", "build.rs"])?;
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
     for name in ["HEAD", &branch] {

@@ -27,7 +27,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Draws it up. `backend_cpus` are the CPUs that client backends used, where somebody looked.
+    /// Draws it up. `backend_cpus` are the CPUs that client backends used, where they were sampled.
     ///
     /// Looks at `pg_stat_activity` miss much of statements that are shorter than the time between looks: CPU time of
     /// the backends is a floor for their time on a CPU. What the driver is charged with is measured: its threads' CPU

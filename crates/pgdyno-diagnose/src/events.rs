@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_saw_nothing_tells_nothing() {
+    fn a_run_that_saw_nothing_shows_nothing() {
         let run = Run::new();
         let events = run.ask(all);
         assert_eq!((run.ask(|facts| warnings(facts, &events)), events), (vec![], vec![]));

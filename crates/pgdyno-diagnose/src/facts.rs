@@ -27,7 +27,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) streams: Option<Streams<'a>>,
     /// The account of the clients' time.
     pub(crate) account: Account,
-    /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
+    /// CPUs of the server's machine, and how many of them were busy; where they were sampled.
     pub(crate) machine: Option<(f64, f64)>,
     /// The limit of CPU of the server's control group, if it is on the driver's machine and has one.
     pub(crate) quota: Option<Quota>,
@@ -92,7 +92,7 @@ impl<'a> Facts<'a> {
         self.table(column).rate(&[], column).mean(self.from_s, self.until_s)
     }
 
-    /// Returns the sum of that over the rows that have these values; `keys` tell rows apart.
+    /// Returns the sum of that over the rows that have these values; `keys` distinguish rows.
     pub(crate) fn rate_where(&self, only: &[(Column, &str)], keys: &[Column], column: Column) -> Option<f64> {
         self.narrow(only, keys, column).rate(keys, column).mean(self.from_s, self.until_s)
     }

@@ -41,7 +41,7 @@ pub struct Diagnosis {
     pub warnings: Vec<Warning>,
 }
 
-/// Looks at a run that has ended. Where nothing was measured or nothing was sampled, there is little or nothing to tell.
+/// Looks at a run that has ended. Where nothing was measured or nothing was sampled, there is little or nothing to report.
 #[must_use]
 pub fn diagnose(record: &RunRecord, timeline: &Timeline, samples: &Samples) -> Diagnosis {
     let Some(facts) = Facts::of(record, timeline, samples) else { return Diagnosis::default() };

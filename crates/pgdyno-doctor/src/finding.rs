@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum Severity {
     /// Nothing to do.
     Passed,
-    /// Good to know: it explains figures, but does not spoil them.
+    /// Good to know: it explains figures, but does not disturb them.
     Note,
     /// It shifts figures, or makes them vary.
     Warning,

@@ -50,8 +50,8 @@ fn verdict(examination: &Examination) -> String {
     let counted = counted.iter().filter(|(number, _)| *number > 0);
     let counted: Vec<_> = counted.map(|(number, name)| plain_plural(*number as u64, name)).collect();
     match examination.severity {
-        Severity::Passed => "nothing found that would spoil a measurement".to_owned(),
-        Severity::Note => format!("nothing found that would spoil a measurement; {}", counted.join(", ")),
+        Severity::Passed => "nothing found that would disturb a measurement".to_owned(),
+        Severity::Note => format!("nothing found that would disturb a measurement; {}", counted.join(", ")),
         Severity::Warning => format!("a measurement here would be disturbed: {}", counted.join(", ")),
         Severity::Error => format!("do not measure here before this is mended: {}", counted.join(", ")),
     }

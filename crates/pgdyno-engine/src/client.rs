@@ -580,12 +580,12 @@ impl Client {
     #[inline]
     fn observe(&self, now: Tick, outcome: TxOutcome, common: &mut Common) {
         if let Some(observer) = common.observer.as_deref() {
-            self.tell(observer, now, outcome);
+            self.report(observer, now, outcome);
         }
     }
 
     #[inline(never)]
-    fn tell(&self, observer: &Mutex<Box<dyn Observer>>, now: Tick, outcome: TxOutcome) {
+    fn report(&self, observer: &Mutex<Box<dyn Observer>>, now: Tick, outcome: TxOutcome) {
         let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
         let end = self.tx_end(now, outcome);
         observer.transaction(&end);
@@ -617,14 +617,14 @@ impl Client {
         })
     }
 
-    /// Tells the observer of a transaction that is still in progress at the end.
-    pub(crate) fn tell_unfinished(&self, now: Tick, observer: &mut dyn Observer) {
+    /// Reports a transaction to the observer that is still in progress at the end.
+    pub(crate) fn report_unfinished(&self, now: Tick, observer: &mut dyn Observer) {
         if self.in_transaction() {
             observer.unfinished(&self.tx_end(now, TxOutcome::Completed));
         }
     }
 
-    /// Tells the script whether its failed transaction is tried again.
+    /// Asks the script whether its failed transaction is tried again.
     fn decided(&mut self, now: Tick, again: bool, common: &mut Common) {
         let failure = Failure::Decided { again, tries: self.tries, elapsed_ns: now.since(self.intended) };
         self.script.on_failure(&failure, &mut common.notes);

@@ -106,13 +106,13 @@ pub(crate) fn connect_all(
                     && !stop.is_requested()
                     && locked(&failure).is_none()
                 {
-                    let mut heard = Vec::new();
-                    match open_and_ask(options, probe, &mut heard) {
+                    let mut received = Vec::new();
+                    match open_and_ask(options, probe, &mut received) {
                         Ok((link, answer)) => {
                             let mut opened = locked(&opened);
                             let (links, all) = &mut *opened;
                             links.push((nth, link));
-                            all.notes.append(&mut heard);
+                            all.notes.append(&mut received);
                             all.answers.extend(answer);
                             progress(links.len());
                         }

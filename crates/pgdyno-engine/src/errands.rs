@@ -71,16 +71,16 @@ pub(crate) fn serve(
 pub(crate) fn shell(client: usize, command: Command<'_>, answers: Sender<Answer>, waker: Waker) {
     let Command { number, capture, .. } = command;
     let text = command.text.to_vec();
-    let tell = move |outcome| {
+    let report = move |outcome| {
         // After the end of the run nobody receives the answer.
         if answers.send(Answer::Shell { client, number, outcome }).is_ok() {
             waker.wake();
         }
     };
-    let done = tell.clone();
+    let done = report.clone();
     // Without a thread, the command counts as one that could not be run.
     if std::thread::Builder::new().spawn(move || done(run(&text, capture))).is_err() {
-        tell(ShellOutcome::default());
+        report(ShellOutcome::default());
     }
 }
 

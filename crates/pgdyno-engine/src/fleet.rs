@@ -179,20 +179,20 @@ impl Fleet {
         self
     }
 
-    /// Tells the observer which process of the server serves a line, if the line belongs to one client.
-    pub(crate) fn tell_connected(&self, line: usize, process: i32) {
+    /// Reports to the observer which process of the server serves a line, if the line belongs to one client.
+    pub(crate) fn report_connected(&self, line: usize, process: i32) {
         if let (Some(observer), None) = (&self.groups.first.observer, &self.pool) {
             let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
             observer.connected(self.clients[line].id(), process);
         }
     }
 
-    /// Tells the observer that no more transactions will end, and which are still in progress.
+    /// Reports to the observer that no more transactions will end, and which are still in progress.
     pub fn finish(&mut self, now: Tick) {
         // All groups share one observer.
         if let Some(observer) = &self.groups.first.observer {
             let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
-            self.clients.iter().for_each(|client| client.tell_unfinished(now, &mut **observer));
+            self.clients.iter().for_each(|client| client.report_unfinished(now, &mut **observer));
             observer.finish(now);
         }
     }

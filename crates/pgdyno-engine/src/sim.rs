@@ -38,7 +38,7 @@ pub enum Answer {
         /// The SQLSTATE.
         code: &'static str,
     },
-    /// It succeeds, with a notice `hear, hear`.
+    /// It succeeds, with a notice `ready, ready`.
     Notice {
         /// Time that the server takes.
         service_ns: u64,

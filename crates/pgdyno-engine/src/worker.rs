@@ -194,7 +194,7 @@ impl<'a> Worker<'a> {
     /// Runs to the end, on this CPU if one is given. If the poller fails, the thread ends early, and reports that.
     pub(crate) fn run(mut self, cpu: Option<usize>) {
         if let Err(error) = self.drive(cpu) {
-            self.tell(Report::Fatal(format!("engine thread {} died: {error}", self.index)));
+            self.report(Report::Fatal(format!("engine thread {} died: {error}", self.index)));
         }
         self.finish();
     }
@@ -203,7 +203,7 @@ impl<'a> Worker<'a> {
         if let Some(cpu) = cpu
             && let Err(e) = pin(cpu)
         {
-            self.tell(Report::Fatal(format!("engine thread {} cannot be pinned to CPU {cpu}: {e}", self.index)));
+            self.report(Report::Fatal(format!("engine thread {} cannot be pinned to CPU {cpu}: {e}", self.index)));
         }
         be_punctual();
         // Drivers that start together begin at a moment in the future.
@@ -269,7 +269,7 @@ impl<'a> Worker<'a> {
             }
             self.run_errands();
             if let Some(fatal) = self.fleet.take_fatal() {
-                self.tell(Report::Fatal(fatal));
+                self.report(Report::Fatal(fatal));
             }
         }
         Ok(())
@@ -291,7 +291,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         };
         self.poller.add(link.transport.as_fd(), i)?;
-        self.fleet.tell_connected(i, link.cancel.process_id());
+        self.fleet.report_connected(i, link.cancel.process_id());
         let input = std::mem::take(&mut link.input);
         if let Err(error) = self.fleet.receive(i, now, &input) {
             self.lose(i, now, &error.to_string());
@@ -299,7 +299,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Returns true if the group that ends the stage is done on all threads. Tells the others when it is done on this
+    /// Returns true if the group that ends the stage is done on all threads. Informs the others when it is done on this
     /// one.
     fn is_stage_over(&mut self) -> bool {
         let Some(when_done) = self.channels.when_done else { return false };
@@ -595,7 +595,7 @@ impl<'a> Worker<'a> {
         self.usage = usage;
         self.interval += 1;
         self.interval_start = end;
-        self.tell(Report::Part { worker: self.index, part });
+        self.report(Report::Part { worker: self.index, part });
     }
 
     /// Cancels statements that are still running on the server, closes the other connections, and reports.
@@ -620,10 +620,10 @@ impl<'a> Worker<'a> {
         let replaced = self.fleet.lost_lines().filter(|(line, lasts)| *lasts && backoff.until(*line) > now).count();
         let (aborted, lost) = (self.fleet.aborted(), self.fleet.lost() - replaced);
         let errors = self.fleet.errors().into_iter().collect();
-        self.tell(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
+        self.report(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
     }
 
-    fn tell(&self, report: Report) {
+    fn report(&self, report: Report) {
         // The coordinator listens until all workers are done.
         drop(self.channels.reports.send(report));
     }

@@ -45,14 +45,14 @@ enum Act {
 }
 
 /// The results that the scripts of one test received, in order.
-type Heard = Arc<Mutex<Vec<String>>>;
+type Notices = Arc<Mutex<Vec<String>>>;
 
 #[derive(Clone)]
 struct Script {
     acts: Vec<Act>,
     next: usize,
     on_failure: OnFailure,
-    received: Heard,
+    received: Notices,
 }
 
 impl ClientScript for Script {
@@ -137,7 +137,7 @@ struct Play {
     rules: Rules,
     rate: Option<Rate>,
     statements: Vec<Statement>,
-    received: Heard,
+    received: Notices,
     ends: Arc<Mutex<Vec<TxEnd>>>,
 }
 
@@ -454,7 +454,7 @@ fn notices_are_passed_on() {
     let outcome = Play::of([vec![send(SELECT)]]).transactions(2).run(|_| Answer::Notice { service_ns: MS });
     assert_eq!(outcome.part.txns[0].committed, 2);
     let words: Vec<_> = outcome.notes.iter().map(Note::text).collect();
-    assert_eq!(words, ["NOTICE:  hear, hear"; 2]);
+    assert_eq!(words, ["NOTICE:  ready, ready"; 2]);
 }
 
 #[test]
@@ -581,7 +581,7 @@ proptest! {
     /// Whatever the scripts do and the servers answer: an observer receives each transaction once, by its number, with
     /// its outcome and its tries; only of those in which a client was given up it is not informed.
     #[test]
-    fn an_observer_hears_of_every_transaction_once(
+    fn an_observer_receives_every_transaction_once(
         clients in prop::collection::vec(acts(), 1..5),
         seed in any::<u64>(),
         mode in 0usize..3,

@@ -54,8 +54,8 @@ exit_codes! {
     /// `pgdyno compare --fail-if-slower`: NEW is slower by more than the limit; `pgdyno ab`: B is slower. `pgdyno
     /// history`: a slowdown within the last runs.
     Slower = 20,
-    /// `pgdyno compare --fail-if-slower` cannot tell: the interval spans the limit, or there is only one run of
-    /// each side. `--pass-if-unsure` makes it 0. `pgdyno ab` cannot tell within its budget. `pgdyno history` has
+    /// `pgdyno compare --fail-if-slower` cannot decide: the interval spans the limit, or there is only one run of
+    /// each side. `--pass-if-unsure` makes it 0. `pgdyno ab` cannot decide within its budget. `pgdyno history` has
     /// too few runs; `--pass-if-unsure` makes it 0.
     Unsure = 21,
     /// `pgdyno doctor` found something that would disturb a measurement: its gravest finding is a warning.

@@ -82,7 +82,7 @@ impl Interrupt {
             return self.end_at_once();
         }
         self.end_cleanly();
-        self.tell("stopping; press Ctrl-C again to force")
+        self.announce("stopping; press Ctrl-C again to force")
     }
 
     /// Ends the run cleanly, without a message.
@@ -96,7 +96,7 @@ impl Interrupt {
     /// Ends everything at once. Reports that, and returns the text.
     pub fn end_at_once(&self) -> &'static str {
         self.kill();
-        self.tell("ending at once")
+        self.announce("ending at once")
     }
 
     /// Ends everything at once, without a message.
@@ -107,7 +107,7 @@ impl Interrupt {
         self.last_waits.interrupt();
     }
 
-    fn tell(&self, text: &'static str) -> &'static str {
+    fn announce(&self, text: &'static str) -> &'static str {
         if let Some(events) = self.events.get() {
             events.event(&Event::Ending { text });
         }

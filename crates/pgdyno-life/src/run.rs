@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_tells_what_happens_as_plain_data() {
+    fn a_run_shows_what_happens_as_plain_data() {
         let results = tempfile::tempdir().unwrap();
         let mut order = Order { out: Some(results.path().to_owned()), ..Order::of("noop") };
         (order.drive.clients, order.drive.transactions, order.drive.random_seed) = (Some(3), Some(1000), Some(1));

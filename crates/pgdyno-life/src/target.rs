@@ -273,7 +273,7 @@ pub fn absolute(want: Want, base: &Path) -> Result<Want> {
 
 /// Reports what libpq would warn about, each once, however often a command reads its target.
 #[expect(clippy::disallowed_methods, reason = "a command reads its target before it has a sink for events")]
-fn tell(warnings: &[String]) {
+fn print_warnings(warnings: &[String]) {
     static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
     for warning in warnings {
@@ -286,6 +286,6 @@ fn tell(warnings: &[String]) {
 
 fn given(dsn: &str, env: &Env) -> Result<Access> {
     let options = ConnectOptions::resolve(dsn, env).or_fail(Code::Start)?;
-    tell(options.warnings());
+    print_warnings(options.warnings());
     Ok(Access::Given(Box::new(options.with_default_connect_timeout(CONNECT_TIMEOUT))))
 }

@@ -5,7 +5,7 @@
 //! - A *unit* is what varies independently: all blocks between two restarts of the servers, or a block where they are not
 //!   restarted. What differs from start to start dwarfs what differs from slice to slice, so the units are what is drawn.
 //! - The *interval* of few units is Student's for their mean. From 14 units on it is the one of Wilcoxon's signed-rank test: A before
-//!   B as often as B before A makes the noise symmetric, which is all that this needs, and the units while somebody else
+//!   B as often as B before A makes the noise symmetric, which is all that this needs, and the units while another user
 //!   took the machine no longer hide what the others show.
 //! - *Looks* are few, at numbers of units that grow by √2. Each spends a part of the error that is allowed, so that the chance
 //!   of a wrong verdict at any of them is at most 1 − confidence (Bonferroni over the looks, whatever their dependence), also
@@ -17,7 +17,7 @@ use crate::ranks;
 /// Fewer units than this are not looked at: their variance is hardly known.
 const UNITS_MIN: usize = 5;
 
-/// From so many units on, ranks tell about as much of quiet units as Student's interval, and more of troubled ones.
+/// From so many units on, ranks show about as much of quiet units as Student's interval, and more of troubled ones.
 const RANKED_UNITS_MIN: usize = 14;
 
 /// The looks that share most of the error equally: they reach 113 units.
@@ -35,7 +35,7 @@ pub enum Shown {
     Down,
     /// No difference larger than the margin.
     Same,
-    /// Not enough to tell.
+    /// Not enough to decide.
     Nothing,
 }
 

@@ -1,5 +1,5 @@
 //! Change points of a history: where the level of a series of runs changed, found anew after each run.
-//! docs/adr/0018-change-points.md tells why it is done so.
+//! docs/adr/0018-change-points.md says why it is done so.
 //!
 //! All figures are positive, and changes are ratios: everything is done on logarithms.
 //!

@@ -1,5 +1,5 @@
 //! The statistics of comparisons: how uncertain a figure of a run is, and what that leaves to say of the change from one
-//! run to another. docs/adr/0008-comparisons.md tells why it is done so.
+//! run to another. docs/adr/0008-comparisons.md says why it is done so.
 //!
 //! All figures are positive, and changes are ratios: sums of logarithms. What is uncertain is so in the logarithm.
 //!

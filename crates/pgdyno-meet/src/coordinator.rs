@@ -11,7 +11,7 @@ const AHEAD_MAX: usize = 1_000;
 /// Agents that are remembered. A run has at most 1,000.
 const KNOWN_MAX: usize = 4_000;
 
-/// What a coordinator tells its program.
+/// What a coordinator reports to its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     /// As many agents as wanted serve this run now, in the order of their places.

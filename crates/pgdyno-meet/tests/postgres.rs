@@ -185,7 +185,7 @@ fn a_meeting_survives_lost_connections_and_a_restart_of_its_server() {
     });
 }
 
-/// Steps until an agent of this thread has something to tell.
+/// Steps until an agent of this thread has something to report.
 fn reported(seat: &mut Seat) -> Notice {
     loop {
         if let Some(notice) = seat.notice() {

@@ -109,7 +109,7 @@ impl AdminError {
         }
     }
 
-    /// Returns what to do about it, if the server's message tells: the setting, right or limit behind it.
+    /// Returns what to do about it, if the server's message names it: the setting, right or limit behind it.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {

@@ -95,7 +95,7 @@ impl Connection {
     /// # Errors
     /// See [`ConnectError`]; each has the server and the remedy.
     pub fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
-        Self::open_and_tell(options, &mut Vec::new())
+        Self::open_and_report(options, &mut Vec::new())
     }
 
     /// Opens a connection. If a server refuses, which ends the search, `before` has the reasons of the servers before
@@ -103,7 +103,7 @@ impl Connection {
     ///
     /// # Errors
     /// See [`Connection::open`].
-    pub fn open_and_tell(options: &ConnectOptions, before: &mut Vec<ConnectError>) -> Result<Self, ConnectError> {
+    pub fn open_and_report(options: &ConnectOptions, before: &mut Vec<ConnectError>) -> Result<Self, ConnectError> {
         let mut hosts: Vec<&Host> = options.hosts.iter().collect();
         if options.load_balance {
             shuffle(&mut hosts);

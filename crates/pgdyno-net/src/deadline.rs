@@ -64,7 +64,7 @@ mod tests {
         assert_eq!((soon.earlier(late), late.earlier(soon)), (soon, soon));
         assert_eq!((Deadline::NEVER.earlier(soon), soon.earlier(Deadline::NEVER)), (soon, soon));
         assert_eq!((Deadline::NEVER.left(), Deadline::NEVER.has_passed()), (None, false));
-        // More than the clock can tell is no deadline.
+        // More than the clock can hold is no deadline.
         assert_eq!(Deadline::after(Duration::MAX), Deadline::NEVER);
         let past = Deadline::at(Instant::now());
         assert!(past.has_passed() && past.remaining().is_err() && late.remaining().is_ok());

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn debug_tells_nothing() {
+    fn debug_shows_nothing() {
         assert_eq!(format!("{:?}", Secret::new("hunter2".to_owned())), "***");
     }
 }

@@ -93,7 +93,7 @@ impl Attempt<'_> {
             channel_bound: false,
             notices: Vec::new(),
         };
-        let mut heard = false;
+        let mut received = false;
         let (deadline, interrupter) = (channel.deadline(), options.interrupter.as_ref());
         let mut go_on = || !deadline.has_passed() && !interrupter.is_some_and(Interrupter::is_interrupted);
         loop {
@@ -102,7 +102,7 @@ impl Attempt<'_> {
             let message = match channel.receive_if(|tag, len| allowance.permits(tag, len), None) {
                 Ok(message) => message,
                 Err(error) => {
-                    return Err(fail(self.receive_error(error, channel.unread(), heard), before_auth));
+                    return Err(fail(self.receive_error(error, channel.unread(), received), before_auth));
                 }
             };
             allowance.spend(&message);
@@ -143,7 +143,7 @@ impl Attempt<'_> {
                     return Err(fail(self.not_postgres(detail), before_auth));
                 }
             }
-            heard = true;
+            received = true;
             if !out.is_empty() {
                 channel.send(&out).map_err(|e| fail(self.transport_error(e), before_auth))?;
             }
@@ -174,20 +174,20 @@ impl Attempt<'_> {
         ConnectError::NotPostgres { peer: self.peer.clone(), detail }
     }
 
-    /// Returns the error of a failed read. `heard` is whether a message came before.
-    pub(crate) fn receive_error(&self, error: ReceiveError, unread: &[u8], heard: bool) -> ConnectError {
+    /// Returns the error of a failed read. `received` is whether a message came before.
+    pub(crate) fn receive_error(&self, error: ReceiveError, unread: &[u8], received: bool) -> ConnectError {
         match error {
             ReceiveError::Io(error) => self.transport_error(error),
             // No answer to the first bytes: a server with another protocol closed the connection.
-            ReceiveError::Closed if !heard && unread.is_empty() => self.not_postgres(
+            ReceiveError::Closed if !received && unread.is_empty() => self.not_postgres(
                 "it closed the connection without an answer (a PostgreSQL server that crashes does \
                  so too: see its log)"
                     .into(),
             ),
-            ReceiveError::Closed if heard => {
+            ReceiveError::Closed if received => {
                 ConnectError::Lost { peer: self.peer.clone(), source: io::ErrorKind::UnexpectedEof.into() }
             }
-            ReceiveError::Unexpected { tag, .. } if !heard && !matches!(tag, b'R' | b'E' | b'v') => {
+            ReceiveError::Unexpected { tag, .. } if !received && !matches!(tag, b'R' | b'E' | b'v') => {
                 self.not_postgres(format!("it says \"{}\"", excerpt(unread)))
             }
             ReceiveError::Unexpected { tag, len } if len > Allowance::ALL_BYTES || !matches!(tag, b'S' | b'N') => {

@@ -9,7 +9,7 @@ use crate::Deadline;
 const LOOKS: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
 const EACH: Duration = Duration::from_secs(60);
 
-/// Characters of a statement that tell it from others.
+/// Characters of a statement that distinguish it from others.
 const STATEMENT_CHARS: usize = 60;
 
 /// Looks at a statement that has taken so long, for the first time or again.

@@ -112,7 +112,7 @@ fn serve(listener: &impl AsFd, reply: &[u8], accept: impl Fn() -> Option<Box<dyn
         poller.wait(None, &mut ready).unwrap();
         for event in ready.drain(..) {
             if event.key == LISTENER {
-                // The poller tells once of many that wait.
+                // The poller reports once of many that wait.
                 while let Some(link) = accept() {
                     poller.add(link.as_fd(), links.len()).unwrap();
                     links.push(Some(link));

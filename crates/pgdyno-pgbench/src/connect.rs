@@ -63,7 +63,7 @@ pub type Ask<'a> = &'a mut dyn FnMut() -> io::Result<Secret>;
 pub fn open(options: &mut ConnectOptions, ask: Ask<'_>) -> Result<Connection, Failed> {
     let wants_password = |error: &ConnectError| matches!(error, ConnectError::NoPassword { .. });
     let mut before = Vec::new();
-    let first = match Connection::open_and_tell(options, &mut before) {
+    let first = match Connection::open_and_report(options, &mut before) {
         Ok(connection) => return Ok(connection),
         Err(error) => error,
     };
@@ -72,7 +72,7 @@ pub fn open(options: &mut ConnectOptions, ask: Ask<'_>) -> Result<Connection, Fa
         return Err(Failed(text::all(&before, &first)));
     };
     *options = options.with_password(password);
-    Connection::open_and_tell(options, &mut before).map_err(|error| Failed(text::all(&before, &error)))
+    Connection::open_and_report(options, &mut before).map_err(|error| Failed(text::all(&before, &error)))
 }
 
 #[cfg(test)]

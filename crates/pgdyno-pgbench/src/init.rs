@@ -38,7 +38,7 @@ pub fn init(
     let result = halt.watched(|| {
         let connection = connect::open(target, ask).map_err(|failed| failed.during("initialization"))?;
         let mut session = Session::new(connection, target, &halt);
-        session.tell_notices("", io);
+        session.print_notices("", io);
         Run { options, target, session, halt: &halt, has_made_tables: false }.all(io)
     });
     if result.is_err() && halt.is_interrupted() {

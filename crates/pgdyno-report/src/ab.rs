@@ -48,7 +48,7 @@ pub(crate) fn verdict(record: &AbRecord) -> String {
         AbVerdict::Faster => format!("B is faster than A{measured}"),
         AbVerdict::Slower => format!("B is slower than A{measured}"),
         AbVerdict::NoDifference => format!("no difference larger than {}{measured}", share(record.margin)),
-        AbVerdict::CannotTell => format!("cannot tell{measured}"),
+        AbVerdict::Undecided => format!("cannot tell{measured}"),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
     if let Some(noise) = record.noise_percent {
         lines.push(format!("noise: {noise:.1} % from unit to unit (standard deviation)"));
     }
-    if record.verdict == AbVerdict::CannotTell && !record.units.is_empty() {
+    if record.verdict == AbVerdict::Undecided && !record.units.is_empty() {
         let each_s = record.spent_s / record.units.len() as f64;
         lines.push(match record.units_for_power {
             _ if record.looks == 0 => {
@@ -213,7 +213,7 @@ mod tests {
             whole_runs: true,
             tasks: vec![
                 task("q1", -12.0, AbVerdict::Faster),
-                task("q2", 0.1, AbVerdict::CannotTell),
+                task("q2", 0.1, AbVerdict::Undecided),
                 task("q18", 30.0, AbVerdict::Slower),
             ],
             ..record()
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn what_cannot_be_decided_says_what_more_time_would_bring() {
         let mut record = record();
-        (record.verdict, record.ended) = (AbVerdict::CannotTell, Some("budget".to_owned()));
+        (record.verdict, record.ended) = (AbVerdict::Undecided, Some("budget".to_owned()));
         let text = rendered(&record, "text");
         assert!(text.contains("the first verdict comes after five units"), "{text}");
         (record.looks, record.units_for_power) = (3, Some(40));

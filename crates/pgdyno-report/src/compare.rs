@@ -64,7 +64,7 @@ pub enum Verdict {
     /// The interval holds no change.
     NoDifference,
     /// There is no interval.
-    CannotTell,
+    Undecided,
     /// The runs did different work.
     NotComparable,
 }
@@ -77,7 +77,7 @@ impl Verdict {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::NoDifference => "no difference shown",
-            Self::CannotTell => "cannot tell",
+            Self::Undecided => "cannot tell",
             Self::NotComparable => "not comparable",
         }
     }
@@ -173,15 +173,15 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, options: &CompareOptions) -> Resul
     let both = two_sides::judge(&figures, base.iter().chain(&new).map(|run| &run.record), options);
     let verdict = match &both {
         Some(both) => both.verdict,
-        None => figures.first().map_or(Verdict::CannotTell, |figure| figure.verdict),
+        None => figures.first().map_or(Verdict::Undecided, |figure| figure.verdict),
     };
     let reason = match (verdict, &both) {
         (Verdict::NotComparable, _) => decisive.join("; "),
-        (Verdict::CannotTell, Some(both)) if !both.reason.is_empty() => both.reason.clone(),
-        (Verdict::CannotTell, _) => figures::no_interval(&base, &new, options),
+        (Verdict::Undecided, Some(both)) if !both.reason.is_empty() => both.reason.clone(),
+        (Verdict::Undecided, _) => figures::no_interval(&base, &new, options),
         _ => String::new(),
     };
-    let judged = figures.first().filter(|figure| is_comparable && figure.verdict != Verdict::CannotTell);
+    let judged = figures.first().filter(|figure| is_comparable && figure.verdict != Verdict::Undecided);
     let change = judged.and_then(|figure| figure.change);
     let limit = options.loss_max.map(|loss_max| {
         let tried = base.len().max(new.len());

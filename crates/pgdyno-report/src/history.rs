@@ -52,8 +52,8 @@ pub enum Verdict {
     Faster,
     /// No change.
     NoChange,
-    /// Too few runs to tell.
-    CannotTell,
+    /// Too few runs to decide.
+    Undecided,
 }
 
 impl Verdict {
@@ -64,7 +64,7 @@ impl Verdict {
             Self::Slower => "slower",
             Self::Faster => "faster",
             Self::NoChange => "no-change",
-            Self::CannotTell => "cannot-tell",
+            Self::Undecided => "cannot-tell",
         }
     }
 }
@@ -155,14 +155,14 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Returns the verdict of all: slower if one is, cannot tell if none can tell.
+    /// Returns the verdict of all: slower if one is, undecided if all are.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let has = |verdict| self.series.iter().any(|history| history.verdict == verdict);
         [Verdict::Slower, Verdict::Faster, Verdict::NoChange]
             .into_iter()
             .find(|v| has(*v))
-            .unwrap_or(Verdict::CannotTell)
+            .unwrap_or(Verdict::Undecided)
     }
 }
 
@@ -225,7 +225,7 @@ fn history(name: String, metric: Metric, records: &[&RunRecord], options: &Histo
         changes: found.points.iter().map(change).collect(),
         drifts: found.drifts,
         noise: changes.map(|changes| changes.noise),
-        verdict: Verdict::CannotTell,
+        verdict: Verdict::Undecided,
         decisive: None,
         metric,
     };

@@ -18,9 +18,10 @@ pub enum AbVerdict {
     Slower,
     /// No difference larger than the margin.
     NoDifference,
-    /// Not enough to tell, or none measured yet.
+    /// Not enough to decide, or none measured yet.
     #[default]
-    CannotTell,
+    #[serde(rename = "cannot-tell")]
+    Undecided,
 }
 
 impl AbVerdict {
@@ -31,7 +32,7 @@ impl AbVerdict {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::NoDifference => "no difference",
-            Self::CannotTell => "cannot tell",
+            Self::Undecided => "cannot tell",
         }
     }
 }

@@ -59,7 +59,7 @@ pub fn is_run_name(name: &str) -> bool {
 }
 
 /// Returns the directory with the intervals of a run: that of its record, or its run directory in `results`. A record
-/// may come from somebody else: a name that leads out of `results` is ignored.
+/// may come from another user: a name that leads out of `results` is ignored.
 pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Option<PathBuf> {
     let named = is_run_name(&record.id).then(|| results.join(&record.id));
     let places = [path.parent().map(Path::to_owned), named];

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_line_does_not_spoil_the_next() {
+    fn a_cut_line_does_not_disturb_the_next() {
         let directory = tempfile::tempdir().unwrap();
         let (results, list) = (directory.path(), directory.path().join("results.csv"));
         fs::write(&list, table::csv_header(RESULTS) + "run-0,2026-01-").unwrap();

@@ -1,5 +1,5 @@
 //! Reads the results directory, and nothing outside it: names are plain, and links are not followed, so that results of
-//! somebody else can be viewed safely.
+//! another user can be viewed safely.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};

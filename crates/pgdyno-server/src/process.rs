@@ -75,7 +75,7 @@ pub(crate) fn is_postmaster_of(pid: i32, data: &Path) -> bool {
 }
 
 /// Returns true if this process may be the postmaster of this data directory: as [`is_postmaster_of`], but where another user runs
-/// it, whose processes hide their directory, its command line is all that tells. That names the directory, or none.
+/// it, whose processes hide their directory, its command line is all that shows it. That names the directory, or none.
 pub(crate) fn may_be_postmaster_of(pid: i32, data: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {

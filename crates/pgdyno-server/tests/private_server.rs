@@ -426,7 +426,7 @@ fn an_ordinary_user_has_a_server_too() {
     }
     let mut owner = Owner::start(&places, Some(&nobody));
     assert_eq!(owner.data_dir.metadata().unwrap().uid(), nobody.uid);
-    // Root gets into every directory, and is still not let in: the server runs for somebody else.
+    // Root gets into every directory, and is still not let in: the server runs for another user.
     let options = ConnectOptions::for_socket(&owner.socket_dir, owner.port, SUPERUSER, "postgres");
     assert!(Admin::connect(&options).is_err());
     kill(owner.process.id() as i32, Signal::KILL);

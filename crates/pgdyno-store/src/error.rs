@@ -62,7 +62,7 @@ pub enum CentralError {
         /// The name.
         name: String,
     },
-    /// The directory of the copies could have been written by somebody else.
+    /// The directory of the copies could have been written by another user.
     #[error(transparent)]
     NotOwn(#[from] pgdyno_untrusted::NotOwn),
     /// A thread cannot be started.

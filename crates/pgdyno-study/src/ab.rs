@@ -55,7 +55,7 @@ impl<'a> AbRun<'a> {
         &self.record
     }
 
-    /// Loads both sides, and measures until it is decided, the budget has ended, or somebody ends it. What was measured is
+    /// Loads both sides, and measures until it is decided, the budget has ended, or the user ends it. What was measured is
     /// in the record, whatever happens.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ impl Study for AbRun<'_> {
         if let End::Budget = end {
             self.decider.look_last(&mut self.record);
         }
-        let is_decided = self.record.verdict != AbVerdict::CannotTell;
+        let is_decided = self.record.verdict != AbVerdict::Undecided;
         let end = if is_decided && matches!(end, End::Budget) { &End::Enough } else { end };
         self.record.ended = Some(end.text("decided"));
         self.save()?;

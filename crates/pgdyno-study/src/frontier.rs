@@ -52,7 +52,7 @@ impl<'a> FrontierRun<'a> {
         &self.record
     }
 
-    /// Measures all points, until they are done, the budget has ended, or somebody ends it. What was measured is in the
+    /// Measures all points, until they are done, the budget has ended, or the user ends it. What was measured is in the
     /// record, whatever happens.
     ///
     /// # Errors

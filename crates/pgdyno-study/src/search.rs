@@ -115,7 +115,7 @@ impl<'a> SearchRun<'a> {
         write_json(&self.directory(), &format!("{}.json", self.record.id), &self.record).or_fail(Code::Start)
     }
 
-    /// Searches until the limit is found, the runs are used up, or somebody ends it. What was measured is in the record,
+    /// Searches until the limit is found, the runs are used up, or the user ends it. What was measured is in the record,
     /// whatever happens.
     ///
     /// # Errors

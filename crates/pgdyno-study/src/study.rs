@@ -1,4 +1,4 @@
-//! The loop of all studies: measure what is decided to come next, until it is enough, the budget has ended, or somebody ends
+//! The loop of all studies: measure what is decided to come next, until it is enough, the budget has ended, or the user ends
 //! it.
 
 use std::time::Instant;

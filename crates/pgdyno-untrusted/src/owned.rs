@@ -16,7 +16,7 @@ pub enum NotOwn {
         /// The system's error.
         source: io::Error,
     },
-    /// Somebody else owns it.
+    /// Another user owns it.
     #[error("{} belongs to another user (uid {owner}), who could have put anything there; remove it, or name another place", path.display())]
     Owner {
         /// The directory.
@@ -44,7 +44,7 @@ pub enum NotOwn {
 /// others cannot write. A link of this user is followed. A directory that is absent passes.
 ///
 /// # Errors
-/// When somebody else can write there, or when it cannot be examined.
+/// When another user can write there, or when it cannot be examined.
 pub fn require_own(path: &Path, trusted: Option<u32>) -> Result<(), NotOwn> {
     let own = rustix::process::geteuid().as_raw();
     let is_trusted = |owner: u32| [own, 0].contains(&owner) || trusted == Some(owner);

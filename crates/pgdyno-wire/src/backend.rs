@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_tell_their_rows() {
+    fn tags_show_their_rows() {
         assert_eq!(rows_of_tag(b"INSERT 0 5\0"), Some(5));
         assert_eq!(rows_of_tag(b"COPY 100000\0"), Some(100_000));
         assert_eq!(rows_of_tag(b"BEGIN\0"), None);

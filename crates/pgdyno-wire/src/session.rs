@@ -373,7 +373,7 @@ impl Session {
         self.open.statements > 0 || self.open.parses > 0
     }
 
-    /// Returns the statement that the server is working on, as far as its replies tell.
+    /// Returns the statement that the server is working on, as far as its replies show.
     #[must_use]
     pub fn current(&self) -> Option<StmtId> {
         self.expected.first().map(|e| e.stmt)

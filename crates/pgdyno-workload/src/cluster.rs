@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_tells_the_cpus_of_all_nodes() {
+    fn a_label_shows_the_cpus_of_all_nodes() {
         for (coordinator, workers, label) in [
             (Some(4), vec![Some(8), Some(8)], "c4+2w8"),
             (Some(4), vec![None, None], "c4+2w?"),

@@ -30,7 +30,7 @@ pub struct Repair {
 pub trait DataSet: Send + Sync {
     /// Returns the workload that loads it: its name, the version of its rows and the parameters that shape them.
     fn meta(&self) -> &'static Meta;
-    /// Returns the values of those parameters. Those that tell data ([`Param::tells_data`](crate::Param::tells_data))
+    /// Returns the values of those parameters. Those that identify data ([`Param::identifies_data`](crate::Param::identifies_data))
     /// are part of the identity of loaded data.
     fn params(&self) -> &Params;
     /// Returns the scale factor or the number of warehouses.

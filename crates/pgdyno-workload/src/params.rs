@@ -59,7 +59,7 @@ impl Param {
 
     /// Returns true if this value is a part of the identity of loaded data.
     #[must_use]
-    pub fn tells_data(&self, value: &str) -> bool {
+    pub fn identifies_data(&self, value: &str) -> bool {
         match self.when {
             When::Load => true,
             When::LoadUnlessDefault => value != self.default,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_of_later_days_tells_no_data() {
+    fn a_default_of_later_days_shows_no_data() {
         let param = |when| Param { name: "late", help: "", default: "false", kind: ParamKind::Flag, when };
         for (when, shapes, by_default, otherwise) in [
             (When::Load, true, true, true),
@@ -293,7 +293,7 @@ mod tests {
             (When::Run, false, false, false),
         ] {
             let param = param(when);
-            let found = (param.shapes_data(), param.tells_data("false"), param.tells_data("true"));
+            let found = (param.shapes_data(), param.identifies_data("false"), param.identifies_data("true"));
             assert_eq!(found, (shapes, by_default, otherwise), "{when:?}");
         }
     }

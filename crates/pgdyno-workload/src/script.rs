@@ -117,7 +117,7 @@ impl Note {
 pub enum Failure<'a> {
     /// The server reported an error for a statement.
     Server {
-        /// The statement, as far as the server's replies tell.
+        /// The statement, as far as the server's replies show.
         stmt: Option<StmtId>,
         /// Number of results of the same batch before it.
         results: u32,

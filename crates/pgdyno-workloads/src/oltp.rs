@@ -42,7 +42,7 @@ pub(crate) fn build(meta: &'static Meta, params: &Params) -> Workload {
     }
 }
 
-/// sysbench has no routines: the names of its tables tell.
+/// sysbench has no routines: the names of its tables say it.
 static SYSBENCH: Maker = Maker {
     name: "sysbench",
     routines: &[],

@@ -39,7 +39,7 @@ pub(crate) fn build(meta: &'static Meta, params: &Params) -> Workload {
     }
 }
 
-/// YCSB's JDBC binding and go-ycsb make the same table. They have no routines: its name tells.
+/// YCSB's JDBC binding and go-ycsb make the same table. They have no routines: its name says it.
 static YCSB: Maker = Maker {
     name: "YCSB",
     routines: &[],

@@ -111,7 +111,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: StoreCommand,
     },
-    /// Find what would spoil a measurement on this machine, and on a server
+    /// Find what would disturb a measurement on this machine, and on a server
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Drive as one of several machines: wait at a meeting for runs, and serve them

@@ -1,4 +1,4 @@
-//! Checkpoints: from the look that first tells of one to the look that tells of its end.
+//! Checkpoints: from the sample that first shows one to the sample that shows its end.
 //!
 //! The server counts a checkpoint as it begins, but a hurried one reports that with its end only. That it is complete is
 //! seen by its redo position in the control file, which every version shows; where nobody may look there, by the time that
@@ -90,7 +90,7 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// One that the step tells of first.
+    /// One that the step shows first.
     fn of(step: &Step) -> Self {
         let from_s = if step.ended { step.before_s } else { step.at_s };
         Self { from_s, until_s: None, timed: false, requested: false, buffers: 0.0, reported: false }
@@ -107,7 +107,7 @@ impl Checkpoint {
         }
     }
 
-    /// Takes what is reported only after its end; whether that was all that the step tells.
+    /// Takes what is reported only after its end; whether that was all that the step shows.
     fn take_late(&mut self, step: &Step) -> bool {
         let just_ended = self.until_s.is_some_and(|until| step.at_s - until <= REPORT_S) && !step.ended;
         if !just_ended {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_control_file_the_time_it_took_tells_its_end() {
+    fn without_the_control_file_the_time_it_took_shows_its_end() {
         let looks = [
             ["4", "1", "0", "0", "10", ""],
             ["5", "1", "0", "0", "30", ""],

@@ -10,7 +10,7 @@ pub(super) const KIND: &str = "stall";
 /// An interval with less than this share of the median is a stall.
 const STALLED: f64 = 0.1;
 
-/// A median interval of fewer transactions than this tells nothing: by chance alone some have none.
+/// A median interval of fewer transactions than this shows nothing: by chance alone some have none.
 const COMMITTED_MIN: f64 = 20.0;
 
 /// An interval shorter than this, in seconds, is the rest of one.

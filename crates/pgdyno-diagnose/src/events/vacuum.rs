@@ -53,7 +53,7 @@ fn seen(progress: &SampleTable) -> Vec<EventRecord> {
     events
 }
 
-/// Those that the tables' counters tell of and nobody saw: some time between two looks.
+/// Those that only the tables' counters show: some time between two looks.
 fn short(counted: &SampleTable, kind: &str, counter: Column, seen: &[EventRecord]) -> Vec<EventRecord> {
     let mut events = Vec::new();
     let mut before: BTreeMap<String, (f64, u64)> = BTreeMap::new();

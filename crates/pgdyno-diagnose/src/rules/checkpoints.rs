@@ -8,7 +8,7 @@ use pgdyno_text::units::mean_bytes;
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
 
-/// Fewer checkpoints than this that were not due by time could be somebody's order.
+/// Fewer checkpoints than this that were not due by time could be a user's order.
 const REQUESTED_MIN: f64 = 2.0;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {

@@ -63,7 +63,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if let Some([transactions, queries]) = counted {
         let seconds = facts.seconds();
         of_streams = queries.read / (queries.read + transactions.read).max(1.0);
-        // Where the streams read little, somebody else displaces the blocks.
+        // Where the streams read little, another user displaces the blocks.
         if without.is_none() && of_streams < 0.5 {
             return None;
         }

@@ -11,7 +11,7 @@ use crate::horizon::Holder;
 use crate::sessions::is_of_streams;
 use crate::tables::Table;
 
-/// A smaller share of the looks, and the oldest snapshot is mostly somebody else's.
+/// A smaller share of the looks, and the oldest snapshot is mostly another user's.
 const SHARE: f64 = 0.5;
 
 /// Fewer looks show no habit.

@@ -17,7 +17,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let written = facts.rate(database::TEMP_BYTES).filter(|n| *n > 0.0);
     let mut found = match share(facts, Class::TempFile) {
         Some(_) => waited(facts, "temp-files", Class::TempFile, what)?,
-        // The system's cache takes them, and somebody pays for that.
+        // The system's cache takes them, and a user pays for that.
         // Those of streams have a rule of their own.
         None if facts.streams.is_some() => return None,
         None => FindingRecord {

@@ -19,7 +19,7 @@ pub(super) fn check(admin: &mut Admin) -> Result<Vec<Finding>, AdminError> {
     if let Some(rows) = ask::rows(admin, DEAD)? {
         found.push(dead(&rows));
     }
-    // A role that may not read statistics of columns cannot tell whether there are any.
+    // A role that may not read statistics of columns cannot see whether there are any.
     if let Some(rows) = ask::rows(admin, UNKNOWN)? {
         found.push(unknown(&rows));
     }

@@ -136,7 +136,7 @@ impl Client {
     /// Handles the end of the reply to a batch with an error.
     #[cold]
     fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
-        match self.tell_error(common) {
+        match self.pass_error(common) {
             OnFailure::Count => {}
             OnFailure::Retry => {
                 if let Some(error) = &mut self.error {
@@ -173,13 +173,13 @@ impl Client {
         self.script.location(numbers.within_scripts(stmt), None)
     }
 
-    /// Returns the script's statement that the server is working on, as far as its replies tell.
+    /// Returns the script's statement that the server is working on, as far as its replies show.
     fn current(line: &Line) -> Option<StmtId> {
         line.session.current().filter(|stmt| *stmt != ROLLBACK)
     }
 
     /// Passes the error to the script, and aborts the client if the script wants that.
-    fn tell_error(&mut self, common: &mut Common) -> OnFailure {
+    fn pass_error(&mut self, common: &mut Common) -> OnFailure {
         let Some(error) = self.error.take() else { return OnFailure::Count };
         let stmt = common.numbers.within_scripts(error.stmt);
         let failure = Failure::Server { stmt, results: error.results, message: &error.message };

@@ -156,7 +156,7 @@ impl Server {
             }
             Answer::Notice { .. } => {
                 frontend::message(&mut self.reply, b'N', |out| {
-                    for field in ["SNOTICE", "C00000", "Mhear, hear", ""] {
+                    for field in ["SNOTICE", "C00000", "Mready, ready", ""] {
                         frontend::cstr(out, field);
                     }
                 });

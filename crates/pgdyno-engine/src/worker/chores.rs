@@ -22,10 +22,10 @@ impl Worker<'_> {
             return;
         }
         if self.fleet.aborted() > aborted {
-            self.tell(Report::Aborted { worker: self.index });
+            self.report(Report::Aborted { worker: self.index });
             return;
         }
-        self.tell(Report::Lost { why: why.to_owned() });
+        self.report(Report::Lost { why: why.to_owned() });
         if self.timing.reconnect_ns > 0 {
             self.reviving += 1;
             let at = self.backoff.lost(i, now);
@@ -72,7 +72,7 @@ impl Worker<'_> {
                 Errand::Disconnect(i) => {
                     self.disconnect(i, true);
                     if self.fleet.is_given_up(i) {
-                        self.tell(Report::Aborted { worker: self.index });
+                        self.report(Report::Aborted { worker: self.index });
                     }
                 }
                 Errand::Renew(i) => {
@@ -85,7 +85,7 @@ impl Worker<'_> {
                         self.reconnect_at(i, at, now);
                     }
                 }
-                Errand::GivenUp => self.tell(Report::Aborted { worker: self.index }),
+                Errand::GivenUp => self.report(Report::Aborted { worker: self.index }),
                 Errand::Connect(i) => {
                     let request = Request { client: i, until: None };
                     self.awaited += usize::from(self.channels.errands.connect.send(request).is_ok());
@@ -100,7 +100,7 @@ impl Worker<'_> {
         let notes = self.fleet.take_notes();
         if !notes.is_empty() {
             let notice_bytes = self.fleet.take_notice_bytes();
-            self.tell(Report::Notes { notes, notice_bytes });
+            self.report(Report::Notes { notes, notice_bytes });
         }
     }
 
@@ -119,7 +119,7 @@ impl Worker<'_> {
                 }
                 Answer::Connected { client, link, notes, took_ns } => {
                     if !notes.is_empty() {
-                        self.tell(Report::Notes { notes, notice_bytes: 0 });
+                        self.report(Report::Notes { notes, notice_bytes: 0 });
                     }
                     let was_lost = self.fleet.is_lost(client);
                     self.reviving -= usize::from(was_lost);
@@ -146,9 +146,9 @@ impl Worker<'_> {
                         Err(error) => {
                             self.fleet.cannot_connect(client, *now);
                             if let Some(error) = error {
-                                self.tell(Report::ConnectFailed { client: self.fleet.id(client), error });
+                                self.report(Report::ConnectFailed { client: self.fleet.id(client), error });
                             }
-                            self.tell(Report::Aborted { worker: self.index });
+                            self.report(Report::Aborted { worker: self.index });
                         }
                     }
                 }

@@ -61,7 +61,7 @@ impl Coalescing {
         if deadline <= now {
             return None;
         }
-        // The timer wakes the thread anyway, whether or not the sleep brings a reply: that tells nothing of later ones.
+        // The timer wakes the thread anyway, whether or not the sleep brings a reply: that says nothing of later ones.
         if deadline.since(now) <= self.at_most_ns {
             return Some(deadline);
         }

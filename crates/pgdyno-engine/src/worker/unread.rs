@@ -8,7 +8,7 @@ use crate::Tick;
 
 /// A thread that was busy for longer than this polls without waiting first: a socket that is ready then became ready
 /// while it was busy. After a shorter time, replies count from the wake-up, too late by this at most.
-const GLANCE_NS: u64 = 100_000;
+const POLL_INTERVAL_NS: u64 = 100_000;
 
 /// Knowledge of a thread about replies that it has not read.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl Unread {
     /// Returns true if the poller is to be asked without waiting, so that it shows what became ready before `now`.
     #[inline]
     pub(super) fn is_poll_due(&self, now: Tick) -> bool {
-        self.more || now.since(self.all_reported) >= GLANCE_NS
+        self.more || now.since(self.all_reported) >= POLL_INTERVAL_NS
     }
 
     /// Notes an answer of the poller at `at`. Returns the earliest time at which its sockets can have become ready.
@@ -62,7 +62,9 @@ mod tests {
     fn what_came_while_the_thread_was_busy_counts_from_the_answer_before() {
         let mut unread = Unread::default();
         unread.answered(Tick(MS), true, false);
-        assert!(!unread.is_poll_due(Tick(MS + GLANCE_NS - 1)) && unread.is_poll_due(Tick(MS + GLANCE_NS)));
+        assert!(
+            !unread.is_poll_due(Tick(MS + POLL_INTERVAL_NS - 1)) && unread.is_poll_due(Tick(MS + POLL_INTERVAL_NS))
+        );
         assert_eq!(unread.answered(Tick(9 * MS), false, false), Tick(MS));
         // A call that finds nothing is an answer, too: a wait after it misses nothing.
         assert_eq!(unread.answered(Tick(12 * MS), true, false), Tick(12 * MS));

@@ -32,7 +32,7 @@ fn replies_that_wait_for_others_are_seen_to_wait() {
     assert_eq!(late.percentiles(), None, "nobody waited for a timer");
 }
 
-/// More sockets than one call of the poller tells of. The thread is held over the first reply of each round until all others
+/// More sockets than one call of the poller prints. The thread is held over the first reply of each round until all others
 /// lie there, and for 50 ms more.
 #[test]
 fn thousands_of_replies_that_lie_ready_are_seen_to_have_lain_there() {

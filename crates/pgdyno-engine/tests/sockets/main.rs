@@ -63,7 +63,7 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
     run(&drive, &Capabilities::default(), Backend::Server(&options), &spec, &Stop::new(), audience).unwrap()
 }
 
-/// Nothing but the coordinator tells the workers that time passes while no reply comes.
+/// Nothing but the coordinator shows the workers that time passes while no reply comes.
 #[test]
 fn a_server_that_never_answers_does_not_hold_up_the_end() {
     let outcome = drive(6, |mut stream| {

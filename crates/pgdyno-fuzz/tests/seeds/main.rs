@@ -19,12 +19,12 @@ fn root() -> &'static Path {
 }
 
 /// Prints the input when the target panics.
-struct Tell<'a> {
+struct ReportOnPanic<'a> {
     what: String,
     input: &'a [u8],
 }
 
-impl Drop for Tell<'_> {
+impl Drop for ReportOnPanic<'_> {
     #[expect(clippy::print_stderr, reason = "the test harness shows it")]
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -38,7 +38,7 @@ fn hold(name: &str) {
     let seeds = seeds(root(), target.seeds).expect("its seeds");
     assert!(!seeds.is_empty());
     for seed in &seeds {
-        let _tell = Tell { what: format!("{name} fails on {}", seed.path.display()), input: &seed.bytes };
+        let _report = ReportOnPanic { what: format!("{name} fails on {}", seed.path.display()), input: &seed.bytes };
         target.run(&seed.bytes);
     }
     let mean = seeds.iter().map(|seed| seed.bytes.len()).sum::<usize>() / seeds.len();
@@ -49,7 +49,7 @@ fn hold(name: &str) {
         let input = mutated(&seed.bytes, &other.bytes, &mut random);
         let what =
             format!("{name} fails on mutation {number}, of {} with {}", seed.path.display(), other.path.display());
-        let _tell = Tell { what, input: &input };
+        let _report = ReportOnPanic { what, input: &input };
         target.run(&input);
     }
 }

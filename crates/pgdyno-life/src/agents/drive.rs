@@ -20,7 +20,7 @@ use crate::failure::{Failure, OrFail, Result};
 /// Time between the order to begin and the beginning: the order arrives everywhere before that, even if the meeting
 /// server is slow.
 const LEAD: Duration = Duration::from_secs(3);
-/// Time between two looks at the user's wish to end the run.
+/// Time between two looks at the user's `Stop`.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Where executions of queries go.
@@ -254,7 +254,7 @@ impl<'a> StageLoop<'a> {
         }
     }
 
-    /// Tells the agents to stop, once for each way, if the user asks for it or an agent cannot be read.
+    /// Asks the agents to stop, once for each way, if the user asks for it or an agent cannot be read.
     fn pass_on_stop(&mut self) {
         let stop = self.stage.stop;
         let asked = (stop.is_requested() || self.intake.unreadable.is_some()).then(|| stop.is_at_once());

@@ -126,7 +126,7 @@ impl<'a> SharedLoad<'a> {
         &self.begin
     }
 
-    /// Waits until the agents have ended, and tells which of them did not help to the end: this machine and the others
+    /// Waits until the agents have ended, and returns which of them did not help to the end: this machine and the others
     /// have loaded their parts.
     ///
     /// # Errors

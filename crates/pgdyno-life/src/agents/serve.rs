@@ -159,7 +159,7 @@ impl Agent<'_> {
     }
 }
 
-/// Tells the user what happens at the meeting.
+/// Reports what happens at the meeting.
 fn report(notice: &Notice, events: &dyn EventSink) {
     match notice {
         Notice::Unreachable(why) => events

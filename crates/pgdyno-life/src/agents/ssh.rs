@@ -184,12 +184,12 @@ impl Session {
             .map_err(|error| no_ssh(&error))?;
         let said = Arc::new(Mutex::new(String::new()));
         if let Some(stderr) = child.stderr.take() {
-            let heard = Arc::clone(&said);
+            let received = Arc::clone(&said);
             std::thread::spawn(move || {
                 for line in BufReader::new(stderr).lines().map_while(io::Result::ok) {
                     // Causes and hints are indented.
                     if !line.starts_with("  ") {
-                        *heard.lock().unwrap_or_else(PoisonError::into_inner) = line;
+                        *received.lock().unwrap_or_else(PoisonError::into_inner) = line;
                     }
                 }
             });

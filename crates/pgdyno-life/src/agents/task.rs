@@ -109,7 +109,7 @@ pub(crate) struct DriveTask {
 /// How sessions of queries differ from others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct QueriesTask {
-    /// Their name, by which samples tell them from others.
+    /// Their name, by which samples distinguish them from others.
     pub(crate) application_name: Option<String>,
     /// Settings of each session, in the form of libpq's `options`.
     pub(crate) options: Option<String>,

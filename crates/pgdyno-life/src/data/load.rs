@@ -35,7 +35,7 @@ pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
     format!("creates {}", parts.join("; "))
 }
 
-/// Returns how the planned load fills its largest table, and why; `None` if there is nothing to tell.
+/// Returns how the planned load fills its largest table, and why; `None` if there is nothing to report.
 #[must_use]
 pub fn way(plan: &Plan, data: &dyn DataSet, caps: &Capabilities, server: ServerSettings) -> Option<String> {
     pgdyno_load::way(data, caps, &LoadSettings::planned(plan).options(false, false), server)

@@ -205,7 +205,7 @@ impl<'scope> Watch<'scope> {
         if let Some(Ok(perf)) = &self.perf {
             perf.window_opens();
         }
-        self.tell(Signal::WindowOpens(Instant::now()));
+        self.send(Signal::WindowOpens(Instant::now()));
     }
 
     /// Marks its end.
@@ -213,7 +213,7 @@ impl<'scope> Watch<'scope> {
         if let Some(Ok(perf)) = &self.perf {
             perf.window_closes();
         }
-        self.tell(Signal::WindowCloses(Instant::now()));
+        self.send(Signal::WindowCloses(Instant::now()));
     }
 
     /// Takes an interval that has ended.
@@ -223,7 +223,7 @@ impl<'scope> Watch<'scope> {
         }
     }
 
-    fn tell(&self, signal: Signal) {
+    fn send(&self, signal: Signal) {
         for signals in &self.signals {
             // A watcher that has already ended takes no signals.
             let _ = signals.send(signal);
@@ -232,7 +232,7 @@ impl<'scope> Watch<'scope> {
 
     /// Ends all watchers.
     pub(crate) fn end(self) -> Watched {
-        self.tell(Signal::End);
+        self.send(Signal::End);
         let mut sampled = self.statistics.join().unwrap_or_default();
         let mut machines = self.machines.join().unwrap_or_default();
         if self.is_server_left_out {

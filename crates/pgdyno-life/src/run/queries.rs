@@ -29,7 +29,7 @@ pub(crate) fn options_of_queries(
     Some(with_settings(&options, settings))
 }
 
-/// Returns the name of the sessions of streams, where they run beside transactions: samples tell both apart by it.
+/// Returns the name of the sessions of streams, where they run beside transactions: samples distinguish both by it.
 fn session_name(plan: &Plan, workload: &Workload, options: &ConnectOptions) -> Option<String> {
     let is_mixed = |stage: &Stage| {
         [GroupWork::Transactions, GroupWork::Queries]

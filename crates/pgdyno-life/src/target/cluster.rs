@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_tell_how_many_units_they_hold() {
+    fn nodes_show_how_many_units_they_hold() {
         let nodes = nodes(&cluster(), &[place(5433, 3)]);
         assert_eq!(nodes.iter().map(|node| node.warehouses).collect::<Vec<_>>(), [Some(0), Some(3), Some(0)]);
         assert_eq!(super::nodes(&cluster(), &[])[1].warehouses, None);

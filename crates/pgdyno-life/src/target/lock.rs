@@ -88,7 +88,7 @@ impl TargetLock {
     }
 }
 
-/// Returns the warning of a run beside which somebody else measures.
+/// Returns the warning of a run beside which another user measures.
 pub(crate) fn disturbs(other: &str) -> String {
     format!("{other} measures this server at the same time: the runs disturb each other")
 }

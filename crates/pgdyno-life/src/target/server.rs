@@ -435,7 +435,7 @@ pub fn own_program() -> Result<PathBuf> {
     if linux.exists() { Ok(linux) } else { std::env::current_exe().or_fail(Code::Start) }
 }
 
-/// Tells what a start is busy with.
+/// Reports the steps of a start.
 pub fn starting(events: &dyn EventSink) -> impl FnMut(StartStep) + '_ {
     |step| {
         events.note(&match step {

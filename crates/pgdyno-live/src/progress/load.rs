@@ -49,11 +49,11 @@ impl ProgressView {
         if seconds >= 1.0 {
             text += &format!(", {} rows/s, {} left", units::rate(per_s), units::duration(left));
         }
-        self.tell(&mut view, (done, all), "load", text);
+        self.show_part(&mut view, (done, all), "load", text);
     }
 
     /// Shows frequent changes: immediately on a terminal, at intervals on a pipe.
-    fn tell(&self, view: &mut LoadView, far: (u64, u64), what: &str, text: String) {
+    fn show_part(&self, view: &mut LoadView, far: (u64, u64), what: &str, text: String) {
         match self.kind {
             Output::Terminal => self.show(Some(far), text),
             Output::Pipe if view.printed.elapsed() >= PIPE_PAUSE => {
@@ -78,7 +78,7 @@ impl ProgressView {
         if seconds >= 1.0 && share > 0.0 {
             text += &format!(", about {} left", units::duration(seconds * (1.0 - share) / share));
         }
-        self.tell(&mut view, ((share * 1000.0) as u64, 1000), "check", text);
+        self.show_part(&mut view, ((share * 1000.0) as u64, 1000), "check", text);
     }
 
     fn load_view(&self) -> MutexGuard<'_, LoadView> {

@@ -243,7 +243,7 @@ fn texts(question: &Question<'_>, connections: u64) -> (Vec<CheckSql>, bool) {
 }
 
 /// With MATERIALIZED it is planned for all rows: the planner must not choose a slow plan in the hope of a quick first
-/// row, for there should be none. One row more than is shown tells that there are more.
+/// row, for there should be none. One row more than is shown means that there are more.
 fn violations(sql: &str) -> String {
     format!(
         "with violation as materialized (\n{}\n) select * from violation limit {}",

@@ -69,8 +69,8 @@ pub(crate) enum Task {
     Whole(usize),
     /// Copy all rows of an existing partition.
     Partition(usize, usize),
-    /// Copy chunks of an existing table, beside other loaders, until none is left. The time of its start tells it
-    /// apart from theirs.
+    /// Copy chunks of an existing table, beside other loaders, until none is left. The time of its start distinguishes
+    /// it from theirs.
     Share(usize, u64),
     /// Vacuum what is committed so far, beside those who still copy.
     FreezeBehind(usize),

@@ -114,8 +114,8 @@ fn hash(dataset: &str, version: u32, params: &str) -> String {
 /// Returns `seed=1 warehouses=10`: parameters by name, without those whose value is as before the parameter existed.
 /// For data that SQL makes, it includes `files=` and a hash of the files.
 fn load_params(data: &dyn DataSet) -> String {
-    let tells = |name, value: &str| data.meta().params.iter().any(|p| p.name == name && p.tells_data(value));
-    let params = data.params().iter().filter(|(name, value)| tells(*name, value));
+    let identifies = |name, value: &str| data.meta().params.iter().any(|p| p.name == name && p.identifies_data(value));
+    let params = data.params().iter().filter(|(name, value)| identifies(*name, value));
     let mut params: Vec<_> = params.map(|(name, value)| format!("{name}={}", word(value))).collect();
     if let Some(sql) = data.sql_data() {
         params.insert(0, format!("{FILES}={}", files(sql)));

@@ -118,7 +118,7 @@ fn what_sql_made_is_dropped_to_the_last_object_and_nothing_else() {
     let error = load_with(&target, &*own, &how(1)).unwrap_err().to_string();
     assert!(error.contains(" already; --replace"), "{error}");
 
-    // What somebody else makes of it keeps it, all of it.
+    // What another user makes of it keeps it, all of it.
     admin.execute("create view mine as select * from reading; create table side.mine (a int)").unwrap();
     let marked = objects(&mut admin);
     for blocker in ["drop view mine", "drop table side.mine"] {
@@ -148,16 +148,16 @@ fn what_others_make_meanwhile_is_not_taken_for_ours() {
     let target = server.database("meanwhile");
     let own =
         own("create table reading (a int);", "insert into reading select generate_series(1, :rows); select 1;", &[]);
-    // Between the statements of the load, as the progress tells.
+    // Between the statements of the load, as the progress reports.
     let other = std::sync::Mutex::new(connect(&target));
     let n = std::sync::atomic::AtomicUsize::new(0);
-    let heard = |step: &LoadProgress<'_>| {
+    let received = |step: &LoadProgress<'_>| {
         if let LoadProgress::Step { .. } = step {
             let n = n.fetch_add(1, Ordering::Relaxed);
             other.lock().unwrap().execute(&format!("create table theirs_{n} (a int)")).unwrap();
         }
     };
-    load(&target, &*own, &CAPS, &how(1), &heard, &Stop::new(), None).unwrap();
+    load(&target, &*own, &CAPS, &how(1), &received, &Stop::new(), None).unwrap();
     let mut admin = connect(&target);
     drop_data(&mut admin, &*own, false).unwrap();
     let left = admin.query_one("select string_agg(relname, ' ' order by relname) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace");

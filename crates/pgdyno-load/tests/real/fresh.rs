@@ -41,7 +41,7 @@ fn a_copy_lives_as_long_as_its_value() {
         let mut inside = connect(&fresh.options());
         assert_eq!(inside.query_one("select a from t").unwrap(), "7");
         inside.execute("update t set a = 8").unwrap();
-        // Somebody who is still connected does not keep it.
+        // A user who is still connected does not keep it.
         fresh.remove().unwrap();
         assert!(inside.query("select 1").is_err());
         assert_eq!(databases(&mut admin), "mine postgres");

@@ -15,8 +15,8 @@ fn oids(admin: &mut Admin) -> String {
 }
 
 #[test]
-fn somebody_elses_objects_are_refused_and_untouched() {
-    if !server::available("somebody_elses_objects_are_refused_and_untouched") {
+fn other_users_objects_are_refused_and_untouched() {
+    if !server::available("other_users_objects_are_refused_and_untouched") {
         return;
     }
     let server = Server::start("");
@@ -45,7 +45,7 @@ fn somebody_elses_objects_are_refused_and_untouched() {
     assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Complete(_)));
     assert_eq!(admin.query_one("select sample_sum(5, 'x')").unwrap(), "5");
 
-    // A table that somebody makes in the place of ours is theirs, whatever the stamp says.
+    // A table that a user makes in the place of ours is theirs, whatever the stamp says.
     admin
         .execute("alter table big drop constraint big_small_id_fkey; drop table small; create table small (id int)")
         .unwrap();
@@ -180,7 +180,7 @@ fn routines_of_another_version_give_way() {
         assert_eq!(admin.query_one(list).unwrap(), before, "{other}");
         assert_eq!(admin.query_one("select sample_sum(5, 'x')").unwrap(), "5");
     }
-    // One that is somebody else's stays, and so does one of ours that another run may use.
+    // One that is another user's stays, and so does one of ours that another run may use.
     admin.execute("create function sample_sum(text) returns int language sql as 'select 1'").unwrap();
     admin.execute(&format!("create function sample_other() returns int language sql as 'select 1'; comment on function sample_other() is '{mark}'")).unwrap();
     refresh_routines(&mut admin, &sample, &CAPS).unwrap();

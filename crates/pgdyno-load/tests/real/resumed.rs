@@ -192,7 +192,7 @@ fn only_a_load_of_the_same_data_goes_on() {
     assert_eq!(admin.query_opt("select to_regclass('pgdyno_load_sample')").unwrap(), None);
     drop_data(&mut admin, &other, false).unwrap();
 
-    // A table that somebody drops, or that is to be replaced, is no part to go on with.
+    // A table that a user drops, or that is to be replaced, is no part to go on with.
     begin_and_stop(&target, 1, 250);
     await_alone(&mut admin);
     let report = load_with(&target, &same, &replace).unwrap();

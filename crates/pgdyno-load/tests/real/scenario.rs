@@ -161,7 +161,7 @@ fn what_comes_otherwise_is_reported_in_words() {
     let other = "update pair set n = n + 1 where id = 2";
     let free = found(with(begun("T1"), vec![Step::waits("T2", "T1", other, "t2")]), patient);
     assert_eq!(free, format!("T2 did not wait for T1: {other}"));
-    // It waits for somebody else.
+    // It waits for another user.
     let elsewhere =
         with(begun("T1"), vec![Step::Begin("T3"), Step::run("T3", other), Step::waits("T2", "T1", other, "t2")]);
     let elsewhere = found(elsewhere, Duration::from_millis(300));

@@ -6,7 +6,7 @@ use super::Change;
 use super::estimate::{Estimate, Spread, spread};
 use super::student;
 
-/// Histograms tell latencies apart to three digits: a bucket is at most so wide, relative to what is in it.
+/// Histograms distinguish latencies to three digits: a bucket is at most so wide, relative to what is in it.
 const RESOLUTION: f64 = 1.0 / 1024.0;
 
 /// The latencies of a run by interval.
@@ -80,7 +80,7 @@ impl Latencies {
     }
 
     /// Returns the change of a percentile from one run to another; its interval is open (0 or infinite) towards an end that
-    /// too few latencies tell of. `None` where either has too few intervals, or both ends are open. `confidence` is in
+    /// that too few latencies support. `None` where either has too few intervals, or both ends are open. `confidence` is in
     /// (0, 1).
     #[must_use]
     pub fn change(base: &Self, new: &Self, quantile: f64, confidence: f64) -> Option<Change> {

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_wild_intervals_tell_neither() {
+    fn a_few_wild_intervals_show_neither() {
         let wild = [900.0, 1500.0, 200.0, 1100.0, 300.0, 800.0, 100.0, 500.0, 200.0];
         let s = steadiness(&wild).unwrap();
         assert!(s.trend < -0.6 && s.verdict() == Verdict::Unknown, "{s:?}");

@@ -25,7 +25,7 @@ const REVIEW: Duration = Duration::from_secs(5);
 
 /// Returns a condition: the agent sent a message in so many seconds. The meeting server's clock may have been set since, so that
 /// this is a time to come; a time of anyone's choice does not count.
-fn is_heard(seconds: u32) -> String {
+fn is_present(seconds: u32) -> String {
     format!(
         "seen_at BETWEEN clock_timestamp() - interval '{seconds} seconds' AND clock_timestamp() + interval '{seconds} seconds'"
     )
@@ -41,7 +41,7 @@ pub fn agents(options: &ConnectOptions) -> Result<Vec<AgentRow>, MeetError> {
     let rows = admin.query(&format!(
         "SELECT {} FROM pgdyno_meet.agents WHERE {} ORDER BY agent LIMIT {AGENTS_MAX}",
         rows::agent_columns(),
-        is_heard(60)
+        is_present(60)
     ))?;
     Ok(rows.rows.iter().filter_map(|row| rows::agent(row)).collect())
 }
@@ -297,7 +297,7 @@ impl Desk {
              ORDER BY run IS NOT DISTINCT FROM {run} DESC, program = {} DESC, agent LIMIT {AGENTS_MAX};",
             rows::agent_columns(),
             rows::REASON_CHARS_MAX,
-            is_heard(20),
+            is_present(20),
             literal(&self.program),
             run = self.run.0
         )

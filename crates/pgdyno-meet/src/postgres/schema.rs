@@ -19,7 +19,7 @@ pub(super) fn provide(admin: &mut Admin, options: &ConnectOptions) -> Result<(),
         }
         match create(admin) {
             Ok(()) => {}
-            // Somebody else created it at the same time.
+            // Another user created it at the same time.
             Err(error) if is_there(&error) => {}
             Err(error) if error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) => {
                 let (role, database) = (options.user().to_owned(), options.dbname().to_owned());

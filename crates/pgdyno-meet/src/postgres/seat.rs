@@ -145,14 +145,14 @@ impl Seat {
         let is_due = self.is_news || self.looked.elapsed() >= LOOK;
         if is_due || self.link.wait(patience) {
             self.look()?;
-            self.tell();
+            self.report_silence();
         }
         self.agent.tick(self.link.now());
         Ok(self.agent.action())
     }
 
-    /// Tells once that the meeting server does not answer, and once that it does again.
-    fn tell(&mut self) {
+    /// Reports once that the meeting server does not answer, and once that it does again.
+    fn report_silence(&mut self) {
         match (&self.link.outage, self.is_reported) {
             (Some(why), false) => self.notices.push_back(Notice::Unreachable(why.clone())),
             (None, true) => self.notices.push_back(Notice::Reached),

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_does_not_tell_the_password() {
+    fn debug_does_not_show_the_password() {
         let env = Env::new([("PGPASSWORD", "hunter2")], None, None);
         assert!(!format!("{env:?}").contains("hunter2"));
     }

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_wishes_are_refused() {
+    fn impossible_options_are_refused() {
         for dsn in [
             "sslmode=on",
             "sslnegotiation=direct",

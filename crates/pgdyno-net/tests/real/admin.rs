@@ -8,7 +8,7 @@ use pgdyno_wire::SqlState;
 const TRUST: &str = "local all all trust\nhost all all all trust\n";
 
 #[test]
-fn sql_copy_and_cancel_work_and_their_errors_tell_the_statement() {
+fn sql_copy_and_cancel_work_and_their_errors_show_the_statement() {
     if !server::available("admin") {
         return;
     }

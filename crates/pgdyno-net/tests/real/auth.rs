@@ -67,15 +67,15 @@ fn a_proof_is_given_where_libpq_gives_one() {
         ),
     ];
     for (what, mechanisms, first, rest, proven) in cases {
-        let (port, heard) = scram(mechanisms, first);
+        let (port, received) = scram(mechanisms, first);
         let dsn = format!("host=127.0.0.1 port={port} user=u password=p dbname=d sslmode=disable {rest}");
         assert!(open(&dsn).is_err(), "{what}");
-        assert_eq!(heard.recv().unwrap(), proven, "{what}: pgdyno");
+        assert_eq!(received.recv().unwrap(), proven, "{what}: pgdyno");
         beside::libpq(&dsn);
-        assert_eq!(heard.recv().unwrap(), proven, "{what}: libpq");
+        assert_eq!(received.recv().unwrap(), proven, "{what}: libpq");
     }
     // A server may ask for work, and gets no more than the time that there is.
-    let (port, _heard) = scram(PLAIN, |nonce| format!("r={nonce}x,s=c2FsdA==,i=10000000"));
+    let (port, _received) = scram(PLAIN, |nonce| format!("r={nonce}x,s=c2FsdA==,i=10000000"));
     let error = open(&format!("host=127.0.0.1 port={port} password=p sslmode=disable connect_timeout=1")).unwrap_err();
     assert!(error.contains("took longer than connect_timeout") && error.contains("scram_iterations"), "{error}");
 }

@@ -28,7 +28,7 @@ fn answering(answer: &'static [u8]) -> u16 {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let _heard = stream.read(&mut [0; 1024]).unwrap_or(0);
+            let _received = stream.read(&mut [0; 1024]).unwrap_or(0);
             stream.write_all(answer).ok();
         }
     });

@@ -123,7 +123,7 @@ impl Fixture {
             "ssl = on".to_owned(),
             format!("ssl_cert_file = '{dir}/server.crt'"),
             format!("ssl_key_file = '{dir}/server.key'"),
-            // What sessions show of it tells which reload they come after.
+            // What sessions show of it says which reload they come after.
             format!("log_min_duration_statement = {}", 1_000_000 + self.reloads),
         ] {
             admin.execute(&format!("alter system set {setting}")).unwrap();

@@ -44,7 +44,7 @@ impl Session {
     /// Executes a statement.
     pub(super) fn execute(&mut self, sql: &str, teller: &mut dyn Teller) -> Result<(), Failure> {
         let result = self.admin.execute(sql);
-        self.tell_notices(sql, teller);
+        self.print_notices(sql, teller);
         result.map(drop).map_err(|error| failed(&error, sql))
     }
 
@@ -72,7 +72,7 @@ impl Session {
         teller: &mut dyn Teller,
     ) -> Result<(), Failure> {
         let result = self.copy_rows(sql, rows, write, teller);
-        self.tell_notices(sql, teller);
+        self.print_notices(sql, teller);
         result
     }
 
@@ -104,7 +104,7 @@ impl Session {
         copy.finish().map(drop).map_err(|error| not_copied(&error, sql))
     }
 
-    pub(super) fn tell_notices(&mut self, sql: &str, teller: &mut dyn Teller) {
+    pub(super) fn print_notices(&mut self, sql: &str, teller: &mut dyn Teller) {
         for notice in notices(&mut self.admin, sql) {
             teller.say(&notice);
         }

@@ -39,7 +39,7 @@ pub(super) fn set_up(
     // As pgbench: as long as the server needs. `halt` ends the wait.
     admin.wait_without_limit();
     admin.keep_notices();
-    tell_notices(&mut admin, "", io);
+    print_notices(&mut admin, "", io);
     let server_version = admin.parameters().get("server_version").unwrap_or_default().to_owned();
     let version = format!("{AS_POSTGRESQL} (pgdyno {})", env!("CARGO_PKG_VERSION"));
     drop(io.out.write_all(banner(io.program(), &version, &server_version).as_bytes()).and_then(|()| io.out.flush()));
@@ -106,7 +106,7 @@ fn tables(admin: &mut Admin, dbname: &str) -> Result<(u64, Option<(PartitionMeth
     Ok((scale.unsigned_abs(), Some((method, count))))
 }
 
-fn tell_notices(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
+fn print_notices(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
     notices(admin, sql).for_each(|notice| io.raw(&notice));
 }
 
@@ -116,7 +116,7 @@ fn try_to(admin: &mut Admin, sql: &str, halt: &Halt<'_>, io: &mut Io<'_>) -> Res
     if halt.is_interrupted() {
         return Err(Failure::error(format!("{sql} was interrupted")));
     }
-    tell_notices(admin, sql, io);
+    print_notices(admin, sql, io);
     if let Err(error) = done {
         io.error(&text(&error, sql));
         io.detail("(ignoring this error and continuing anyway)");

@@ -295,7 +295,7 @@ fn help_has_pgbenchs_options_in_its_groups() {
 }
 
 #[test]
-fn the_version_tells_whose_it_is() {
+fn the_version_shows_whose_it_is() {
     let Some(pgbench) = Pgbench::find("version") else { return };
     for option in ["--version", "-V"] {
         let (ours, theirs) = both(&pgbench, option);

@@ -62,7 +62,7 @@ fn several_connections_make_the_same_tables_and_rows() {
     }
 }
 
-/// Steps that come later find tables that somebody else made, whatever the options say of partitions.
+/// Steps that come later find tables that another user made, whatever the options say of partitions.
 #[test]
 fn tables_of_another_time_are_filled_as_they_are() {
     let Some(mut stage) = Stage::new("init jobs on other tables") else { return };

@@ -51,7 +51,7 @@ pub struct Difference {
     pub is_decisive: bool,
 }
 
-/// Settings that tell where a server is, and nothing of how it works.
+/// Settings that say where a server is, and nothing of how it works.
 const WHEREABOUTS: &[&str] = &[
     "application_name",
     "cluster_name",

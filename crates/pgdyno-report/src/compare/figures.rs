@@ -32,7 +32,7 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, options:
             Change { ratio: c.ratio * shift, low: c.low * shift, high: c.high * shift, ..c }
         });
         let is_known = latencies.is_none() || options.run_noise.is_some();
-        let verdict = change.filter(|_| is_known).map_or(Verdict::CannotTell, |change| verdict(&change, &metric));
+        let verdict = change.filter(|_| is_known).map_or(Verdict::Undecided, |change| verdict(&change, &metric));
         Some(Figure { metric, base, new, change, verdict })
     };
     std::iter::once(first.clone()).chain(others).filter_map(figure).collect()

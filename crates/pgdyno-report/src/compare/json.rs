@@ -47,7 +47,7 @@ struct LimitForm {
     slower_percent_max: f64,
     /// `yes`, `no` or `cannot tell`.
     held: &'static str,
-    /// Runs of each side that would tell; null if not known.
+    /// Runs of each side that would decide; null if not known.
     runs_needed_of_each: Option<u32>,
 }
 

@@ -67,7 +67,7 @@ pub(super) fn tasks(base: &[Run], new: &[Run], options: &CompareOptions, is_comp
     let list = found.into_iter().map(|(name, base_ns, new_ns, tested)| {
         let verdict = match tested.and_then(|_| judged.next()) {
             _ if !is_comparable => Verdict::NotComparable,
-            None => Verdict::CannotTell,
+            None => Verdict::Undecided,
             Some(Direction::Up) => Verdict::Slower,
             Some(Direction::Down) => Verdict::Faster,
             Some(Direction::Unknown) => Verdict::NoDifference,
@@ -158,7 +158,7 @@ mod tests {
         let list = vec![task("q1", Verdict::Slower), task("q2", Verdict::NoDifference), task("q3", Verdict::Slower)];
         let tasks = Tasks { stage: "power".to_owned(), list };
         assert_eq!(tasks.summary().as_deref(), Some("power: q1, q3 slower; no difference shown of 1"));
-        let unknown = Tasks { stage: "power".to_owned(), list: vec![task("q1", Verdict::CannotTell)] };
+        let unknown = Tasks { stage: "power".to_owned(), list: vec![task("q1", Verdict::Undecided)] };
         assert_eq!((unknown.summary(), Tasks::default().summary()), (None, None));
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn judge<'a>(
         let change = signed(figure.new / figure.base);
         format!("{} {change} ({})", figure.metric.title(), figure.verdict.name())
     };
-    let is_reported = [first, second].iter().all(|figure| figure.verdict != Verdict::CannotTell);
+    let is_reported = [first, second].iter().all(|figure| figure.verdict != Verdict::Undecided);
     let reason = format!("better only if both sides are, and these are not: {}; {}", seen(first), seen(second));
     let reason = if is_reported { reason } else { String::new() };
     Some(Both { verdict, reason, other: QUERIES.to_owned() })
@@ -49,7 +49,7 @@ pub(super) fn judge<'a>(
 
 /// Returns the verdict on transactions and queries. At an offered rate, transactions that are not slower say nothing.
 fn of_both(transactions: Verdict, queries: Verdict, is_offered: bool) -> Verdict {
-    use Verdict::{CannotTell, Faster, NoDifference, NotComparable, Slower};
+    use Verdict::{Faster, NoDifference, NotComparable, Slower, Undecided};
     match (transactions, queries) {
         (NotComparable, _) | (_, NotComparable) => NotComparable,
         (NoDifference, queries) if is_offered => queries,
@@ -57,7 +57,7 @@ fn of_both(transactions: Verdict, queries: Verdict, is_offered: bool) -> Verdict
         (Slower, Slower | NoDifference) | (NoDifference, Slower) => Slower,
         (NoDifference, NoDifference) => NoDifference,
         // One is better and the other is not, or one is not known.
-        (Faster | CannotTell, _) | (_, Faster | CannotTell) => CannotTell,
+        (Faster | Undecided, _) | (_, Faster | Undecided) => Undecided,
     }
 }
 
@@ -78,24 +78,24 @@ mod tests {
 
     #[test]
     fn a_run_is_better_only_if_both_sides_are() {
-        use Verdict::{CannotTell, Faster, NoDifference, NotComparable, Slower};
+        use Verdict::{Faster, NoDifference, NotComparable, Slower, Undecided};
         for (transactions, queries, verdict) in [
             (Faster, Faster, Faster),
-            (Faster, Slower, CannotTell),
-            (Slower, Faster, CannotTell),
-            (Faster, NoDifference, CannotTell),
-            (NoDifference, Faster, CannotTell),
+            (Faster, Slower, Undecided),
+            (Slower, Faster, Undecided),
+            (Faster, NoDifference, Undecided),
+            (NoDifference, Faster, Undecided),
             (Slower, NoDifference, Slower),
             (NoDifference, Slower, Slower),
             (Slower, Slower, Slower),
             (NoDifference, NoDifference, NoDifference),
-            (CannotTell, Slower, CannotTell),
+            (Undecided, Slower, Undecided),
             (NotComparable, Faster, NotComparable),
         ] {
             assert_eq!(of_both(transactions, queries, false), verdict, "{transactions:?} {queries:?}");
         }
         assert_eq!(of_both(NoDifference, Faster, true), Faster, "both offered the same");
-        assert_eq!(of_both(Slower, Faster, true), CannotTell);
+        assert_eq!(of_both(Slower, Faster, true), Undecided);
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     let seen = format!("{metric} {}", signed(figure.new / figure.base));
     match comparison.verdict {
         Verdict::NotComparable => format!("{name}: {}; --anyway gives a verdict nevertheless", comparison.reason),
-        Verdict::CannotTell => format!("{name}: {seen}, {}", comparison.reason),
+        Verdict::Undecided => format!("{name}: {seen}, {}", comparison.reason),
         _ => {
             let sides = comparison.sides.each_ref().map(|side| side.runs.len());
             let of = if sides == [1, 1] {

@@ -31,6 +31,6 @@ pub struct AgentForm {
     pub state: String,
     /// How far its clock may be off that of the meeting's server; null if not measured yet.
     pub clock_error_us: Option<u64>,
-    /// Seconds since it was heard.
+    /// Seconds since its last sign of life.
     pub silent_s: f64,
 }

@@ -66,7 +66,7 @@ fn unfit(record: &RunRecord, slices: bool) -> Option<String> {
 }
 
 /// Returns what a run did and under which conditions: its work, the settings that it was asked to make, and how durable and
-/// isolated transactions were. Somebody chose these; a setting of the server that changes by itself is what histories look for.
+/// isolated transactions were. Users chose these; a setting of the server that changes by itself is what histories look for.
 fn conditions(record: &RunRecord) -> BTreeMap<String, String> {
     let mut facts = work(record);
     if let Some(server) = &record.server {

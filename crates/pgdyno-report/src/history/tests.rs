@@ -131,7 +131,7 @@ fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
     assert_eq!(names, [("on host=db1", 7), ("on a private server", 14)]);
     records[0].plan.drive.clients += 1;
     assert_eq!(found(&records).series.len(), 3);
-    // What titles do not have tells series apart.
+    // What titles do not have distinguishes series.
     let mut records = runs(4, |_| 1.0);
     records[3].plan.drive.mode = pgdyno_plan::QueryMode::Simple;
     let histories = found(&records);
@@ -139,7 +139,7 @@ fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
 }
 
 #[test]
-fn settings_that_somebody_chose_make_a_series_of_their_own() {
+fn settings_that_a_user_chose_make_a_series_of_their_own() {
     let mut records = runs(9, |_| 1.0);
     for record in &mut records[3..6] {
         record.server.as_mut().unwrap().settings.insert("synchronous_commit".to_owned(), "off".to_owned());
@@ -172,7 +172,7 @@ fn runs_that_do_not_count_are_left_out_and_counted() {
 #[test]
 fn too_few_runs_say_so() {
     let histories = found(&runs(4, |_| 1.0));
-    assert_eq!(histories.verdict(), Verdict::CannotTell);
+    assert_eq!(histories.verdict(), Verdict::Undecided);
     let text = rendered(&histories, "text");
     assert!(text.contains("cannot tell: 6 comparable runs are the least, 2 more runs to go"), "{text}");
     assert!(rendered(&found(&[]), "text").contains("no run has a place in a history"));

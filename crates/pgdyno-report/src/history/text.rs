@@ -98,7 +98,7 @@ pub fn headline(history: &History, confidence: f64) -> String {
             return drift_text(history, drift);
         }
         return match (history.verdict, history.changes.last()) {
-            (Verdict::CannotTell, _) => {
+            (Verdict::Undecided, _) => {
                 let more = runs_missing(history);
                 let more = plain_plural(more as u64, "more run");
                 format!("cannot tell: {RUNS_MIN} comparable runs are the least, {more} to go")

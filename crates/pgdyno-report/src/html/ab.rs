@@ -26,7 +26,7 @@ pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
         AbVerdict::Faster => VerdictMark::Faster,
         AbVerdict::Slower => VerdictMark::Slower,
         AbVerdict::NoDifference => VerdictMark::Equal,
-        AbVerdict::CannotTell => VerdictMark::Unknown,
+        AbVerdict::Undecided => VerdictMark::Unknown,
     };
     html.raw("<div class=\"card trust ").raw(mark.class()).raw("\">\n<p class=\"mark\">");
     mark.draw(&mut html);
@@ -58,7 +58,7 @@ fn units(record: &AbRecord, html: &mut Html) {
         let tone = match record.verdict {
             AbVerdict::Faster => "faster",
             AbVerdict::Slower => "slower",
-            AbVerdict::NoDifference | AbVerdict::CannotTell => "open",
+            AbVerdict::NoDifference | AbVerdict::Undecided => "open",
         };
         row("all", tone, ratio(change), interval);
     }

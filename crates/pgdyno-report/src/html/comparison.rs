@@ -43,7 +43,7 @@ fn mark(verdict: Verdict) -> VerdictMark {
         Verdict::Faster => VerdictMark::Faster,
         Verdict::Slower => VerdictMark::Slower,
         Verdict::NoDifference => VerdictMark::Equal,
-        Verdict::CannotTell => VerdictMark::Unknown,
+        Verdict::Undecided => VerdictMark::Unknown,
         Verdict::NotComparable => VerdictMark::NotUsable,
     }
 }

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn trouble_shows_what_there_was_only() {
+    fn failures_are_shown_only_where_there_were_some() {
         let fine = interval("measure", 0.0);
         assert_eq!(failures(std::slice::from_ref(&fine)), None);
         let bad = IntervalRecord { retries: 4, ..fine.clone() };

@@ -117,7 +117,7 @@ pub(super) fn mark(verdict: Verdict) -> VerdictMark {
         Verdict::Faster => VerdictMark::Faster,
         Verdict::Slower => VerdictMark::Slower,
         Verdict::NoChange => VerdictMark::Equal,
-        Verdict::CannotTell => VerdictMark::Unknown,
+        Verdict::Undecided => VerdictMark::Unknown,
     }
 }
 

@@ -54,7 +54,7 @@ fn card(history: &History, histories: &Histories, html: &mut Html) {
 fn reported(history: &History, histories: &Histories) -> String {
     let runs = history.runs.len();
     match history.verdict {
-        Verdict::CannotTell => format!("{runs} runs: too few to tell a change"),
+        Verdict::Undecided => format!("{runs} runs: too few to tell a change"),
         Verdict::NoChange => format!("{}, {runs} runs", headline(history, histories.confidence)),
         Verdict::Slower | Verdict::Faster => headline(history, histories.confidence),
     }

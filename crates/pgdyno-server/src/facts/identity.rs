@@ -1,4 +1,4 @@
-//! Tells servers apart that one address may lead to: a balancer, a name with several addresses, a list of hosts.
+//! Distinguishes servers that one address may lead to: a balancer, a name with several addresses, a list of hosts.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ const ATTEMPTS: u32 = 8;
 pub const IDENTITY: &str = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), \
      pg_is_in_recovery(), host(inet_server_addr()), inet_server_port()";
 
-/// What tells a server from others. A standby has the system identifier of its primary, so that its start, to the
+/// What distinguishes a server from others. A standby has the system identifier of its primary, so that its start, to the
 /// microsecond, is what differs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerIdentity {

@@ -1,4 +1,4 @@
-//! Tells whether sessions of the server outlive this program's connections, as they do behind a pooler.
+//! Returns whether sessions of the server outlive this program's connections, as they do behind a pooler.
 //!
 //! Pgpool-II passes on the cancel key of the backend, so the key shows nothing. But the backend that serves a new connection
 //! may be older than the connection, and it stays when the connection is closed.

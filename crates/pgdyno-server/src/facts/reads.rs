@@ -42,7 +42,7 @@ impl DiskReads {
         Ok(reads.look(true).map(|()| reads))
     }
 
-    /// Looks again: at the end, and from time to time before it, because of short-lived processes.
+    /// Looks again: at the end, and from time to time before it, because of processes that end soon.
     pub fn go_on(&mut self) {
         // The server may be gone: then the earlier counts stand.
         let _ = self.look(false);

@@ -17,9 +17,9 @@ const GUARDED: &str =
     "exec 3<&0 </dev/null; { read -r never; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec sh -c \"$1\" 3<&-";
 
 /// Takes rows that `command` prints of a machine with `cpus` CPUs, until it is asked to stop.
-pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: &Receiver<Wake>, tell: &Sink) {
+pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: &Receiver<Wake>, report: &Sink) {
     let left_out = |why: String| {
-        tell(MachineReport::LeftOut { source: MACHINE, why: format!("the command of --os-metrics: {why}") })
+        report(MachineReport::LeftOut { source: MACHINE, why: format!("the command of --os-metrics: {why}") })
     };
     let mut shell = Command::new("sh");
     shell.args(["-c", GUARDED, "sh", command]);
@@ -51,7 +51,7 @@ pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: 
                     // The run's clock does not have times before the machine's start.
                     let Some(at) = moment.map_or_else(|| Some(Instant::now()), instant) else { continue };
                     count += 1;
-                    tell(MachineReport::Frame(Frame {
+                    report(MachineReport::Frame(Frame {
                         source: MACHINE,
                         at,
                         columns: MACHINE_COLUMNS,

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_of_all_versions_tell_the_kind() {
+    fn titles_of_all_versions_show_the_kind() {
         for (title, kind) in [
             ("postgres: checkpointer ", "checkpointer"),
             ("postgres: background writer   ", "background writer"),

@@ -22,11 +22,11 @@ use super::{MACHINE, PROCESSES};
 const BUDGET: Duration = Duration::from_millis(5);
 
 /// Looks at this machine every second until it is stopped.
-pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) {
+pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, report: &Sink) {
     let source = observer.machine();
     if !Path::new("/proc/stat").exists() {
         let why = "machines are sampled through /proc, which only Linux has".to_owned();
-        return tell(MachineReport::LeftOut { source, why });
+        return report(MachineReport::LeftOut { source, why });
     }
     let seeks_server = observer.tally.seeks_server() && source == MACHINE;
     let (mut seconds_per_look, mut until_next) = (1, 0);
@@ -42,9 +42,9 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
         match frames {
             Ok(frames) => {
                 let frames = frames.into_iter().chain(groups.look(Instant::now()));
-                frames.for_each(|frame| tell(MachineReport::Frame(frame)));
+                frames.for_each(|frame| report(MachineReport::Frame(frame)));
             }
-            Err(malformed) => return tell(MachineReport::LeftOut { source, why: malformed.to_string() }),
+            Err(malformed) => return report(MachineReport::LeftOut { source, why: malformed.to_string() }),
         }
         if with_processes {
             // Not because of a single expensive look, such as the first one.
@@ -54,11 +54,11 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
                 let count = look.processes.as_ref().map_or(0, Vec::len);
                 let ms = cost.as_secs_f64() * 1e3;
                 let why = format!("sampling {count} processes takes {ms:.0} ms of CPU, so it is done every {wanted} s");
-                tell(MachineReport::LeftOut { source: observer.processes(), why });
+                report(MachineReport::LeftOut { source: observer.processes(), why });
                 seconds_per_look = wanted;
             }
             if seeks_server && cost_before.is_none() && !observer.tally.has_server() {
-                tell(MachineReport::LeftOut {
+                report(MachineReport::LeftOut {
                     source: PROCESSES,
                     why: "the server's processes are not among those of this machine, or hidden: a container or a \
                           tunnel may lie between; give --os-metrics to sample its machine"

@@ -67,10 +67,10 @@ pub(crate) fn watch(
     mut observer: Observer,
     own: &Sender<Wake>,
     wake: &Receiver<Wake>,
-    tell: &Sink,
+    report: &Sink,
 ) {
     let name = OsMetrics::Ssh(words.to_vec()).name();
-    let left_out = |why: String| tell(MachineReport::LeftOut { source: MACHINE, why: format!("{name}: {why}") });
+    let left_out = |why: String| report(MachineReport::LeftOut { source: MACHINE, why: format!("{name}: {why}") });
     ssh.args(OPTIONS).args(words).arg(format!("exec sh -c '{}'", script()));
     let mut teller = match Teller::start(&mut ssh, own) {
         Ok(teller) => teller,
@@ -107,7 +107,7 @@ pub(crate) fn watch(
                     }
                     let look = digested(texts);
                     match observer.digest(&look, moment) {
-                        Ok(frames) => frames.into_iter().for_each(|frame| tell(MachineReport::Frame(frame))),
+                        Ok(frames) => frames.into_iter().for_each(|frame| report(MachineReport::Frame(frame))),
                         Err(malformed) => return left_out(format!("{malformed}; is that machine Linux?")),
                     }
                     looks += 1;
@@ -117,7 +117,7 @@ pub(crate) fn watch(
                     }
                     if looks == SEARCH && observer.tally.seeks_server() && !observer.tally.has_server() {
                         let why = "the server's processes are not among those of that machine, or hidden".to_owned();
-                        tell(MachineReport::LeftOut { source: PROCESSES, why: format!("{name}: {why}") });
+                        report(MachineReport::LeftOut { source: PROCESSES, why: format!("{name}: {why}") });
                     }
                 }
             }

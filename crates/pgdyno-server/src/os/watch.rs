@@ -43,7 +43,7 @@ impl MachineWatch {
         match os_metrics {
             None if local => {
                 let observer = Observer::of_server(Tally::here(session));
-                watch.start(sink, super::MACHINE, move |wake, _, tell| local::watch(observer, &wake, &tell));
+                watch.start(sink, super::MACHINE, move |wake, _, report| local::watch(observer, &wake, &report));
             }
             None => sink(MachineReport::LeftOut {
                 source: super::MACHINE,
@@ -53,19 +53,19 @@ impl MachineWatch {
             }),
             Some(OsMetrics::Ssh(words)) => {
                 let observer = Observer::of_server(Tally::elsewhere(session));
-                watch.start(sink, super::MACHINE, move |wake, own, tell| {
-                    ssh::watch(Command::new("ssh"), &words, observer, &own, &wake, &tell)
+                watch.start(sink, super::MACHINE, move |wake, own, report| {
+                    ssh::watch(Command::new("ssh"), &words, observer, &own, &wake, &report)
                 });
             }
             Some(OsMetrics::Command { command, cpus }) => {
-                watch.start(sink, super::MACHINE, move |wake, own, tell| {
-                    command::watch(&command, cpus, &own, &wake, &tell)
+                watch.start(sink, super::MACHINE, move |wake, own, report| {
+                    command::watch(&command, cpus, &own, &wake, &report)
                 });
             }
         }
         if let Some(session) = watch_driver {
             let (source, observer) = (super::DRIVER_MACHINE, Observer::of_driver(Tally::here(session)));
-            watch.start(sink, source, move |wake, _, tell| local::watch(observer, &wake, &tell));
+            watch.start(sink, source, move |wake, _, report| local::watch(observer, &wake, &report));
         }
         watch
     }
@@ -77,8 +77,8 @@ impl MachineWatch {
         work: impl FnOnce(Receiver<Wake>, Sender<Wake>, Sink) + Send + 'static,
     ) {
         let (sender, wake) = channel();
-        let (own, tell) = (sender.clone(), Arc::clone(sink));
-        let thread = std::thread::Builder::new().name(source.to_owned()).spawn(move || work(wake, own, tell));
+        let (own, report) = (sender.clone(), Arc::clone(sink));
+        let thread = std::thread::Builder::new().name(source.to_owned()).spawn(move || work(wake, own, report));
         match thread {
             Ok(thread) => self.threads.push((sender, thread)),
             Err(error) => {

@@ -68,7 +68,7 @@ pub(crate) enum Event {
     clippy::disallowed_methods,
     reason = "standard output of a supervisor is the pipe to the program that started it"
 )]
-pub(crate) fn tell(event: &Event) {
+pub(crate) fn report(event: &Event) {
     if let Ok(line) = serde_json::to_string(event) {
         let mut out = io::stdout().lock();
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -87,7 +87,7 @@ impl Places {
     /// run, and data is started.
     ///
     /// # Errors
-    /// When somebody else can write there.
+    /// When another user can write there.
     pub(crate) fn require_own(&self, path: &Path) -> io::Result<()> {
         let account = Account::for_server().ok().flatten().map(|account| account.uid);
         [self.root.as_path(), path]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Returns the free space of the file system with this directory, in bytes; `None` if the system does not tell.
+/// Returns the free space of the file system with this directory, in bytes; `None` if the system does not say.
 #[must_use]
 pub fn free_bytes(directory: &Path) -> Option<u64> {
     rustix::fs::statvfs(directory).ok().map(|fs| fs.f_bavail.saturating_mul(fs.f_frsize))

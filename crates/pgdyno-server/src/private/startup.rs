@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::private::copy;
 use crate::private::instance::{self, Instance};
-use crate::private::pipe::{Event, Spec, tell};
+use crate::private::pipe::{Event, Spec, report};
 use crate::private::postmaster::{self, POLL, Postmaster, Stop};
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
@@ -54,7 +54,7 @@ pub(crate) fn start(
             )));
         }
     } else if !copied(spec, instance) {
-        tell(&Event::Initialising);
+        report(&Event::Initialising);
         initialise(spec, instance, new_log()?, woken)?;
         // Removes initdb's output: the log's end should show why postgres does not start.
         log.set_len(0).map_err(because("cannot write the server's log"))?;
@@ -63,7 +63,7 @@ pub(crate) fn start(
         Some(last) => last.socket_dir.clone(),
         None => instance.make_socket_dir(account).map_err(because("cannot make the directory of the socket"))?,
     };
-    tell(&Event::Starting);
+    report(&Event::Starting);
     // Another process may take the port before the server does, which matters for TCP only.
     for attempt in 0..5 {
         let port = match last.filter(|_| attempt == 0) {
@@ -109,7 +109,7 @@ pub(crate) fn start(
 /// Makes the data directory a copy of kept data, if that is wanted. Returns false if there is none then.
 fn copied(spec: &Spec, instance: &Instance) -> bool {
     let Some(kept) = &spec.data else { return false };
-    tell(&Event::Copying);
+    report(&Event::Copying);
     let unfinished = instance.dir().join(UNFINISHED);
     let _ = std::fs::remove_dir_all(&unfinished);
     let copied = copy::copy(kept, &unfinished, spec.account.as_ref());

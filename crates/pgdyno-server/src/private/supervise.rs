@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use crate::private::instance::{self, Instance};
 use crate::private::kept;
-use crate::private::pipe::{Event, Order, Spec, tell};
+use crate::private::pipe::{Event, Order, Spec, report};
 use crate::private::places::Places;
 use crate::private::postmaster::{Postmaster, Stop};
 use crate::private::server::{PrivateServer, Refused};
@@ -51,7 +51,7 @@ pub fn supervise_main() -> ExitCode {
             return fail(format!("cannot make a directory in {root}: {error}"), Vec::new());
         }
     };
-    tell(&Event::Directory(instance.dir().to_owned()));
+    report(&Event::Directory(instance.dir().to_owned()));
     match startup::start(&spec, &instance, &woken, None) {
         Ok((server, running)) => serve(&mut spec, instance, server, running, &wake, &woken),
         Err(refusal) => {
@@ -68,7 +68,7 @@ pub fn supervise_main() -> ExitCode {
 }
 
 fn fail(what: String, log: Vec<String>) -> ExitCode {
-    tell(&Event::Failed { what, log });
+    report(&Event::Failed { what, log });
     ExitCode::FAILURE
 }
 
@@ -137,7 +137,7 @@ fn serve(
                         Stop::Fast
                     }
                     Err(Some(what)) => {
-                        tell(&Event::Failed { what, log: instance::log_tail(&instance.log()) });
+                        report(&Event::Failed { what, log: instance::log_tail(&instance.log()) });
                         died = true;
                         if spec.kept { Stop::Fast } else { continue }
                     }
@@ -147,7 +147,7 @@ fn serve(
             Ok(Wake::Ended) => {
                 // The end of a killed server is reported after the next one runs.
                 let Some(status) = server.ended().filter(|_| !died) else { continue };
-                tell(&Event::Died { what: status.to_string(), log: instance::log_tail(&instance.log()) });
+                report(&Event::Died { what: status.to_string(), log: instance::log_tail(&instance.log()) });
                 died = true;
                 if spec.kept {
                     Stop::Fast
@@ -173,6 +173,6 @@ fn announce(spec: &Spec, instance: &Instance, running: &PrivateServer) -> io::Re
     if spec.kept {
         kept::write_state(instance.dir(), running)?;
     }
-    tell(&Event::Ready(running.clone()));
+    report(&Event::Ready(running.clone()));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Holders of the oldest snapshots and transactions, of which three are kept.
 //!
 //! Sessions of other databases do not hold back this one's rows, WAL senders of standbys with `hot_standby_feedback` and slots
-//! do. Snapshots that are old because of somebody's running transaction come after that. A vacuum's own snapshot holds back nothing. `catalog_xmin` of slots is left out: it keeps rows of catalogs only.
+//! do. Snapshots that are old because of a user's running transaction come after that. A vacuum's own snapshot holds back nothing. `catalog_xmin` of slots is left out: it keeps rows of catalogs only.
 
 use super::source::{Every, From, Source};
 use super::waits::kind;

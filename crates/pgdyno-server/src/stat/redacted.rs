@@ -1,4 +1,4 @@
-//! Statements without their constants, which may be secrets or somebody's data.
+//! Statements without their constants, which may be secrets or a user's data.
 
 /// Characters of a statement that are kept.
 const MOST: usize = 120;

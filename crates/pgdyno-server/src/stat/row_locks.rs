@@ -2,7 +2,7 @@
 //!
 //! A session that waits for a row holds or awaits a lock of type `tuple` on the version that it wants to change. Its
 //! transaction has not ended, so the snapshot of this statement still sees that version and can read its key. A version that
-//! was replaced meanwhile counts without a key. Keys of other tables may be somebody's data and are not read.
+//! was replaced meanwhile counts without a key. Keys of other tables may be a user's data and are not read.
 
 use super::keyed_tables::KeyedTable;
 use super::source::{Every, From, Source};

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_comes_the_weightiest_first_and_what_stood_still_does_not_come() {
+    fn what_grew_comes_the_weightiest_first_and_what_did_not_grow_does_not_come() {
         let before = snapshot(&[("1", 10.0, 100.0), ("2", 5.0, 900.0)], "x");
         let after = snapshot(&[("1", 30.0, 160.0), ("2", 5.0, 900.0), ("3", 2.0, 70.0)], "x");
         let grown = after.since(&before).unwrap();

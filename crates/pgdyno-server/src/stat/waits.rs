@@ -33,7 +33,7 @@ fn is_plain(name: &str) -> bool {
     name.len() <= NAME_MAX && name.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
 }
 
-/// Returns the `application_name` of sessions that run streams of queries beside clients of this name, so that samples tell both
+/// Returns the `application_name` of sessions that run streams of queries beside clients of this name, so that samples distinguish both
 /// apart. `None` where the server would change it.
 #[must_use]
 pub fn name_of_streams(clients: &str) -> Option<String> {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_quoted_and_one_that_may_be_cut_tells_nobody_apart() {
+    fn a_name_is_quoted_and_one_that_may_be_cut_shows_nobody_apart() {
         assert!(sql(Some("it's \\ mine")).contains(r"E'it''s \\ mine'"), "{}", sql(Some("it's \\ mine")));
         for name in [None, Some("é"), Some(&*"x".repeat(64))] {
             assert!(sql(name).contains("backend_type, CASE WHEN idle"), "{name:?}");

@@ -45,7 +45,7 @@ fn look_at_everything(options: &ConnectOptions, expected: &[&str]) {
             let row = locks.rows.first()?;
             assert_eq!(cell(locks, row, "relation"), Some("t"));
             assert_eq!((cell(locks, row, "mode"), cell(locks, row, "waiting")), (Some("RowExclusiveLock"), Some("1")));
-            // PostgreSQL 14 tells when a wait began.
+            // PostgreSQL 14 has the start of a wait.
             let longest = cell(locks, row, "longest_wait_s").map(|seconds| seconds.parse::<f64>().unwrap());
             assert_eq!(longest.is_some_and(|seconds| seconds >= 0.0), postgres::major() >= 14);
             // Who is in the way, with his last statement.

@@ -81,7 +81,7 @@ fn recorded(differs: &[String], order: &Order) -> Result<AbSide> {
 /// When there is none, or it is decided, or another process measures it.
 pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<Begin> {
     let (mut record, lock) = lock::take_up::<AbRecord>(order.results(), StudyKind::Experiment, name)?;
-    if record.verdict != AbVerdict::CannotTell {
+    if record.verdict != AbVerdict::Undecided {
         let error = format!("experiment {} is decided: {}", record.id, record.verdict.name());
         return Err(Failure::new(Code::Start, error).hint("start another experiment, perhaps with a smaller --margin"));
     }

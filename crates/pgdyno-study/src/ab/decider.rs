@@ -24,7 +24,7 @@ impl Decider {
     /// the other way round.
     pub(crate) fn next(record: &AbRecord) -> Option<[usize; 4]> {
         let block = if record.units.len().is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
-        (record.verdict == AbVerdict::CannotTell).then_some(block)
+        (record.verdict == AbVerdict::Undecided).then_some(block)
     }
 
     /// Adds a unit. Looks at all of them if a look is due.
@@ -85,7 +85,7 @@ impl Decider {
 pub(crate) fn code(verdict: AbVerdict) -> Code {
     match verdict {
         AbVerdict::Slower => Code::Slower,
-        AbVerdict::CannotTell => Code::Unsure,
+        AbVerdict::Undecided => Code::Unsure,
         AbVerdict::Faster | AbVerdict::NoDifference => Code::Success,
     }
 }
@@ -101,7 +101,7 @@ fn verdict(shown: Shown, is_time: bool) -> AbVerdict {
         (Shown::Up, false) | (Shown::Down, true) => AbVerdict::Faster,
         (Shown::Down, false) | (Shown::Up, true) => AbVerdict::Slower,
         (Shown::Same, _) => AbVerdict::NoDifference,
-        (Shown::Nothing, _) => AbVerdict::CannotTell,
+        (Shown::Nothing, _) => AbVerdict::Undecided,
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
         let mut decider = Decider::of(&record);
         add(&mut decider, &mut record, 0.0, 4);
         decider.look_last(&mut record);
-        assert_eq!((record.looks, record.verdict), (0, AbVerdict::CannotTell), "four units are too few for a look");
+        assert_eq!((record.looks, record.verdict), (0, AbVerdict::Undecided), "four units are too few for a look");
         for log_ratio in [-0.5, 0.5] {
             decider.add(&mut record, unit(log_ratio));
         }

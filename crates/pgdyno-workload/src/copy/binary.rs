@@ -135,7 +135,7 @@ pub(super) fn push_cents(out: &mut Vec<u8>, hundredths: i64) {
     }
     let (whole, fraction) = ((magnitude / 100) as u32, (magnitude % 100) as u16 * 100);
     let (high, low) = ((whole / 10_000) as u16, (whole % 10_000) as u16);
-    // The groups from the left, in one word: its zeros tell which of them are left out at either end. No branches: which
+    // The groups from the left, in one word: its zeros show which of them are left out at either end. No branches: which
     // groups are zero, no CPU foresees.
     let groups = u64::from(high) << 48 | u64::from(low) << 32 | u64::from(fraction) << 16;
     let (first, end) = (groups.leading_zeros() / 16, 4 - groups.trailing_zeros() / 16);

@@ -73,7 +73,7 @@ fn find(id: &str) -> Result<&'static Entry, String> {
 
 /// Returns the parameter with this value alone. A value other than the default is part of the data's identity.
 fn fixed(param: &Param, value: &str) -> Param {
-    let when = if param.tells_data(value) { When::Load } else { param.when };
+    let when = if param.identifies_data(value) { When::Load } else { param.when };
     let value: &'static str = String::leak(value.to_owned());
     Param { default: value, kind: ParamKind::Choice(leak([value])), when, ..*param }
 }

@@ -124,11 +124,11 @@ impl Interpreter {
         if let Some(id) = prepared {
             batch.assume_prepared(id);
         }
-        self.tell_script(batch);
-        self.tell_reply(commands, batch);
+        self.print_script(batch);
+        self.print_reply(commands, batch);
         self.take_reply(commands, reply)?;
         while let Some(command) = commands.get(self.next) {
-            self.tell(command, batch);
+            self.print_command(command, batch);
             if let Some(next) = self.carry_out(commands, command, batch)? {
                 return Ok(next);
             }
@@ -295,7 +295,7 @@ impl Interpreter {
                 if let CommandKind::Sql(sql) = &command.kind
                     && !batch.is_prepared(id)
                 {
-                    self.tell_preparing(id, batch);
+                    self.print_preparing(id, batch);
                     batch.prepare(id, &self.program.prepared_names[id.0 as usize], &sql.extended.text);
                     self.preparing = Some(id);
                     return Ok(Some(Next::Await));
@@ -323,7 +323,7 @@ impl Interpreter {
             }
             return Ok(Some(Next::Shell { capture: set.is_some() }));
         };
-        self.tell_output(command, &outcome, batch);
+        self.print_output(command, &outcome, batch);
         match set {
             Some(set) => set.store(&outcome.output.unwrap_or_default(), &mut self.variables),
             None if outcome.success => Ok(()),

@@ -31,7 +31,7 @@ pub(crate) struct CompareArgs {
     /// Confidence of the intervals, in percent
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
-    /// With --fail-if-slower: end with exit code 0, not 21, if the runs cannot tell
+    /// With --fail-if-slower: end with exit code 0, not 21, if the runs cannot decide
     #[arg(long, requires = "fail_if_slower")]
     pub(crate) pass_if_unsure: bool,
     /// Standard deviation from run to run, if you know it: 2%. With it, one run of each side gets a verdict

@@ -12,7 +12,7 @@ Examples:
   pgdyno run --again last          the last run again: same plan and seed
   pgdyno plan tproc-c -w 100       what a run would do, without doing it
   pgdyno report last -v            all about the last run
-  pgdyno doctor --target db1       what would spoil a measurement there
+  pgdyno doctor --target db1       what would disturb a measurement there
   pgdyno server start              a private PostgreSQL that stays between runs
   pgdyno pgbench -c 16 -T 60       pgbench, drop-in";
 
@@ -212,7 +212,7 @@ Examples:
 
 /// The exit codes, too.
 pub(super) const DOCTOR: &str = "\
-Exit codes: 0 nothing that would spoil a measurement, 30 a warning, 31 an error.
+Exit codes: 0 nothing that would disturb a measurement, 30 a warning, 31 an error.
 docs/doctor.md has every check.
 
 Examples:

@@ -37,7 +37,7 @@ pub(crate) struct HistoryArgs {
     /// Confidence: this percentage of histories of equal runs shows no change, however often you check
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
-    /// End with exit code 0, not 21, if there are too few runs to tell
+    /// End with exit code 0, not 21, if there are too few runs to decide
     #[arg(long)]
     pub(crate) pass_if_unsure: bool,
     /// Output format

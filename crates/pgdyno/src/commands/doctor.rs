@@ -1,4 +1,4 @@
-//! `pgdyno doctor`: finds what would spoil a measurement.
+//! `pgdyno doctor`: finds what would disturb a measurement.
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
     put_as(&histories, FORMATS, &args.format, false, args.output.as_ref())?;
     Ok(match histories.verdict() {
         Verdict::Slower => Code::Slower,
-        Verdict::CannotTell if !args.pass_if_unsure => Code::Unsure,
+        Verdict::Undecided if !args.pass_if_unsure => Code::Unsure,
         _ => Code::Success,
     })
 }

@@ -69,7 +69,7 @@ fn show(
     }
     let directory = recording.path().display().to_string();
     // Another format is read by a program: only the report is on standard output.
-    let tell = |text: String| match is_text {
+    let print_line = |text: String| match is_text {
         true => super::print_lines(&text),
         false => {
             progress.note(text.trim_end());
@@ -77,7 +77,7 @@ fn show(
         }
     };
     if !has_figures {
-        return tell(format!("record: {directory}\n"));
+        return print_line(format!("record: {directory}\n"));
     }
     // The result of the run stands even if its page cannot be written.
     let page = match page::write(&mut recording) {
@@ -88,10 +88,10 @@ fn show(
         }
     };
     if !is_text {
-        return tell(format!("page: {page}\n"));
+        return print_line(format!("page: {page}\n"));
     }
     let more = if look.verbose { String::new() } else { format!("MORE    pgdyno report {} -v\n", name(&directory)) };
-    tell(format!("{more}PAGE    {page}\n"))
+    print_line(format!("{more}PAGE    {page}\n"))
 }
 
 /// Returns the name of the newest run for `pgdyno report`: `last` where it looks by default.

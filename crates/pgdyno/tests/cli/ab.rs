@@ -37,7 +37,7 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
 }
 
 #[test]
-fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
+fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
     let Some(place) = Place::new("an experiment's end", "", TRUST) else { return };
     std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
     let args = "ab ./one.sql -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 1s --format json -q";

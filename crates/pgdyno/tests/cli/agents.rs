@@ -248,20 +248,20 @@ fn an_agent_drives_only_the_targets_that_it_was_started_for() {
 fn commands_of_scripts_run_on_agents_that_allow_it() {
     let Some(place) = Place::new("commands on agents", "", TRUST) else { return };
     let target = place.target();
-    let witness = place.home.join("witness");
-    std::fs::write(place.home.join("touch.sql"), format!("\\shell touch {}\nselect 1;\n", witness.display())).unwrap();
+    let marker = place.home.join("witness");
+    std::fs::write(place.home.join("touch.sql"), format!("\\shell touch {}\nselect 1;\n", marker.display())).unwrap();
     let run = || {
         let args = ["run", "touch.sql", "-c", "1", "-j", "1", "-t", "1", "-q", "--target", &target];
         place.home.run(&[&args[..], &["--meet", &target, "--agents", "1"]].concat())
     };
     let careful = agents(&place, 1, &[]);
     run().says(&["its scripts have \\shell or \\setshell", "--allow-shell"]);
-    assert!(!witness.exists());
+    assert!(!marker.exists());
     careful.iter().for_each(|agent| agent.signal(Signal::TERM));
     careful.into_iter().for_each(|agent| drop(agent.end()));
     let _trusting = agents(&place, 1, &["--allow-target", &target, "--allow-shell"]);
     run().ok();
-    assert!(witness.exists());
+    assert!(marker.exists());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::postgres;
 use crate::program::{Home, finish};
 
-/// A copy of the PostgreSQL of these tests below `to`: another build, as far as anybody can tell. Returns its programs.
+/// A copy of the PostgreSQL of these tests below `to`: another build, as far as its programs show. Returns its programs.
 pub(crate) fn copy(to: &Path) -> PathBuf {
     let done = |command: &mut Command| assert!(command.status().unwrap().success(), "{command:?}");
     let (bin, to) = (postgres::bin(), to.display());

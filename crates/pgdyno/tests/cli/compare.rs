@@ -255,7 +255,7 @@ fn clusters_grow_by_their_cores() {
         let cells: Vec<_> = ran.stdout.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
         assert_eq!(cells, ["4", "20", "36"], "{axis}");
     }
-    // The fixture's server was on the driver's machine; one elsewhere tells nothing.
+    // The fixture's server was on the driver's machine; one elsewhere says nothing.
     store(&home, "plain", 1000.0, |record| record["server"]["local"] = false.into());
     home.run(&["scaling", "plain", "--axis", "vcpus"]).ended(1).says(&["does not say how many CPUs the server has"]);
 }

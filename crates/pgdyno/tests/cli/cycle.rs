@@ -300,7 +300,7 @@ fn a_setting_that_wants_a_restart_gets_one_by_the_hook_and_so_does_its_return() 
     let run = db.last();
     assert_eq!(steps(&run), [pair("drop", true), pair("restart", true)]);
     assert!(run.number("/plan/scale") == 3.0 && run.record.get("load").is_some(), "it is as large as it was");
-    // What somebody else has done is noted and not done again.
+    // What another user has done is noted and not done again.
     let began = db.ask("select pg_postmaster_start_time()");
     let order = json!({
         "workload": { "names": ["select-only"] },
@@ -322,7 +322,7 @@ fn a_run_that_ends_early_puts_settings_back_and_after_a_killed_one_the_next_does
     let mut running = db.start(long);
     running.until_it_says("progress:", 1);
     assert_eq!((db.ask("show checkpoint_timeout").as_str(), db.notes().len()), ("17min", 1));
-    // Another one with the same wish is refused meanwhile, and one without is informed.
+    // Another one with the same setting is refused meanwhile, and one without is informed.
     db.run(&format!("{SHORT} --no-load --set checkpoint_timeout=19min"))
         .ended(1)
         .says(&["a run of process", "checkpoint_timeout"]);

@@ -1,4 +1,4 @@
-//! What a run tells of itself: events on its time line, and what held the server back.
+//! What a run says of itself: events on its time line, and what held the server back.
 
 use serde_json::Value;
 

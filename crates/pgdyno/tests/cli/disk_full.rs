@@ -139,7 +139,7 @@ fn a_server_that_ends_by_its_full_disk_ends_the_run() {
 }
 
 #[test]
-fn the_clients_own_full_disk_does_not_spoil_a_run() {
+fn the_clients_own_full_disk_does_not_disturb_a_run() {
     let Some(disk) = Disk::new("the client's own full disk", 1) else { return };
     let home = Home::new();
     let out = disk.path().to_str().unwrap();

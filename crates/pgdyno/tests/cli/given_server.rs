@@ -1,4 +1,4 @@
-//! The life cycle on a PostgreSQL that somebody else runs: ways to reach it, what is refused, other programs' data.
+//! The life cycle on a PostgreSQL that another user runs: ways to reach it, what is refused, other programs' data.
 
 use std::time::Duration;
 
@@ -396,7 +396,7 @@ fn damaged_data_is_reported_and_not_replaced_unasked() {
     assert_eq!(place.ask("select count(*) from pgbench_accounts"), "200000");
 }
 
-/// An index that somebody dropped is no accident that a figure hides, nor one that forbids the run.
+/// An index that a user dropped is no accident that a figure hides, nor one that forbids the run.
 #[test]
 fn a_changed_schema_is_refused_or_stands_in_the_record() {
     let Some(place) = Place::new("a changed schema", "", TRUST) else { return };
@@ -413,7 +413,7 @@ fn a_changed_schema_is_refused_or_stands_in_the_record() {
     place.execute("create unique index customer_i2 on customer (c_w_id, c_d_id, c_last, c_first, c_id)");
     place.run("run tproc-c -c 1 -T 1 --ramp 0").ok();
 
-    // A routine that is gone is installed again; one that somebody has changed is his.
+    // A routine that is gone is installed again; one that a user has changed is his.
     let source = "select md5(prosrc) from pg_proc where proname = 'pgdyno_delivery'";
     let ours = place.ask(source);
     place.execute("drop procedure pgdyno_delivery");

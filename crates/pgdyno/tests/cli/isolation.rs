@@ -79,7 +79,7 @@ fn what_cannot_be_tested_is_refused() {
 }
 
 #[test]
-fn ctrl_c_ends_a_test_that_waits_for_somebody_else() {
+fn ctrl_c_ends_a_test_that_waits_for_another_user() {
     let Some(place) = Place::new("isolation tests that wait", "max_wal_size = 4GB\n", TRUST) else { return };
     place.run("load tproc-c -w 1").ok();
     // A statement of a test, a look at what it has done, and the routine that is missing when they begin.

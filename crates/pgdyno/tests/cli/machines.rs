@@ -106,7 +106,7 @@ fn an_ssh_that_leads_nowhere_costs_nothing_but_a_word() {
 }
 
 #[test]
-fn a_command_of_the_users_tells_of_the_machine_and_is_kept_nowhere() {
+fn a_command_of_the_users_shows_the_machine_and_is_kept_nowhere() {
     let Some(home) = home() else { return };
     let command = "token=geheim; echo cpu_percent,disk_write_byte_per_s; while echo 50,7; do sleep 0.2; done";
     let (run, _) = run(&home, &["--os-metrics", command], None);

@@ -118,7 +118,7 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
 }
 
 #[test]
-fn a_plan_tells_every_step_and_touches_nothing() {
+fn a_plan_shows_every_step_and_touches_nothing() {
     let home = Home::new();
     let plan = ["plan", "tproc-c", "-w", "7", "-c", "3", "-T", "2min", "--target", "host=db1 password=geheim"];
     let ran = home.run(&plan).ok();

@@ -41,7 +41,7 @@ fn a_number_of_transactions_is_kept_to_the_one_in_every_query_mode() {
 }
 
 #[test]
-fn a_null_server_that_somebody_else_runs_keeps_no_data_and_is_asked_for_none() {
+fn a_null_server_that_another_user_runs_keeps_no_data_and_is_asked_for_none() {
     let home = Home::new();
     let sockets = home.join("sockets");
     std::fs::create_dir(&sockets).unwrap();

@@ -1,7 +1,7 @@
 //! The whole life cycle on PostgreSQL servers that pgdyno starts by itself.
 //!
 //! Where the tests run as root, most of them run the program as an ordinary user: root's private servers share one
-//! place, where somebody's kept server may be.
+//! place, where a user's kept server may be.
 
 use std::time::Duration;
 

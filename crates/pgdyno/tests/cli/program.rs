@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Home {
     dir: tempfile::TempDir,
     program: PathBuf,
-    /// Whom it runs as, where that is somebody else.
+    /// Whom it runs as, where that is another user.
     account: Option<(u32, u32)>,
 }
 
@@ -34,7 +34,7 @@ impl Home {
     }
 
     /// For an ordinary user: `nobody` where the tests run as root. Root's private servers share one place, where
-    /// a kept one may be somebody's; an ordinary user's are all in this home.
+    /// a kept one may be a user's; an ordinary user's are all in this home.
     pub(crate) fn of_an_ordinary_user() -> Self {
         let mut home = Self::new();
         if rustix::process::geteuid().is_root() {
@@ -117,7 +117,7 @@ impl Home {
         let Ok(entries) = std::fs::read_dir(self.join("pgdyno-results")) else { return Vec::new() };
         let paths = entries.map(|e| e.unwrap().path()).filter(|path| path.join("run.json").is_file());
         let mut runs: Vec<_> = paths.map(|path| Run::read(&path)).collect();
-        // Names tell the second only.
+        // Names have the second only.
         runs.sort_by_key(|run| run.text("/started_at").trim_end_matches('Z').to_owned());
         runs
     }
@@ -225,13 +225,13 @@ impl Running {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (stderr, mut stdout) = (child.stderr.take().unwrap(), child.stdout.take().unwrap());
         let said = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&said);
+        let received = Arc::clone(&said);
         let stderr = std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines() {
                 let line = line.unwrap();
-                let mut heard = heard.lock().unwrap();
-                heard.push_str(&line);
-                heard.push('\n');
+                let mut received = received.lock().unwrap();
+                received.push_str(&line);
+                received.push('\n');
             }
         });
         let stdout = std::thread::spawn(move || std::io::read_to_string(&mut stdout).unwrap());

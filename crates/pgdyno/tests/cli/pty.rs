@@ -55,11 +55,11 @@ impl Pty {
         }
         let child = command.spawn().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let (mut reader, heard) = (master.try_clone().unwrap(), Arc::clone(&seen));
+        let (mut reader, received) = (master.try_clone().unwrap(), Arc::clone(&seen));
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n) = reader.read(&mut bytes) {
-                heard.lock().unwrap().extend_from_slice(&bytes[..n]);
+                received.lock().unwrap().extend_from_slice(&bytes[..n]);
             }
         });
         Self { master, terminal, modes, child, seen }

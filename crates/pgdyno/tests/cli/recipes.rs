@@ -215,7 +215,7 @@ fn what_cannot_be_meant_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_fitted_and_short_run_tells_the_guide_beside_what_was_measured() {
+fn a_fitted_and_short_run_shows_the_guide_beside_what_was_measured() {
     if !server::available("a recipe on a private server") {
         return;
     }

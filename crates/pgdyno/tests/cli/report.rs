@@ -103,7 +103,7 @@ fn what_is_no_record_is_refused_and_left_alone() {
         ran.says(words).says(&[&format!("{name}/run.json")]);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it is left as it is");
     }
-    // A list tells of them and goes on.
+    // A list names them and goes on.
     home.run(&["list", "runs"]).ok().prints(&["newer", "unreadable", "cut", "future"]);
     home.run(&["report", "pgdyno-results"]).ended(1).says(&["no run 'pgdyno-results'"]);
 }

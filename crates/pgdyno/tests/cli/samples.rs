@@ -91,7 +91,7 @@ fn statements_are_counted_and_explained_where_the_server_can() {
 }
 
 #[test]
-fn a_reset_in_the_middle_is_said_and_what_it_spoils_is_not_reported() {
+fn a_reset_in_the_middle_is_said_and_what_it_invalidates_is_not_reported() {
     let Some(place) = Place::new("a reset in the middle", "", TRUST) else { return };
     let mut running = place.start("run select-only -s 1 -c 2 -T 6 --ramp 0");
     running.until_it_says("progress:", 2);

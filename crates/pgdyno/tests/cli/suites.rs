@@ -79,7 +79,7 @@ fn assert_listed(home: &Home) {
 struct Detached(i32);
 
 impl Detached {
-    /// The one that `suite start` or `resume --detach` tells of.
+    /// The one that `suite start` or `resume --detach` prints.
     fn reported_by(ran: &Ran) -> Self {
         let number = ran.stdout.split("(process ").nth(1).and_then(|rest| rest.split(')').next());
         Self(number.unwrap().parse().unwrap())
@@ -566,7 +566,7 @@ fn a_second_suite_on_the_same_target_is_refused_with_the_name_of_the_first() {
 }
 
 #[test]
-fn a_target_is_provisioned_before_its_first_run_and_torn_down_after_its_last() {
+fn a_target_is_provisioned_before_its_first_run_and_removed_after_its_last() {
     let Some(given) = crate::given_server::Place::new("a suite that provisions", "", crate::given_server::TRUST) else {
         return;
     };

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_written_out_and_its_delegation_heard() {
+    fn a_call_is_written_out_and_its_delegation_received() {
         let values = ["7", "1", "15"].map(str::to_owned);
         assert_eq!(with_literals("CALL pgdyno_stock_level($1, $2, $3)", &values), "CALL pgdyno_stock_level(7, 1, 15)");
         assert!(is_call("CALL f(1)") && is_call("call f()") && !is_call("SELECT 1") && !is_call("cal"));

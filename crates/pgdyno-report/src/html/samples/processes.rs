@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_is_the_floor_and_a_line_tells_how_many_cpus_there_are() {
+    fn the_server_is_the_floor_and_a_line_shows_how_many_cpus_there_are() {
         let mut samples = samples(
             "processes",
             &["kind", "cpus", "count"],

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_without_the_counter_tells_by_its_position() {
+    fn a_server_without_the_counter_shows_by_its_position() {
         let rows: [(f64, &[&str]); 3] = [(1.0, &["", "100"]), (2.0, &["", "150"]), (4.0, &["", "150"])];
         let chart = bytes(&samples("wal", &["wal_bytes", "lsn_bytes"], &rows)).unwrap();
         assert_eq!(values(&chart), [("WAL", vec![Some(50.0), Some(0.0)])]);

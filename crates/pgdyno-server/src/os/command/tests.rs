@@ -9,19 +9,19 @@ use super::*;
 /// Returns the reports of this command until `enough`, and after it was stopped.
 fn reported(command: &str, enough: impl Fn(&[MachineReport]) -> bool) -> Vec<MachineReport> {
     let (own, wake) = channel();
-    let (reported, heard) = channel();
+    let (reported, received) = channel();
     let stop = own.clone();
-    let tell: Sink = Arc::new(move |what| reported.send(what).unwrap());
+    let report: Sink = Arc::new(move |what| reported.send(what).unwrap());
     let command = command.to_owned();
-    let thread = std::thread::spawn(move || watch(&command, Some(4.0), &own, &wake, &tell));
+    let thread = std::thread::spawn(move || watch(&command, Some(4.0), &own, &wake, &report));
     let mut all = Vec::new();
     while !enough(&all) {
-        all.push(heard.recv_timeout(Duration::from_secs(60)).unwrap());
+        all.push(received.recv_timeout(Duration::from_secs(60)).unwrap());
     }
     // After a failure there are no more reports.
     let _ = stop.send(Wake::Stop);
     thread.join().unwrap();
-    all.extend(heard.try_iter());
+    all.extend(received.try_iter());
     all
 }
 

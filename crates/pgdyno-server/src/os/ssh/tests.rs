@@ -40,20 +40,20 @@ fn fake(directory: &Path, script: &str) -> Command {
 
 /// Returns the reports of a watch over this program, and its stop.
 fn watched(program: Command) -> (Receiver<MachineReport>, Sender<Wake>, std::thread::JoinHandle<()>) {
-    let (reported, heard) = channel();
+    let (reported, received) = channel();
     let (own, wake) = channel();
     let stop = own.clone();
-    let tell: Sink = Arc::new(move |what| reported.send(what).unwrap());
+    let report: Sink = Arc::new(move |what| reported.send(what).unwrap());
     let thread = std::thread::spawn(move || {
         let observer = Observer::of_server(Tally::elsewhere(None));
-        watch(program, &["me@db1".to_owned()], observer, &own, &wake, &tell);
+        watch(program, &["me@db1".to_owned()], observer, &own, &wake, &report);
     });
-    (heard, stop, thread)
+    (received, stop, thread)
 }
 
-fn left_out(heard: &Receiver<MachineReport>) -> String {
+fn left_out(received: &Receiver<MachineReport>) -> String {
     loop {
-        match heard.recv_timeout(Duration::from_secs(60)).unwrap() {
+        match received.recv_timeout(Duration::from_secs(60)).unwrap() {
             MachineReport::LeftOut { source: MACHINE, why } => return why,
             MachineReport::LeftOut { .. } | MachineReport::Frame(_) => {}
         }
@@ -68,10 +68,10 @@ const LOGIN: &str =
 #[cfg(target_os = "linux")]
 fn a_shell_at_the_other_end_shows_its_machine() {
     let directory = tempfile::tempdir().unwrap();
-    let (heard, stop, thread) = watched(fake(directory.path(), &format!("echo Welcome; {LOGIN}")));
+    let (received, stop, thread) = watched(fake(directory.path(), &format!("echo Welcome; {LOGIN}")));
     let (mut machine, mut driver) = (None, None);
     while machine.is_none() || driver.is_none() {
-        match heard.recv_timeout(Duration::from_secs(60)).unwrap() {
+        match received.recv_timeout(Duration::from_secs(60)).unwrap() {
             MachineReport::Frame(frame) if frame.source == MACHINE => machine = Some(frame.rows[0].clone()),
             // It is this machine, recognised by the id of its start.
             MachineReport::Frame(frame) => {
@@ -91,21 +91,21 @@ fn a_shell_at_the_other_end_shows_its_machine() {
 fn what_does_not_work_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let denied = "echo \"me@db1: Permission denied (publickey).\" >&2; exit 255";
-    let (heard, _stop, _) = watched(fake(directory.path(), denied));
+    let (received, _stop, _) = watched(fake(directory.path(), denied));
     assert_eq!(
-        left_out(&heard),
+        left_out(&received),
         "ssh me@db1: it returned nothing: exit status: 255; it said: me@db1: Permission denied (publickey)."
     );
-    let (heard, _stop, _) = watched(Command::new("/nonexistent/ssh"));
-    assert!(left_out(&heard).starts_with("ssh me@db1: it could not be started: No such file"));
+    let (received, _stop, _) = watched(Command::new("/nonexistent/ssh"));
+    assert!(left_out(&received).starts_with("ssh me@db1: it could not be started: No such file"));
     // Another system, without /proc.
-    let (heard, _stop, _) =
+    let (received, _stop, _) =
         watched(fake(directory.path(), "read -r asked; echo \"== stat\"; echo \"== end\"; read -r asked"));
-    let why = left_out(&heard);
+    let why = left_out(&received);
     assert!(why.ends_with("/proc/stat has an unexpected format: \"\"; is that machine Linux?"), "{why}");
-    let (heard, stop, thread) = watched(fake(directory.path(), "sleep 600"));
+    let (received, stop, thread) = watched(fake(directory.path(), "sleep 600"));
     stop.send(Wake::Stop).unwrap();
-    assert!(left_out(&heard).starts_with("ssh me@db1: no answer within"));
+    assert!(left_out(&received).starts_with("ssh me@db1: no answer within"));
     thread.join().unwrap();
 }
 
@@ -116,9 +116,9 @@ fn one_that_dies_in_the_middle_leaves_what_it_showed() {
     // It forwards two requests.
     let script =
         format!("{{ read -r a; echo \"$a\"; read -r a; echo \"$a\"; }} | {{ {LOGIN}; }}; echo lost >&2; exit 255");
-    let (heard, _stop, thread) = watched(fake(directory.path(), &script));
+    let (received, _stop, thread) = watched(fake(directory.path(), &script));
     thread.join().unwrap();
-    let reported: Vec<MachineReport> = heard.try_iter().collect();
+    let reported: Vec<MachineReport> = received.try_iter().collect();
     assert!(
         reported.iter().any(|reported| matches!(reported, MachineReport::Frame(frame) if frame.source == MACHINE)),
         "{reported:?}"

@@ -35,7 +35,7 @@ impl Interpreter {
     }
 
     /// Reports the script before its first command.
-    pub(super) fn tell_script(&mut self, batch: &mut Batch<'_>) {
+    pub(super) fn print_script(&mut self, batch: &mut Batch<'_>) {
         let Some(debug_state) = &mut self.debug_state else { return };
         if !std::mem::replace(&mut debug_state.script, true) {
             self.say(&format!("executing script \"{}\"", self.program.scripts[self.script].name), batch);
@@ -43,7 +43,7 @@ impl Interpreter {
     }
 
     /// Reports a command.
-    pub(super) fn tell(&mut self, command: &Command, batch: &mut Batch<'_>) {
+    pub(super) fn print_command(&mut self, command: &Command, batch: &mut Batch<'_>) {
         let Some(debug_state) = &mut self.debug_state else { return };
         let again = debug_state.command.replace(self.next) == Some(self.next);
         match &command.kind {
@@ -56,7 +56,7 @@ impl Interpreter {
                         text
                     }
                     QueryMode::Extended => sql.extended.text.to_vec(),
-                    QueryMode::Prepared if !batch.is_prepared(id) => return self.tell_preparing(id, batch),
+                    QueryMode::Prepared if !batch.is_prepared(id) => return self.print_preparing(id, batch),
                     QueryMode::Prepared => self.program.prepared_names[id.0 as usize].clone(),
                 };
                 self.say(&format!("sending {}", String::from_utf8_lossy(&what)), batch);
@@ -80,7 +80,7 @@ impl Interpreter {
     }
 
     /// Reports the preparation of a statement.
-    pub(super) fn tell_preparing(&self, id: StmtId, batch: &mut Batch<'_>) {
+    pub(super) fn print_preparing(&self, id: StmtId, batch: &mut Batch<'_>) {
         if self.debug_state.is_some() {
             let name = &self.program.prepared_names[id.0 as usize];
             self.say(&format!("preparing {}", String::from_utf8_lossy(name)), batch);
@@ -88,7 +88,7 @@ impl Interpreter {
     }
 
     /// Reports the reply to a pipeline, with each sync point.
-    pub(super) fn tell_reply(&self, commands: &[Command], batch: &mut Batch<'_>) {
+    pub(super) fn print_reply(&self, commands: &[Command], batch: &mut Batch<'_>) {
         let Some(debug_state) = &self.debug_state else { return };
         if !commands.get(self.sent).is_some_and(|command| matches!(command.kind, CommandKind::EndPipeline)) {
             return;
@@ -102,7 +102,7 @@ impl Interpreter {
     }
 
     /// Reports `\setshell`: its program, the program's first argument, and the first line of its output.
-    pub(super) fn tell_output(&self, command: &Command, outcome: &ShellOutcome, batch: &mut Batch<'_>) {
+    pub(super) fn print_output(&self, command: &Command, outcome: &ShellOutcome, batch: &mut Batch<'_>) {
         if self.debug_state.is_none() || !matches!(command.kind, CommandKind::SetShell(_)) {
             return;
         }

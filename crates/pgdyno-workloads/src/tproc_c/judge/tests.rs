@@ -102,7 +102,7 @@ fn decks_that_the_window_cuts_do_not_break_the_mix() {
 }
 
 #[test]
-fn hammerdbs_profile_tells_and_condemns_only_what_cannot_be() {
+fn hammerdbs_profile_shows_and_condemns_only_what_cannot_be() {
     let rules = Rules { profile: Profile::HammerDb, waits: false, warehouses: 4 };
     let txns = txns([9_900, 10_000, 1_000, 1_000, 1_000], 100);
     let all = judged(rules, 60.0, 4, &txns, &[100_000, 1_000, 1_500, 6_000, 600]);

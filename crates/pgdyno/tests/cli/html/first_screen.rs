@@ -3,7 +3,7 @@
 use super::{made_up, write};
 use crate::browser::{browser, look};
 
-/// Tells the frame around the page where things end, in pixels, and how wide the page is.
+/// Reports to the frame around the page where things end, in pixels, and how wide the page is.
 const MEASURE: &str = r##"<script>
 const root = document.documentElement;
 const end = (selector) => Math.round(document.querySelector(selector).getBoundingClientRect().bottom);

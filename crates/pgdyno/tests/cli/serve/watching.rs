@@ -6,7 +6,7 @@ use super::get;
 use crate::browser::headless;
 use crate::program::Running;
 
-/// A browser that has a page open, in real time, and tells its title.
+/// A browser that has a page open, in real time, and returns its title.
 pub(super) struct Watching {
     _browser: Running,
     profile: tempfile::TempDir,
@@ -29,7 +29,7 @@ impl Watching {
         page["title"].as_str().map(str::to_owned)
     }
 
-    /// Seconds of the run that the title tells.
+    /// Seconds of the run that the title has.
     pub(super) fn seconds(&self) -> Option<u32> {
         let title = self.title()?;
         let clock = |part: &str| {

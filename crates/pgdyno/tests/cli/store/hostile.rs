@@ -1,4 +1,4 @@
-//! Stores that lie, and copies that somebody has changed.
+//! Stores that lie, and copies that a user has changed.
 
 use std::os::unix::fs::symlink;
 
