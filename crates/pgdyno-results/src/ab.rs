@@ -188,3 +188,17 @@ impl AbRecord {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_of_0_2_0_is_read_with_the_options_of_its_workload() {
+        let text = include_str!("../../../fixtures/runs/0.2.0/ab.json");
+        let record: AbRecord = serde_json::from_str(text).unwrap();
+        let options: Vec<_> = record.a.order.workload.options.iter().collect();
+        assert_eq!(options, [(&"scale".to_owned(), &"1".to_owned())]);
+        assert_eq!(record.verdict, AbVerdict::Undecided);
+    }
+}

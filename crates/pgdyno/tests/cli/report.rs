@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::compare::store_intervals;
 use crate::program::{Home, json};
 
@@ -13,6 +15,43 @@ fn fixture() -> PathBuf {
 fn report(format: &str) -> String {
     let home = Home::new();
     home.run(&["report", fixture().to_str().unwrap(), "--format", format]).ok().stdout
+}
+
+/// Returns true if each field of `old` is in `new`, with the same value.
+fn is_part(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            old.iter().all(|(name, value)| value.is_null() || new.get(name).is_some_and(|other| is_part(value, other)))
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_part(old, new))
+        }
+        _ => old == new,
+    }
+}
+
+#[test]
+fn runs_of_0_2_0_lose_no_field_and_every_command_reads_them() {
+    for name in ["tpcb-like", "ch-benchmark"] {
+        let home = Home::new();
+        let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/0.2.0").join(name);
+        let record = json(&stored.join("run.json"));
+        let directory = home.join("pgdyno-results").join(record["id"].as_str().unwrap());
+        std::fs::create_dir_all(&directory).unwrap();
+        for file in std::fs::read_dir(&stored).unwrap().flatten() {
+            std::fs::copy(file.path(), directory.join(file.file_name())).unwrap();
+        }
+        let as_json = home.run(&["report", "last", "--format", "json"]).ok().stdout;
+        assert!(is_part(&record, &serde_json::from_str(&as_json).unwrap()), "{name}: a field is lost");
+        for format in ["text", "csv", "markdown", "html"] {
+            home.run(&["report", "last", "--format", format]).ok();
+        }
+        home.run(&["compare", "last", "last"]).ok().prints(&["are the same on both sides"]);
+        home.run(&["list", "runs"]).ok().prints(&[name]);
+        home.run(&["export", "--format", "csv"]).ok().prints(&[name]);
+        let hash = record["plan_hash"].as_str().unwrap();
+        home.run(&["plan", "--again", "last"]).ok().prints(&[&format!("plan {hash} of {name}")]);
+    }
 }
 
 #[test]

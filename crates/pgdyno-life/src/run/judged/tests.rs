@@ -109,6 +109,14 @@ fn a_record_of_the_first_version_is_judged_too() {
 }
 
 #[test]
+fn records_of_0_2_0_are_judged_as_they_were() {
+    for name in ["tpcb-like", "ch-benchmark"] {
+        let (stored, _, end) = judged_again(&format!("../../fixtures/runs/0.2.0/{name}"), &complete());
+        assert_eq!((end.status, end.reason, end.code as u8), (stored.status, None, stored.exit_code), "{name}");
+    }
+}
+
+#[test]
 fn what_ended_the_clients_decides_before_the_figures() {
     let table: [(Ending, Status, &str); 5] = [
         (
