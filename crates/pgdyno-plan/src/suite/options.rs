@@ -177,7 +177,10 @@ impl<'de> DeserializeSeed<'de> for One {
             }
         };
         let mut scratch = Order::default();
-        values.iter().try_for_each(|value| option.set(&mut scratch, value)).map_err(Error::custom)?;
+        for value in &values {
+            let refused = |why| Error::custom(format!("{value}: {why}"));
+            option.set(&mut scratch, value).map_err(refused)?;
+        }
         Ok(Given { key: self.0, text, values })
     }
 }

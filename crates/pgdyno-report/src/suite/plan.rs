@@ -22,7 +22,7 @@ pub fn plan(form: &SuitePlanForm) -> String {
         |seconds| format!("{} without loads", units::duration(seconds)),
     );
     let budget = form.budget_s.map_or_else(String::new, |budget| format!("; budget: {}", units::duration(budget)));
-    text + &format!("{} runs; time: {whole}{budget}\n", form.runs.len())
+    text + &format!("{}; time: {whole}{budget}\n", units::plural(form.runs.len() as u64, "run"))
 }
 
 /// Returns a line for each suite.

@@ -340,7 +340,7 @@ fn mistakes_are_reported_with_their_run_before_anything_is_done() {
         ("what = './gone'", vec!["run 2 (gone@null)", "no file or directory"]),
         ("what = 'tpcb-like'\nargs = ['--clinets=4']", vec!["run 2 (tpcb-like@null)", "--clinets", "--clients"]),
         ("what = 'tpcb-like'\nargs = ['--out=x']", vec!["run 2", "--out"]),
-        ("what = 'tpcb-like'\nclients = 0", vec!["line 8, column 11", "from 1 to 1000000"]),
+        ("what = 'tpcb-like'\nclients = 0", vec!["line 8, column 11", "0: write a whole number from 1 to 1000000"]),
         (
             "what = 'tpcb-like'\nno_load = true\nreplace = true",
             vec!["run 2", "`no_load` cannot be used with `replace`"],
