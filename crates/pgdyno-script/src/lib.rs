@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use pgdyno_script::{Kind, Names, Source, Value, Variables, parse};
+//! use pgdyno_script::{CommandKind, Names, Source, Value, Variables, parse};
 //! use pgdyno_workload::Rng;
 //!
 //! let mut names = Names::new();
@@ -23,8 +23,8 @@
 //! let (mut rng, mut sql) = (Rng::new(1), Vec::new());
 //! for command in &script.commands {
 //!     match &command.kind {
-//!         Kind::Set(set) => set.run(&mut variables, &mut rng, &mut |_| {})?,
-//!         Kind::Sql(statement) => statement.simple.render(&variables, &mut sql),
+//!         CommandKind::Set(set) => set.run(&mut variables, &mut rng, &mut |_| {})?,
+//!         CommandKind::Sql(statement) => statement.simple.render(&variables, &mut sql),
 //!         _ => {}
 //!     }
 //! }

@@ -148,9 +148,9 @@ enum State {
 ///
 /// let mut auth = Authenticator::new("me", Some(b"secret"), Binding::NoTls, BindingPolicy::Prefer);
 /// let mut out = Vec::new();
-/// assert_eq!(auth.answer(&[0, 0, 0, 3], &mut out), Ok(Progress::Continue)); // cleartext
+/// assert_eq!(auth.answer(&[0, 0, 0, 3], &mut out), Ok(AuthProgress::Continue)); // cleartext
 /// assert_eq!(out, b"p\0\0\0\x0bsecret\0");
-/// assert_eq!(auth.answer(&[0, 0, 0, 0], &mut out), Ok(Progress::Done));
+/// assert_eq!(auth.answer(&[0, 0, 0, 0], &mut out), Ok(AuthProgress::Done));
 /// ```
 pub struct Authenticator {
     user: String,

@@ -1,15 +1,13 @@
 //! Clients, pace and length.
 
-use pgdyno_workload::{Omitted, OptionSpec, ValueKind};
+use pgdyno_text::parse::{duration, positive};
+use pgdyno_workload::{Omitted, OptionSpec, RATE_MAX_PER_S, ValueKind};
 
 use super::Bearing;
 use super::access::{given, whole};
-use super::kept::Reported;
-use super::kept::{figures, none, one, one_of, values, work};
+use super::kept::{Reported, figures, none, one, one_of, values, work};
 use super::{Commands, Group, Kept, RunOption};
 use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, Wire, cpus};
-use pgdyno_text::parse::{duration, positive};
-use pgdyno_workload::RATE_MAX_PER_S;
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -1,13 +1,12 @@
 //! Agents on other machines, and where they meet.
 
+use pgdyno_text::parse::duration;
 use pgdyno_workload::{OptionSpec, ValueKind};
 
-use super::access::Access;
-use super::access::{given, text};
+use super::access::{Access, given, text};
 use super::kept::{figures, one_of, values};
 use super::{Commands, Group, Kept, RunOption};
 use crate::Order;
-use pgdyno_text::parse::duration;
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -3,8 +3,7 @@
 use pgdyno_workload::{OptionSpec, ValueKind};
 
 use super::access::{flag, given, text, whole};
-use super::kept::{self, figures, one_of, values};
-use super::kept::{Reported, none};
+use super::kept::{self, Reported, figures, none, one_of, values};
 use super::{Commands, Group, Kept, RunOption};
 
 /// The options.
