@@ -144,7 +144,7 @@ enum State {
 /// One authentication, from the startup message to AuthenticationOk.
 ///
 /// ```
-/// use pgdyno_wire::auth::{Authenticator, Binding, BindingPolicy, Progress};
+/// use pgdyno_wire::auth::{AuthProgress, Authenticator, Binding, BindingPolicy};
 ///
 /// let mut auth = Authenticator::new("me", Some(b"secret"), Binding::NoTls, BindingPolicy::Prefer);
 /// let mut out = Vec::new();
