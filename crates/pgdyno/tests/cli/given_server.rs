@@ -59,7 +59,8 @@ impl Place {
         format!("host={} port={} user=postgres dbname={database}", server.dir().display(), server.port)
     }
 
-    fn args<'a>(&self, target: &'a str, args: &'a str) -> Vec<&'a str> {
+    /// Returns the arguments that name it, after these.
+    pub(crate) fn args<'a>(&self, target: &'a str, args: &'a str) -> Vec<&'a str> {
         args.split(' ').chain(["--target", target]).collect()
     }
 

@@ -1,10 +1,12 @@
 //! `tproc-h`: one load, whose rows and answers are checked, and what runs on it.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Run, json};
-use crate::skipped::skipped;
+use crate::program::{Run, finish, json};
+use crate::python::python;
 
 const CONF: &str = "fsync = off\nshared_buffers = 256MB\nshared_preload_libraries = 'pg_stat_statements'\n";
 
@@ -220,13 +222,20 @@ fn in_turns(place: &Place) {
 
 /// Compares the answers with DuckDB's, where it is installed.
 fn by_duckdb(place: &Place, more: &str, code: i32, printed: &[&str]) {
-    let works = |program: &str, args: &[&str]| {
-        std::process::Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
-    };
-    if !works("duckdb", &["--version"]) && !works("python3", &["-c", "import duckdb"]) {
-        return skipped("answers beside DuckDB's: neither `duckdb` nor python3's module duckdb is installed");
+    let is_installed =
+        std::process::Command::new("duckdb").arg("--version").output().is_ok_and(|ran| ran.status.success());
+    let python = if is_installed { None } else { python(&["duckdb"], "has the answers of another program") };
+    if !is_installed && python.is_none() {
+        return;
     }
-    place.run(format!("check tproc-h --oracle duckdb {more}").trim_end()).ended(code).prints(printed);
+    let target = place.target();
+    let line = format!("check tproc-h --oracle duckdb {more}");
+    let mut command = place.home.command(place.args(&target, line.trim_end()));
+    // The program looks for `python3` in the PATH.
+    let own = python.iter().filter_map(|python| python.parent()).map(Path::to_path_buf);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env("PATH", std::env::join_paths(own.chain(std::env::split_paths(&path))).unwrap());
+    finish(command).ended(code).prints(printed);
 }
 
 /// A query that computes something else on the right rows has a wrong answer.
