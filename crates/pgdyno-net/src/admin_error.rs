@@ -99,8 +99,7 @@ impl AdminError {
         }
     }
 
-    /// Returns the server's message without the statement, which may be long; the whole text if it is none of the
-    /// server's.
+    /// Returns the server's message without the statement, which may be long; the whole text of any other error.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {

@@ -33,7 +33,7 @@ impl<'a> Io<'a> {
 
     /// Prints text to standard error, unchanged.
     pub fn raw(&mut self, text: &str) {
-        // If standard error is closed, nobody can read it.
+        // If standard error is closed, the message is lost.
         drop(self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush()));
     }
 

@@ -21,24 +21,13 @@ mod watch;
 mod workload;
 
 pub use differences::{Difference, differences};
-pub use kept::{Bearing, Kept, Value};
+pub use kept::{Bearing, Kept, Reported, Value};
 pub use workload::HELP as WORKLOAD_HELP;
 
-use pgdyno_workload::{Omitted, OptionOf, OptionSpec, OptionTable, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, OptionTable, ValueKind, WorkloadOption};
 
 use crate::{Order, Plan};
 use access::Access;
-
-/// The commands that take an option: those after the first take all of its options, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Commands {
-    /// `check` and `drop`, and all others.
-    Data,
-    /// `load`, and those that run.
-    Load,
-    /// `run`, `plan`, `ab`, `search` and `frontier`.
-    Run,
-}
 
 /// An option of a run.
 pub struct RunOption {
@@ -81,6 +70,11 @@ pub static GROUPS: &[Group] = &[
     meeting::GROUP,
 ];
 
+/// Returns the options of any run, in the order of the help.
+pub fn of_any_run() -> impl Iterator<Item = &'static RunOption> {
+    GROUPS.iter().flat_map(|group| group.options)
+}
+
 /// An option of a run, or of its workload.
 #[derive(Clone, Copy)]
 pub enum AnyOption {
@@ -113,8 +107,7 @@ impl AnyOption {
     pub fn commands(self) -> Commands {
         match self {
             Self::Run(option) => option.commands,
-            Self::Workload(WorkloadOption { of: OptionOf::Data, .. }) => Commands::Data,
-            Self::Workload(_) => Commands::Run,
+            Self::Workload(option) => option.commands,
         }
     }
 
@@ -177,14 +170,13 @@ impl AnyOption {
 #[must_use]
 pub fn arguments(plan: &Plan, wanted: impl Fn(&RunOption) -> bool) -> Vec<String> {
     let order = Order::of_plan(plan);
-    let options = GROUPS.iter().flat_map(|group| group.options);
-    let given = options.filter(|option| option.kept.is_in(plan) && wanted(option)).flat_map(|option| {
+    let given = of_any_run().filter(|option| option.kept.is_in(plan) && wanted(option)).flat_map(|option| {
         let option = AnyOption::Run(option);
         option.get(&order).into_iter().map(move |value| (option, value))
     });
     let has_own_scripts = !plan.scripts.is_empty() && plan.directory.is_none();
     let words = |(option, value): (AnyOption, String)| match (option.spec().name, value.split_once('=')) {
-        // The letters that everybody knows.
+        // Sizes have letters of their own.
         ("param", Some(("scale", size))) => vec!["-s".to_owned(), size.to_owned()],
         ("param", Some(("warehouses", size))) if !has_own_scripts => vec!["-w".to_owned(), size.to_owned()],
         _ => option.arguments(&value),
@@ -195,7 +187,7 @@ pub fn arguments(plan: &Plan, wanted: impl Fn(&RunOption) -> bool) -> Vec<String
 /// Returns the option of this long name among those of any run.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static RunOption> {
-    GROUPS.iter().flat_map(|group| group.options).find(|option| option.spec.name == name)
+    of_any_run().find(|option| option.spec.name == name)
 }
 
 #[cfg(test)]

@@ -71,8 +71,8 @@ pub struct Turn {
 }
 
 impl Suite {
-    /// Parses the content of `file`. `W` has the options of workloads. Paths of scripts, directories and recipes in it are relative to `base`, the
-    /// directory of the file. `is_recipe` returns true for names to which the suite's `fit` and `short` apply.
+    /// Parses the content of `file`. `W` has the options of workloads. Paths of scripts, directories and recipes in it are
+    /// relative to `base`, the directory of the file. `is_recipe` returns true for names to which the suite's `fit` and `short` apply.
     ///
     /// # Errors
     /// With line and caret, or with the number of the `[[run]]`.

@@ -84,12 +84,14 @@ impl OptionSpec {
     }
 }
 
-/// The commands that take an option of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OptionOf {
-    /// Those that create, check or drop data, and those that run.
+/// The commands that take an option. Each takes those of the commands before it, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Commands {
+    /// `check` and `drop`, and all others.
     Data,
-    /// Those that run.
+    /// `load`, and those that run.
+    Load,
+    /// `run`, `plan`, `ab`, `search` and `frontier`.
     Run,
 }
 
@@ -99,7 +101,7 @@ pub struct WorkloadOption {
     /// How it is given.
     pub spec: OptionSpec,
     /// The commands that take it.
-    pub of: OptionOf,
+    pub commands: Commands,
     /// The parameter that it sets.
     pub param: &'static str,
     /// The workloads that have it, in words, as in `--records is for ycsb-a to ycsb-f`.
@@ -114,7 +116,7 @@ impl WorkloadOption {
     /// Returns an option whose values are those of the parameter of the same name.
     #[must_use]
     pub const fn of(spec: OptionSpec, whose: &'static str, sample: (&'static str, &'static str)) -> Self {
-        Self { spec, of: OptionOf::Run, param: spec.name, whose, parse: |text| Ok(text.to_owned()), sample }
+        Self { spec, commands: Commands::Run, param: spec.name, whose, parse: |text| Ok(text.to_owned()), sample }
     }
 
     /// Returns a flag that sets the parameter of the same name to `true`.

@@ -1,6 +1,6 @@
 //! Options of several workloads, and the list of all.
 
-use pgdyno_workload::{OptionOf, OptionSpec, OptionTable, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, OptionSpec, OptionTable, ValueKind, WorkloadOption};
 
 use crate::{ch_benchmark, oltp, query_set, tproc_c, tproc_h, ycsb};
 
@@ -30,7 +30,7 @@ pub fn find(name: &str) -> Option<&'static WorkloadOption> {
 /// Those of several workloads.
 const SHARED: &[WorkloadOption] = &[
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec {
                 short: Some('s'),
@@ -49,7 +49,7 @@ const SHARED: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "partitions",

@@ -86,7 +86,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
 /// a run here.
 pub(crate) fn usage(error: clap::Error) -> ExitCode {
     let args = arguments::all();
-    // If the stream is closed, nobody can read it.
+    // If the stream is closed, the text is lost.
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // No arguments at all ask for help.
         if args.len() < 2 {
@@ -124,7 +124,7 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     if std::io::stderr().is_terminal() {
         text = pgdyno_text::wrap::folded(&text);
     }
-    // If standard error is closed, nobody can read it.
+    // If standard error is closed, the message is lost.
     let _ = write!(std::io::stderr(), "{}", TerminalText(&text));
     failure.code().into()
 }

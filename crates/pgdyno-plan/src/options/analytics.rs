@@ -1,10 +1,10 @@
 //! How streams of queries connect, where they run beside transactions.
 
-use pgdyno_workload::{OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{given, pairs, text};
 use super::kept::{figures, one_of, values, work};
-use super::{Commands, Group, RunOption};
+use super::{Group, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

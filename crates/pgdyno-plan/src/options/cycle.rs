@@ -1,10 +1,10 @@
 //! Steps on the server around a run.
 
-use pgdyno_workload::OptionSpec;
+use pgdyno_workload::{Commands, OptionSpec};
 
 use super::access::flag;
 use super::kept::{self};
-use super::{Commands, Group, RunOption};
+use super::{Group, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -1,10 +1,10 @@
 //! Which data a run has, and how it is checked.
 
-use pgdyno_workload::{Omitted, OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::access::{flag, given, text};
 use super::kept::{self, figures, has_data, one, one_of, values};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 use crate::LoadChoice;
 
 /// The options.

@@ -1,6 +1,6 @@
 //! The options in which two plans differ.
 
-use super::{Bearing, GROUPS, Kept, RunOption, Value};
+use super::{Bearing, Kept, RunOption, Value, of_any_run};
 use crate::Plan;
 
 /// A value in which two plans differ.
@@ -19,9 +19,8 @@ pub struct Difference {
 /// Returns the values that affect figures and in which two plans differ, in the order of the options.
 #[must_use]
 pub fn differences(first: &Plan, second: &Plan) -> Vec<Difference> {
-    let options = GROUPS.iter().flat_map(|group| group.options);
     let mut found = Vec::new();
-    for option in options.filter(|option| affects_figures(option, first, second)) {
+    for option in of_any_run().filter(|option| affects_figures(option, first, second)) {
         let (mine, theirs) = (option.kept.values(first), option.kept.values(second));
         let of = |values: &[Value], name: &str| {
             values.iter().find(|value| value.name == name).map(|value| value.text.clone())

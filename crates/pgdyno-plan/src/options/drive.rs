@@ -1,12 +1,12 @@
 //! Clients, pace and length.
 
 use pgdyno_text::parse::{duration, positive};
-use pgdyno_workload::{Omitted, OptionSpec, RATE_MAX_PER_S, ValueKind};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, RATE_MAX_PER_S, ValueKind};
 
 use super::Bearing;
 use super::access::{given, whole};
 use super::kept::{Reported, figures, none, one, one_of, values, work};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, Wire, cpus};
 
 /// The options.

@@ -1,10 +1,10 @@
 //! How data is loaded.
 
-use pgdyno_workload::{OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{flag, given, whole};
 use super::kept::{self, figures, has_data, one_of, values};
-use super::{Commands, Group, RunOption};
+use super::{Group, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

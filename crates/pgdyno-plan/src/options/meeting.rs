@@ -1,11 +1,11 @@
 //! Agents on other machines, and where they meet.
 
 use pgdyno_text::parse::duration;
-use pgdyno_workload::{OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{Access, given, text};
 use super::kept::{figures, one_of, values};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 use crate::Order;
 
 /// The options.

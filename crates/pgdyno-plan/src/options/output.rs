@@ -1,10 +1,10 @@
 //! What a run writes beside its record.
 
-use pgdyno_workload::{Omitted, OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::access::{flag, given, pairs, text};
 use super::kept::{self, none, one, values};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -1,10 +1,10 @@
 //! How a recipe is followed.
 
 use pgdyno_text::parse::positive;
-use pgdyno_workload::{Omitted, OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::access::{flag, given, text};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -1,10 +1,10 @@
 //! The server.
 
-use pgdyno_workload::{OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{flag, given, pairs, text};
 use super::kept::{self, figures, values};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -4,14 +4,10 @@ use super::*;
 use crate::plan::example;
 use crate::{Arrivals, Pace, Rate};
 
-fn options() -> impl Iterator<Item = &'static RunOption> {
-    GROUPS.iter().flat_map(|group| group.options)
-}
-
 #[test]
 fn names_and_letters_are_used_once() {
-    let mut names: Vec<_> = options().flat_map(|o| o.spec.aliases.iter().copied().chain([o.spec.name])).collect();
-    let mut letters: Vec<_> = options().filter_map(|option| option.spec.short).collect();
+    let mut names: Vec<_> = of_any_run().flat_map(|o| o.spec.aliases.iter().copied().chain([o.spec.name])).collect();
+    let mut letters: Vec<_> = of_any_run().filter_map(|option| option.spec.short).collect();
     let all = (names.len(), letters.len());
     names.sort_unstable();
     names.dedup();
@@ -22,7 +18,7 @@ fn names_and_letters_are_used_once() {
 
 #[test]
 fn other_options_that_one_names_exist() {
-    for option in options() {
+    for option in of_any_run() {
         let with = match option.kept {
             Kept::With(other) => Some(other),
             _ => None,
@@ -35,7 +31,7 @@ fn other_options_that_one_names_exist() {
 
 #[test]
 fn a_value_that_is_set_is_read_back_and_again_the_same() {
-    for option in options().map(AnyOption::Run) {
+    for option in of_any_run().map(AnyOption::Run) {
         let AnyOption::Run(RunOption { sample, .. }) = option else { continue };
         let name = option.spec().name;
         let mut order = Order::default();

@@ -1,10 +1,10 @@
 //! How server and machines are watched while a run goes on.
 
-use pgdyno_workload::{OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{flag, given, text, whole};
 use super::kept::{self, Reported, figures, none, one_of, values};
-use super::{Commands, Group, Kept, RunOption};
+use super::{Group, Kept, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

@@ -1,10 +1,10 @@
 //! The workload and its parameters.
 
-use pgdyno_workload::{OptionSpec, ValueKind};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::pairs;
 use super::kept::{values, work};
-use super::{Commands, Group, RunOption};
+use super::{Group, RunOption};
 
 /// The options.
 pub(super) const GROUP: Group = Group {

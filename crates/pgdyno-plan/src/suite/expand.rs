@@ -9,6 +9,7 @@ use super::what::What;
 use super::{Cell, Suite};
 use crate::Order;
 use crate::mistake::Mistake;
+use crate::options::{AnyOption, find};
 
 /// More runs than this are a mistake: at one minute each they would take a week.
 const MAX_RUNS: usize = 10_000;
@@ -95,12 +96,12 @@ fn cells_of<W>(
         let what =
             what.ok_or("it does not say what is run: write what = \"tpcb-like\", a recipe, a directory or a script")?;
         let name = run.name.clone().unwrap_or_else(|| what.text());
-        let given: Vec<_> = run.fixed.iter().cloned().chain(given).collect();
+        let mut given: Vec<_> = run.fixed.iter().cloned().chain(given).collect();
         admit(&given)?;
-        let follows_recipe = matches!(what.0.as_slice(), [one] if is_recipe(one));
-        let settings =
-            Settings { names: what.names(base), given, recipe: follows_recipe.then_some((file.fit, file.short)) };
-        let (order, args) = settings.order()?;
+        if matches!(what.0.as_slice(), [one] if is_recipe(one)) {
+            given.extend(of_suite(file, &given));
+        }
+        let (order, args) = order_of(what.names(base), &given)?;
         for target in targets {
             cells.push(Cell {
                 key: format!("{name}{axes}@{target}"),
@@ -108,50 +109,42 @@ fn cells_of<W>(
                 target: target.below(base),
                 order: order.clone(),
                 args: args.clone(),
-                has_own_args: settings.given.iter().any(|given| matches!(given.key, Key::Args)),
+                has_own_args: given.iter().any(|given| matches!(given.key, Key::Args)),
             });
         }
     }
     Ok(cells)
 }
 
-/// What a cell says about its run.
-struct Settings {
-    names: Vec<String>,
-    given: Vec<Given>,
-    /// `fit` and `short` of the suite, if the workload is a recipe.
-    recipe: Option<(Option<bool>, Option<f64>)>,
+/// Returns the suite's `fit` and `short` for the run of a recipe that does not give them itself.
+fn of_suite<W>(file: &File<W>, given: &[Given]) -> Vec<Given> {
+    let is_given = |name: &str| given.iter().any(|given| given.key.name() == name);
+    let fit = file.fit.filter(|fit| *fit && !is_given("fit") && !is_given("size")).map(|_| ("fit", String::new()));
+    let short = file.short.filter(|_| !is_given("short")).map(|by| ("short", by.to_string()));
+    let given = |(name, value): (&str, String)| {
+        let key = Key::Option(AnyOption::Run(find(name)?));
+        Some(Given { key, text: value.clone(), values: vec![value] })
+    };
+    fit.into_iter().chain(short).filter_map(given).collect()
 }
 
-impl Settings {
-    /// Returns the order of the run, and the arguments that say the same.
-    fn order(&self) -> Result<(Order, Vec<String>), String> {
-        let mut order = Order::default();
-        order.workload.names.clone_from(&self.names);
-        let mut args = self.names.clone();
-        for Given { key, values, .. } in &self.given {
-            let Key::Option(option) = key else {
-                args.extend_from_slice(values);
-                continue;
-            };
-            for value in values {
-                option.set(&mut order, value).map_err(|error| format!("`{}`: {error}", key.name()))?;
-                let name = option.spec().name;
-                args.push(if option.is_flag() { format!("--{name}") } else { format!("--{name}={value}") });
-            }
+/// Returns the order of a run, and the arguments that say the same.
+fn order_of(names: Vec<String>, given: &[Given]) -> Result<(Order, Vec<String>), String> {
+    let mut args = names.clone();
+    let mut order = Order::default();
+    order.workload.names = names;
+    for Given { key, values, .. } in given {
+        let Key::Option(option) = key else {
+            args.extend_from_slice(values);
+            continue;
+        };
+        for value in values {
+            option.set(&mut order, value).map_err(|error| format!("`{}`: {error}", key.name()))?;
+            let name = option.spec().name;
+            args.push(if option.is_flag() { format!("--{name}") } else { format!("--{name}={value}") });
         }
-        let Some((fit, short)) = self.recipe else { return Ok((order, args)) };
-        let is_given = |name: &str| self.given.iter().any(|given| given.key.name() == name);
-        if fit == Some(true) && !is_given("fit") && !is_given("size") {
-            order.recipe.fit = true;
-            args.push("--fit".to_owned());
-        }
-        if let Some(by) = short.filter(|_| !is_given("short")) {
-            order.recipe.short = Some(by);
-            args.push(format!("--short={by}"));
-        }
-        Ok((order, args))
     }
+    Ok((order, args))
 }
 
 /// Refuses options that cannot be given together.
@@ -163,12 +156,12 @@ fn admit(given: &[Given]) -> Result<(), String> {
             Key::Args => None,
         })
     };
+    let has_args = given.iter().any(|given| matches!(given.key, Key::Args));
     let named = |name: &str| options().find(|(spec, _)| spec.name == name).map(|(_, key)| key.name());
     for (spec, key) in options() {
         if let Some(other) = spec.conflicts.iter().find_map(|other| named(other)) {
             return Err(format!("`{}` cannot be used with `{other}`: leave one of them out", key.name()));
         }
-        let has_args = given.iter().any(|given| matches!(given.key, Key::Args));
         if let Some(other) = spec.requires.filter(|other| named(other).is_none() && !has_args) {
             return Err(format!("`{}` needs `{other}`", key.name()));
         }

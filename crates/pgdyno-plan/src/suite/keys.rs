@@ -61,21 +61,20 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
-    use crate::options::{GROUPS, Kept, RunOption};
+    use crate::options::{Kept, RunOption, of_any_run};
 
     #[test]
     fn a_suite_has_every_option_that_a_plan_keeps() {
         // A suite provisions a target once for all of its runs, and connects to its private servers by their sockets.
         let own = ["tcp", "provision"];
         let is_missing = |option: &&RunOption| option.suite.is_none() && !matches!(option.kept, Kept::Nothing);
-        let options = GROUPS.iter().flat_map(|group| group.options);
-        let missing: Vec<_> = options.filter(is_missing).map(|option| option.spec.name).collect();
+        let missing: Vec<_> = of_any_run().filter(is_missing).map(|option| option.spec.name).collect();
         assert_eq!(missing, own);
     }
 
     #[test]
     fn keys_are_the_names_of_options_with_underscores() {
-        for option in GROUPS.iter().flat_map(|group| group.options) {
+        for option in of_any_run() {
             let usual = option.spec.name.replace('-', "_");
             let expected = match option.spec.name {
                 "param" => "params",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::options::{Bearing, GROUPS, Value};
+use pgdyno_plan::options::{self, Bearing, Value};
 use pgdyno_plan::{Plan, ScriptPlan};
 use pgdyno_results::RunRecord;
 use pgdyno_text::units::{bytes, count};
@@ -143,7 +143,7 @@ fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
 /// The options that bear on the figures, as [`subject`] has it. Settings are among the server's.
 fn chosen(plan: &Plan) -> Vec<(String, String, bool)> {
     let mut facts = Vec::new();
-    let options = GROUPS.iter().flat_map(|group| group.options).filter(|option| option.spec.name != "set");
+    let options = options::of_any_run().filter(|option| option.spec.name != "set");
     for (option, reported) in options.filter_map(|option| Some((option, option.kept.reported()?))) {
         let bearing = (reported.bearing)(plan);
         let is_parameter = option.spec.name == "param";

@@ -1,6 +1,6 @@
 //! The command line of a plan.
 
-use pgdyno_plan::options::{self, Bearing, RunOption};
+use pgdyno_plan::options::{self, Bearing, Reported};
 use pgdyno_plan::{Plan, TargetName};
 use pgdyno_results::RunRecord;
 use pgdyno_untrusted::ShellWord;
@@ -25,9 +25,8 @@ pub fn command_line(record: &RunRecord) -> Vec<String> {
                 line.push(format!("--short={}", cut.by));
             }
             // The recipe sets the others.
-            let is_free = |bearing: Bearing| bearing == Bearing::None;
-            let is_open = |option: &RunOption| option.kept.reported().is_some_and(|kept| is_free((kept.bearing)(plan)));
-            line.extend(options::arguments(plan, is_open));
+            let is_open = |kept: Reported| (kept.bearing)(plan) == Bearing::None;
+            line.extend(options::arguments(plan, |option| option.kept.reported().is_some_and(is_open)));
         }
         None => {
             line.extend(what(plan));

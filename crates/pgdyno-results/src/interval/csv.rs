@@ -191,7 +191,7 @@ mod tests {
         rounded.service_latency_ns.as_mut().unwrap().mean = Some(15.0);
         assert_eq!(read, rounded);
         let [([], empty)] = parse(&written(&IntervalRecord::default()), []).unwrap().try_into().unwrap();
-        assert_eq!(empty, IntervalRecord::default(), "a latency that was not measured is none of 0 ns");
+        assert_eq!(empty, IntervalRecord::default(), "a latency that was not measured is absent, and not 0 ns");
     }
 
     #[test]

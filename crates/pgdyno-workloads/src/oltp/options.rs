@@ -1,10 +1,10 @@
 //! Options of sysbench's workloads.
 
-use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind, WorkloadOption};
 
 /// The options.
 pub(crate) const OPTIONS: &[WorkloadOption] = &[WorkloadOption {
-    of: OptionOf::Data,
+    commands: Commands::Data,
     ..WorkloadOption::of(
         OptionSpec::value(
             "tables",

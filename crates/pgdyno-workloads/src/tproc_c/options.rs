@@ -1,11 +1,11 @@
 //! Options of tproc-c, most of which ch-benchmark has, too.
 
-use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind, WorkloadOption};
 
 /// The options.
 pub(crate) const OPTIONS: &[WorkloadOption] = &[
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec {
                 short: Some('w'),
@@ -21,7 +21,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "call",
@@ -34,7 +34,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "profile",
@@ -47,7 +47,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::flag(
             OptionSpec::flag("foreign-keys", "Declare tproc-c's foreign keys"),
             "built-in workloads",
@@ -55,7 +55,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "shard-count",

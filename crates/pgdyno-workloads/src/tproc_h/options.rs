@@ -1,11 +1,11 @@
 //! Options of tproc-h, beside those of all sets of queries.
 
-use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind, WorkloadOption};
 
 /// The options.
 pub(crate) const OPTIONS: &[WorkloadOption] = &[
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "indexes",

@@ -1,11 +1,11 @@
 //! Options of YCSB.
 
-use pgdyno_workload::{OptionOf, OptionSpec, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, OptionSpec, ValueKind, WorkloadOption};
 
 /// The options.
 pub(crate) const OPTIONS: &[WorkloadOption] = &[
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "records",
@@ -18,7 +18,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value("fields", ValueKind::Whole, "N", "Fields of a record of ycsb [default: 10]"),
             "ycsb-a to ycsb-f",
@@ -26,7 +26,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value("field-bytes", ValueKind::Whole, "N", "Bytes of a field of ycsb [default: 100]"),
             "ycsb-a to ycsb-f",
@@ -34,7 +34,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption {
-        of: OptionOf::Data,
+        commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value(
                 "schema",

@@ -6,8 +6,8 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use pgdyno_plan::Order;
-use pgdyno_plan::options::{AnyOption, Commands, WORKLOAD_HELP, all};
-use pgdyno_workload::{Omitted, OptionSpec, ValueKind};
+use pgdyno_plan::options::{AnyOption, WORKLOAD_HELP, all};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 use pgdyno_workloads::options::Options;
 
 /// The identifier of the workload among the arguments.
@@ -105,12 +105,15 @@ fn argument(option: AnyOption) -> Arg {
     let spec = option.spec();
     let argument = Arg::new(spec.name)
         .long(spec.name)
+        .short(spec.short)
         .visible_aliases(spec.aliases)
         .help(spec.help)
         .conflicts_with_all(spec.conflicts);
     let argument = if spec.details.is_empty() { argument } else { argument.long_help(long_help(spec)) };
-    let argument = spec.short.map_or(argument.clone(), |letter| argument.short(letter));
-    let argument = spec.requires.map_or(argument.clone(), |other| argument.requires(other));
+    let argument = match spec.requires {
+        Some(other) => argument.requires(other),
+        None => argument,
+    };
     if option.is_flag() {
         return argument.action(ArgAction::SetTrue);
     }
