@@ -172,8 +172,11 @@ mod tests {
     #[test]
     fn what_is_no_such_table_is_reported() {
         assert_eq!(parse("").unwrap_err(), "it has no column phase");
-        assert_eq!(parse(&TABLE.replace("30,2", "30,x")).unwrap_err(), "line 3 is none of its table");
-        assert_eq!(parse(&TABLE.replace("30,2", "30,2,2")).unwrap_err(), "line 3 is none of its table");
+        assert_eq!(parse(&TABLE.replace("30,2", "30,x")).unwrap_err(), "line 3 does not fit the columns of its header");
+        assert_eq!(
+            parse(&TABLE.replace("30,2", "30,2,2")).unwrap_err(),
+            "line 3 does not fit the columns of its header"
+        );
     }
 
     #[test]

@@ -126,7 +126,9 @@ pub(crate) fn parse<'a, const N: usize>(
         Some((places.map(|place| cells[place]), interval))
     };
     let whole = lines.enumerate().filter(|(_, line)| line.ends_with('\n'));
-    whole.map(|(nth, line)| read(line).ok_or_else(|| format!("line {} is none of its table", nth + 2))).collect()
+    whole
+        .map(|(nth, line)| read(line).ok_or_else(|| format!("line {} does not fit the columns of its header", nth + 2)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn q_leaves_the_view_and_the_run_goes_on() {
         pty.press("\x1b[A");
         pty.press(key);
         pty.until_it_shows(LEFT, 1);
-        pty.assert_as_before();
+        pty.until_as_before();
         let (status, seen) = pty.end();
         assert_eq!(status.code(), Some(0), "{seen}");
         let (_, after) = parts(&seen);

@@ -99,6 +99,12 @@ impl Pty {
         stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
     }
 
+    /// Waits until the terminal is as it was before the program began: the last sequence can be read before its modes are restored.
+    #[track_caller]
+    pub(crate) fn until_as_before(&self) {
+        eventually("the terminal is as before", PATIENCE, || modes(&self.terminal) == self.modes);
+    }
+
     /// The terminal is as it was before the program began.
     #[track_caller]
     pub(crate) fn assert_as_before(&self) {
