@@ -1,7 +1,7 @@
 //! The facts of a run that rules and events ask for.
 
 use pgdyno_results::{IntervalRecord, RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline};
-use pgdyno_samples::{Column, cgroup, machine, processes, waits};
+use pgdyno_samples::{SampleColumn, cgroup, machine, processes, waits};
 use pgdyno_text::parse;
 
 use crate::account::{self, Account};
@@ -88,24 +88,29 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns the growth of a counter in the measured window, a second; of a source with one row.
-    pub(crate) fn rate(&self, column: Column) -> Option<f64> {
+    pub(crate) fn rate(&self, column: SampleColumn) -> Option<f64> {
         self.table(column).rate(&[], column).mean(self.from_s, self.until_s)
     }
 
     /// Returns the sum of that over the rows that have these values; `keys` distinguish rows.
-    pub(crate) fn rate_where(&self, only: &[(Column, &str)], keys: &[Column], column: Column) -> Option<f64> {
+    pub(crate) fn rate_where(
+        &self,
+        only: &[(SampleColumn, &str)],
+        keys: &[SampleColumn],
+        column: SampleColumn,
+    ) -> Option<f64> {
         self.narrow(only, keys, column).rate(keys, column).mean(self.from_s, self.until_s)
     }
 
     /// Returns the samples of the source that declares a column.
-    fn table(&self, column: Column) -> &SampleTable {
+    fn table(&self, column: SampleColumn) -> &SampleTable {
         self.samples.of_column(column)
     }
 
     /// The rows that have these values, with no more columns than are needed: samples of an hour are large.
-    fn narrow(&self, only: &[(Column, &str)], keys: &[Column], column: Column) -> SampleTable {
+    fn narrow(&self, only: &[(SampleColumn, &str)], keys: &[SampleColumn], column: SampleColumn) -> SampleTable {
         let table = self.table(column);
-        let columns: Vec<Column> = keys.iter().copied().chain([column]).collect();
+        let columns: Vec<SampleColumn> = keys.iter().copied().chain([column]).collect();
         let is_one = |row: &[String]| only.iter().all(|(name, value)| table.cell(row, *name) == Some(value));
         let cells =
             |row: &[String]| columns.iter().map(|c| table.cell(row, *c).unwrap_or_default().to_owned()).collect();
@@ -114,7 +119,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The mean of a gauge in the measured window.
-    pub(crate) fn gauge(&self, column: Column) -> Option<f64> {
+    pub(crate) fn gauge(&self, column: SampleColumn) -> Option<f64> {
         self.table(column).gauge(column).mean(self.from_s, self.until_s)
     }
 

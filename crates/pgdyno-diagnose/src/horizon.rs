@@ -34,7 +34,7 @@ impl Holder {
             let key = [horizon::HOLDER, horizon::PID, horizon::NAME, horizon::XMIN];
             // The process that reads a slot may be another one each time.
             let is_slot = table.cell(&look.1, horizon::HOLDER) == Some("replication slot");
-            let cell = |column: pgdyno_samples::Column| {
+            let cell = |column: pgdyno_samples::SampleColumn| {
                 table.cell(&look.1, column).filter(|_| !(is_slot && column == horizon::PID)).unwrap_or_default()
             };
             holders.entry(key.map(cell)).or_default().push(look);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, FindingSeverity};
 
 /// Version of the JSON form.
 const FORMAT_VERSION: u32 = 1;
@@ -25,7 +25,7 @@ pub struct Examination {
     /// Version of this form.
     pub format_version: u32,
     /// The greatest severity of all findings.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// The machine first, then the server.
     pub places: Vec<Examined>,
 }
@@ -38,12 +38,12 @@ impl Examination {
             place.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         }
         let severity = places.iter().flat_map(|place| &place.findings).map(|finding| finding.severity).max();
-        Self { format_version: FORMAT_VERSION, severity: severity.unwrap_or(Severity::Passed), places }
+        Self { format_version: FORMAT_VERSION, severity: severity.unwrap_or(FindingSeverity::Passed), places }
     }
 
     /// Returns the number of findings of a severity.
     #[must_use]
-    pub fn count(&self, severity: Severity) -> usize {
+    pub fn count(&self, severity: FindingSeverity) -> usize {
         let all = self.places.iter().flat_map(|place| &place.findings);
         all.filter(|finding| finding.severity == severity).count()
     }
@@ -60,8 +60,11 @@ mod tests {
         let warning = Finding::passed("steal", "3 %").warning("why", "remedy");
         let place = |findings| Examined { name: "machine", description: String::new(), findings };
         let examined = Examination::new(vec![place(vec![passed.clone(), note, warning.clone()])]);
-        assert_eq!((examined.severity, &examined.places[0].findings[0]), (Severity::Warning, &warning));
-        assert_eq!([Severity::Passed, Severity::Note, Severity::Error].map(|s| examined.count(s)), [1, 1, 0]);
-        assert_eq!(Examination::new(vec![place(vec![passed])]).severity, Severity::Passed);
+        assert_eq!((examined.severity, &examined.places[0].findings[0]), (FindingSeverity::Warning, &warning));
+        assert_eq!(
+            [FindingSeverity::Passed, FindingSeverity::Note, FindingSeverity::Error].map(|s| examined.count(s)),
+            [1, 1, 0]
+        );
+        assert_eq!(Examination::new(vec![place(vec![passed])]).severity, FindingSeverity::Passed);
     }
 }

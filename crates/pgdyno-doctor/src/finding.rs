@@ -6,7 +6,7 @@ use serde::Serialize;
 /// How much a finding matters, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Nothing to do.
     Passed,
     /// Good to know: it explains figures, but does not disturb them.
@@ -23,7 +23,7 @@ pub struct Finding {
     /// The name of the check, such as `steal`.
     pub check: &'static str,
     /// How much it matters.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// What was found, with its figure: `3.1 % of CPU time`.
     pub figure: String,
     /// The figure as a number, if it is one.
@@ -46,7 +46,7 @@ impl Finding {
         let figure = figure.into();
         Self {
             check,
-            severity: Severity::Passed,
+            severity: FindingSeverity::Passed,
             figure,
             value: None,
             unit: None,
@@ -62,20 +62,20 @@ impl Finding {
 
     /// Makes a note of it.
     pub(crate) fn note(self, why: impl Into<String>, remedy: impl Into<String>) -> Self {
-        self.raise(Severity::Note, why, remedy)
+        self.raise(FindingSeverity::Note, why, remedy)
     }
 
     /// Makes a warning of it.
     pub(crate) fn warning(self, why: impl Into<String>, remedy: impl Into<String>) -> Self {
-        self.raise(Severity::Warning, why, remedy)
+        self.raise(FindingSeverity::Warning, why, remedy)
     }
 
     /// Makes an error of it.
     pub(crate) fn error(self, why: impl Into<String>, remedy: impl Into<String>) -> Self {
-        self.raise(Severity::Error, why, remedy)
+        self.raise(FindingSeverity::Error, why, remedy)
     }
 
-    fn raise(self, severity: Severity, why: impl Into<String>, remedy: impl Into<String>) -> Self {
+    fn raise(self, severity: FindingSeverity, why: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { severity, why: why.into(), remedy: remedy.into(), ..self }
     }
 }

@@ -16,5 +16,5 @@ pub mod server;
 mod text;
 
 pub use examination::{Examination, Examined};
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, FindingSeverity};
 pub use text::FORMATS;

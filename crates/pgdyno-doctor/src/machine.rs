@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use pgdyno_server::Machine;
+use pgdyno_server::MachineFacts;
 use pgdyno_text::units;
 
 use crate::examination::Examined;
@@ -37,7 +37,7 @@ const FLUSH: Duration = Duration::from_secs(20);
 #[must_use]
 pub fn examine(directory: &Path) -> Examined {
     let files = Files::of_this_machine();
-    let machine = Machine::look();
+    let machine = MachineFacts::look();
     let usage = Usage::watch(&files, WATCH);
     let found = [
         governor::check(&files),
@@ -75,7 +75,7 @@ fn flush_in_time(directory: PathBuf, limit: Duration) -> Option<Finding> {
 }
 
 /// Returns what the machine is: `2 CPUs, 23.4 GiB, Linux 6.1.0, AMD EPYC`.
-fn describe(machine: &Machine) -> String {
+fn describe(machine: &MachineFacts) -> String {
     let cpus = machine.usable_cpus();
     let mut text = units::plain_plural(cpus.into(), "CPU");
     for part in [machine.usable_ram_bytes().map(units::bytes), Some(machine.kernel.clone()), machine.cpu_model.clone()]
@@ -87,6 +87,6 @@ fn describe(machine: &Machine) -> String {
 
 /// Returns the severity of what a check found, for tests; without a finding it passed.
 #[cfg(test)]
-fn severity(found: &Option<crate::Finding>) -> crate::Severity {
-    found.as_ref().map_or(crate::Severity::Passed, |finding| finding.severity)
+fn severity(found: &Option<crate::Finding>) -> crate::FindingSeverity {
+    found.as_ref().map_or(crate::FindingSeverity::Passed, |finding| finding.severity)
 }

@@ -8,7 +8,7 @@ use pgdyno_text::units::plain_plural;
 use pgdyno_text::wrap::hanging;
 
 use crate::examination::{Examination, Examined};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, FindingSeverity};
 
 /// Columns of a severity, and of the name of a check, with the space behind them.
 const SEVERITY: usize = 9;
@@ -35,7 +35,7 @@ fn text(examination: &Examination, look: TextStyle, out: &mut dyn Write) -> io::
         hanging(out, &paint.bold(&name), SEVERITY, &place.description)?;
         write_place(place, look, &paint, out)?;
     }
-    let passed = examination.count(Severity::Passed);
+    let passed = examination.count(FindingSeverity::Passed);
     if passed > 0 && !look.verbose {
         writeln!(out, "\n{} passed: -v shows them", plain_plural(passed as u64, "check"))?;
     }
@@ -44,22 +44,22 @@ fn text(examination: &Examination, look: TextStyle, out: &mut dyn Write) -> io::
 
 /// Returns the answer in a line.
 fn verdict(examination: &Examination) -> String {
-    let [errors, warnings, notes] =
-        [Severity::Error, Severity::Warning, Severity::Note].map(|severity| examination.count(severity));
+    let [errors, warnings, notes] = [FindingSeverity::Error, FindingSeverity::Warning, FindingSeverity::Note]
+        .map(|severity| examination.count(severity));
     let counted = [(errors, "error"), (warnings, "warning"), (notes, "note")];
     let counted = counted.iter().filter(|(number, _)| *number > 0);
     let counted: Vec<_> = counted.map(|(number, name)| plain_plural(*number as u64, name)).collect();
     match examination.severity {
-        Severity::Passed => "nothing found that would disturb a measurement".to_owned(),
-        Severity::Note => format!("nothing found that would disturb a measurement; {}", counted.join(", ")),
-        Severity::Warning => format!("a measurement here would be disturbed: {}", counted.join(", ")),
-        Severity::Error => format!("do not measure here before this is mended: {}", counted.join(", ")),
+        FindingSeverity::Passed => "nothing found that would disturb a measurement".to_owned(),
+        FindingSeverity::Note => format!("nothing found that would disturb a measurement; {}", counted.join(", ")),
+        FindingSeverity::Warning => format!("a measurement here would be disturbed: {}", counted.join(", ")),
+        FindingSeverity::Error => format!("do not measure here before this is mended: {}", counted.join(", ")),
     }
 }
 
 fn write_place(place: &Examined, look: TextStyle, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     for finding in &place.findings {
-        if finding.severity > Severity::Passed || look.verbose {
+        if finding.severity > FindingSeverity::Passed || look.verbose {
             write_finding(finding, paint, out)?;
         }
     }
@@ -68,10 +68,10 @@ fn write_place(place: &Examined, look: TextStyle, paint: &Paint, out: &mut dyn W
 
 fn write_finding(finding: &Finding, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let label = match finding.severity {
-        Severity::Passed => format!("{:<SEVERITY$}", "passed"),
-        Severity::Note => format!("{:<SEVERITY$}", "note"),
-        Severity::Warning => paint.yellow(&format!("{:<SEVERITY$}", "warning")),
-        Severity::Error => paint.red(&format!("{:<SEVERITY$}", "ERROR")),
+        FindingSeverity::Passed => format!("{:<SEVERITY$}", "passed"),
+        FindingSeverity::Note => format!("{:<SEVERITY$}", "note"),
+        FindingSeverity::Warning => paint.yellow(&format!("{:<SEVERITY$}", "warning")),
+        FindingSeverity::Error => paint.red(&format!("{:<SEVERITY$}", "ERROR")),
     };
     hanging(out, &label, SEVERITY, &format!("{}: {}", finding.check, finding.figure))?;
     let below = [finding.why.as_str(), finding.remedy.as_str()];

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{ConnectOptions, Connection, Env};
 use pgdyno_poll::Poller;
-use pgdyno_wire::{ParamType, QueryMode, Received, Session, Statement, StmtId, Value};
+use pgdyno_wire::{ParamType, ParamValue, QueryMode, Received, Session, Statement, StmtId};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -30,7 +30,13 @@ fn main() {
             let mut session = Session::new(QueryMode::Prepared, 1);
             for _ in 0..2 {
                 request.clear();
-                session.execute(StmtId(0), &statement, &[Value::Int4(1)], pgdyno_wire::Capture::Nothing, &mut request);
+                session.execute(
+                    StmtId(0),
+                    &statement,
+                    &[ParamValue::Int4(1)],
+                    pgdyno_wire::Capture::Nothing,
+                    &mut request,
+                );
                 session.sync(&mut request);
                 transport.write_all(&request).unwrap();
                 let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);

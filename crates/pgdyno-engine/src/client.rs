@@ -13,11 +13,11 @@ mod rows;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_measure::{InFlight, Recorder, Rows};
+use pgdyno_measure::{InFlight, Recorder, StatementRows};
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{
-    Batch, ClientScript, Failure, Marks, Next, Note, OnFailure, ReplyBuffer, ShellOutcome, Since, Verdict,
+    Batch, ClientScript, Failure, FailureAction, Marks, Next, Note, ReplyBuffer, ShellOutcome, Since, Verdict,
 };
 
 use crate::backlog::Backlog;
@@ -25,7 +25,7 @@ use crate::errors::ErrorLog;
 use crate::lines::Line;
 use crate::observer::{Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
-use crate::{GroupNumbers, Rules, Tick};
+use crate::{ClientRules, GroupNumbers, Tick};
 use failure::pass_on;
 
 /// Failures in a row, without a success and not by serialization or deadlock, after which a client is aborted: its
@@ -37,7 +37,7 @@ const SKIPS_AT_ONCE: u32 = 1_000;
 
 /// State of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ClientState {
     /// About to draw a transaction.
     ChooseScript,
     /// Waits for the intended start.
@@ -93,7 +93,7 @@ pub(crate) struct Common {
     pub(crate) numbers: GroupNumbers,
     /// Whether clients share connections, and return them after each transaction.
     pub(crate) shared: bool,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ClientRules,
     /// How rows that a script does not ask for are received.
     pub(crate) unread: Capture,
     pub(crate) pacer: Pacer,
@@ -111,7 +111,7 @@ pub(crate) struct Common {
 
 impl Common {
     /// Returns the state without clients. The scripts have all transactions and statements of the run.
-    pub(crate) fn new(statements: &Arc<[Statement]>, txns: usize, rules: Rules, pacer: Pacer) -> Self {
+    pub(crate) fn new(statements: &Arc<[Statement]>, txns: usize, rules: ClientRules, pacer: Pacer) -> Self {
         let measured = if rules.statements { statements.len() } else { 0 };
         Self {
             active: 0,
@@ -153,7 +153,7 @@ pub struct Client {
     id: u32,
     group: u32,
     script: Box<dyn ClientScript>,
-    state: State,
+    state: ClientState,
     txn: usize,
     /// Intended start of the transaction.
     intended: Tick,
@@ -169,7 +169,7 @@ pub struct Client {
     /// Statements of the batch that succeeded.
     results: u32,
     /// Rows of the statement in progress, if they are counted.
-    rows: Rows,
+    rows: StatementRows,
     /// The verdict, if the batch in flight is the last of its transaction.
     finish: Option<Verdict>,
     error: Option<Box<Failed>>,
@@ -187,7 +187,7 @@ pub struct Client {
 
 /// A command for the driver's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command<'a> {
+pub struct ShellCommand<'a> {
     /// Its number within its client's commands.
     pub number: u64,
     /// Text for a shell.
@@ -204,7 +204,7 @@ impl Client {
             id,
             group,
             script,
-            state: State::ChooseScript,
+            state: ClientState::ChooseScript,
             txn: 0,
             intended: Tick(0),
             begun: Tick(0),
@@ -213,7 +213,7 @@ impl Client {
             tries: 0,
             reply: ReplyBuffer::new(),
             results: 0,
-            rows: Rows::default(),
+            rows: StatementRows::default(),
             finish: None,
             error: None,
             tx_status: TxStatus::Idle,
@@ -228,7 +228,7 @@ impl Client {
 
     /// Returns its state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ClientState {
         self.state
     }
 
@@ -248,7 +248,7 @@ impl Client {
     #[must_use]
     pub fn deadline(&self) -> Option<Tick> {
         match self.state {
-            State::Throttle(until) | State::Sleep(until) => Some(until),
+            ClientState::Throttle(until) | ClientState::Sleep(until) => Some(until),
             _ => None,
         }
     }
@@ -265,12 +265,12 @@ impl Client {
     pub fn in_transaction(&self) -> bool {
         !matches!(
             self.state,
-            State::ChooseScript
-                | State::Throttle(_)
-                | State::Connecting
-                | State::Lost(_)
-                | State::Aborted
-                | State::Finished
+            ClientState::ChooseScript
+                | ClientState::Throttle(_)
+                | ClientState::Connecting
+                | ClientState::Lost(_)
+                | ClientState::Aborted
+                | ClientState::Finished
         )
     }
 
@@ -278,7 +278,7 @@ impl Client {
     /// connection each.
     #[inline]
     pub(crate) fn wants_no_connection(&self) -> bool {
-        !self.connected || self.state == State::Aborted
+        !self.connected || self.state == ClientState::Aborted
     }
 
     /// Returns true if nothing is in progress on its connection, and no transaction block is open.
@@ -287,13 +287,13 @@ impl Client {
     }
 
     /// Returns the command that it wants to run on the driver's machine.
-    pub(crate) fn shell(&self) -> Command<'_> {
-        Command { number: self.shells, text: self.script.shell(), capture: self.capture_shell }
+    pub(crate) fn shell(&self) -> ShellCommand<'_> {
+        ShellCommand { number: self.shells, text: self.script.shell(), capture: self.capture_shell }
     }
 
     /// Returns true if it waits for the end of this command.
     pub(crate) fn awaits_shell(&self, number: u64) -> bool {
-        self.state == State::Shell && self.shells == number
+        self.state == ClientState::Shell && self.shells == number
     }
 
     /// Runs until it must wait. Appends bytes to send to the output of its line.
@@ -301,46 +301,46 @@ impl Client {
     pub(crate) fn advance(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Wait {
         loop {
             match self.state {
-                State::ChooseScript => {
+                ClientState::ChooseScript => {
                     if common.stopping || self.has_done_all(&common.rules) {
-                        self.state = State::Finished;
+                        self.state = ClientState::Finished;
                         return Wait::Finished;
                     }
                     let Some(due) = self.draw(now, common) else {
                         // It skipped arrivals up to the limit, or time has gone on: check both before the next draw.
-                        return if self.state == State::Finished { Wait::Finished } else { Wait::Nothing };
+                        return if self.state == ClientState::Finished { Wait::Finished } else { Wait::Nothing };
                     };
                     if let Some(wait) = self.start_when_due(due, now, common) {
                         return wait;
                     }
                 }
-                State::Throttle(due) => {
+                ClientState::Throttle(due) => {
                     if common.stopping {
-                        self.state = State::Finished;
+                        self.state = ClientState::Finished;
                         return Wait::Finished;
                     }
                     if let Some(wait) = self.start_when_due(due, now, common) {
                         return wait;
                     }
                 }
-                State::Connecting => return Wait::Connection,
-                State::StartCommand => {
+                ClientState::Connecting => return Wait::Connection,
+                ClientState::StartCommand => {
                     if let Some(wait) = self.step(now, line, common) {
                         return wait;
                     }
                 }
-                State::WaitResult | State::WaitRollbackResult => return Wait::Readable,
-                State::Sleep(until) => {
+                ClientState::WaitResult | ClientState::WaitRollbackResult => return Wait::Readable,
+                ClientState::Sleep(until) => {
                     if now < until {
                         self.waited = true;
                         return Wait::Until(until);
                     }
                     self.go_on(now, common);
                 }
-                State::Shell => return Wait::Shell,
-                State::EndTx(verdict) => {
+                ClientState::Shell => return Wait::Shell,
+                ClientState::EndTx(verdict) => {
                     self.end(now, verdict, common);
-                    if self.state == State::Aborted {
+                    if self.state == ClientState::Aborted {
                         return Wait::Finished;
                     }
                     if !self.waited {
@@ -348,18 +348,18 @@ impl Client {
                         return Wait::Nothing;
                     }
                 }
-                State::Retry => self.try_again(now, common),
-                State::Failure => {
+                ClientState::Retry => self.try_again(now, common),
+                ClientState::Failure => {
                     self.fail(now, common);
                     // A script that fails without the server must not keep the thread busy.
-                    return if self.state == State::Aborted { Wait::Finished } else { Wait::Nothing };
+                    return if self.state == ClientState::Aborted { Wait::Finished } else { Wait::Nothing };
                 }
-                State::Lost(_) | State::Aborted | State::Finished => return Wait::Finished,
+                ClientState::Lost(_) | ClientState::Aborted | ClientState::Finished => return Wait::Finished,
             }
         }
     }
 
-    fn has_done_all(&self, rules: &Rules) -> bool {
+    fn has_done_all(&self, rules: &ClientRules) -> bool {
         rules.transactions.is_some_and(|limit| self.transactions >= limit)
     }
 
@@ -368,7 +368,7 @@ impl Client {
     #[inline]
     fn draw(&mut self, now: Tick, common: &mut Common) -> Option<Tick> {
         let Some(begin) = self.script.begin() else {
-            self.state = State::Finished;
+            self.state = ClientState::Finished;
             return None;
         };
         self.txn = common.numbers.first_txn + usize::from(begin.txn.0);
@@ -428,11 +428,11 @@ impl Client {
     #[inline]
     fn start_when_due(&mut self, due: Tick, now: Tick, common: &mut Common) -> Option<Wait> {
         if now < due {
-            self.state = State::Throttle(due);
+            self.state = ClientState::Throttle(due);
             return Some(Wait::Until(due));
         }
         if !self.connected {
-            self.state = State::Connecting;
+            self.state = ClientState::Connecting;
             return Some(Wait::Connection);
         }
         self.start(now, common);
@@ -445,7 +445,7 @@ impl Client {
         common.recorder.started(self.txn);
         self.begun = now;
         self.tries = 1;
-        self.state = State::StartCommand;
+        self.state = ClientState::StartCommand;
     }
 
     /// Sends the next step. Returns `Some` if the client must wait.
@@ -460,11 +460,11 @@ impl Client {
         match next {
             Next::Sleep(ns) => {
                 self.mark = now;
-                self.state = State::Sleep(now.after(ns));
+                self.state = ClientState::Sleep(now.after(ns));
             }
             Next::Shell { capture } => {
                 self.mark = now;
-                self.state = State::Shell;
+                self.state = ClientState::Shell;
                 self.capture_shell = capture;
                 self.shells += 1;
             }
@@ -479,10 +479,10 @@ impl Client {
                     Next::Finish(verdict) => Some(verdict),
                     _ => None,
                 };
-                self.state = State::WaitResult;
+                self.state = ClientState::WaitResult;
                 return Some(Wait::Readable);
             }
-            Next::Finish(verdict) if self.error.is_none() => self.state = State::EndTx(verdict),
+            Next::Finish(verdict) if self.error.is_none() => self.state = ClientState::EndTx(verdict),
             Next::Await if self.error.is_none() => {}
             // All replies came while the script did something else, and one of them was an error.
             Next::Await | Next::Finish(_) => {
@@ -490,7 +490,7 @@ impl Client {
                     Next::Finish(verdict) => Some(verdict),
                     _ => None,
                 };
-                self.state = State::WaitResult;
+                self.state = ClientState::WaitResult;
                 if !self.on_reply(now, line, common) {
                     return Some(Wait::Readable);
                 }
@@ -511,7 +511,7 @@ impl Client {
         if let Some(stmt) = self.script.waiting() {
             common.recorder.statement(common.numbers.within_run(stmt), now.since(self.mark));
         }
-        self.state = State::StartCommand;
+        self.state = ClientState::StartCommand;
     }
 
     /// Takes the result of the shell command.
@@ -529,7 +529,7 @@ impl Client {
         self.transactions += 1;
         self.failures_in_a_row = 0;
         self.finish = None;
-        self.state = State::ChooseScript;
+        self.state = ClientState::ChooseScript;
         if !common.numbers.tallies.is_empty() {
             self.script.tally(verdict, &mut common.recorder.tallies()[common.numbers.tallies.clone()]);
         }
@@ -537,9 +537,9 @@ impl Client {
         self.observe(now, TxOutcome::Completed, common);
         // It counts, as in pgbench: its work was done. But the next transaction would begin within its block.
         if self.tx_status != TxStatus::Idle
-            && self.script.on_failure(&Failure::LeftOpen, &mut common.notes) == OnFailure::Abort
+            && self.script.on_failure(&Failure::LeftOpen, &mut common.notes) == FailureAction::Abort
         {
-            self.state = State::Aborted;
+            self.state = ClientState::Aborted;
         }
     }
 
@@ -557,13 +557,13 @@ impl Client {
         common.recorder.failed(self.txn, class);
         self.transactions += 1;
         self.finish = None;
-        self.state = State::ChooseScript;
+        self.state = ClientState::ChooseScript;
         self.connected = self.keeps_connection(common);
         self.observe(now, TxOutcome::Failed(class), common);
         if common.rules.give_up && !common.rules.tries_all && !class.is_retryable() {
             self.failures_in_a_row += 1;
             if self.failures_in_a_row >= HOPELESS_FAILURES {
-                self.state = State::Aborted;
+                self.state = ClientState::Aborted;
             }
         }
     }
@@ -574,7 +574,7 @@ impl Client {
         common.recorder.failed(self.txn, class);
         self.error = None;
         self.finish = None;
-        self.state = State::Aborted;
+        self.state = ClientState::Aborted;
     }
 
     #[inline]
@@ -703,7 +703,7 @@ impl Client {
 
     #[inline]
     fn statement_done(&mut self, stmt: StmtId, now: Tick, common: &mut Common) {
-        if self.state == State::WaitResult && !self.has_failed(stmt) {
+        if self.state == ClientState::WaitResult && !self.has_failed(stmt) {
             common.recorder.statement(stmt.0 as usize, now.since(self.mark));
             self.mark = now;
         }
@@ -718,13 +718,13 @@ impl Client {
         self.tx_status = TxStatus::Idle;
         self.connected = true;
         match self.state {
-            State::Lost(since) => {
+            ClientState::Lost(since) => {
                 common.recorder.reconnected(now.since(since));
                 // An arrival is not lost with a connection.
                 let resumes = std::mem::take(&mut self.interrupted) && self.is_in_time(now, common);
-                self.state = if resumes { State::Throttle(self.intended) } else { State::ChooseScript };
+                self.state = if resumes { ClientState::Throttle(self.intended) } else { ClientState::ChooseScript };
             }
-            State::Connecting => {
+            ClientState::Connecting => {
                 common.recorder.connected(took_ns);
                 if !common.pacer.is_open() {
                     self.intended = now;
@@ -744,11 +744,11 @@ impl Client {
     /// is in the future or there is none.
     pub(crate) fn take_turn(&mut self, now: Tick, common: &mut Common) -> bool {
         if !self.is_in_time(now, common) {
-            self.state = State::ChooseScript;
+            self.state = ClientState::ChooseScript;
             return false;
         }
         if now < self.intended {
-            self.state = State::Throttle(self.intended);
+            self.state = ClientState::Throttle(self.intended);
             return false;
         }
         self.tx_status = TxStatus::Idle;
@@ -760,31 +760,31 @@ impl Client {
     /// Returns the intended start of a transaction that has not begun.
     pub(crate) fn awaited_start(&self) -> Option<Tick> {
         match self.state {
-            State::Throttle(_) | State::Connecting => Some(self.intended),
-            State::Lost(_) if self.interrupted => Some(self.intended),
+            ClientState::Throttle(_) | ClientState::Connecting => Some(self.intended),
+            ClientState::Lost(_) if self.interrupted => Some(self.intended),
             _ => None,
         }
     }
 
     /// Stops its wait for a connection: no transaction begins any more.
     pub(crate) fn dismiss(&mut self) {
-        self.state = State::Finished;
+        self.state = ClientState::Finished;
     }
 
     /// Notes that its shared connection was lost; it can go on with another one.
     pub(crate) fn recover(&mut self) {
-        if let State::Lost(_) = self.state {
+        if let ClientState::Lost(_) = self.state {
             self.connected = false;
-            self.state = State::ChooseScript;
+            self.state = ClientState::ChooseScript;
         }
     }
 
     /// Aborts it: its connection could not be opened.
     pub(crate) fn cannot_connect(&mut self, now: Tick, common: &mut Common) {
         self.script.on_failure(&Failure::NotConnected, &mut common.notes);
-        if common.pacer.is_open() && self.state == State::Connecting {
+        if common.pacer.is_open() && self.state == ClientState::Connecting {
             common.recorder.still_waiting(1, now.since(self.intended));
         }
-        self.state = State::Aborted;
+        self.state = ClientState::Aborted;
     }
 }

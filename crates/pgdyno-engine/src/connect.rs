@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, Parts, Transport};
+use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, ConnectionParts, Transport};
 use pgdyno_workload::Note;
 
 use crate::Stop;
@@ -32,7 +32,7 @@ impl Link {
     }
 
     fn of(connection: Connection, notes: &mut Vec<Note>) -> Result<Self, ConnectError> {
-        let Parts { transport, input, cancel, peer, notices, .. } = connection.into_parts();
+        let ConnectionParts { transport, input, cancel, peer, notices, .. } = connection.into_parts();
         transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
         notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
         Ok(Self { transport, blocked: false, half_read: false, cancel: Box::new(cancel), input })

@@ -13,7 +13,7 @@ use pgdyno_net::{ConnectError, ConnectOptions};
 use pgdyno_poll::Waker;
 use pgdyno_workload::{Note, ShellOutcome};
 
-use crate::client::Command;
+use crate::client::ShellCommand;
 use crate::connect::Link;
 
 /// Limit of a command's output that a script can read: pgbench's buffer.
@@ -68,8 +68,8 @@ pub(crate) fn serve(
 }
 
 /// Runs `command` in a shell, on a thread of its own.
-pub(crate) fn shell(client: usize, command: Command<'_>, answers: Sender<Answer>, waker: Waker) {
-    let Command { number, capture, .. } = command;
+pub(crate) fn shell(client: usize, command: ShellCommand<'_>, answers: Sender<Answer>, waker: Waker) {
+    let ShellCommand { number, capture, .. } = command;
     let text = command.text.to_vec();
     let report = move |outcome| {
         // After the end of the run nobody receives the answer.

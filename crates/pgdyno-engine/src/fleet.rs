@@ -10,13 +10,13 @@ use pgdyno_wire::{Event, ProtocolError, QueryMode, Received, SqlState, Statement
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::backlog::Backlog;
-use crate::client::{Client, Command, Common, State, Wait};
+use crate::client::{Client, ClientState, Common, ShellCommand, Wait};
 use crate::errors::ErrorSample;
 use crate::groups::Groups;
 use crate::lines::{Line, Pool};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
-use crate::{GroupNumbers, Rules, Tick};
+use crate::{ClientRules, GroupNumbers, Tick};
 
 /// A task that the caller does for a client, because it may block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Fleet {
         mode: QueryMode,
         statements: Arc<[Statement]>,
         txns: usize,
-        rules: Rules,
+        rules: ClientRules,
         pacer: Pacer,
     ) -> Self {
         let nobodys = Line::new(mode, statements.len(), true, None);
@@ -95,7 +95,7 @@ impl Fleet {
         first: u32,
         scripts: Vec<Box<dyn ClientScript>>,
         mode: QueryMode,
-        rules: Rules,
+        rules: ClientRules,
         pacer: Pacer,
     ) -> Self {
         self.groups.others.push(Common::new(&self.statements, self.txns, rules, pacer));
@@ -256,13 +256,14 @@ impl Fleet {
     pub fn lost(&self) -> usize {
         match self.pool {
             Some(_) => self.lines.iter().filter(|line| line.lost.is_some()).count(),
-            None => self.clients.iter().filter(|client| matches!(client.state(), State::Lost(_))).count(),
+            None => self.clients.iter().filter(|client| matches!(client.state(), ClientState::Lost(_))).count(),
         }
     }
 
     /// Returns the lines that are lost, and whether the rules of their client let it last while they are replaced.
     pub(crate) fn lost_lines(&self) -> impl Iterator<Item = (usize, bool)> {
-        let clients = self.clients.iter().enumerate().filter(|(_, client)| matches!(client.state(), State::Lost(_)));
+        let clients =
+            self.clients.iter().enumerate().filter(|(_, client)| matches!(client.state(), ClientState::Lost(_)));
         let lasts =
             |group: usize| self.groups.iter().nth(group).is_some_and(|common| common.rules.lasts_while_replaced);
         clients.filter_map(move |(i, client)| Some((self.line_of(i)?, lasts(client.group()))))
@@ -271,14 +272,14 @@ impl Fleet {
     /// Returns the number of aborted clients.
     #[must_use]
     pub fn aborted(&self) -> usize {
-        self.clients.iter().filter(|client| client.state() == State::Aborted).count()
+        self.clients.iter().filter(|client| client.state() == ClientState::Aborted).count()
     }
 
     /// Returns true if the connection of a line is still needed.
     #[must_use]
     pub fn is_wanted(&self, line: usize) -> bool {
         match (&self.pool, self.lines[line].client) {
-            (None, Some(i)) => !matches!(self.state(i), State::Finished | State::Aborted),
+            (None, Some(i)) => !matches!(self.state(i), ClientState::Finished | ClientState::Aborted),
             _ => self.lines[line].attached,
         }
     }
@@ -286,14 +287,14 @@ impl Fleet {
     /// Returns true if the client that owns a line was aborted.
     #[must_use]
     pub fn is_given_up(&self, line: usize) -> bool {
-        self.lines[line].client.is_some_and(|i| self.state(i) == State::Aborted)
+        self.lines[line].client.is_some_and(|i| self.state(i) == ClientState::Aborted)
     }
 
     /// Returns true if a line lost its connection.
     #[must_use]
     pub fn is_lost(&self, line: usize) -> bool {
         match (&self.pool, self.lines[line].client) {
-            (None, Some(i)) => matches!(self.state(i), State::Lost(_)),
+            (None, Some(i)) => matches!(self.state(i), ClientState::Lost(_)),
             _ => self.lines[line].lost.is_some(),
         }
     }
@@ -301,12 +302,12 @@ impl Fleet {
     /// Returns true if client `i` waits for the connection of its transaction.
     #[must_use]
     pub fn is_connecting(&self, i: usize) -> bool {
-        self.state(i) == State::Connecting
+        self.state(i) == ClientState::Connecting
     }
 
     /// Returns the state of client `i`.
     #[must_use]
-    pub fn state(&self, i: usize) -> State {
+    pub fn state(&self, i: usize) -> ClientState {
         self.clients[i].state()
     }
 
@@ -370,7 +371,7 @@ impl Fleet {
 
     /// Returns the command that client `i` wants to run.
     #[must_use]
-    pub fn shell(&self, i: usize) -> Command<'_> {
+    pub fn shell(&self, i: usize) -> ShellCommand<'_> {
         self.clients[i].shell()
     }
 
@@ -457,7 +458,7 @@ impl Fleet {
         let Some(line) = self.line_of(i).filter(|line| self.lines[*line].attached) else { return };
         match &mut self.pool {
             Some(pool) => {
-                if self.clients[i].state() == State::Aborted {
+                if self.clients[i].state() == ClientState::Aborted {
                     self.errands.push_back(Errand::GivenUp);
                 }
                 self.lines[line].client = None;
@@ -577,9 +578,9 @@ impl Fleet {
         }
         for i in 0..self.clients.len() {
             match self.state(i) {
-                State::Throttle(_) => self.advance(i, now),
+                ClientState::Throttle(_) => self.advance(i, now),
                 // Opening its connection may take forever.
-                State::Connecting if self.pool.is_none() => {
+                ClientState::Connecting if self.pool.is_none() => {
                     self.clients[i].dismiss();
                     self.leave(i);
                 }
@@ -611,7 +612,9 @@ impl Fleet {
                 match client.awaited_start() {
                     Some(due) if due > now => ahead += 1,
                     // A client that thinks is not waiting; a client that wants a shared connection is.
-                    Some(due) if pacer.is_open() || client.state() == State::Connecting && self.pool.is_some() => {
+                    Some(due)
+                        if pacer.is_open() || client.state() == ClientState::Connecting && self.pool.is_some() =>
+                    {
                         recorder.still_waiting(1, now.since(due));
                     }
                     _ => {}
@@ -619,7 +622,7 @@ impl Fleet {
             }
             if let Pacer::Open(schedule) = pacer {
                 // With a number of transactions, or finished scripts, the schedule ends with the last transaction.
-                let are_done = || clients().all(|client| client.state() == State::Finished);
+                let are_done = || clients().all(|client| client.state() == ClientState::Finished);
                 if rules.transactions.is_none() && !are_done() {
                     let (left, first) = schedule.leave(now);
                     recorder.still_waiting(left, now.since(first));
@@ -635,7 +638,9 @@ impl Fleet {
             return self.lose_shared(line, now, why);
         }
         let i = line;
-        if matches!(self.state(i), State::Finished | State::Aborted | State::Lost(_)) || !self.lines[line].attached {
+        if matches!(self.state(i), ClientState::Finished | ClientState::Aborted | ClientState::Lost(_))
+            || !self.lines[line].attached
+        {
             return;
         }
         let (client, line, common) = self.seat(i);
@@ -691,7 +696,7 @@ impl Fleet {
             return self.hand_out(now);
         }
         let i = line;
-        let was_lost = matches!(self.state(i), State::Lost(_));
+        let was_lost = matches!(self.state(i), ClientState::Lost(_));
         let (client, _, common) = self.seat(i);
         client.attach(now, took_ns, common);
         common.active += usize::from(was_lost);

@@ -2,12 +2,12 @@
 
 use pgdyno_wire::{QueryMode, Wire};
 
-use crate::{Rate, Share};
+use crate::{Rate, RunShare};
 use pgdyno_workload::Results;
 
 /// Rules that every client follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
+pub struct ClientRules {
     /// Tries of a transaction that meets 40001 or 40P01, the first included; 0 is no limit. pgbench's
     /// `--max-tries`.
     pub max_tries: u32,
@@ -32,7 +32,7 @@ pub struct Rules {
     pub lasts_while_replaced: bool,
 }
 
-impl Default for Rules {
+impl Default for ClientRules {
     fn default() -> Self {
         Self {
             max_tries: 1,
@@ -55,13 +55,13 @@ pub struct RunSpec {
     /// Clients of a group that does not say how many it has, over all threads; at least 1.
     pub clients: u32,
     /// Connections that the clients share, each for the time of a transaction; `None`: each client has its own.
-    /// Cannot be combined with [`Rules::connect_each`].
+    /// Cannot be combined with [`ClientRules::connect_each`].
     pub connections: Option<u32>,
     /// Engine threads of the run, at least 1. Limited to the number of clients, or of shared connections.
     pub threads: usize,
     /// The threads that this process runs, if it is one of several drivers; clients, connections, rates and random
     /// streams are those of the same threads in one process.
-    pub share: Option<Share>,
+    pub share: Option<RunShare>,
     /// The only stage of the drive that is run, from 0: then its time begins with it, and its random streams are those that
     /// it has in the whole run. `None`: all stages, one after the other.
     pub stage: Option<usize>,
@@ -74,7 +74,7 @@ pub struct RunSpec {
     /// Rate of a group that does not say; `None` is a closed loop.
     pub rate: Option<Rate>,
     /// Rules of a group that does not say.
-    pub rules: Rules,
+    pub rules: ClientRules,
     /// Warm-up before the measured window of each timed stage.
     pub ramp_ns: u64,
     /// Length of the measured window of a timed stage; `None` with a number of transactions instead.
@@ -121,7 +121,7 @@ impl Default for RunSpec {
             wire: Wire::Native,
             pin: Vec::new(),
             rate: None,
-            rules: Rules::default(),
+            rules: ClientRules::default(),
             ramp_ns: 0,
             measure_ns: Some(10_000_000_000),
             interval_ns: 1_000_000_000,

@@ -54,7 +54,7 @@ impl Backend<'_> {
 
 /// Something that happened in a run.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum EngineEvent<'a> {
     /// All clients of the first stage are connected, and are about to begin. What takes time now delays none of them.
     Connected,
     /// All clients are connected and the first transactions begin.
@@ -87,7 +87,7 @@ pub struct Audience<'a> {
     /// Called while clients connect, with the number that are connected, from any thread.
     pub on_connect: &'a (dyn Fn(usize) + Sync),
     /// Called for each event, on the calling thread.
-    pub on_event: &'a mut dyn FnMut(Event<'_>),
+    pub on_event: &'a mut dyn FnMut(EngineEvent<'_>),
     /// Makes the observer of an engine thread's transactions. Receives the thread's number within the run and the
     /// wall-clock time at which the run's time is 0, in nanoseconds since 1970.
     pub observer: &'a mut dyn FnMut(usize, u64) -> Option<Box<dyn Observer>>,
@@ -98,7 +98,7 @@ pub struct Audience<'a> {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum RunEnd {
     /// As planned.
     Complete,
     /// On request.
@@ -115,7 +115,7 @@ pub enum Ended {
 #[derive(Debug)]
 pub struct RunOutcome {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// Warm-up of the first stage, which gives the run its figures: of its transactions, if queries run beside them.
     pub ramp: Totals,
     /// Its measured window.
@@ -275,11 +275,11 @@ pub fn run(
             None => run = Some(ran?),
             Some(run) => match ran {
                 Ok(later) => run.append(stage.name, later),
-                Err(_) if stop.is_requested() => run.ended = Ended::Interrupted,
-                Err(error) => run.ended = Ended::Fatal(format!("stage '{}' could not begin: {error}", stage.name)),
+                Err(_) if stop.is_requested() => run.ended = RunEnd::Interrupted,
+                Err(error) => run.ended = RunEnd::Fatal(format!("stage '{}' could not begin: {error}", stage.name)),
             },
         }
-        if run.as_ref().is_some_and(|run| run.ended != Ended::Complete) {
+        if run.as_ref().is_some_and(|run| run.ended != RunEnd::Complete) {
             break;
         }
     }
@@ -353,7 +353,7 @@ impl StagedRun<'_> {
         let links = match &options {
             Some(options) if !spec.rules.connect_each => {
                 let connected = connect_all(options, probe, stop, *on_connect)?;
-                connected.notes.iter().for_each(|note| on_event(Event::Note(note)));
+                connected.notes.iter().for_each(|note| on_event(EngineEvent::Note(note)));
                 answers = connected.answers;
                 connected.links.into_iter().map(Some).collect()
             }
@@ -364,11 +364,11 @@ impl StagedRun<'_> {
 
         let (reports, inbox) = mpsc::channel();
         if start.origin.is_none() {
-            on_event(Event::Connected);
+            on_event(EngineEvent::Connected);
         }
         let origin = starter().ok_or(RunError::CalledOff)?;
         if start.origin.is_none() {
-            on_event(Event::Started { connect_ns, answers: &answers });
+            on_event(EngineEvent::Started { connect_ns, answers: &answers });
         }
         let timing = Timing {
             origin,
@@ -547,7 +547,7 @@ impl<'a> Coordinator<'a> {
         };
         let groups = if stage.groups.len() > 1 { &stage.groups[..] } else { &[] };
         let outcome = RunOutcome {
-            ended: Ended::Complete,
+            ended: RunEnd::Complete,
             ramp: Totals::default(),
             measured: Totals::default(),
             drain: Totals::default(),
@@ -577,7 +577,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Returns the result, and the number of the next stage's first interval.
-    fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(Event<'_>)) -> (RunOutcome, u64) {
+    fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(EngineEvent<'_>)) -> (RunOutcome, u64) {
         let measure_start = self.timing.origin + Duration::from_nanos(self.timing.ramp_ns);
         let mut edge = self.next_edge();
         loop {
@@ -608,14 +608,14 @@ impl<'a> Coordinator<'a> {
         let dropped: u64 = self.outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();
         if dropped > 0 {
             let why = "of the server came faster than they could be passed on, and were dropped";
-            on_event(Event::Note(&Note::Info(format!("{dropped} notices {why}"))));
+            on_event(EngineEvent::Note(&Note::Info(format!("{dropped} notices {why}"))));
         }
-        if self.outcome.ended == Ended::Complete {
+        if self.outcome.ended == RunEnd::Complete {
             let clients_gone = self.outcome.clients_lost > 0 && cut_short;
             if let (true, Some(why)) = (clients_gone, self.last_loss.take()) {
-                self.outcome.ended = Ended::ServerLost(why);
+                self.outcome.ended = RunEnd::ServerLost(why);
             } else if self.stop.is_requested() {
-                self.outcome.ended = Ended::Interrupted;
+                self.outcome.ended = RunEnd::Interrupted;
             }
         }
         (self.outcome, next_interval)
@@ -632,7 +632,7 @@ impl<'a> Coordinator<'a> {
         self.merger.phases().measured.end_ns < planned.saturating_add(self.offset_ns)
     }
 
-    fn take(&mut self, report: Report, on_event: &mut dyn FnMut(Event<'_>)) {
+    fn take(&mut self, report: Report, on_event: &mut dyn FnMut(EngineEvent<'_>)) {
         match report {
             Report::Part { worker, part } => {
                 for interval in self.merger.add(worker, part) {
@@ -640,12 +640,12 @@ impl<'a> Coordinator<'a> {
                 }
             }
             Report::Lost { why } => {
-                on_event(Event::Lost { why: &why });
+                on_event(EngineEvent::Lost { why: &why });
                 self.last_loss = Some(why);
             }
-            Report::ConnectFailed { client, error } => on_event(Event::ConnectFailed { client, error: &error }),
+            Report::ConnectFailed { client, error } => on_event(EngineEvent::ConnectFailed { client, error: &error }),
             Report::Notes { notes, notice_bytes } => {
-                notes.iter().for_each(|note| on_event(Event::Note(note)));
+                notes.iter().for_each(|note| on_event(EngineEvent::Note(note)));
                 self.backlog.release(notice_bytes);
             }
             Report::Aborted { worker } => {
@@ -655,8 +655,8 @@ impl<'a> Coordinator<'a> {
                 }
             }
             Report::Fatal(why) => {
-                if self.outcome.ended == Ended::Complete {
-                    self.outcome.ended = Ended::Fatal(why);
+                if self.outcome.ended == RunEnd::Complete {
+                    self.outcome.ended = RunEnd::Fatal(why);
                 }
                 self.stop.cleanly();
             }
@@ -669,11 +669,11 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    fn closed(&mut self, interval: &Interval, on_event: &mut dyn FnMut(Event<'_>)) {
+    fn closed(&mut self, interval: &Interval, on_event: &mut dyn FnMut(EngineEvent<'_>)) {
         if let Some(start) = self.at_measure_start.filter(|_| interval.phase == Phase::Measure) {
             self.outcome.process = process_usage().since(start);
         }
-        on_event(Event::Interval(interval));
+        on_event(EngineEvent::Interval(interval));
     }
 }
 

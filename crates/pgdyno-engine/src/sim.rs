@@ -12,7 +12,7 @@ use pgdyno_wire::QueryMode;
 use pgdyno_workload::ShellOutcome;
 
 use crate::fleet::{Errand, Fleet, numbered};
-use crate::{Rules, Tick};
+use crate::{ClientRules, Tick};
 use server::Server;
 
 /// Time that a turn of a client takes that can go on at once.
@@ -20,7 +20,7 @@ const TURN_NS: u64 = 1_000;
 
 /// A scripted server's answer to one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SimAnswer {
     /// It succeeds after so many nanoseconds.
     Complete {
         /// Time that the server takes.
@@ -59,7 +59,7 @@ pub enum Answer {
 
 /// A request to a scripted server.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct SimRequest<'a> {
     /// The client that asks.
     pub client: usize,
     /// The time at which the server starts on it.
@@ -90,7 +90,7 @@ pub struct Simulation<'a> {
     fleet: Fleet,
     /// Each client's connection, and its number.
     servers: Vec<(Server, u64)>,
-    behave: Box<dyn FnMut(&Request<'_>) -> Answer + 'a>,
+    behave: Box<dyn FnMut(&SimRequest<'_>) -> SimAnswer + 'a>,
     connect: Box<dyn FnMut(usize) -> Option<u64> + 'a>,
     shell: Box<Shell<'a>>,
     reconnect_ns: Option<u64>,
@@ -119,7 +119,7 @@ impl<'a> Simulation<'a> {
     /// Returns a simulation of `fleet` with servers that answer by `behave`. Connections open at once, commands
     /// succeed at once, and lost connections stay lost.
     #[must_use]
-    pub fn new(fleet: Fleet, behave: impl FnMut(&Request<'_>) -> Answer + 'a) -> Self {
+    pub fn new(fleet: Fleet, behave: impl FnMut(&SimRequest<'_>) -> SimAnswer + 'a) -> Self {
         let servers = (0..fleet.lines()).map(|_| (Server::default(), 0)).collect();
         Self {
             fleet,
@@ -350,7 +350,7 @@ pub fn fleet(
     scripts: Vec<Box<dyn pgdyno_workload::ClientScript>>,
     statements: Vec<pgdyno_wire::Statement>,
     mode: QueryMode,
-    rules: Rules,
+    rules: ClientRules,
     pacer: crate::pacer::Pacer,
 ) -> Fleet {
     Fleet::new(0, scripts, mode, numbered(statements), 1, rules, pacer)

@@ -7,7 +7,7 @@ use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Ends, GroupWork, Pace, Rate, Rng, Stage};
 
 use crate::pacer::Pacer;
-use crate::{Rules, RunSpec};
+use crate::{ClientRules, RunSpec};
 
 /// A stage that can be run.
 pub(crate) struct StageSpec {
@@ -26,7 +26,7 @@ pub(crate) struct GroupSpec {
     pub(crate) clients: u32,
     pub(crate) mode: QueryMode,
     pub(crate) rate: Option<Rate>,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ClientRules,
     pub(crate) work: GroupWork,
 }
 
@@ -60,7 +60,7 @@ impl StageSpec {
                 clients: group.clients.number(spec.clients),
                 mode: group.mode.unwrap_or(spec.mode),
                 rate: group.pace.map_or(spec.rate, Pace::rate),
-                rules: Rules {
+                rules: ClientRules {
                     max_tries: group.max_tries.unwrap_or(spec.rules.max_tries),
                     latency_limit_ns: group.latency_limit_ns.or(spec.rules.latency_limit_ns),
                     transactions: group.transactions.or(spec.rules.transactions),

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use pgdyno_engine::client::State;
+use pgdyno_engine::client::ClientState;
 use pgdyno_engine::fleet::Fleet;
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
-use pgdyno_engine::{Arrivals, Observer, Rate, Rules, Tick, TxEnd, TxOutcome};
-use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities};
+use pgdyno_engine::sim::{SimAnswer, SimRequest, Simulation, fleet};
+use pgdyno_engine::{Arrivals, ClientRules, Observer, Rate, Tick, TxEnd, TxOutcome};
+use pgdyno_measure::{Interval, Phase, ThreadCounts, Totals, broken_identities};
 use pgdyno_wire::{ErrorClass, QueryMode, Statement, StmtId};
 use pgdyno_workload::{
-    Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, ShellOutcome, TxnId, Verdict,
+    Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, ShellOutcome, TxnId, Verdict,
 };
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ type Notices = Arc<Mutex<Vec<String>>>;
 struct Script {
     acts: Vec<Act>,
     next: usize,
-    on_failure: OnFailure,
+    on_failure: FailureAction,
     received: Notices,
 }
 
@@ -109,13 +109,13 @@ impl ClientScript for Script {
         matches!(self.acts.get(self.next - 1), Some(Act::Shell)).then_some(SELECT)
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> FailureAction {
         match failure {
             Failure::Server { message, .. } => self.note(format!("server {}: {}", message.severity, message.message)),
             Failure::Lost { .. } => self.note("lost".to_owned()),
             Failure::NotConnected => self.note("not connected".to_owned()),
             Failure::LeftOpen => self.note("left open".to_owned()),
-            Failure::Decided { .. } => return OnFailure::Count,
+            Failure::Decided { .. } => return FailureAction::Count,
         }
         self.on_failure
     }
@@ -132,9 +132,9 @@ impl Script {
 /// A fleet of clients, each with acts of its own.
 struct Play {
     acts: Vec<Vec<Act>>,
-    on_failure: OnFailure,
+    on_failure: FailureAction,
     mode: QueryMode,
-    rules: Rules,
+    rules: ClientRules,
     rate: Option<Rate>,
     statements: Vec<Statement>,
     received: Notices,
@@ -156,9 +156,9 @@ impl Play {
     fn of(acts: impl IntoIterator<Item = Vec<Act>>) -> Self {
         Self {
             acts: acts.into_iter().collect(),
-            on_failure: OnFailure::Count,
+            on_failure: FailureAction::Count,
             mode: QueryMode::Extended,
-            rules: Rules { give_up: false, ..Rules::default() },
+            rules: ClientRules { give_up: false, ..ClientRules::default() },
             rate: None,
             statements: statements(),
             received: Arc::default(),
@@ -171,7 +171,7 @@ impl Play {
         self
     }
 
-    fn simulation<'a>(&self, behave: impl FnMut(&Request<'_>) -> Answer + 'a) -> Simulation<'a> {
+    fn simulation<'a>(&self, behave: impl FnMut(&SimRequest<'_>) -> SimAnswer + 'a) -> Simulation<'a> {
         Simulation::new(self.fleet().observed_by(Some(Box::new(Log(Arc::clone(&self.ends))))), behave)
     }
 
@@ -185,7 +185,7 @@ impl Play {
         fleet(scripts, self.statements.clone(), self.mode, self.rules, pacer)
     }
 
-    fn run(&self, behave: impl FnMut(&Request<'_>) -> Answer) -> Outcome {
+    fn run(&self, behave: impl FnMut(&SimRequest<'_>) -> SimAnswer) -> Outcome {
         Outcome::of(self.simulation(behave), 1000)
     }
 
@@ -199,8 +199,8 @@ impl Play {
 }
 
 struct Outcome {
-    part: Part,
-    states: Vec<State>,
+    part: ThreadCounts,
+    states: Vec<ClientState>,
     notes: Vec<Note>,
     closed: u64,
     end: Tick,
@@ -242,12 +242,12 @@ fn send(stmt: StmtId) -> Act {
     Act::Send(vec![stmt])
 }
 
-fn complete(_: &Request<'_>) -> Answer {
-    Answer::Complete { service_ns: MS }
+fn complete(_: &SimRequest<'_>) -> SimAnswer {
+    SimAnswer::Complete { service_ns: MS }
 }
 
-fn fail(code: &'static str) -> Answer {
-    Answer::Fail { service_ns: MS, code }
+fn fail(code: &'static str) -> SimAnswer {
+    SimAnswer::Fail { service_ns: MS, code }
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn with_a_connection_each_transactions_begin_when_theirs_is_open() {
         let txn = &outcome.part.txns[0];
         assert_eq!((txn.committed, outcome.part.connected, outcome.closed), (40, 40, 40));
         assert_eq!(outcome.part.connecting_ns, 40 * 9 * MS);
-        assert_eq!(outcome.states, [State::Finished; 2]);
+        assert_eq!(outcome.states, [ClientState::Finished; 2]);
         let service = txn.service.percentiles().map(|p| (p.min, p.max));
         assert_eq!(service, Some((MS, 2 * MS)), "connecting is not in it");
         match &txn.response {
@@ -284,7 +284,7 @@ fn a_refused_connection_costs_its_client_and_no_other() {
         (client == 1 || asked <= 3).then_some(MS)
     });
     let outcome = Outcome::of(simulation, 1000);
-    assert_eq!(outcome.states, [State::Aborted, State::Finished]);
+    assert_eq!(outcome.states, [ClientState::Aborted, ClientState::Finished]);
     assert_eq!((outcome.part.txns[0].started, outcome.part.connected), (23, 23), "it had begun nothing");
     assert_eq!(play.received(), ["not connected"]);
 }
@@ -295,7 +295,7 @@ fn a_connection_that_comes_after_the_end_is_not_waited_for_and_begins_no_transac
     play.rules.connect_each = true;
     let simulation = play.simulation(complete).connecting(|client| Some(if client == 0 { 10 * S } else { MS }));
     let outcome = Outcome::of(simulation, 1);
-    assert_eq!((outcome.part.txns[0].started, outcome.states), (1, vec![State::Finished; 2]));
+    assert_eq!((outcome.part.txns[0].started, outcome.states), (1, vec![ClientState::Finished; 2]));
     assert!(outcome.end > Tick(30 * S), "the other one's transaction ends, long after the connection came");
     let alone = Play { acts: vec![vec![send(SELECT)]], ..play };
     let outcome = Outcome::of(alone.simulation(complete).connecting(|_| Some(10 * S)), 1);
@@ -313,9 +313,9 @@ fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
         let outcome = play.run(|request| match request.sql {
             "SELECT 1" => {
                 selects += 1;
-                if selects % 3 == 1 { fail("42P01") } else { Answer::Complete { service_ns: MS } }
+                if selects % 3 == 1 { fail("42P01") } else { SimAnswer::Complete { service_ns: MS } }
             }
-            _ => Answer::Complete { service_ns: MS },
+            _ => SimAnswer::Complete { service_ns: MS },
         });
         selects = 0;
         let received = play.received();
@@ -324,11 +324,11 @@ fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
         (txn.committed, txn.failures(), received.len(), outcome.part.stmts[1].failed, outcome.states[0])
     };
     // Every third SELECT fails, from the first one on: of ten, or of seven where a failure is a transaction's end.
-    assert_eq!(run(OnFailure::Ignore), (5, 0, 4, 4, State::Finished));
-    assert_eq!(run(OnFailure::Count), (2, 3, 3, 3, State::Finished));
-    assert_eq!(run(OnFailure::Abort), (0, 1, 1, 1, State::Aborted));
+    assert_eq!(run(FailureAction::Ignore), (5, 0, 4, 4, ClientState::Finished));
+    assert_eq!(run(FailureAction::Count), (2, 3, 3, 3, ClientState::Finished));
+    assert_eq!(run(FailureAction::Abort), (0, 1, 1, 1, ClientState::Aborted));
     // Tried again until both SELECTs succeed.
-    assert_eq!(run(OnFailure::Retry), (5, 0, 5, 5, State::Finished));
+    assert_eq!(run(FailureAction::Retry), (5, 0, 5, 5, ClientState::Finished));
 }
 
 #[test]
@@ -343,7 +343,11 @@ fn a_statement_that_must_find_a_row_and_finds_none_has_failed() {
             let mut requests = 0;
             let outcome = play.run(|_| {
                 requests += 1;
-                if requests % 2 == 0 { Answer::Empty { service_ns: MS } } else { Answer::Complete { service_ns: MS } }
+                if requests % 2 == 0 {
+                    SimAnswer::Empty { service_ns: MS }
+                } else {
+                    SimAnswer::Complete { service_ns: MS }
+                }
             });
             let txn = &outcome.part.txns[0];
             assert_eq!((txn.committed, outcome.failed(ErrorClass::Data)), (committed, 6 - committed), "{mode:?}");
@@ -358,7 +362,7 @@ fn a_statement_that_must_find_a_row_and_finds_none_has_failed() {
 fn a_script_that_cannot_go_on_gives_its_client_up() {
     let play = Play::of([vec![send(BEGIN), Act::Abort], vec![send(SELECT)]]).transactions(3);
     let outcome = play.run(complete);
-    assert_eq!(outcome.states, [State::Aborted, State::Finished]);
+    assert_eq!(outcome.states, [ClientState::Aborted, ClientState::Finished]);
     assert_eq!((outcome.failed(ErrorClass::Script), outcome.part.txns[0].committed, outcome.closed), (1, 3, 1));
     assert_eq!(outcome.notes, [Note::Error("cannot go on".to_owned())]);
     assert_eq!(play.ends().len(), 3, "who is given up has no end of its transaction");
@@ -366,7 +370,9 @@ fn a_script_that_cannot_go_on_gives_its_client_up() {
 
 #[test]
 fn a_transaction_left_open_counts_and_is_the_last_one_if_the_script_wants_it() {
-    for (on_failure, expected) in [(OnFailure::Abort, (1, State::Aborted)), (OnFailure::Count, (3, State::Finished))] {
+    for (on_failure, expected) in
+        [(FailureAction::Abort, (1, ClientState::Aborted)), (FailureAction::Count, (3, ClientState::Finished))]
+    {
         let mut play = Play::of([vec![send(BEGIN)]]).transactions(3);
         play.on_failure = on_failure;
         let outcome = play.run(complete);
@@ -399,7 +405,7 @@ fn what_comes_of_a_command_is_nothing_to_a_later_one() {
     let mut selects = 0;
     let simulation = play.simulation(|_| {
         selects += 1;
-        if selects == 1 { Answer::Disconnect } else { Answer::Complete { service_ns: 0 } }
+        if selects == 1 { SimAnswer::Disconnect } else { SimAnswer::Complete { service_ns: 0 } }
     });
     let mut commands = 0u64;
     let simulation = simulation.reconnecting(MS).running(|_, _| {
@@ -434,7 +440,11 @@ fn an_error_that_came_while_the_script_slept_is_an_error() {
         let mut selects = 0;
         let outcome = play.run(|request| {
             selects += u32::from(request.sql == "SELECT 1");
-            if request.sql == "SELECT 1" && selects % 2 == 1 { fail(code) } else { Answer::Complete { service_ns: MS } }
+            if request.sql == "SELECT 1" && selects % 2 == 1 {
+                fail(code)
+            } else {
+                SimAnswer::Complete { service_ns: MS }
+            }
         });
         let txn = &outcome.part.txns[0];
         if code == "40001" {
@@ -451,7 +461,7 @@ fn an_error_that_came_while_the_script_slept_is_an_error() {
 
 #[test]
 fn notices_are_passed_on() {
-    let outcome = Play::of([vec![send(SELECT)]]).transactions(2).run(|_| Answer::Notice { service_ns: MS });
+    let outcome = Play::of([vec![send(SELECT)]]).transactions(2).run(|_| SimAnswer::Notice { service_ns: MS });
     assert_eq!(outcome.part.txns[0].committed, 2);
     let words: Vec<_> = outcome.notes.iter().map(Note::text).collect();
     assert_eq!(words, ["NOTICE:  ready, ready"; 2]);
@@ -460,9 +470,9 @@ fn notices_are_passed_on() {
 #[test]
 fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
     for mode in MODES {
-        for answer in [Answer::CopyIn { service_ns: MS }, Answer::CopyOut { service_ns: MS }] {
+        for answer in [SimAnswer::CopyIn { service_ns: MS }, SimAnswer::CopyOut { service_ns: MS }] {
             for (on_failure, committed, failed) in
-                [(OnFailure::Count, 2, 3), (OnFailure::Ignore, 5, 0), (OnFailure::Abort, 0, 1)]
+                [(FailureAction::Count, 2, 3), (FailureAction::Ignore, 5, 0), (FailureAction::Abort, 0, 1)]
             {
                 let mut play = Play::of([vec![send(BEGIN), send(SELECT), send(END)]]).transactions(5);
                 (play.mode, play.on_failure) = (mode, on_failure);
@@ -474,7 +484,7 @@ fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
                     let is_select = if mode == QueryMode::Prepared { requests % 3 == 1 } else { is_select };
                     requests += u32::from(request.sql != "ROLLBACK");
                     let nth = if is_select { play.received().len() } else { usize::MAX };
-                    if is_select && nth < 3 { answer.clone() } else { Answer::Complete { service_ns: MS } }
+                    if is_select && nth < 3 { answer.clone() } else { SimAnswer::Complete { service_ns: MS } }
                 });
                 let case = format!("{mode:?} {answer:?} {on_failure:?}");
                 if mode != QueryMode::Prepared {
@@ -486,12 +496,12 @@ fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
                     let executed = outcome.part.stmts[1].latency.count();
                     assert_eq!(
                         executed,
-                        if on_failure == OnFailure::Abort { 0 } else { 2 },
+                        if on_failure == FailureAction::Abort { 0 } else { 2 },
                         "no COPY among them: {case}"
                     );
                 }
                 let reported = play.received();
-                let expected = if on_failure == OnFailure::Abort { 1 } else { 3 };
+                let expected = if on_failure == FailureAction::Abort { 1 } else { 3 };
                 assert_eq!(
                     reported,
                     vec!["server : COPY is not possible in a measured transaction"; expected],
@@ -511,7 +521,7 @@ fn without_statements_only_transactions_are_measured() {
     let mut n = 0;
     let outcome = play.run(|_| {
         n += 1;
-        if n == 2 { fail("22012") } else { Answer::Complete { service_ns: MS } }
+        if n == 2 { fail("22012") } else { SimAnswer::Complete { service_ns: MS } }
     });
     let txn = &outcome.part.txns[0];
     assert_eq!((outcome.part.stmts.len(), txn.committed, txn.failures()), (0, 9, 1));
@@ -521,25 +531,25 @@ fn without_statements_only_transactions_are_measured() {
 fn a_lost_connection_is_made_anew_or_not() {
     let lose_third = || {
         let mut n = 0;
-        move |_: &Request<'_>| {
+        move |_: &SimRequest<'_>| {
             n += 1;
-            if n == 3 { Answer::Disconnect } else { Answer::Complete { service_ns: MS } }
+            if n == 3 { SimAnswer::Disconnect } else { SimAnswer::Complete { service_ns: MS } }
         }
     };
     let play = Play::of([vec![send(SELECT)]]).transactions(10);
     let outcome = Outcome::of(play.simulation(lose_third()).reconnecting(200 * MS), 5);
     assert_eq!((outcome.part.lost, outcome.part.reconnected, outcome.part.outage_ns_max), (1, 1, 200 * MS));
     assert_eq!((outcome.part.txns[0].committed, outcome.failed(ErrorClass::Connection)), (9, 1));
-    assert_eq!(outcome.states, [State::Finished]);
+    assert_eq!(outcome.states, [ClientState::Finished]);
 
-    for (on_failure, is_lost) in [(OnFailure::Count, true), (OnFailure::Abort, false)] {
+    for (on_failure, is_lost) in [(FailureAction::Count, true), (FailureAction::Abort, false)] {
         let mut play = Play::of([vec![send(SELECT)]]).transactions(10);
         play.on_failure = on_failure;
         let outcome = play.run(lose_third());
         assert_eq!((outcome.part.lost, outcome.part.reconnected), (1, 0));
         assert_eq!((outcome.part.txns[0].committed, outcome.failed(ErrorClass::Connection)), (2, 1));
-        assert_eq!(matches!(outcome.states[0], State::Lost(_)), is_lost, "{:?}", outcome.states);
-        assert_eq!(outcome.states[0] == State::Aborted, !is_lost);
+        assert_eq!(matches!(outcome.states[0], ClientState::Lost(_)), is_lost, "{:?}", outcome.states);
+        assert_eq!(outcome.states[0] == ClientState::Aborted, !is_lost);
         assert_eq!(play.received(), ["lost"]);
     }
 }
@@ -603,23 +613,23 @@ proptest! {
         let mut play = Play::of(clients);
         play.mode = MODES[mode];
         play.rate = rated.then_some(Rate { per_s: 300.0, arrivals: Arrivals::Poisson });
-        play.rules = Rules {
+        play.rules = ClientRules {
             max_tries: 3,
             latency_limit_ns: limited.then_some(30 * MS),
             connect_each,
             give_up: false,
-            ..Rules::default()
+            ..ClientRules::default()
         };
-        play.on_failure = if aborts { OnFailure::Abort } else { OnFailure::Count };
+        play.on_failure = if aborts { FailureAction::Abort } else { FailureAction::Count };
         let mut rng = Rng::new(seed);
         let simulation = play.simulation(move |_| match rng.uniform(0, 300) {
-            0 => Answer::Disconnect,
+            0 => SimAnswer::Disconnect,
             1..=12 => fail("40001"),
             13 => fail("23505"),
-            14 => Answer::CopyIn { service_ns: MS },
-            15 => Answer::CopyOut { service_ns: MS },
-            16 => Answer::Notice { service_ns: MS },
-            ms => Answer::Complete { service_ns: ms as u64 * MS / 60 },
+            14 => SimAnswer::CopyIn { service_ns: MS },
+            15 => SimAnswer::CopyOut { service_ns: MS },
+            16 => SimAnswer::Notice { service_ns: MS },
+            ms => SimAnswer::Complete { service_ns: ms as u64 * MS / 60 },
         });
         let simulation = if reconnect { simulation.reconnecting(7 * MS) } else { simulation };
         let simulation = simulation.reads_of(cut).connecting(|_| Some(2 * MS));
@@ -638,7 +648,7 @@ proptest! {
         let count = |wanted: &dyn Fn(&TxEnd) -> bool| ends.iter().filter(|end| wanted(end)).count() as u64;
         prop_assert_eq!(count(&|end| end.outcome == TxOutcome::Completed), txn.completed());
         prop_assert_eq!(count(&|end| end.outcome == TxOutcome::Skipped), txn.skipped);
-        let given_up = outcome.states.iter().filter(|state| **state == State::Aborted).count() as u64;
+        let given_up = outcome.states.iter().filter(|state| **state == ClientState::Aborted).count() as u64;
         prop_assert_eq!(count(&|end| matches!(end.outcome, TxOutcome::Failed(_))) + given_up, txn.failures());
         prop_assert_eq!(txn.skipped + txn.started, ends.len() as u64 + given_up);
         let begun = ends.iter().filter(|end| end.outcome != TxOutcome::Skipped);
@@ -663,7 +673,7 @@ fn a_script_that_never_talks_ends_with_its_window_and_starves_nobody() {
     let mute = [vec![Act::Nap(0)], vec![Act::Nap(0), Act::Nap(0)], vec![]];
     let play = Play::of(mute.into_iter().chain([vec![send(SELECT)]]));
     let outcome = Outcome::of(play.simulation(complete), 1);
-    assert!(outcome.states.iter().all(|state| *state == State::Finished), "{:?}", outcome.states);
+    assert!(outcome.states.iter().all(|state| *state == ClientState::Finished), "{:?}", outcome.states);
     assert!(outcome.end < Tick(2 * S), "{:?}", outcome.end);
     let of_client = |client| play.ends().iter().filter(|end| end.client == client).count();
     assert!((900..=1000).contains(&of_client(3)), "{}", of_client(3));
@@ -676,7 +686,7 @@ fn arrivals_faster_than_they_can_be_drawn_are_skipped_by_the_number() {
         [(Arrivals::Uniform, None), (Arrivals::Poisson, None), (Arrivals::Poisson, Some(1 << 20))]
     {
         let rate = Rate { per_s: 1e9, arrivals };
-        let rules = Rules { latency_limit_ns: Some(MS), transactions, give_up: false, ..Rules::default() };
+        let rules = ClientRules { latency_limit_ns: Some(MS), transactions, give_up: false, ..ClientRules::default() };
         let play = Play { rules, rate: Some(rate), ..Play::of([vec![send(SELECT)], vec![send(SELECT)]]) };
         // No observer takes each transaction.
         let mut simulation = Simulation::new(play.fleet(), complete);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use pgdyno_engine::fleet::{Fleet, numbered};
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::sim::{Answer, Request, Simulation};
-use pgdyno_engine::{Arrivals, GroupNumbers, Rate, Rules, Tick};
-use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
+use pgdyno_engine::sim::{SimAnswer, SimRequest, Simulation};
+use pgdyno_engine::{Arrivals, ClientRules, GroupNumbers, Rate, Tick};
+use pgdyno_measure::{Interval, Phase, ThreadCounts, Totals, broken_identities, broken_schedule};
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, TxnId, Verdict};
 use proptest::prelude::*;
@@ -48,12 +48,12 @@ struct Group {
     rate: Option<Rate>,
     think_ns: u64,
     left: Option<u32>,
-    rules: Rules,
+    rules: ClientRules,
 }
 
 impl Group {
     fn of(clients: usize) -> Self {
-        Self { clients, mode: QueryMode::Prepared, rate: None, think_ns: 0, left: None, rules: Rules::default() }
+        Self { clients, mode: QueryMode::Prepared, rate: None, think_ns: 0, left: None, rules: ClientRules::default() }
     }
 
     fn with_rate(clients: usize, per_s: f64) -> Self {
@@ -84,7 +84,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn part(&self, group: usize) -> &Part {
+    fn part(&self, group: usize) -> &ThreadCounts {
         &self.totals[group].part
     }
 
@@ -101,7 +101,7 @@ fn run(
     groups: &[Group],
     shared: Option<usize>,
     seconds: u64,
-    mut behave: impl FnMut(&Request<'_>) -> Answer,
+    mut behave: impl FnMut(&SimRequest<'_>) -> SimAnswer,
 ) -> Outcome {
     let statements = numbered((0..groups.len()).map(|n| Statement::new(format!("SELECT {n}"), &[])).collect());
     let (mut fleet, mut first) = (None, 0);
@@ -149,8 +149,8 @@ fn run(
     Outcome { totals, requests, end }
 }
 
-fn steady(service_ns: u64) -> impl FnMut(&Request<'_>) -> Answer {
-    move |_| Answer::Complete { service_ns }
+fn steady(service_ns: u64) -> impl FnMut(&SimRequest<'_>) -> SimAnswer {
+    move |_| SimAnswer::Complete { service_ns }
 }
 
 #[test]
@@ -168,16 +168,17 @@ fn each_group_has_its_own_pace() {
 
 #[test]
 fn each_group_has_its_own_rules_and_query_mode() {
-    let tried = Group { rules: Rules { max_tries: 3, transactions: Some(10), ..Rules::default() }, ..Group::of(2) };
+    let tried =
+        Group { rules: ClientRules { max_tries: 3, transactions: Some(10), ..ClientRules::default() }, ..Group::of(2) };
     let simple = Group { mode: QueryMode::Simple, left: Some(10), ..Group::of(1) };
-    let strict = Rules { latency_limit_ns: Some(MS / 2), transactions: Some(10), ..Rules::default() };
+    let strict = ClientRules { latency_limit_ns: Some(MS / 2), transactions: Some(10), ..ClientRules::default() };
     let late = Group { rules: strict, ..Group::of(1) };
     let mut simple_sent = 0;
     let outcome = run(&[tried, simple, late], None, 100, |request| {
         simple_sent += u32::from(request.client == 2 && request.sql == "SELECT 1");
         match request.client {
-            0 | 1 => Answer::Fail { service_ns: MS, code: "40001" },
-            _ => Answer::Complete { service_ns: MS },
+            0 | 1 => SimAnswer::Fail { service_ns: MS, code: "40001" },
+            _ => SimAnswer::Complete { service_ns: MS },
         }
     });
     let [tried, simple, late] = [0, 1, 2].map(|group| outcome.part(group).txns[group].clone());
@@ -214,7 +215,8 @@ fn group() -> impl Strategy<Value = Group> {
     let rate = proptest::option::of(1u32..2_000).prop_map(|rate| rate.map(f64::from));
     (0usize..5, rate, 0u64..20 * MS, proptest::option::of(0u32..50), proptest::option::of(1u64..30)).prop_map(
         |(clients, per_s, think_ns, left, limit_ms)| {
-            let rules = Rules { latency_limit_ns: limit_ms.map(|ms| ms * MS), max_tries: 2, ..Rules::default() };
+            let rules =
+                ClientRules { latency_limit_ns: limit_ms.map(|ms| ms * MS), max_tries: 2, ..ClientRules::default() };
             // A group without clients has no schedule, as the run deals them.
             let per_s = per_s.filter(|_| clients > 0);
             let rate = per_s.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson });
@@ -235,9 +237,9 @@ proptest! {
     ) {
         let mut rng = Rng::new(seed);
         let outcome = run(&groups, None, 3, |_| match rng.uniform(0, 9) {
-            0 => Answer::Fail { service_ns, code: "40P01" },
-            1 => Answer::Fail { service_ns, code: "42P01" },
-            _ => Answer::Complete { service_ns },
+            0 => SimAnswer::Fail { service_ns, code: "40P01" },
+            1 => SimAnswer::Fail { service_ns, code: "42P01" },
+            _ => SimAnswer::Complete { service_ns },
         });
         prop_assert_eq!(outcome.broken(), Vec::<String>::new());
         let mut first = 0;

@@ -3,10 +3,10 @@
 #[path = "sockets/mixed.rs"]
 mod mixed;
 
-use pgdyno_engine::{Audience, Backend, Ended, RunSpec, Stop, run};
-use pgdyno_measure::{Part, Totals, broken_identities, broken_schedule};
+use pgdyno_engine::{Audience, Backend, RunEnd, RunSpec, Stop, run};
+use pgdyno_measure::{ThreadCounts, Totals, broken_identities, broken_schedule};
 use pgdyno_testing::postgres;
-use pgdyno_testing::server::Server;
+use pgdyno_testing::server::TestServer;
 use pgdyno_workload::Capabilities;
 
 /// The tables of `pgbench -i`, as small as they can be.
@@ -18,8 +18,8 @@ const TABLES: &str = "create table pgbench_branches (bid int primary key, bbalan
     insert into pgbench_tellers select tid, 1, 0 from generate_series(1, 10) tid;
     insert into pgbench_accounts select aid, 1, 0 from generate_series(1, 100000) aid";
 
-fn sum(phases: [&Totals; 3]) -> Part {
-    let mut sum = Part::default();
+fn sum(phases: [&Totals; 3]) -> ThreadCounts {
+    let mut sum = ThreadCounts::default();
     phases.iter().for_each(|totals| sum.merge(&totals.part));
     sum
 }
@@ -29,7 +29,7 @@ fn writers_run_beside_readers_then_each_query_once() {
     if !postgres::available("stages and groups") {
         return;
     }
-    let server = Server::start("fsync = off", "local all all trust");
+    let server = TestServer::start("fsync = off", "local all all trust");
     let mut admin = server.admin();
     admin.query_all(TABLES).unwrap();
     let workload = mixed::workload(pgdyno_workloads::registry::build("tpcb-like", []).unwrap());
@@ -43,7 +43,7 @@ fn writers_run_beside_readers_then_each_query_once() {
     let caps = Capabilities::default();
     let options = server.options();
     let outcome = run(&workload.drive, &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
-    assert_eq!((&outcome.ended, outcome.errors.len(), outcome.cancelled_in_flight), (&Ended::Complete, 0, 0));
+    assert_eq!((&outcome.ended, outcome.errors.len(), outcome.cancelled_in_flight), (&RunEnd::Complete, 0, 0));
     let [writers, readers] = [0, 1].map(|group| sum(outcome.groups[group].phases()));
     let last = &outcome.later_stages[0];
     let once = sum([&last.ramp, &last.measured, &last.drain]);

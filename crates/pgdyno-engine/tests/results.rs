@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use pgdyno_engine::fleet::{Fleet, numbered};
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::{Rules, Tick};
-use pgdyno_measure::{Digest, Part, Rows};
+use pgdyno_engine::{ClientRules, Tick};
+use pgdyno_measure::{Digest, StatementRows, ThreadCounts};
 use pgdyno_wire::{QueryMode, Statement, StmtId, frontend};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Results, TxnId, Verdict};
 
@@ -58,7 +58,7 @@ impl Connection {
         let (sender, said) = channel();
         let script = Box::new(Script { reads: false, said: sender });
         let statements = numbered(vec![Statement::new("SELECT x FROM t", &[])]);
-        let rules = Rules { results, ..Rules::default() };
+        let rules = ClientRules { results, ..ClientRules::default() };
         let mut fleet = Fleet::new(0, vec![script], mode, statements, 1, rules, Pacer::Closed);
         fleet.advance(0, Tick(0));
         Self { fleet, said, now: Tick(0) }
@@ -87,7 +87,7 @@ impl Connection {
         while self.fleet.run_one(self.now).is_some() {}
     }
 
-    fn part(&mut self) -> Part {
+    fn part(&mut self) -> ThreadCounts {
         self.fleet.recorder(0).take()
     }
 }
@@ -139,7 +139,7 @@ fn a_digest_is_of_all_executions() {
         // No row at all is a result, too.
         connection.answer(&[], false);
         let none = connection.part().stmts[0].rows.clone().unwrap();
-        assert_eq!(*none, Rows { digest: Some(Digest::default()), ..Rows::default() }, "{mode:?}");
+        assert_eq!(*none, StatementRows { digest: Some(Digest::default()), ..StatementRows::default() }, "{mode:?}");
     }
 }
 

@@ -1,11 +1,11 @@
 //! The whole engine but for its sockets, against scripted servers in virtual time.
 
-use pgdyno_engine::client::State;
+use pgdyno_engine::client::ClientState;
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
-use pgdyno_engine::{Arrivals, Rate, Rules, Tick};
-use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities};
-use pgdyno_wire::{ParamType, QueryMode, Statement, StmtId, Value};
+use pgdyno_engine::sim::{SimAnswer, SimRequest, Simulation, fleet};
+use pgdyno_engine::{Arrivals, ClientRules, Rate, Tick};
+use pgdyno_measure::{Interval, Phase, ThreadCounts, Totals, broken_identities};
+use pgdyno_wire::{ParamType, ParamValue, QueryMode, Statement, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, Since, TxnId, Verdict};
 use proptest::prelude::*;
 
@@ -62,13 +62,13 @@ impl ClientScript for Script {
         let last = Next::Finish(Verdict::Committed);
         match (self.shape, self.step) {
             (Shape::Single, _) | (Shape::Nap(_), 2) => {
-                batch.execute(SELECT, &[Value::Int4(1)]);
+                batch.execute(SELECT, &[ParamValue::Int4(1)]);
                 last
             }
             (Shape::Nap(ns), _) => Next::Sleep(ns),
             (Shape::Pipeline, _) => {
                 batch.execute(BEGIN, &[]);
-                batch.execute(SELECT, &[Value::Int4(1)]);
+                batch.execute(SELECT, &[ParamValue::Int4(1)]);
                 batch.execute(END, &[]);
                 last
             }
@@ -77,7 +77,7 @@ impl ClientScript for Script {
                 Next::Await
             }
             (Shape::Block, 2) => {
-                batch.execute(SELECT, &[Value::Int4(1)]);
+                batch.execute(SELECT, &[ParamValue::Int4(1)]);
                 Next::Await
             }
             (Shape::Block, _) => {
@@ -96,7 +96,7 @@ struct Sim {
     script: Script,
     clients: usize,
     mode: QueryMode,
-    rules: Rules,
+    rules: ClientRules,
     rate: Option<Rate>,
     read_bytes: usize,
 }
@@ -107,13 +107,13 @@ impl Sim {
             script: Script::new(shape),
             clients: 1,
             mode: QueryMode::Prepared,
-            rules: Rules::default(),
+            rules: ClientRules::default(),
             rate: None,
             read_bytes: usize::MAX,
         }
     }
 
-    fn run(self, seconds: u64, behave: impl FnMut(&Request<'_>) -> Answer) -> Outcome {
+    fn run(self, seconds: u64, behave: impl FnMut(&SimRequest<'_>) -> SimAnswer) -> Outcome {
         let pacer = Pacer::new(self.rate, 0, 1, Rng::new(1));
         let fleet = fleet(self.script.boxed(self.clients), statements(), self.mode, self.rules, pacer);
         let mut simulation = Simulation::new(fleet, behave).reads_of(self.read_bytes);
@@ -125,8 +125,8 @@ impl Sim {
 }
 
 struct Outcome {
-    part: Part,
-    states: Vec<State>,
+    part: ThreadCounts,
+    states: Vec<ClientState>,
     in_flight: u64,
     end: Tick,
 }
@@ -150,15 +150,15 @@ impl Outcome {
     }
 }
 
-fn steady(service_ns: u64) -> impl FnMut(&Request<'_>) -> Answer {
-    move |_| Answer::Complete { service_ns }
+fn steady(service_ns: u64) -> impl FnMut(&SimRequest<'_>) -> SimAnswer {
+    move |_| SimAnswer::Complete { service_ns }
 }
 
 /// All requests between 1 s and 2 s are answered at 2 s.
-fn stalling(service_ns: u64) -> impl FnMut(&Request<'_>) -> Answer {
+fn stalling(service_ns: u64) -> impl FnMut(&SimRequest<'_>) -> SimAnswer {
     move |request| {
         let stall = if (S..2 * S).contains(&request.at.0) { 2 * S - request.at.0 } else { 0 };
-        Answer::Complete { service_ns: service_ns + stall }
+        SimAnswer::Complete { service_ns: service_ns + stall }
     }
 }
 
@@ -170,7 +170,7 @@ fn a_closed_loop_does_as_much_as_latency_and_clients_allow() {
     let p = txn.service.percentiles().unwrap();
     assert_eq!((p.min, p.p50, p.max), (MS, MS, MS), "{p:?}");
     assert_eq!(outcome.broken(), Vec::<String>::new());
-    assert!(outcome.states.iter().all(|s| *s == State::Finished));
+    assert!(outcome.states.iter().all(|s| *s == ClientState::Finished));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_run_ends_when_the_scripts_of_all_clients_are_done() {
     let script = Script { left: Some(22), ..Script::new(Shape::Block) };
     let outcome = Sim { script: script.clone(), clients: 3, ..Sim::new(Shape::Block) }.run(3_600, steady(MS));
     assert_eq!((outcome.part.txns[0].committed, outcome.end), (66, Tick(66 * MS)));
-    assert_eq!(outcome.states, [State::Finished; 3]);
+    assert_eq!(outcome.states, [ClientState::Finished; 3]);
     assert_eq!(outcome.broken(), Vec::<String>::new());
     // With a rate the schedule ends with the last of them: no arrival after it waits for anybody.
     let rate = Some(Rate { per_s: 10.0, arrivals: Arrivals::Uniform });
@@ -203,7 +203,7 @@ fn every_shape_and_mode_commits_the_same_number() {
 #[test]
 fn arrivals_later_than_the_limit_are_skipped() {
     let rate = Some(Rate { per_s: 500.0, arrivals: Arrivals::Uniform });
-    let rules = Rules { latency_limit_ns: Some(100 * MS), ..Rules::default() };
+    let rules = ClientRules { latency_limit_ns: Some(100 * MS), ..ClientRules::default() };
     let outcome = Sim { rate, rules, ..Sim::new(Shape::Single) }.run(10, stalling(MS));
     let txn = &outcome.part.txns[0];
     assert!((440..=460).contains(&txn.skipped), "{}", txn.skipped);
@@ -215,14 +215,14 @@ fn arrivals_later_than_the_limit_are_skipped() {
 fn serialization_failures_are_tried_again_after_a_rollback() {
     let mut rollbacks = 0;
     let mut selects = 0;
-    let rules = Rules { max_tries: 3, transactions: Some(100), ..Rules::default() };
+    let rules = ClientRules { max_tries: 3, transactions: Some(100), ..ClientRules::default() };
     let outcome = Sim { rules, mode: QueryMode::Extended, ..Sim::new(Shape::Block) }.run(1000, |request| {
         rollbacks += u32::from(request.sql == "ROLLBACK");
         selects += u32::from(request.sql.starts_with("SELECT"));
         if request.sql.starts_with("SELECT") && selects % 2 == 1 {
-            Answer::Fail { service_ns: MS, code: "40001" }
+            SimAnswer::Fail { service_ns: MS, code: "40001" }
         } else {
-            Answer::Complete { service_ns: MS }
+            SimAnswer::Complete { service_ns: MS }
         }
     });
     let txn = &outcome.part.txns[0];
@@ -235,24 +235,24 @@ fn serialization_failures_are_tried_again_after_a_rollback() {
 
 #[test]
 fn tries_end_at_the_limit_and_the_failure_is_counted() {
-    let rules = Rules { max_tries: 4, transactions: Some(5), ..Rules::default() };
+    let rules = ClientRules { max_tries: 4, transactions: Some(5), ..ClientRules::default() };
     let outcome =
-        Sim { rules, ..Sim::new(Shape::Single) }.run(1000, |_| Answer::Fail { service_ns: MS, code: "40P01" });
+        Sim { rules, ..Sim::new(Shape::Single) }.run(1000, |_| SimAnswer::Fail { service_ns: MS, code: "40P01" });
     let txn = &outcome.part.txns[0];
     assert_eq!((txn.committed, txn.failed[1], txn.retried, txn.retries), (0, 5, 5, 15));
-    assert_eq!(outcome.states, [State::Finished], "deadlocks are no reason to give up a client");
+    assert_eq!(outcome.states, [ClientState::Finished], "deadlocks are no reason to give up a client");
 }
 
 #[test]
 fn a_client_whose_every_transaction_fails_is_given_up() {
     let outcome = Sim { clients: 2, ..Sim::new(Shape::Single) }.run(1000, |request| {
         if request.client == 0 {
-            Answer::Fail { service_ns: MS, code: "42P01" }
+            SimAnswer::Fail { service_ns: MS, code: "42P01" }
         } else {
-            Answer::Complete { service_ns: S }
+            SimAnswer::Complete { service_ns: S }
         }
     });
-    assert_eq!(outcome.states, [State::Aborted, State::Finished]);
+    assert_eq!(outcome.states, [ClientState::Aborted, ClientState::Finished]);
     assert_eq!(outcome.part.txns[0].failures(), 10);
     assert_eq!(outcome.part.txns[0].committed, 1000);
     assert_eq!(outcome.broken(), Vec::<String>::new());
@@ -262,12 +262,12 @@ fn a_client_whose_every_transaction_fails_is_given_up() {
 fn a_lost_connection_is_a_failed_transaction_and_a_lost_client() {
     let outcome = Sim { clients: 3, ..Sim::new(Shape::Block) }.run(10, |request| {
         if request.client == 1 && request.at.0 > 5 * S {
-            Answer::Disconnect
+            SimAnswer::Disconnect
         } else {
-            Answer::Complete { service_ns: MS }
+            SimAnswer::Complete { service_ns: MS }
         }
     });
-    assert!(matches!(outcome.states[1], State::Lost(_)), "{:?}", outcome.states);
+    assert!(matches!(outcome.states[1], ClientState::Lost(_)), "{:?}", outcome.states);
     assert_eq!((outcome.part.lost, outcome.part.txns[0].failed[5]), (1, 1));
     assert_eq!(outcome.in_flight, 0);
     assert_eq!(outcome.broken(), Vec::<String>::new());
@@ -289,7 +289,7 @@ fn think_time_is_no_latency_and_a_nap_within_the_transaction_is() {
 
 #[test]
 fn a_number_of_transactions_ends_the_run_by_itself() {
-    let rules = Rules { transactions: Some(7), ..Rules::default() };
+    let rules = ClientRules { transactions: Some(7), ..ClientRules::default() };
     let outcome = Sim { clients: 3, rules, ..Sim::new(Shape::Pipeline) }.run(1_000_000, steady(MS));
     assert_eq!(outcome.part.txns[0].committed, 21);
     assert!(outcome.end < Tick(S), "{:?}", outcome.end);
@@ -312,13 +312,13 @@ proptest! {
             let shape = [Shape::Single, Shape::Block, Shape::Pipeline][shape];
             let mode = [QueryMode::Simple, QueryMode::Extended, QueryMode::Prepared][mode];
             let rate = rated.then_some(Rate { per_s: 300.0, arrivals: Arrivals::Poisson });
-            let rules = Rules { max_tries: 2, ..Rules::default() };
+            let rules = ClientRules { max_tries: 2, ..ClientRules::default() };
             let mut rng = Rng::new(seed);
             Sim { clients, mode, rate, rules, read_bytes, ..Sim::new(shape) }.run(2, move |_| match rng.uniform(0, 200) {
-                0 => Answer::Disconnect,
-                1..=9 => Answer::Fail { service_ns: 2 * MS, code: "40001" },
-                10..=12 => Answer::Fail { service_ns: 2 * MS, code: "23505" },
-                ms => Answer::Complete { service_ns: ms as u64 * MS / 40 },
+                0 => SimAnswer::Disconnect,
+                1..=9 => SimAnswer::Fail { service_ns: 2 * MS, code: "40001" },
+                10..=12 => SimAnswer::Fail { service_ns: 2 * MS, code: "23505" },
+                ms => SimAnswer::Complete { service_ns: ms as u64 * MS / 40 },
             })
         };
         let (whole, again, cut) = (run(usize::MAX), run(usize::MAX), run(cut));
@@ -339,7 +339,7 @@ fn fifty_thousand_clients_lose_nothing_and_each_gets_its_turn() {
     let mut done = vec![0u64; CLIENTS];
     let outcome = Sim { clients: CLIENTS, ..Sim::new(Shape::Single) }.run(SECONDS, |request| {
         done[request.client] += 1;
-        Answer::Complete { service_ns: service_ns(request.client) }
+        SimAnswer::Complete { service_ns: service_ns(request.client) }
     });
     // A client that begins at once when it is answered does so many in that time; what hung at the end is waited for.
     let owed: Vec<u64> = (0..CLIENTS).map(|client| (SECONDS * S).div_ceil(service_ns(client))).collect();
@@ -349,7 +349,7 @@ fn fifty_thousand_clients_lose_nothing_and_each_gets_its_turn() {
     assert_eq!(txn.committed, owed.iter().sum::<u64>());
     assert_eq!((outcome.in_flight, txn.failures()), (0, 0));
     assert_eq!(outcome.broken(), Vec::<String>::new());
-    assert!(outcome.states.iter().all(|s| *s == State::Finished));
+    assert!(outcome.states.iter().all(|s| *s == ClientState::Finished));
     let p = txn.service.percentiles().unwrap();
     let close = |found: u64, wanted: u64| found.abs_diff(wanted) < wanted / 100;
     assert!(close(p.min, S / 2) && close(p.max, S), "{p:?}");

@@ -1,12 +1,14 @@
 //! Clients that think between their transactions and share connections, in virtual time.
 
-use pgdyno_engine::client::State;
+use pgdyno_engine::client::ClientState;
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
-use pgdyno_engine::{Rules, Tick};
-use pgdyno_measure::{Part, Totals};
+use pgdyno_engine::sim::{SimAnswer, SimRequest, Simulation, fleet};
+use pgdyno_engine::{ClientRules, Tick};
+use pgdyno_measure::{ThreadCounts, Totals};
 use pgdyno_wire::{QueryMode, Statement, StmtId};
-use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Since, TxnId, Verdict};
+use pgdyno_workload::{
+    Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, Since, TxnId, Verdict,
+};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -59,11 +61,11 @@ impl ClientScript for Thinker {
         counts[usize::from(verdict == Verdict::RolledBack)] += 3;
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> FailureAction {
         match failure {
-            Failure::Server { .. } if self.aborts => OnFailure::Abort,
-            Failure::Server { .. } if self.wants_errors => OnFailure::Finish(Verdict::RolledBack),
-            _ => OnFailure::Count,
+            Failure::Server { .. } if self.aborts => FailureAction::Abort,
+            Failure::Server { .. } if self.wants_errors => FailureAction::Finish(Verdict::RolledBack),
+            _ => FailureAction::Count,
         }
     }
 }
@@ -73,8 +75,8 @@ fn statements() -> Vec<Statement> {
 }
 
 struct Outcome {
-    part: Part,
-    states: Vec<State>,
+    part: ThreadCounts,
+    states: Vec<ClientState>,
     in_flight: u64,
     errors: usize,
     lost: usize,
@@ -87,11 +89,11 @@ fn run(
     connections: usize,
     seconds: u64,
     reconnect_ns: Option<u64>,
-    behave: impl FnMut(&Request<'_>) -> Answer,
+    behave: impl FnMut(&SimRequest<'_>) -> SimAnswer,
 ) -> Outcome {
     let scripts = (0..terminals).map(|_| Box::new(script) as Box<dyn ClientScript>).collect();
     let pacer = Pacer::new(None, 0, 1, Rng::new(1));
-    let mut fleet = fleet(scripts, statements(), QueryMode::Prepared, Rules::default(), pacer).tallying(2);
+    let mut fleet = fleet(scripts, statements(), QueryMode::Prepared, ClientRules::default(), pacer).tallying(2);
     if connections > 0 {
         fleet = fleet.sharing(connections);
     }
@@ -110,8 +112,8 @@ fn run(
     }
 }
 
-fn in_ms(service: u64) -> impl FnMut(&Request<'_>) -> Answer {
-    move |_| Answer::Complete { service_ns: service * MS }
+fn in_ms(service: u64) -> impl FnMut(&SimRequest<'_>) -> SimAnswer {
+    move |_| SimAnswer::Complete { service_ns: service * MS }
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn ten_thousand_terminals_think_over_a_few_connections() {
     // All are due at 10 s for the first time; from then on they keep apart, and none waits.
     assert_eq!(txn.committed, 50_000);
     assert_eq!((outcome.in_flight, outcome.lost), (0, 0));
-    assert!(outcome.states.iter().all(|state| *state == State::Finished));
+    assert!(outcome.states.iter().all(|state| *state == ClientState::Finished));
     assert_eq!(txn.started, txn.committed);
     assert_eq!(outcome.part.tallies, [3 * txn.committed, 0]);
 }
@@ -146,24 +148,24 @@ fn the_wait_for_a_connection_is_part_of_the_response_time() {
 #[test]
 fn a_lost_connection_costs_one_transaction_and_the_others_go_on() {
     let mut asked = 0;
-    let behave = |_: &Request<'_>| {
+    let behave = |_: &SimRequest<'_>| {
         asked += 1;
-        if asked == 50 { Answer::Disconnect } else { Answer::Complete { service_ns: MS } }
+        if asked == 50 { SimAnswer::Disconnect } else { SimAnswer::Complete { service_ns: MS } }
     };
     let outcome = run(Thinker::new(S), 20, 2, 10, None, behave);
     let txn = &outcome.part.txns[0];
     assert_eq!((txn.failures(), outcome.lost, outcome.part.lost), (1, 1, 1));
     assert_eq!(txn.started, txn.committed + 1);
-    assert!(txn.committed >= 170 && outcome.states.iter().all(|state| *state == State::Finished));
+    assert!(txn.committed >= 170 && outcome.states.iter().all(|state| *state == ClientState::Finished));
 }
 
 #[test]
 fn when_the_last_shared_connection_is_lost_the_run_ends_unless_it_comes_back() {
     let once = || {
         let mut asked = 0;
-        move |_: &Request<'_>| {
+        move |_: &SimRequest<'_>| {
             asked += 1;
-            if asked == 5 { Answer::Disconnect } else { Answer::Complete { service_ns: MS } }
+            if asked == 5 { SimAnswer::Disconnect } else { SimAnswer::Complete { service_ns: MS } }
         }
     };
     let gone = run(Thinker::new(S), 20, 1, 10, None, once());
@@ -177,12 +179,12 @@ fn when_the_last_shared_connection_is_lost_the_run_ends_unless_it_comes_back() {
 fn a_transaction_block_keeps_its_connection_to_the_end() {
     // Prepared statements have a text only once; each line must see BEGIN, SELECT and END in turn from the first on.
     let mut seen = [const { Vec::new() }; 3];
-    let behave = |request: &Request<'_>| {
+    let behave = |request: &SimRequest<'_>| {
         let line: &mut Vec<String> = &mut seen[request.client];
         if !request.sql.is_empty() {
             line.push(request.sql.to_owned());
         }
-        Answer::Complete { service_ns: MS }
+        SimAnswer::Complete { service_ns: MS }
     };
     let outcome = run(Thinker { block: true, ..Thinker::new(S) }, 10, 3, 20, None, behave);
     assert!(outcome.part.txns[0].committed > 150);
@@ -195,13 +197,13 @@ fn a_transaction_block_keeps_its_connection_to_the_end() {
 fn a_connection_that_a_client_leaves_in_the_middle_of_a_block_comes_back() {
     let once = || {
         let mut asked = 0;
-        move |_: &Request<'_>| {
+        move |_: &SimRequest<'_>| {
             asked += 1;
             // BEGIN is the first statement.
             if asked == 2 {
-                Answer::Fail { service_ns: MS, code: "42P01" }
+                SimAnswer::Fail { service_ns: MS, code: "42P01" }
             } else {
-                Answer::Complete { service_ns: MS }
+                SimAnswer::Complete { service_ns: MS }
             }
         }
     };
@@ -210,7 +212,7 @@ fn a_connection_that_a_client_leaves_in_the_middle_of_a_block_comes_back() {
     assert_eq!(gone.part.txns[0].committed, 0);
     let back = run(script, 20, 1, 10, Some(2 * S), once());
     assert_eq!((back.lost, back.part.reconnected, back.part.outage_ns_max), (0, 1, 2 * S));
-    assert_eq!(back.states.iter().filter(|state| **state == State::Aborted).count(), 1);
+    assert_eq!(back.states.iter().filter(|state| **state == ClientState::Aborted).count(), 1);
     assert!(back.part.txns[0].committed > 100, "{}", back.part.txns[0].committed);
 }
 
@@ -219,7 +221,7 @@ fn a_connection_that_a_client_leaves_in_the_middle_of_a_block_comes_back() {
 fn a_client_that_is_done_gives_its_connection_back_or_has_it_closed() {
     let done = |left_open, connections| {
         let script = Thinker { block: true, left_open, ..Thinker::new(S) };
-        let rules = Rules { transactions: Some(2), ..Rules::default() };
+        let rules = ClientRules { transactions: Some(2), ..ClientRules::default() };
         let scripts = (0..3).map(|_| Box::new(script) as Box<dyn ClientScript>).collect();
         let pacer = Pacer::new(None, 0, 1, Rng::new(1));
         let fleet = fleet(scripts, statements(), QueryMode::Prepared, rules, pacer).tallying(2).sharing(connections);
@@ -250,7 +252,7 @@ fn a_deferred_transaction_does_not_hold_its_terminal_up() {
 
 #[test]
 fn an_error_that_the_workload_wants_is_a_rollback() {
-    let fail = |_: &Request<'_>| Answer::Fail { service_ns: MS, code: "PD001" };
+    let fail = |_: &SimRequest<'_>| SimAnswer::Fail { service_ns: MS, code: "PD001" };
     for connections in [0, 2] {
         let script = Thinker { wants_errors: true, ..Thinker::new(S) };
         let outcome = run(script, 4, connections, 10, None, fail);
@@ -259,8 +261,8 @@ fn an_error_that_the_workload_wants_is_a_rollback() {
         assert_eq!(outcome.part.tallies, [0, 3 * txn.rolled_back]);
         // Within a transaction block the server is asked to roll back.
         let block = run(Thinker { block: true, ..script }, 4, connections, 10, None, |request| match request.sql {
-            "SELECT 1" => Answer::Fail { service_ns: MS, code: "PD001" },
-            _ => Answer::Complete { service_ns: MS },
+            "SELECT 1" => SimAnswer::Fail { service_ns: MS, code: "PD001" },
+            _ => SimAnswer::Complete { service_ns: MS },
         });
         assert!(block.part.txns[0].rolled_back > 0, "{connections}");
         // The ROLLBACK is none of the script's statements.

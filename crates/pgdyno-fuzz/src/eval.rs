@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use pgdyno_script::{CommandKind, Names, Slot, Source, Value, Variables, parse};
+use pgdyno_script::{CommandKind, ScriptText, Slot, Value, VariableNames, Variables, parse};
 use pgdyno_workload::Rng;
 
 pub(crate) fn run(expression: &[u8]) {
-    let mut names = Names::new();
+    let mut names = VariableNames::new();
     let text = [b"\\set x ", expression].concat();
-    let Ok(script) = parse(&Source { name: "-", text: &text }, &mut names) else { return };
+    let Ok(script) = parse(&ScriptText { name: "-", text: &text }, &mut names) else { return };
     let evaluate = || {
         let mut variables = Variables::new(&Arc::new(names.clone()));
         for n in 0..u32::try_from(names.len()).unwrap_or(0) {

@@ -7,7 +7,7 @@ use std::path::Path;
 use pgdyno_report::html::{self, Link};
 use pgdyno_results::Timeline;
 use pgdyno_serve::fuzzing::Served;
-use pgdyno_serve::{NoComparison, Pages, Run};
+use pgdyno_serve::{NoComparison, Pages, ServedRun};
 
 const PORT: u16 = 8432;
 const RECORD: &str = include_str!("../../../fixtures/runs/v1/run.json");
@@ -18,14 +18,14 @@ const SECRET: &str = "nobody-may-read-this";
 struct Reports;
 
 impl Pages for Reports {
-    fn report(&self, _: &Path, run: Run, _: &[Link]) -> Result<Vec<u8>, String> {
+    fn report(&self, _: &Path, run: ServedRun, _: &[Link]) -> Result<Vec<u8>, String> {
         let mut page = Vec::new();
         let timeline = Timeline::of_record(&run.record);
         html::write(&[html::ReportRun::new(run.record, timeline)], &mut page).map_err(|e| e.to_string())?;
         Ok(page)
     }
 
-    fn compare(&self, _: &Path, _: Vec<Run>, _: Vec<Run>) -> Result<Vec<u8>, NoComparison> {
+    fn compare(&self, _: &Path, _: Vec<ServedRun>, _: Vec<ServedRun>) -> Result<Vec<u8>, NoComparison> {
         Err(NoComparison::Unfit("not here".to_owned()))
     }
 }

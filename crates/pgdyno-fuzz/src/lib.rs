@@ -28,7 +28,7 @@ pub use seeds::{Seed, seeds};
 
 /// A reader and its properties.
 #[derive(Clone, Copy, Debug)]
-pub struct Target {
+pub struct FuzzTarget {
     /// Name of the target.
     pub name: &'static str,
     /// Panics when a property does not hold.
@@ -43,32 +43,32 @@ pub struct Target {
 const MEMORY_BASE: usize = 4 << 20;
 
 /// All targets.
-pub const TARGETS: &[Target] = &[
-    Target { name: "auth", run: auth::run, seeds: &["fuzz/seeds/auth"], memory_per_byte: 100 },
-    Target { name: "conninfo", run: conninfo::run, seeds: &["fuzz/seeds/conninfo"], memory_per_byte: 1000 },
-    Target { name: "eval", run: eval::run, seeds: &["fuzz/seeds/eval"], memory_per_byte: 1000 },
-    Target { name: "hlog", run: hlog::run, seeds: &["fuzz/seeds/hlog"], memory_per_byte: 4000 },
-    Target { name: "http", run: http::run, seeds: &["fuzz/seeds/http"], memory_per_byte: 1000 },
-    Target { name: "meeting", run: meeting::run, seeds: &["fuzz/seeds/meeting"], memory_per_byte: 4000 },
-    Target { name: "null", run: null::run, seeds: &["fuzz/seeds/null"], memory_per_byte: 1000 },
-    Target { name: "parse", run: parse::run, seeds: &["fuzz/seeds/parse", "workloads"], memory_per_byte: 1000 },
-    Target { name: "proc", run: proc::run, seeds: &["fuzz/seeds/proc"], memory_per_byte: 1000 },
-    Target { name: "record", run: record::run, seeds: &["fuzz/seeds/record", "fixtures"], memory_per_byte: 1000 },
-    Target { name: "rows", run: rows::run, seeds: &["fuzz/seeds/rows"], memory_per_byte: 1000 },
-    Target { name: "session", run: session::run, seeds: &["fuzz/seeds/session"], memory_per_byte: 1000 },
-    Target { name: "tables", run: tables::run, seeds: &["fuzz/seeds/tables"], memory_per_byte: 1000 },
-    Target { name: "text", run: text::run, seeds: &["fuzz/seeds/text"], memory_per_byte: 1000 },
-    Target {
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "auth", run: auth::run, seeds: &["fuzz/seeds/auth"], memory_per_byte: 100 },
+    FuzzTarget { name: "conninfo", run: conninfo::run, seeds: &["fuzz/seeds/conninfo"], memory_per_byte: 1000 },
+    FuzzTarget { name: "eval", run: eval::run, seeds: &["fuzz/seeds/eval"], memory_per_byte: 1000 },
+    FuzzTarget { name: "hlog", run: hlog::run, seeds: &["fuzz/seeds/hlog"], memory_per_byte: 4000 },
+    FuzzTarget { name: "http", run: http::run, seeds: &["fuzz/seeds/http"], memory_per_byte: 1000 },
+    FuzzTarget { name: "meeting", run: meeting::run, seeds: &["fuzz/seeds/meeting"], memory_per_byte: 4000 },
+    FuzzTarget { name: "null", run: null::run, seeds: &["fuzz/seeds/null"], memory_per_byte: 1000 },
+    FuzzTarget { name: "parse", run: parse::run, seeds: &["fuzz/seeds/parse", "workloads"], memory_per_byte: 1000 },
+    FuzzTarget { name: "proc", run: proc::run, seeds: &["fuzz/seeds/proc"], memory_per_byte: 1000 },
+    FuzzTarget { name: "record", run: record::run, seeds: &["fuzz/seeds/record", "fixtures"], memory_per_byte: 1000 },
+    FuzzTarget { name: "rows", run: rows::run, seeds: &["fuzz/seeds/rows"], memory_per_byte: 1000 },
+    FuzzTarget { name: "session", run: session::run, seeds: &["fuzz/seeds/session"], memory_per_byte: 1000 },
+    FuzzTarget { name: "tables", run: tables::run, seeds: &["fuzz/seeds/tables"], memory_per_byte: 1000 },
+    FuzzTarget { name: "text", run: text::run, seeds: &["fuzz/seeds/text"], memory_per_byte: 1000 },
+    FuzzTarget {
         name: "toml",
         run: toml::run,
         seeds: &["fuzz/seeds/toml", "recipes", "examples"],
         memory_per_byte: 30_000,
     },
-    Target { name: "workload", run: workload::run, seeds: &["fuzz/seeds/workload"], memory_per_byte: 1000 },
-    Target { name: "x509", run: x509::run, seeds: &["fuzz/seeds/x509"], memory_per_byte: 100 },
+    FuzzTarget { name: "workload", run: workload::run, seeds: &["fuzz/seeds/workload"], memory_per_byte: 1000 },
+    FuzzTarget { name: "x509", run: x509::run, seeds: &["fuzz/seeds/x509"], memory_per_byte: 100 },
 ];
 
-impl Target {
+impl FuzzTarget {
     /// Returns the target of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {

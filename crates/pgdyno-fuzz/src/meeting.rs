@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use pgdyno_measure::{IntervalPart, Shape};
+use pgdyno_measure::{IntervalPart, ListBounds};
 use pgdyno_meet::postgres::rows;
-use pgdyno_meet::{Action, Agent, AgentId, Coordinator, News, RunId, Tick};
+use pgdyno_meet::{Action, Agent, AgentId, Coordinator, LocalTime, MeetingEvent, RunId};
 
 /// Time between two rows.
 const STEP_NS: u64 = 100_000_000;
@@ -16,9 +16,9 @@ const PATIENCE_NS: u64 = 200_000_000_000;
 pub(crate) fn run(input: &[u8]) {
     interval(input);
     let text = String::from_utf8_lossy(input);
-    let mut coordinator = Coordinator::new(RunId(1), 1, Tick(PATIENCE_NS / 4));
+    let mut coordinator = Coordinator::new(RunId(1), 1, LocalTime(PATIENCE_NS / 4));
     let (mut agent, mut task, mut working) = (Agent::new(AgentId(7)), None, None);
-    let mut now = Tick(1);
+    let mut now = LocalTime(1);
     for line in text.lines() {
         now = now.after(STEP_NS);
         let mut columns = line.split('\t');
@@ -62,15 +62,15 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 /// Does what a coordinator's program does: one job with the agents that it has.
-fn coordinate(coordinator: &mut Coordinator, now: Tick) {
+fn coordinate(coordinator: &mut Coordinator, now: LocalTime) {
     while let Some(news) = coordinator.news() {
         match news {
-            News::Gathered(members) => {
+            MeetingEvent::Gathered(members) => {
                 let tasks: Vec<Arc<[u8]>> = members.iter().map(|_| Arc::from([1])).collect();
                 coordinator.begin(now, &tasks, true, false);
             }
-            News::Ended(_) | News::TooFew(_) => coordinator.release(),
-            News::Ready | News::Batch { .. } | News::Lost { .. } => {}
+            MeetingEvent::Ended(_) | MeetingEvent::TooFew(_) => coordinator.release(),
+            MeetingEvent::Ready | MeetingEvent::Batch { .. } | MeetingEvent::Lost { .. } => {}
         }
     }
     assert!(coordinator.orders().len() <= coordinator.steps().count());
@@ -97,7 +97,7 @@ fn serve(agent: &mut Agent, working: &mut Option<u32>) {
 
 /// Reads a batch's interval.
 fn interval(input: &[u8]) {
-    let shape = Shape { groups: 1, txns: 1, stmts: 1, tallies: 1, threads: 1, clients: 1 };
+    let shape = ListBounds { groups: 1, txns: 1, stmts: 1, tallies: 1, threads: 1, clients: 1 };
     if let Ok(part) = IntervalPart::from_bytes(input, &shape) {
         assert_eq!(IntervalPart::from_bytes(&part.to_bytes(), &shape).as_ref(), Ok(&part));
     }

@@ -1,7 +1,9 @@
 //! Any bytes as a client's messages, answered by the null server; and our own statements, answered and read back.
 
 use pgdyno_null::fuzzing::Answering;
-use pgdyno_wire::{Capture, Event, ParamType, QueryMode, Received, Session, Statement, StmtId, Value, Wire, frontend};
+use pgdyno_wire::{
+    Capture, Event, ParamType, ParamValue, QueryMode, Received, Session, Statement, StmtId, Wire, frontend,
+};
 
 pub(crate) fn run(input: &[u8]) {
     let whole = answers([input]);
@@ -39,7 +41,7 @@ fn ours(input: &[u8]) {
         let number = i64::from_le_bytes([text[0], 0, 0x80, 0, 0, 0, 0xff, text[text.len() - 1]]);
         // A text in PostgreSQL contains no zero byte.
         let text = String::from_utf8_lossy(text).replace('\0', "");
-        let values = [Value::Int4(number as i32), Value::Text(&text), Value::Int8(number)];
+        let values = [ParamValue::Int4(number as i32), ParamValue::Text(&text), ParamValue::Int8(number)];
         session.execute(StmtId(0), &statement, &values, capture, &mut sent);
         session.sync(&mut sent);
         assert!(answering.answer(&sent, &mut answered), "what we send goes on");

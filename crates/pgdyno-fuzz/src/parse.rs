@@ -1,9 +1,9 @@
 //! Any bytes as a script: they parse, or there is an error with a message.
 
-use pgdyno_script::{Names, Source, parse};
+use pgdyno_script::{ScriptText, VariableNames, parse};
 
 pub(crate) fn run(text: &[u8]) {
-    match parse(&Source { name: "script.sql", text }, &mut Names::new()) {
+    match parse(&ScriptText { name: "script.sql", text }, &mut VariableNames::new()) {
         Ok(script) => assert!(!script.commands.is_empty()),
         Err(error) => {
             assert!(error.pgbench_lines().iter().any(|line| !line.is_empty()));

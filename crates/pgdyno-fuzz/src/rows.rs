@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use pgdyno_store::fuzzing::{Answers, copy_all};
+use pgdyno_store::fuzzing::{StoreAnswers, copy_all};
 use sha2::{Digest as _, Sha256};
 
 /// Files that no store may change: a file outside, and what other programs keep in the results.
@@ -96,8 +96,8 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 /// Returns the answers that a text describes. Its content is text, which is sent in base64.
-fn answers(text: &str) -> Answers {
-    let mut answers = Answers::default();
+fn answers(text: &str) -> StoreAnswers {
+    let mut answers = StoreAnswers::default();
     for line in text.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         let row = |cells: &[&str]| cells.iter().map(|cell| (*cell != "NULL").then(|| (*cell).to_owned())).collect();
@@ -119,7 +119,7 @@ fn answers(text: &str) -> Answers {
 }
 
 /// Replaces `=` by the length or the digest that fits: a store can always give those.
-fn fill(answers: &mut Answers) {
+fn fill(answers: &mut StoreAnswers) {
     let parts = answers.parts.clone();
     let of_file = |run: &str, path: &str| -> Vec<u8> {
         let of_it = parts.iter().filter(|[of, at, ..]| of == run && at == path);

@@ -5,8 +5,8 @@
 
 use pgdyno_wire::backend::{self, ServerMessage};
 use pgdyno_wire::{
-    Capture, Event, ParamType, ProtocolError, QueryMode, Received, Session, Statement, StmtId, TextParams, TxStatus,
-    Value, Wire,
+    Capture, Event, ParamType, ParamValue, ProtocolError, QueryMode, Received, Session, Statement, StmtId, TextParams,
+    TxStatus, Wire,
 };
 
 /// How statements are sent.
@@ -91,9 +91,15 @@ impl Conversation {
                         out,
                     );
                 } else if nth % 2 == 0 {
-                    session.execute(id, &self.statements[0], &[Value::Int4(7)], capture, out);
+                    session.execute(id, &self.statements[0], &[ParamValue::Int4(7)], capture, out);
                 } else {
-                    session.execute(id, &self.statements[1], &[Value::Int8(7), Value::Text("it's")], capture, out);
+                    session.execute(
+                        id,
+                        &self.statements[1],
+                        &[ParamValue::Int8(7), ParamValue::Text("it's")],
+                        capture,
+                        out,
+                    );
                 }
             }
             self.session.sync(&mut self.out);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pgdyno_net::fuzzing::conninfo;
-use pgdyno_plan::recipe::{self, Machine, Request};
+use pgdyno_plan::recipe::{self, Machine, RecipeRun};
 use pgdyno_plan::suite::Suite;
 use pgdyno_plan::targets::Targets;
 use pgdyno_workloads::options::Options;
@@ -30,10 +30,9 @@ fn expanded(found: &recipe::Recipe) {
     let machines = [(1, 1 << 30), (16, 128 << 30), (512, 4 << 40)];
     let fits = machines.map(|(vcpus, memory_bytes)| Some(Machine { vcpus, memory_bytes }));
     let sizes = found.sizes.iter().map(|size| Some(size.name.as_str()));
-    let requests = fits
-        .into_iter()
-        .map(|fit| Request { fit, ..Request::default() })
-        .chain(sizes.chain([None, Some("none")]).map(|size| Request { size, short: Some(20.0), ..Request::default() }));
+    let requests = fits.into_iter().map(|fit| RecipeRun { fit, ..RecipeRun::default() }).chain(
+        sizes.chain([None, Some("none")]).map(|size| RecipeRun { size, short: Some(20.0), ..RecipeRun::default() }),
+    );
     for request in requests {
         match recipe::expand(found, &request) {
             Ok(run) => {

@@ -1,7 +1,7 @@
 //! Any bytes as a workload's directory: `workload.toml`, `schema.sql`, `load.sql` and a script, separated by zero bytes.
 
 use pgdyno_untrusted::RelativePath;
-use pgdyno_workloads::own::{Directory, OwnError};
+use pgdyno_workloads::own::{OwnError, WorkloadDirectory};
 
 pub(crate) fn run(input: &[u8]) {
     let mut parts = input.splitn(4, |byte| *byte == 0);
@@ -15,7 +15,7 @@ pub(crate) fn run(input: &[u8]) {
             _ => Some(script.clone().unwrap_or_else(|| b"SELECT 1;".to_vec())),
         })
     };
-    match Directory::read("dir", &mut read) {
+    match WorkloadDirectory::read("dir", &mut read) {
         Ok(directory) => {
             assert!(!directory.name().is_empty());
             assert!(directory.scripts().iter().any(|script| script.weight > 0));

@@ -4,14 +4,14 @@
 
 use std::process::ExitCode;
 
-use pgdyno_life::{Event, EventSink, Interrupt, Order};
+use pgdyno_life::{EventSink, Interrupt, Order, RunEvent};
 
 /// Prints what the run does.
 struct Notes;
 
 impl EventSink for Notes {
-    fn event(&self, event: &Event<'_>) {
-        if let Event::Note { text } | Event::Warning { text } = event {
+    fn event(&self, event: &RunEvent<'_>) {
+        if let RunEvent::Note { text } | RunEvent::Warning { text } = event {
             eprintln!("{text}");
         }
     }

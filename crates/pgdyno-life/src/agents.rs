@@ -28,7 +28,7 @@ use pgdyno_meet::postgres::{self, MeetError};
 use pgdyno_net::{ConnectOptions, Env};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 pub(crate) use team::Team;
 
@@ -69,10 +69,10 @@ fn meeting(dsn: &str) -> Result<ConnectOptions> {
     Ok(options.with_application_name("pgdyno meeting"))
 }
 
-fn refused(error: MeetError, options: &ConnectOptions) -> Failure {
+fn refused(error: MeetError, options: &ConnectOptions) -> CommandError {
     let remedy = error.remedy();
     let unreachable = matches!(error, MeetError::Connect(_));
-    let failure = Failure::new(Code::Start, error);
+    let failure = CommandError::new(Code::Start, error);
     match remedy {
         Some(remedy) => failure.hint(remedy),
         None if unreachable => failure.hint(format!("--meet names {options}: any PostgreSQL that all machines reach")),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use pgdyno_load::{Baseline, Moment, NOT_CHECKABLE, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_plan::{TargetOrder, WorkloadOrder};
-use pgdyno_report::forms::{NotedForm, Outcome, OutcomeForm};
+use pgdyno_report::forms::{CheckOutcome, NotedForm, OutcomeForm};
 use pgdyno_results::CheckSet;
 use pgdyno_workload::{DataSet, IsolationLevel};
 
@@ -18,13 +18,13 @@ use crate::data::reached::Reached;
 use crate::data::{self, DataAccess};
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::interrupt::Interrupt;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::target::{Target, reach};
 
 /// What to check.
-pub struct Request<'a> {
+pub struct CheckRequest<'a> {
     /// The workload whose data is checked.
     pub workload: &'a WorkloadOrder,
     /// The server with the data.
@@ -66,7 +66,7 @@ fn skip(output: &mut dyn CheckSink, when: &str, [name, condition]: [&str; 2], wh
         when: when.to_owned(),
         name: name.to_owned(),
         condition: condition.to_owned(),
-        outcome: Outcome::Skipped,
+        outcome: CheckOutcome::Skipped,
         seconds: None,
         notes: why.iter().map(|why| (*why).to_owned()).collect(),
     })
@@ -79,10 +79,10 @@ fn skip(output: &mut dyn CheckSink, when: &str, [name, condition]: [&str; 2], wh
 pub fn report_set(set: &CheckSet, output: &mut dyn CheckSink) -> Result<Code> {
     for check in &set.checks {
         let outcome = match (check.holds, &check.refused, &check.known) {
-            (true, ..) => Outcome::Holds,
-            (false, Some(_), _) => Outcome::Skipped,
-            (false, None, Some(_)) => Outcome::Known,
-            (false, None, None) => Outcome::Broken,
+            (true, ..) => CheckOutcome::Holds,
+            (false, Some(_), _) => CheckOutcome::Skipped,
+            (false, None, Some(_)) => CheckOutcome::Known,
+            (false, None, None) => CheckOutcome::Broken,
         };
         let refused = check.refused.iter().map(|why| match why.strip_prefix(NOT_CHECKABLE) {
             Some(why) => why.to_owned(),
@@ -115,7 +115,7 @@ fn report_noted(data: &dyn DataSet, noted: &Baseline, output: &mut dyn CheckSink
 /// # Errors
 /// When the data cannot be reached, or a check cannot be carried out.
 pub fn check(
-    request: &Request<'_>,
+    request: &CheckRequest<'_>,
     interrupt: &Interrupt,
     events: Arc<dyn EventSink>,
     output: &mut dyn CheckSink,
@@ -159,10 +159,10 @@ pub fn check(
 }
 
 /// Adds to the failure what happened to the isolation tests when a signal ended them.
-fn rolled_back(failure: Failure) -> Failure {
+fn rolled_back(failure: CommandError) -> CommandError {
     let text = failure.text();
     match failure.code() {
-        Code::Interrupted if !text.contains("rolled back") => Failure::new(
+        Code::Interrupted if !text.contains("rolled back") => CommandError::new(
             Code::Interrupted,
             format!("{text}; the transactions under way were cancelled and rolled back"),
         ),

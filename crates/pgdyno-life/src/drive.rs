@@ -20,7 +20,7 @@ pub(crate) mod watch;
 use std::cell::RefCell;
 use std::time::Instant;
 
-use pgdyno_engine::{Audience, Backend, Event, Observer, RunError, RunOutcome, RunSpec, run};
+use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunError, RunOutcome, RunSpec, run};
 use pgdyno_plan::Plan;
 use pgdyno_results::{DriverRecord, Execution};
 use pgdyno_server::{DiskReads, IDENTITY, ServerWork};
@@ -39,7 +39,7 @@ use crate::drive::team::TeamOfRun;
 use crate::drive::watch::{Subject, Watch, Watched};
 use crate::events;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::run::context::RunContext;
 
 /// The results of a drive.
@@ -186,8 +186,8 @@ impl Driver<'_> {
     ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
         let (events, connections) = (self.context.events, self.plan.links());
         let audience = Audience {
-            on_connect: &|connected| events.event(&events::Event::Connecting { connected, connections }),
-            on_event: &mut |event: Event<'_>| listener.event(event),
+            on_connect: &|connected| events.event(&events::RunEvent::Connecting { connected, connections }),
+            on_event: &mut |event: EngineEvent<'_>| listener.event(event),
             observer: &mut |thread, epoch_ns| {
                 let log = journal.map(|journal| journal.observer(thread, epoch_ns));
                 let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
@@ -221,12 +221,12 @@ fn both(one: Option<Box<dyn Observer>>, other: Option<Box<dyn Observer>>) -> Opt
 }
 
 /// Returns the failure of a run that could not start.
-fn not_started(error: RunError) -> Failure {
+fn not_started(error: RunError) -> CommandError {
     let code = match &error {
         RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Code::Interrupted,
         RunError::Connect(_) | RunError::Stages(_) | RunError::CalledOff | RunError::Thread { .. } => Code::Start,
     };
-    Failure::new(code, error)
+    CommandError::new(code, error)
 }
 
 /// Returns the tables of the workload that are on one node.

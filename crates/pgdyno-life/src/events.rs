@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 /// An event of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     /// A step began or ended, or there is something worth knowing.
     Note {
         /// The text for people.
@@ -121,26 +121,26 @@ fn write_frame<S: Serializer>(frame: &&Frame, serializer: S) -> Result<S::Ok, S:
 /// Receives the events of a run, from several threads, in the order in which they happen. The run waits for it.
 pub trait EventSink: Send + Sync {
     /// Takes an event.
-    fn event(&self, event: &Event<'_>);
+    fn event(&self, event: &RunEvent<'_>);
 
-    /// Sends a [`Event::Note`].
+    /// Sends a [`RunEvent::Note`].
     fn note(&self, text: &str) {
-        self.event(&Event::Note { text });
+        self.event(&RunEvent::Note { text });
     }
 
-    /// Sends a [`Event::Warning`].
+    /// Sends a [`RunEvent::Warning`].
     fn warn(&self, text: &str) {
-        self.event(&Event::Warning { text });
+        self.event(&RunEvent::Warning { text });
     }
 
-    /// Sends a [`Event::Step`].
+    /// Sends a [`RunEvent::Step`].
     fn step(&self, step: &str, done: usize, of: usize) {
-        self.event(&Event::Step { step, done, of });
+        self.event(&RunEvent::Step { step, done, of });
     }
 
-    /// Sends a [`Event::Ended`].
+    /// Sends a [`RunEvent::Ended`].
     fn ended(&self) {
-        self.event(&Event::Ended);
+        self.event(&RunEvent::Ended);
     }
 }
 
@@ -149,5 +149,5 @@ pub trait EventSink: Send + Sync {
 pub struct Silent;
 
 impl EventSink for Silent {
-    fn event(&self, _: &Event<'_>) {}
+    fn event(&self, _: &RunEvent<'_>) {}
 }

@@ -9,16 +9,16 @@ use crate::exit_code::Code;
 
 /// An error, its exit code and a remedy, if the error does not contain one.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandError {
     code: Code,
     error: Box<dyn Error + Send + Sync>,
     hint: Option<String>,
 }
 
 /// The result of a step.
-pub type Result<T> = std::result::Result<T, Failure>;
+pub type Result<T> = std::result::Result<T, CommandError>;
 
-impl Failure {
+impl CommandError {
     /// Returns an error with its exit code.
     pub fn new(code: Code, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { code, error: error.into(), hint: None }
@@ -99,7 +99,7 @@ fn chain(error: &dyn Error) -> Vec<String> {
 
 /// Adds exit codes to errors.
 pub trait OrFail<T> {
-    /// Turns an error into a [`Failure`] with this exit code.
+    /// Turns an error into a [`CommandError`] with this exit code.
     ///
     /// # Errors
     /// The error itself, with the exit code.
@@ -108,6 +108,6 @@ pub trait OrFail<T> {
 
 impl<T, E: Into<Box<dyn Error + Send + Sync>>> OrFail<T> for std::result::Result<T, E> {
     fn or_fail(self, code: Code) -> Result<T> {
-        self.map_err(|error| Failure::new(code, error))
+        self.map_err(|error| CommandError::new(code, error))
     }
 }

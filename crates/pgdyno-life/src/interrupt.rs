@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use pgdyno_engine::Stop;
 use pgdyno_net::{ConnectOptions, Interrupter, Lookout};
 
-use crate::events::{Event, EventSink};
+use crate::events::{EventSink, RunEvent};
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// What the user has asked for so far.
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl Interrupt {
     /// Returns the signal as the cause of an error, if a signal ended the step: it is no error of the server.
     pub fn attribute_to_signal<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|failure| match self.waits.is_interrupted() && failure.code() != Code::Interrupted {
-            true => Failure::new(Code::Interrupted, interrupted(&failure.text())),
+            true => CommandError::new(Code::Interrupted, interrupted(&failure.text())),
             false => failure,
         })
     }
@@ -109,7 +109,7 @@ impl Interrupt {
 
     fn announce(&self, text: &'static str) -> &'static str {
         if let Some(events) = self.events.get() {
-            events.event(&Event::Ending { text });
+            events.event(&RunEvent::Ending { text });
         }
         text
     }

@@ -1,8 +1,8 @@
 //! The life cycle of a run as a library: plan, prepare, load, check, drive, check, record.
 //!
 //! [`run()`] executes an [`Order`] and returns the record. It needs neither a command line nor a terminal, and sends
-//! events to an [`EventSink`]. [`run::run_request`] does the same for a [`Request`]: an order that has been read, or
-//! the plan of a record ([`Request::of_plan`]). A program that uses private servers calls [`supervise`] first.
+//! events to an [`EventSink`]. [`run::run_request`] does the same for a [`RunRequest`]: an order that has been read, or
+//! the plan of a record ([`RunRequest::of_plan`]). A program that uses private servers calls [`supervise`] first.
 //!
 //! - [`plan`]: makes a [`Plan`](pgdyno_plan::Plan), which never changes, from an order and the facts of its target;
 //! - [`target`]: finds or starts the server; knows what it can do and who else uses it;
@@ -34,11 +34,11 @@ pub mod target;
 
 use std::process::ExitCode;
 
-pub use events::{Event, EventSink, Silent};
+pub use events::{EventSink, RunEvent, Silent};
 pub use interrupt::Interrupt;
 pub use pgdyno_plan::Order;
-pub use plan::resolve::Request;
-pub use run::{Ran, run};
+pub use plan::resolve::RunRequest;
+pub use run::{FinishedRun, run};
 
 /// Supervises a private server until it ends, if this process was started for that; otherwise returns `None`. A program
 /// that uses private servers calls this before anything else: the supervisor is the same program, so that nothing else

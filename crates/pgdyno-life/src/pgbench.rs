@@ -6,22 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use jiff::Timestamp;
-use pgdyno_engine::Ended;
+use pgdyno_engine::RunEnd;
 use pgdyno_measure::Interval;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_pgbench::BenchmarkObserver;
-use pgdyno_pgbench::messages::{Failure, Said, system_text};
-use pgdyno_pgbench::options::{Limit, RunOptions};
-use pgdyno_pgbench::run::{EXIT_INTERRUPTED, Ran};
+use pgdyno_pgbench::messages::{ExitReason, Said, system_text};
+use pgdyno_pgbench::options::{BenchmarkEnd, RunOptions};
+use pgdyno_pgbench::run::{EXIT_INTERRUPTED, FinishedBenchmark};
 use pgdyno_plan::{
-    AnalyticsPlan, Arrivals, Cycle, DrivePlan, LoadChoice, LoadPlan, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256,
+    AnalyticsPlan, Arrivals, Cycle, DrivePlan, LoadPlan, LoadWhen, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256,
 };
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
 };
 use pgdyno_workload::Capabilities;
-use pgdyno_workloads::scripted::Source;
+use pgdyno_workloads::scripted::WeightedScript;
 
 use crate::record::ending::Ending;
 use crate::record::figures;
@@ -49,7 +49,7 @@ impl Caught {
 
 /// Writes the record of one benchmark if its options name a file for it.
 #[derive(Default)]
-pub struct Recorder {
+pub struct RecordWriter {
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
     intervals_csv: Option<IntervalsCsv>,
@@ -62,7 +62,7 @@ pub struct Recorder {
     caught: Caught,
 }
 
-impl Recorder {
+impl RecordWriter {
     /// Returns a recorder. The signal ended the benchmark, if there was one.
     pub fn new(caught: Caught) -> Self {
         Self { caught, ..Self::default() }
@@ -70,8 +70,8 @@ impl Recorder {
 }
 
 /// Returns the error as pgbench words it.
-fn refused(error: &StoreError) -> Failure {
-    Failure::error(match error {
+fn refused(error: &StoreError) -> ExitReason {
+    ExitReason::error(match error {
         StoreError::Io { what, path, source } => {
             format!("could not {what} file \"{}\": {}", path.display(), system_text(source))
         }
@@ -79,8 +79,8 @@ fn refused(error: &StoreError) -> Failure {
     })
 }
 
-impl BenchmarkObserver for Recorder {
-    fn options(&mut self, options: &RunOptions) -> Result<(), Failure> {
+impl BenchmarkObserver for RecordWriter {
+    fn options(&mut self, options: &RunOptions) -> Result<(), ExitReason> {
         self.json = options.json.as_ref().map(PathBuf::from);
         self.csv = options.csv.as_ref().map(PathBuf::from);
         self.started = Some(Timestamp::now());
@@ -92,7 +92,7 @@ impl BenchmarkObserver for Recorder {
         self.csv.iter().try_for_each(|path| admit("csv", path))
     }
 
-    fn set_up(&mut self, target: &ConnectOptions, admin: &mut Admin) -> Result<(), Failure> {
+    fn set_up(&mut self, target: &ConnectOptions, admin: &mut Admin) -> Result<(), ExitReason> {
         if let Some(path) = &self.csv {
             self.intervals_csv = Some(IntervalsCsv::create(path).map_err(|error| refused(&error))?);
         }
@@ -121,7 +121,7 @@ impl BenchmarkObserver for Recorder {
         }
     }
 
-    fn ended(&mut self, options: &RunOptions, ran: &Ran) -> Result<(), Failure> {
+    fn ended(&mut self, options: &RunOptions, ran: &FinishedBenchmark) -> Result<(), ExitReason> {
         let written = self.intervals_csv.as_ref().and_then(IntervalsCsv::failure).map_or(Ok(()), |e| Err(refused(e)));
         if let Some(path) = self.json.take()
             && let Err(error) = write_record(&path, &self.record(options, ran))
@@ -129,15 +129,15 @@ impl BenchmarkObserver for Recorder {
             let failure = refused(&error);
             return Err(match written {
                 Ok(()) => failure,
-                Err(csv) => csv.said.into_iter().fold(failure, Failure::and),
+                Err(csv) => csv.said.into_iter().fold(failure, ExitReason::and),
             });
         }
         written
     }
 }
 
-impl Recorder {
-    fn record(&mut self, options: &RunOptions, ran: &Ran) -> RunRecord {
+impl RecordWriter {
+    fn record(&mut self, options: &RunOptions, ran: &FinishedBenchmark) -> RunRecord {
         let ended = Timestamp::now();
         let started = self.started.unwrap_or(ended);
         let plan = self.plan(options, ran);
@@ -174,7 +174,7 @@ impl Recorder {
         record
     }
 
-    fn plan(&self, options: &RunOptions, ran: &Ran) -> Plan {
+    fn plan(&self, options: &RunOptions, ran: &FinishedBenchmark) -> Plan {
         let knows_scale = options.uses_builtin() || options.scale.is_some();
         Plan {
             workload: ran.workload.spec().id.to_owned(),
@@ -192,7 +192,7 @@ impl Recorder {
             suite: None,
             cycle: Cycle::default(),
             settings: BTreeMap::new(),
-            load: LoadPlan { choice: LoadChoice::Never, no_vacuum: !options.vacuum, ..LoadPlan::default() },
+            load: LoadPlan { choice: LoadWhen::Never, no_vacuum: !options.vacuum, ..LoadPlan::default() },
             tcp: false,
             directory: None,
             drive: drive(options),
@@ -208,8 +208,8 @@ impl Recorder {
 /// Returns what drives the server.
 fn drive(options: &RunOptions) -> DrivePlan {
     let (transactions, time_s) = match options.limit {
-        Limit::Transactions(n) => (Some(u64::from(n)), None),
-        Limit::Seconds(s) => (None, Some(f64::from(s))),
+        BenchmarkEnd::Transactions(n) => (Some(u64::from(n)), None),
+        BenchmarkEnd::Seconds(s) => (None, Some(f64::from(s))),
     };
     DrivePlan {
         clients: options.clients,
@@ -235,10 +235,13 @@ fn drive(options: &RunOptions) -> DrivePlan {
 }
 
 /// Returns the scripts, built-in ones included: all of them are texts.
-fn scripts(ran: &Ran) -> Vec<ScriptPlan> {
+fn scripts(ran: &FinishedBenchmark) -> Vec<ScriptPlan> {
     let scripts = ran.workload.spec().scripts.iter();
-    let script =
-        |source: &Source| ScriptPlan { file: source.name.clone(), weight: source.weight, sha256: sha256(&source.text) };
+    let script = |source: &WeightedScript| ScriptPlan {
+        file: source.name.clone(),
+        weight: source.weight,
+        sha256: sha256(&source.text),
+    };
     scripts.map(script).collect()
 }
 
@@ -264,8 +267,9 @@ fn params(options: &RunOptions) -> BTreeMap<String, String> {
 fn verdict(ending: &Ending, completed: u64) -> (Status, Option<String>) {
     let gone = ending.clients_aborted + ending.clients_lost;
     // --exit-on-abort ends a run in the same way as the user does.
-    if let (Some(reason), true) = (verdict::early_end(&ending.ended), ending.ended != Ended::Interrupted || gone == 0) {
-        let status = if ending.ended == Ended::Interrupted { Status::Interrupted } else { Status::Failed };
+    if let (Some(reason), true) = (verdict::early_end(&ending.ended), ending.ended != RunEnd::Interrupted || gone == 0)
+    {
+        let status = if ending.ended == RunEnd::Interrupted { Status::Interrupted } else { Status::Failed };
         return (status, Some(reason));
     }
     if !ending.broken.is_empty() {

@@ -19,7 +19,7 @@ use pgdyno_measure::stall::Pulse;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, TrustRecord, Warning, run_id, summarize,
+    CostRecord, CounterNames, CycleRecord, RunDir, RunRecord, Status, TrustRecord, Warning, run_id, summarize,
 };
 use pgdyno_workload::{Capabilities, Drive};
 
@@ -53,7 +53,7 @@ pub struct Recording {
 /// The intervals of the measured window, and the names of their counters.
 #[derive(Clone, Default)]
 pub(crate) struct Series {
-    pub(crate) names: Names,
+    pub(crate) names: CounterNames,
     /// Start in seconds and throughput of each whole interval.
     pub(crate) tps: Vec<(f64, f64)>,
     /// Every interval.

@@ -25,20 +25,20 @@ use crate::agents::Team;
 use crate::drive::watch;
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::interrupt::Interrupt;
-use crate::plan::resolve::{self, Draft, Request};
+use crate::plan::resolve::{self, PlanDraft, RunRequest};
 use crate::record::Recording;
 use crate::record::sink::RecordSink;
 use crate::record::verdict::End;
 use crate::target::{Named, Target};
 
 /// A run that has ended.
-pub struct Ran {
+pub struct FinishedRun {
     /// The record, which is complete, and its directory. `None` if the run ended before there was anything to record.
     pub recording: Option<Recording>,
     /// Why it ended before the clients started, or what failed when settings were restored.
-    pub failure: Option<Failure>,
+    pub failure: Option<CommandError>,
     /// Its exit code.
     pub code: Code,
     /// What could not be written of the record.
@@ -51,17 +51,17 @@ pub struct Ran {
 ///
 /// # Errors
 /// When the order is impossible, which is known before any server is touched.
-pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
-    run_request(&Request::read(order)?, interrupt, events)
+pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Result<FinishedRun> {
+    run_request(&RunRequest::read(order)?, interrupt, events)
 }
 
 /// Does the same for a request that has been read.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_request(request: &Request, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
+pub fn run_request(request: &RunRequest, interrupt: &Interrupt, events: &dyn EventSink) -> Result<FinishedRun> {
     let order = &request.order;
-    let Draft { target, mut facts, mut resolved } = request.draft()?;
+    let PlanDraft { target, mut facts, mut resolved } = request.draft()?;
     pgdyno_results::admit(order.results()).or_fail(Code::Start)?;
     resolve::admit_json(order)?;
     if order.meeting.agents.is_some() {
@@ -93,8 +93,8 @@ pub fn run_request(request: &Request, interrupt: &Interrupt, events: &dyn EventS
     Ok(match record.into_recording() {
         Some(recording) => conclude(outcome, recording, interrupt, order),
         None => {
-            let code = outcome.as_ref().map_or_else(Failure::code, |end| end.code);
-            Ran { recording: None, failure: outcome.err(), code, unwritten: Vec::new() }
+            let code = outcome.as_ref().map_or_else(CommandError::code, |end| end.code);
+            FinishedRun { recording: None, failure: outcome.err(), code, unwritten: Vec::new() }
         }
     })
 }
@@ -118,7 +118,7 @@ fn pass_rooms(context: &RunContext<'_>, target: Target, facts: Facts) -> Result<
 }
 
 /// Writes how a run ended.
-fn conclude(outcome: Result<End>, mut recording: Recording, interrupt: &Interrupt, order: &Order) -> Ran {
+fn conclude(outcome: Result<End>, mut recording: Recording, interrupt: &Interrupt, order: &Order) -> FinishedRun {
     let (status, reason, code) = match &outcome {
         Ok(end) => (end.status, end.reason.clone(), end.code),
         Err(failure) if failure.code() == Code::Interrupted => {
@@ -133,7 +133,7 @@ fn conclude(outcome: Result<End>, mut recording: Recording, interrupt: &Interrup
     // The measurement stays valid in the files that could be written; the exit code reports that others are missing.
     let code = if unwritten.errors.is_empty() || code != Code::Success { code } else { Code::Run };
     let unwritten = unwritten.errors.into_iter().chain(unwritten.unlisted).collect();
-    Ran { recording: Some(recording), failure: outcome.err(), code, unwritten }
+    FinishedRun { recording: Some(recording), failure: outcome.err(), code, unwritten }
 }
 
 /// Raises the limit of open files, or reports that it cannot be raised.
@@ -146,7 +146,7 @@ fn admit_files(clients: u32, events: &dyn EventSink) -> Result<()> {
         }
         FileLimit::TooLow { needed, hard } => {
             let error = format!("{clients} clients need {needed} open files, but the hard limit is {hard}");
-            Err(Failure::new(Code::Start, error)
+            Err(CommandError::new(Code::Start, error)
                 .hint("raise it (ulimit -Hn, limits.conf, LimitNOFILE=), or lower --clients"))
         }
     }
@@ -157,14 +157,14 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
 
     use super::*;
-    use crate::events::Event;
+    use crate::events::RunEvent;
 
     /// Keeps events in the form that another machine would receive.
     #[derive(Default)]
     struct Kept(Mutex<Vec<serde_json::Value>>);
 
     impl EventSink for Kept {
-        fn event(&self, event: &Event<'_>) {
+        fn event(&self, event: &RunEvent<'_>) {
             let event = serde_json::to_value(event).expect("an event is plain data");
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         }
@@ -178,7 +178,7 @@ mod tests {
         let first = run(order, &Interrupt::default(), &crate::Silent).unwrap().recording.unwrap();
         let directory = first.path();
         let stored = pgdyno_results::read_record(&directory.join(pgdyno_results::RECORD)).unwrap();
-        let mut request = Request::of_plan(&stored.plan, directory).unwrap();
+        let mut request = RunRequest::of_plan(&stored.plan, directory).unwrap();
         request.order.out = Some(results.path().to_owned());
         let second = run_request(&request, &Interrupt::default(), &crate::Silent).unwrap().recording.unwrap();
         assert_ne!(first.record.id, second.record.id);

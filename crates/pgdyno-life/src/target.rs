@@ -24,13 +24,15 @@ use pgdyno_server::{Account, Want, in_directory};
 pub use named::Named;
 use pgdyno_untrusted::TerminalText;
 pub(crate) use server::Owner;
-pub use server::{Demand, Server, embedded_options, named, origin, own_program, places, private_version, starting};
+pub use server::{
+    Demand, TargetServer, embedded_options, named, origin, own_program, places, private_version, starting,
+};
 pub use want::{WantError, wanted};
 
 use crate::environment;
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// How long to wait for a host that does not answer, unless the connection string says otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -111,11 +113,11 @@ impl Target {
         }
         if order.tcp && !matches!(access, Access::Private(_)) {
             let error = "--tcp is for the private server, and this run has another target";
-            return Err(Failure::new(Code::Start, error));
+            return Err(CommandError::new(Code::Start, error));
         }
         if matches!(access, Access::Null) && !order.settings.is_empty() {
             let error = "--set is for PostgreSQL, a private server or a given one: a null server has no settings";
-            return Err(Failure::new(Code::Start, error));
+            return Err(CommandError::new(Code::Start, error));
         }
         let settings = named.iter().flat_map(|named| named.entry.settings.iter().map(|(n, v)| (n.as_str(), v)));
         let settings = settings.chain(order.settings.iter().map(|(n, v)| (n.as_str(), v)));
@@ -123,7 +125,7 @@ impl Target {
             settings.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         if let Some((name, _)) = settings.iter().find(|(_, value)| value.to_ascii_lowercase().contains("password=")) {
             let error = format!("setting {name} holds a password, and plans and records would contain it");
-            return Err(Failure::new(Code::Start, error).hint("set it on the server by other means"));
+            return Err(CommandError::new(Code::Start, error).hint("set it on the server by other means"));
         }
         Ok(Self { access, named, settings, shown_as: order.shown_as.clone() })
     }
@@ -192,7 +194,7 @@ impl Target {
         match self.access {
             Access::Private(_) => {
                 let error = "agents cannot reach a private server, which is this machine's own";
-                Err(Failure::new(Code::Start, error).hint("name a server that all machines reach by --target"))
+                Err(CommandError::new(Code::Start, error).hint("name a server that all machines reach by --target"))
             }
             Access::None | Access::Null | Access::Given(_) => Ok(()),
         }
@@ -220,33 +222,33 @@ impl Target {
     }
 
     /// Starts or connects to the server for a single step of the life cycle.
-    pub fn reach(self, order: &TargetOrder) -> Result<Server> {
+    pub fn reach(self, order: &TargetOrder) -> Result<TargetServer> {
         if !order.settings.is_empty() {
             let error = "--set is for runs: a single step leaves the server's settings as they are";
-            return Err(Failure::new(Code::Start, error));
+            return Err(CommandError::new(Code::Start, error));
         }
         match self.access {
-            Access::Private(want) => Server::kept(&want),
-            Access::None | Access::Null => Err(Failure::new(Code::Start, "a null server keeps no data")),
-            Access::Given(options) => Ok(Server::given(*options, "given")),
+            Access::Private(want) => TargetServer::kept(&want),
+            Access::None | Access::Null => Err(CommandError::new(Code::Start, "a null server keeps no data")),
+            Access::Given(options) => Ok(TargetServer::given(*options, "given")),
         }
     }
 
     /// Starts or connects to the server. A private server is sized for the demand, and started with the target's
     /// settings.
-    pub fn bring_up(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
+    pub fn bring_up(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<TargetServer> {
         let origin = if self.is_held() { HELD_BY_SUITE } else { "given" };
         match self.access {
-            Access::None => Ok(Server::none()),
-            Access::Null => Server::null(),
-            Access::Given(options) => Ok(Server::given(*options, origin)),
-            Access::Private(want) => Server::private(&want, order.tcp, self.settings, demand, events),
+            Access::None => Ok(TargetServer::none()),
+            Access::Null => TargetServer::null(),
+            Access::Given(options) => Ok(TargetServer::given(*options, origin)),
+            Access::Private(want) => TargetServer::private(&want, order.tcp, self.settings, demand, events),
         }
     }
 
     /// Does the same for a process that holds the server for several runs: with settings, a private server is a new one, because the
     /// kept one has the settings that it has.
-    pub fn hold(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
+    pub fn hold(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<TargetServer> {
         match self.settings.is_empty() {
             true => self.bring_up(order, demand, events),
             false => self.bring_up_own(order, demand, events),
@@ -255,9 +257,11 @@ impl Target {
 
     /// Starts or connects to the server, but a private server is a new one of this process, never the kept one: its settings are given at its start,
     /// and it can be restarted with others.
-    pub fn bring_up_own(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
+    pub fn bring_up_own(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<TargetServer> {
         match self.access {
-            Access::Private(want) => Server::own(&private_version(&want)?, order.tcp, self.settings, demand, events),
+            Access::Private(want) => {
+                TargetServer::own(&private_version(&want)?, order.tcp, self.settings, demand, events)
+            }
             Access::None | Access::Null | Access::Given(_) => self.bring_up(order, demand, events),
         }
     }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use pgdyno_life::events::Event;
+use pgdyno_life::events::RunEvent;
 
 pub use ignored::is_ignored;
 use model::Model;
@@ -92,7 +92,7 @@ impl Live {
     }
 
     /// Shows an event. Returns `false` if the user has left the view.
-    fn event(&self, event: &Event<'_>) -> bool {
+    fn event(&self, event: &RunEvent<'_>) -> bool {
         let mut model = self.shared.model();
         let shown = !self.shared.left.load(Ordering::Acquire);
         if shown {

@@ -18,7 +18,7 @@ mod tests;
 pub(crate) mod totals;
 pub(crate) mod waits;
 
-use pgdyno_life::events::Event;
+use pgdyno_life::events::RunEvent;
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_server::Frame;
 
@@ -68,27 +68,27 @@ impl Model {
     }
 
     /// Adds an event, `now_s` seconds after the view started.
-    pub(crate) fn event(&mut self, now_s: f64, event: &Event<'_>) {
+    pub(crate) fn event(&mut self, now_s: f64, event: &RunEvent<'_>) {
         match *event {
-            Event::Note { text } => self.say(text),
-            Event::Warning { text } => self.say(&format!("warning: {text}")),
-            Event::Waiting { text } => self.say(&format!("waiting: {text}")),
-            Event::Ending { text } => {
+            RunEvent::Note { text } => self.say(text),
+            RunEvent::Warning { text } => self.say(&format!("warning: {text}")),
+            RunEvent::Waiting { text } => self.say(&format!("waiting: {text}")),
+            RunEvent::Ending { text } => {
                 self.standing.ending = true;
                 self.say(text);
             }
-            Event::Connecting { connected, .. } => self.connecting(connected),
-            Event::Interval { interval } => self.interval(now_s, interval),
-            Event::Sample { at_s, frame } => self.sampled(at_s, frame),
+            RunEvent::Connecting { connected, .. } => self.connecting(connected),
+            RunEvent::Interval { interval } => self.interval(now_s, interval),
+            RunEvent::Sample { at_s, frame } => self.sampled(at_s, frame),
             // None of these events comes while clients run.
-            Event::Step { .. }
-            | Event::LoadPhase { .. }
-            | Event::LoadBegins { .. }
-            | Event::LoadRows { .. }
-            | Event::ChecksBegin
-            | Event::Checking { .. }
-            | Event::DriveBegins { .. }
-            | Event::Ended => {}
+            RunEvent::Step { .. }
+            | RunEvent::LoadPhase { .. }
+            | RunEvent::LoadBegins { .. }
+            | RunEvent::LoadRows { .. }
+            | RunEvent::ChecksBegin
+            | RunEvent::Checking { .. }
+            | RunEvent::DriveBegins { .. }
+            | RunEvent::Ended => {}
         }
     }
 

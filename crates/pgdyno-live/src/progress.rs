@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pgdyno_life::events::{Event, EventSink};
+use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 
@@ -71,7 +71,7 @@ impl ProgressView {
     }
 
     /// Passes an event to the full-screen view. Returns `false` if there is none.
-    fn to_view(&self, event: &Event<'_>) -> bool {
+    fn to_view(&self, event: &RunEvent<'_>) -> bool {
         locked(&self.live).as_ref().is_some_and(|live| live.event(event))
     }
 
@@ -152,37 +152,37 @@ impl ProgressView {
 }
 
 impl EventSink for ProgressView {
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &RunEvent<'_>) {
         let is_terminal = self.kind == Output::Terminal;
         match *event {
-            Event::Ended => self.end(),
-            Event::DriveBegins { plan, transactions } => self.drive_begins(plan, transactions),
-            Event::Note { .. } if self.kind == Output::Quiet => {}
+            RunEvent::Ended => self.end(),
+            RunEvent::DriveBegins { plan, transactions } => self.drive_begins(plan, transactions),
+            RunEvent::Note { .. } if self.kind == Output::Quiet => {}
             // The full-screen view shows everything else.
             _ if self.to_view(event) => {}
-            Event::Note { text } => self.line(text),
-            Event::Warning { text } => self.line(&format!("warning: {text}")),
-            Event::Waiting { text } => self.line(&format!("waiting: {text}")),
+            RunEvent::Note { text } => self.line(text),
+            RunEvent::Warning { text } => self.line(&format!("warning: {text}")),
+            RunEvent::Waiting { text } => self.line(&format!("waiting: {text}")),
             // The terminal has echoed the key, so the cursor is not at the start of the line.
-            Event::Ending { text } => self.line(&format!("\n{text}")),
-            Event::Step { step, done, of } if is_terminal => {
+            RunEvent::Ending { text } => self.line(&format!("\n{text}")),
+            RunEvent::Step { step, done, of } if is_terminal => {
                 self.show(Some((done as u64, of as u64)), format!("{step}, {done} of {of} done"));
             }
-            Event::Connecting { connected, connections } if is_terminal => {
+            RunEvent::Connecting { connected, connections } if is_terminal => {
                 let far = (connected as u64, u64::from(connections));
                 self.show(Some(far), format!("{connected} of {connections} clients connected"));
             }
-            Event::LoadPhase { phase } => match self.kind {
+            RunEvent::LoadPhase { phase } => match self.kind {
                 Output::Quiet => {}
                 Output::Terminal => self.show(None, format!("load: {phase}")),
                 Output::Pipe => drop(writeln!(std::io::stderr(), "load: {}", TerminalText(phase))),
             },
-            Event::LoadBegins { rows_expected, rows_kept } => self.load_begins(rows_expected, rows_kept),
-            Event::LoadRows { table, rows } => self.loaded(table, rows),
-            Event::ChecksBegin => self.load_begins(0, 0),
-            Event::Checking { check, done, of, share } => self.checking(check, done, of, share),
-            Event::Interval { interval } => self.interval(interval),
-            Event::Step { .. } | Event::Connecting { .. } | Event::Sample { .. } => {}
+            RunEvent::LoadBegins { rows_expected, rows_kept } => self.load_begins(rows_expected, rows_kept),
+            RunEvent::LoadRows { table, rows } => self.loaded(table, rows),
+            RunEvent::ChecksBegin => self.load_begins(0, 0),
+            RunEvent::Checking { check, done, of, share } => self.checking(check, done, of, share),
+            RunEvent::Interval { interval } => self.interval(interval),
+            RunEvent::Step { .. } | RunEvent::Connecting { .. } | RunEvent::Sample { .. } => {}
         }
     }
 }

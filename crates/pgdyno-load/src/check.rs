@@ -7,12 +7,12 @@ pub(crate) mod scenario;
 
 use std::time::Instant;
 
-use pgdyno_net::{ConnectOptions, Halt, Rows, Stop};
+use pgdyno_net::{ConnectOptions, Halt, Stop, TextRows};
 use pgdyno_workload::{Capabilities, Check, CheckCost, DataSet, Expect, RowCount, Table};
 
 use crate::check::ask::{Answer, ask};
 use crate::check::question::{CheckError, CheckProgress, DIFFERENCES_SHOWN, Question, SHOWN};
-use crate::state::schema::Difference;
+use crate::state::schema::SchemaDifference;
 use crate::state::{layout, relations};
 use crate::{session, steps};
 
@@ -40,13 +40,13 @@ pub enum Moment<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// Results of the checks that a run must not change.
-    unchanging: Vec<(&'static str, Rows)>,
+    unchanging: Vec<(&'static str, TextRows)>,
     /// Conditions that failed already.
     broken: Vec<&'static str>,
     /// Tables whose rows were not as many as were loaded.
     miscounted: Vec<&'static str>,
     /// Differences of the schema from the one that was loaded.
-    differences: Vec<Difference>,
+    differences: Vec<SchemaDifference>,
     /// The reason why it could not be compared with that.
     schema_unknown: Option<String>,
 }
@@ -54,7 +54,7 @@ pub struct Baseline {
 impl Baseline {
     /// Returns the differences of the schema from the one that was loaded.
     #[must_use]
-    pub fn differences(&self) -> &[Difference] {
+    pub fn differences(&self) -> &[SchemaDifference] {
         &self.differences
     }
 
@@ -255,8 +255,8 @@ fn questions<'a>(
 }
 
 /// Returns the differences from the loaded schema; after a run, those that did not exist before it.
-fn schema_verdict(differences: &[Difference], moment: Moment<'_>, seconds: f64) -> CheckResult {
-    let is_new = |difference: &&Difference| match moment {
+fn schema_verdict(differences: &[SchemaDifference], moment: Moment<'_>, seconds: f64) -> CheckResult {
+    let is_new = |difference: &&SchemaDifference| match moment {
         Moment::AfterRun(before) => !before.differences.contains(difference),
         _ => true,
     };
@@ -364,7 +364,7 @@ fn not_checkable(check: &Check, answer: &Answer) -> Option<CheckResult> {
 }
 
 /// Returns rows that existed before and do not exist now, and the reverse.
-fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
+fn changes(check: &str, baseline: &Baseline, now: &TextRows) -> Vec<String> {
     let before = baseline.unchanging.iter().find(|(name, _)| *name == check);
     let Some((_, before)) = before else {
         return vec!["it was not checked before the run".to_owned()];
@@ -377,7 +377,7 @@ fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
 }
 
 /// Formats each row as `col=value col=value`.
-pub(crate) fn texts(rows: &Rows) -> Vec<String> {
+pub(crate) fn texts(rows: &TextRows) -> Vec<String> {
     let text = |row: &Vec<Option<String>>| {
         let fields = rows.columns.iter().zip(row);
         let fields = fields.map(|(name, value)| format!("{name}={}", value.as_deref().unwrap_or("NULL")));

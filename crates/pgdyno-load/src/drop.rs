@@ -9,7 +9,7 @@ use crate::lock_key::lock_key;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
 use crate::state::{stamp, taken};
-use crate::steps::{self, Done};
+use crate::steps::{self, StepOutcome};
 use crate::{LoadError, Owner, Taken, state};
 
 /// Objects that were dropped.
@@ -92,10 +92,12 @@ pub(crate) fn lock(admin: &mut Admin, dataset: &str) -> Result<(), LoadError> {
     admin.execute("savepoint pgdyno_lock").map_err(LoadError::Catalog)?;
     let got = admin.query_opt(&format!("select pg_try_advisory_xact_lock({})", lock_key(dataset)));
     match steps::LOAD_LOCK.decide(got).map_err(|error| LoadError::Catalog(error.source))? {
-        Done::With(Some(got)) if got == "t" => Ok(()),
-        Done::With(Some(_)) => Err(LoadError::Busy { dataset: dataset.to_owned() }),
-        Done::With(None) => Err(LoadError::no_schema(admin)),
-        Done::LeftOut(_) => admin.execute("rollback to savepoint pgdyno_lock").map(drop).map_err(LoadError::Catalog),
+        StepOutcome::With(Some(got)) if got == "t" => Ok(()),
+        StepOutcome::With(Some(_)) => Err(LoadError::Busy { dataset: dataset.to_owned() }),
+        StepOutcome::With(None) => Err(LoadError::no_schema(admin)),
+        StepOutcome::LeftOut(_) => {
+            admin.execute("rollback to savepoint pgdyno_lock").map(drop).map_err(LoadError::Catalog)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use pgdyno_wire::libpq;
 use pgdyno_workload::Maker;
 
 use crate::state::stamp::STAMP_TABLE;
-use crate::{Fate, Phase, Remains, Stamp, Taken};
+use crate::{Fate, LoadPhase, Remains, Stamp, Taken};
 
 /// The error when data could not be looked at, loaded or dropped.
 #[derive(Debug, thiserror::Error)]
@@ -150,7 +150,7 @@ pub enum LoadError {
     )]
     DiskFull {
         /// The phase of the load.
-        phase: Phase,
+        phase: LoadPhase,
         /// The table, if there was one.
         table: Option<String>,
         /// The server's message.
@@ -171,7 +171,7 @@ pub enum LoadError {
         if *.resumable { GOES_ON } else { "what was loaded so far is unusable" })]
     Lost {
         /// The phase of the load.
-        phase: Phase,
+        phase: LoadPhase,
         /// The table, if there was one.
         table: Option<String>,
         /// The cause.
@@ -183,7 +183,7 @@ pub enum LoadError {
     #[error("failed to {}{}: {source}", .phase.attempt(), of(.table))]
     Failed {
         /// The phase of the load.
-        phase: Phase,
+        phase: LoadPhase,
         /// The table, if there was one.
         table: Option<String>,
         /// The server's message.
@@ -349,7 +349,7 @@ impl LoadError {
     }
 
     /// Returns the error of a failed statement of `phase`.
-    pub(crate) fn of(phase: Phase, table: Option<&str>, source: AdminError) -> Self {
+    pub(crate) fn of(phase: LoadPhase, table: Option<&str>, source: AdminError) -> Self {
         let table = table.map(str::to_owned);
         if source.code() == Some(SqlState::DISK_FULL) {
             Self::DiskFull { phase, table, source }

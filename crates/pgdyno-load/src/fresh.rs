@@ -79,14 +79,14 @@ fn left_of(left: &Option<String>) -> String {
 
 /// A database to copy, and a way to the server during the copy: not through this database.
 #[derive(Debug)]
-pub struct Template {
+pub struct TemplateDatabase {
     name: String,
     beside: ConnectOptions,
     admits: bool,
     bytes: Option<u64>,
 }
 
-impl Template {
+impl TemplateDatabase {
     /// Finds database `name` on the server of `options`. Copies are made from the database of `options` or, if that
     /// is the template or does not exist, from `postgres` or `template1`, as `createdb` does.
     ///
@@ -220,7 +220,7 @@ impl Fresh {
     ///
     /// # Errors
     /// When the server fails to copy, or `stop` is set; no copy is left then.
-    pub fn make(template: &Template, run: &str, stop: &Stop) -> Result<Self, FreshError> {
+    pub fn make(template: &TemplateDatabase, run: &str, stop: &Stop) -> Result<Self, FreshError> {
         let (name, beside) = (copy_name(run), template.beside.clone());
         let method = CopyMethod::Files;
         let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, method, notes: Vec::new() };
@@ -241,7 +241,7 @@ impl Fresh {
     }
 
     /// Does everything from the first connection to the checkpoint after the copy.
-    fn copy(&mut self, template: &Template, halt: &Halt<'_>) -> Result<(), FreshError> {
+    fn copy(&mut self, template: &TemplateDatabase, halt: &Halt<'_>) -> Result<(), FreshError> {
         let failed = |source| FreshError::Copy { template: template.name.clone(), source };
         let mut admin = Admin::connect(&halt.options(&self.beside))?;
         halt.watch_over(admin.cancel_handle()).store(true, Ordering::Relaxed);

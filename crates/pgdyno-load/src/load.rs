@@ -34,7 +34,7 @@ use crate::load::queue::Queue;
 use crate::session::Session;
 use crate::state::fate::Remains;
 use crate::state::{relations, stamp};
-use crate::{LoadError, LoadProgress, LoadReport, Phase, Stamp, steps};
+use crate::{LoadError, LoadPhase, LoadProgress, LoadReport, Stamp, steps};
 
 /// Other machines that help with a load.
 pub trait Shared: Sync {
@@ -83,7 +83,7 @@ pub fn load(
         Some(admin) => halt.watched(|| Session::new(admin, &halt))?,
         None => return Err(looked_up(LoadError::Interrupted, options, data)),
     };
-    halt.watched(|| control.run(Phase::Prepare, None, |admin| Ok(admit(admin))))??;
+    halt.watched(|| control.run(LoadPhase::Prepare, None, |admin| Ok(admit(admin))))??;
     let tables = data.tables(caps);
     if let Some(sql) = data.sql_data() {
         let load = Load::new(data, caps, how, &tables, progress);
@@ -94,9 +94,9 @@ pub fn load(
     let uneven = distribute::admit(caps, &tables)?;
     let resumable = is_resumable(data, how);
     let read = |admin: &mut Admin| Ok(ServerSettings::read(admin, caps.major()));
-    let settings = halt.watched(|| control.run(Phase::Prepare, None, read))?;
+    let settings = halt.watched(|| control.run(LoadPhase::Prepare, None, read))?;
     let settings =
-        steps::LOAD_SETTINGS.decide(settings).map_err(|error| LoadError::of(Phase::Prepare, None, error.source))?;
+        steps::LOAD_SETTINGS.decide(settings).map_err(|error| LoadError::of(LoadPhase::Prepare, None, error.source))?;
     let mut left_out = Vec::new();
     let server =
         settings.or_warn(|warning| left_out.push(warning)).unwrap_or_else(|| ServerSettings::unknown(caps.major()));
@@ -126,7 +126,7 @@ pub fn load(
         load.notes.extend(left_out);
         load.notes.extend(uneven);
         load.spread(options, &mut control, &mut sessions)?;
-        let Prepared { schema, found } = load.phase(Phase::Prepare, |load| load.prepare(&mut control, &stamp))?;
+        let Prepared { schema, found } = load.phase(LoadPhase::Prepare, |load| load.prepare(&mut control, &stamp))?;
         ledger_begun.store(load.ledger.is_some(), Ordering::Relaxed);
         let rows_kept = found.far.rows;
         progress(&LoadProgress::Plan {
@@ -148,7 +148,7 @@ pub fn load(
             found,
         };
         let plan = if let (Some(shared), Some(ledger)) = (shared, &load.ledger.clone()) {
-            let found = load.phase(Phase::Rows, |load| {
+            let found = load.phase(LoadPhase::Rows, |load| {
                 LoaderWork::new(&tables, loaders, &plan, &halt, progress).create_split(&mut sessions)?;
                 let queue = Queue::new(&tables, ledger, &halt, progress);
                 let mut schedule = plan.schedule(&tables, loaders);
@@ -156,7 +156,7 @@ pub fn load(
                 shared.begun(&schema);
                 looking_in(|| control.look_in(), || queue.work(&mut sessions))?;
                 // Index statements of an earlier load are in the ledger, too.
-                sessions[0].run(Phase::Rows, None, |admin| ledger.progress(admin, load.unlogged))
+                sessions[0].run(LoadPhase::Rows, None, |admin| ledger.progress(admin, load.unlogged))
             })?;
             FillPlan { found, ..plan }
         } else {
@@ -171,11 +171,11 @@ pub fn load(
             row.1 = table.rows;
         }
         load.finish(&mut control, &schema, &mut stamp, &plan.found)?;
-        let sizes = control.run(Phase::Stamp, None, |admin| Ok(relations::sizes(admin, caps, &schema, &names)))?;
-        let data_bytes = load.decide(&steps::SIZES, Phase::Stamp, sizes)?;
+        let sizes = control.run(LoadPhase::Stamp, None, |admin| Ok(relations::sizes(admin, caps, &schema, &names)))?;
+        let data_bytes = load.decide(&steps::SIZES, LoadPhase::Stamp, sizes)?;
         let invisible =
-            control.run(Phase::Stamp, None, |admin| Ok(relations::invisible(admin, &schema, &names, loaders)))?;
-        let invisible = load.decide(&steps::SCHEMA, Phase::Stamp, invisible)?;
+            control.run(LoadPhase::Stamp, None, |admin| Ok(relations::invisible(admin, &schema, &names, loaders)))?;
+        let invisible = load.decide(&steps::SCHEMA, LoadPhase::Stamp, invisible)?;
         load.notes.extend(invisible.unwrap_or_default());
         Ok(LoadReport { rows_kept, ..load.report(stamp, &filled, data_bytes, loaders, began) })
     });

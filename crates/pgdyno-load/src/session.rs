@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pgdyno_net::{Admin, AdminError, CopyWriter, Halt};
 
-use crate::{LoadError, Phase};
+use crate::{LoadError, LoadPhase};
 
 /// A connection that a [`Halt`] watches.
 pub(crate) struct Session<'a> {
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
     /// is most likely caused by the cancel request.
     pub(crate) fn run<T>(
         &mut self,
-        phase: Phase,
+        phase: LoadPhase,
         table: Option<&str>,
         work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
     ) -> Result<T, LoadError> {
@@ -83,7 +83,7 @@ impl<'a> Session<'a> {
         self.halt.is_set()
     }
 
-    pub(crate) fn execute(&mut self, phase: Phase, table: Option<&str>, sql: &str) -> Result<u64, LoadError> {
+    pub(crate) fn execute(&mut self, phase: LoadPhase, table: Option<&str>, sql: &str) -> Result<u64, LoadError> {
         self.run(phase, table, |admin| admin.execute(sql))
     }
 
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
 fn watch(mut admin: Admin, halt: &Halt<'_>) -> Result<(Admin, Arc<AtomicBool>), LoadError> {
     lift_limits(&mut admin, false).map_err(|error| match halt.is_set() {
         true => LoadError::Interrupted,
-        false => LoadError::of(Phase::Prepare, None, error),
+        false => LoadError::of(LoadPhase::Prepare, None, error),
     })?;
     // COPY, index builds and waits for locks take as long as they need; `halt` ends them.
     admin.wait_without_limit();
@@ -146,7 +146,7 @@ fn attempt<T>(
     admin: &mut Admin,
     busy: &AtomicBool,
     halt: &Halt<'_>,
-    phase: Phase,
+    phase: LoadPhase,
     table: Option<&str>,
     work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
 ) -> Result<T, LoadError> {
@@ -170,7 +170,7 @@ fn copy(
     sql: &str,
     fill: impl FnOnce(&mut CopyWriter<'_>, &Halt<'_>) -> Result<(), AdminError>,
 ) -> Result<u64, LoadError> {
-    let rows = attempt(admin, busy, halt, Phase::Rows, Some(table), |admin| {
+    let rows = attempt(admin, busy, halt, LoadPhase::Rows, Some(table), |admin| {
         let mut writer = admin.copy_in(sql)?;
         fill(&mut writer, halt)?;
         if halt.is_set() { Ok(None) } else { writer.finish().map(Some) }

@@ -23,7 +23,7 @@ use pgdyno_workload::{Capabilities, DataSet};
 use crate::state::inventory::Inventory;
 use crate::state::ledger::Left;
 use crate::state::taken::Taken;
-use crate::{Kept, LoadError, Stamp, identity};
+use crate::{LoadError, ResumableLoad, Stamp, identity};
 
 /// State of a data set in a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum DataState {
         /// The stamp of the load, if there is one.
         stamp: Option<Stamp>,
         /// Progress of the load, if a load of the same data would resume it.
-        kept: Option<Kept>,
+        kept: Option<ResumableLoad>,
         /// Objects that are missing or belong to another program, table by table, in words. If this is empty and no
         /// progress is kept, nothing useful is there.
         damage: Vec<String>,

@@ -1,6 +1,6 @@
 //! The steps of loads and runs on a server: which ones are required, what each needs, and what its absence costs.
 //!
-//! Code that carries out such a step asks [`Step::decide`] what a failure means, so that the table decides, not the place. A
+//! Code that carries out such a step asks [`ServerStep::decide`] what a failure means, so that the table decides, not the place. A
 //! required step that fails ends the load or run; an optional one is left out, with a warning.
 
 mod table;
@@ -11,7 +11,7 @@ use pgdyno_net::AdminError;
 
 /// A step of a load or run on the server.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ServerStep {
     /// What it does, as an imperative: `order a checkpoint`.
     pub name: &'static str,
     /// Whether a load or run is impossible without it.
@@ -27,21 +27,21 @@ pub struct Step {
 #[error("failed to {}: {source}", .step.name)]
 pub struct StepError {
     /// The step.
-    pub step: &'static Step,
+    pub step: &'static ServerStep,
     /// The server's message.
     pub source: AdminError,
 }
 
 /// What became of a step.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Done<T> {
+pub enum StepOutcome<T> {
     /// It was done, with this result.
     With(T),
     /// It was left out: the warning says why, and what that costs.
     LeftOut(String),
 }
 
-impl<T> Done<T> {
+impl<T> StepOutcome<T> {
     /// Returns the result, and passes on the warning of a step that was left out.
     pub fn or_warn(self, warn: impl FnOnce(String)) -> Option<T> {
         match self {
@@ -54,17 +54,17 @@ impl<T> Done<T> {
     }
 }
 
-impl Step {
+impl ServerStep {
     /// Decides what the outcome of this step means: the failure of an optional one is only a warning. A lost connection is an
     /// error in any case: nothing else can be done with it.
     ///
     /// # Errors
     /// When the step is required and failed, or the connection is lost.
-    pub fn decide<T>(&'static self, outcome: Result<T, AdminError>) -> Result<Done<T>, StepError> {
+    pub fn decide<T>(&'static self, outcome: Result<T, AdminError>) -> Result<StepOutcome<T>, StepError> {
         match outcome {
-            Ok(value) => Ok(Done::With(value)),
+            Ok(value) => Ok(StepOutcome::With(value)),
             Err(source) if self.is_required || source.is_lost() => Err(StepError { step: self, source }),
-            Err(source) => Ok(Done::LeftOut(self.left_out(&source.reason()))),
+            Err(source) => Ok(StepOutcome::LeftOut(self.left_out(&source.reason()))),
         }
     }
 

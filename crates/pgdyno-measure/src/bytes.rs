@@ -5,7 +5,8 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerial
 use pgdyno_wire::ErrorClass;
 
 use crate::{
-    Delays, Digest, GroupInterval, InFlight, IntervalPart, Latency, Part, Phase, Rows, StmtPart, TxnPart, WorkerUsage,
+    Delays, Digest, GroupInterval, InFlight, IntervalPart, Latency, Phase, StatementRows, StmtPart, ThreadCounts,
+    TxnPart, WorkerUsage,
 };
 
 /// Version of the form, the first byte.
@@ -32,7 +33,7 @@ type Read<T> = Result<T, NoPart>;
 /// The most elements that the lists of a run's intervals have. Each element may take some hundred times the memory of its
 /// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct ListBounds {
     /// Groups of clients, which must be as many.
     pub groups: usize,
     /// Kinds of transactions.
@@ -160,7 +161,7 @@ impl IntervalPart {
     ///
     /// # Errors
     /// Describes the first mistake.
-    pub fn from_bytes(bytes: &[u8], shape: &Shape) -> Result<Self, NoPart> {
+    pub fn from_bytes(bytes: &[u8], shape: &ListBounds) -> Result<Self, NoPart> {
         let mut input = In(bytes);
         let form = input.number()?;
         if form != FORM {
@@ -178,7 +179,7 @@ impl IntervalPart {
             start_ns: input.number()?,
             end_ns: input.number()?,
             groups: input.list(shape.groups, |input| {
-                Ok(GroupInterval { part: Part::read(input, shape)?, in_flight: input.number()? })
+                Ok(GroupInterval { part: ThreadCounts::read(input, shape)?, in_flight: input.number()? })
             })?,
             workers: input.list(shape.threads, |input| {
                 let [user_ns, sys_ns] = [input.number()?, input.number()?];
@@ -200,7 +201,7 @@ impl IntervalPart {
     }
 }
 
-impl Part {
+impl ThreadCounts {
     fn write(&self, out: &mut Out) {
         let Self {
             txns,
@@ -232,7 +233,7 @@ impl Part {
         timer_lateness.write(out);
     }
 
-    fn read(input: &mut In<'_>, shape: &Shape) -> Read<Self> {
+    fn read(input: &mut In<'_>, shape: &ListBounds) -> Read<Self> {
         Ok(Self {
             txns: input.list(shape.txns, TxnPart::read)?,
             stmts: input.list(shape.stmts, StmtPart::read)?,
@@ -300,7 +301,7 @@ impl StmtPart {
         out.numbers([*failed, *retried]);
         latency.write(out);
         out.option(rows.as_deref(), |out, rows| {
-            let Rows { count, digest, answered, first_row_ns } = rows;
+            let StatementRows { count, digest, answered, first_row_ns } = rows;
             out.numbers([*count, *answered, *first_row_ns]);
             out.option(digest.as_ref(), |out, digest| out.numbers([digest.unordered, digest.ordered]));
         });
@@ -310,7 +311,7 @@ impl StmtPart {
         let rows = |input: &mut In<'_>| {
             let (count, answered, first_row_ns) = (input.number()?, input.number()?, input.number()?);
             let digest = input.option(|input| Ok(Digest { unordered: input.number()?, ordered: input.number()? }))?;
-            Ok(Box::new(Rows { count, digest, answered, first_row_ns }))
+            Ok(Box::new(StatementRows { count, digest, answered, first_row_ns }))
         };
         Ok(Self {
             failed: input.number()?,
@@ -393,7 +394,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The shape of [`interval`].
-    const SHAPE: Shape = Shape { groups: 2, txns: 3, stmts: 600, tallies: 2, threads: 2, clients: 4 };
+    const SHAPE: ListBounds = ListBounds { groups: 2, txns: 3, stmts: 600, tallies: 2, threads: 2, clients: 4 };
 
     /// Returns an interval with something in every field.
     fn interval(seed: u64) -> IntervalPart {
@@ -414,7 +415,7 @@ mod tests {
             recorder.statement(nth % 3, ns);
             recorder.rows(
                 nth % 4,
-                &Rows {
+                &StatementRows {
                     count: n >> 20,
                     answered: 1,
                     first_row_ns: 2,
@@ -445,7 +446,7 @@ mod tests {
             index: seed % INDEX_MAX,
             start_ns: 1,
             end_ns: 1 + seed / 8,
-            groups: [(part, in_flight), (Part::new(1, 600, true), 0)]
+            groups: [(part, in_flight), (ThreadCounts::new(1, 600, true), 0)]
                 .map(|(part, in_flight)| GroupInterval { part, in_flight })
                 .into(),
             workers: vec![usage; 2],
@@ -477,13 +478,13 @@ mod tests {
     fn counts_of_another_shape_are_refused_before_they_take_memory() {
         let bytes = interval(7).to_bytes();
         for shape in [
-            Shape { groups: 1, ..SHAPE },
-            Shape { groups: 3, ..SHAPE },
-            Shape { txns: 2, ..SHAPE },
-            Shape { stmts: 599, ..SHAPE },
-            Shape { tallies: 1, ..SHAPE },
-            Shape { threads: 1, ..SHAPE },
-            Shape { clients: 0, ..SHAPE },
+            ListBounds { groups: 1, ..SHAPE },
+            ListBounds { groups: 3, ..SHAPE },
+            ListBounds { txns: 2, ..SHAPE },
+            ListBounds { stmts: 599, ..SHAPE },
+            ListBounds { tallies: 1, ..SHAPE },
+            ListBounds { threads: 1, ..SHAPE },
+            ListBounds { clients: 0, ..SHAPE },
         ] {
             assert!(IntervalPart::from_bytes(&bytes, &shape).is_err(), "{shape:?}");
         }

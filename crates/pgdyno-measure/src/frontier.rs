@@ -6,12 +6,12 @@
 use crate::mean::{mean, t};
 
 /// A point: the one throughput, and the other.
-pub type Point = (f64, f64);
+pub type Throughputs = (f64, f64);
 
 /// Returns the points that no other one reaches in both, by the first throughput.
 #[must_use]
-pub fn hull(points: &[Point]) -> Vec<usize> {
-    let beats = |a: Point, b: Point| a.0 >= b.0 && a.1 >= b.1 && (a.0 > b.0 || a.1 > b.1);
+pub fn hull(points: &[Throughputs]) -> Vec<usize> {
+    let beats = |a: Throughputs, b: Throughputs| a.0 >= b.0 && a.1 >= b.1 && (a.0 > b.0 || a.1 > b.1);
     let is_first = |nth: usize| points[..nth].iter().all(|other| *other != points[nth]);
     let mut found: Vec<usize> = (0..points.len())
         .filter(|nth| is_first(*nth) && points.iter().all(|other| !beats(*other, points[*nth])))
@@ -22,14 +22,14 @@ pub fn hull(points: &[Point]) -> Vec<usize> {
 
 /// Returns the highest of each throughput: the bounding box, in which neither would cost the other anything.
 #[must_use]
-pub fn bounds(points: &[Point]) -> Point {
+pub fn bounds(points: &[Throughputs]) -> Throughputs {
     points.iter().fold((0.0, 0.0), |(a, b), point| (point.0.max(a), point.1.max(b)))
 }
 
 /// Returns the area below the frontier as a share of the box: 0.5 if both share the server by turns, 1 if neither costs the
 /// other anything. `None` if one of them was never above 0.
 #[must_use]
-pub fn area(points: &[Point], bounds: Point) -> Option<f64> {
+pub fn area(points: &[Throughputs], bounds: Throughputs) -> Option<f64> {
     if bounds.0 <= 0.0 || bounds.1 <= 0.0 {
         return None;
     }
@@ -38,7 +38,7 @@ pub fn area(points: &[Point], bounds: Point) -> Option<f64> {
     let inner = on.iter().map(|nth| points[*nth]);
     let first = on.first().map(|nth| (0.0, points[*nth].1));
     let last = on.last().map(|nth| (points[*nth].0, 0.0));
-    let line: Vec<Point> = first.into_iter().chain(inner).chain(last).collect();
+    let line: Vec<Throughputs> = first.into_iter().chain(inner).chain(last).collect();
     let area: f64 = line.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum();
     Some(area / (bounds.0 * bounds.1))
 }
@@ -47,16 +47,16 @@ pub fn area(points: &[Point], bounds: Point) -> Option<f64> {
 /// in turn, with Student's t. `points` has the repetitions of each point, in the order in which they were measured; as many count as
 /// every point has. `None` with fewer than two, or without an area.
 #[must_use]
-pub fn area_reach(points: &[Vec<Point>]) -> Option<f64> {
+pub fn area_reach(points: &[Vec<Throughputs>]) -> Option<f64> {
     let repeats = points.iter().map(Vec::len).min().filter(|repeats| *repeats > 1)?;
     let without = |left_out: usize| {
-        let mean = |point: &Vec<Point>| {
+        let mean = |point: &Vec<Throughputs>| {
             let kept = point[..repeats].iter().enumerate().filter(|(nth, _)| *nth != left_out);
             let sum = kept.fold((0.0, 0.0), |sum, (_, point)| (sum.0 + point.0, sum.1 + point.1));
             let n = (repeats - 1) as f64;
             (sum.0 / n, sum.1 / n)
         };
-        let means: Vec<Point> = points.iter().map(mean).collect();
+        let means: Vec<Throughputs> = points.iter().map(mean).collect();
         area(&means, bounds(&means))
     };
     let areas = (0..repeats).map(without).collect::<Option<Vec<f64>>>()?;

@@ -1,6 +1,6 @@
 //! Identities of counters. If one does not hold, the run is marked invalid.
 
-use crate::{Part, Totals};
+use crate::{ThreadCounts, Totals};
 
 /// An identity that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn broken_identities(totals: &Totals, txn_names: &[&str]) -> Vec<BrokenIdent
 /// group has another schedule, or none.
 #[must_use]
 pub fn broken_schedule(phases: &[&Totals]) -> Option<BrokenIdentity> {
-    let mut run = Part::default();
+    let mut run = ThreadCounts::default();
     phases.iter().for_each(|totals| run.merge(&totals.part));
     let scheduled = run.scheduled?;
     let all = run.all();
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::{Interval, Phase, Recorder};
 
-    fn totals(part: crate::Part, in_flight: u64) -> Totals {
+    fn totals(part: crate::ThreadCounts, in_flight: u64) -> Totals {
         let mut totals = Totals::default();
         let interval = Interval {
             index: 0,

@@ -1,6 +1,6 @@
 //! Intervals of a run and the totals of its measured window.
 
-use crate::Part;
+use crate::ThreadCounts;
 
 /// Phase of a stage, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +78,7 @@ pub struct Interval {
     /// End, since the start of the run.
     pub end_ns: u64,
     /// The sum over threads and groups.
-    pub part: Part,
+    pub part: ThreadCounts,
     /// Transactions in flight at the end, over all threads and groups.
     pub in_flight: u64,
     /// By thread.
@@ -91,7 +91,7 @@ pub struct Interval {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupInterval {
     /// The counts.
-    pub part: Part,
+    pub part: ThreadCounts,
     /// Transactions in flight at the end.
     pub in_flight: u64,
 }
@@ -115,7 +115,7 @@ impl Interval {
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// The counts.
-    pub part: Part,
+    pub part: ThreadCounts,
     /// Start of the first interval.
     pub start_ns: u64,
     /// End of the last interval.

@@ -1,6 +1,6 @@
 //! Measurements: counters and latency histograms of every transaction and statement.
 //!
-//! Each engine thread has one [`Recorder`], which returns its [`Part`] once a second. The parts of all threads merge
+//! Each engine thread has one [`Recorder`], which returns its [`ThreadCounts`] once a second. The parts of all threads merge
 //! into an [`Interval`], the intervals of the measured window into [`Totals`]. Nothing is shared or locked while
 //! transactions run.
 //!
@@ -27,13 +27,13 @@ pub mod search;
 pub mod stall;
 mod steady;
 
-pub use bytes::{NoPart, Shape};
+pub use bytes::{ListBounds, NoPart};
 pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use in_flight::InFlight;
 pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
 pub use merge::{IntervalPart, Merger, Phases, StagePlace};
-pub use recorder::{Part, Recorder, StmtPart, TxnPart};
-pub use rows::{Digest, Rows};
-pub use steady::{LevelChange, STEADY_BELOW, Steadiness, Verdict, level_changes, steadiness, warm_up};
+pub use recorder::{Recorder, StmtPart, ThreadCounts, TxnPart};
+pub use rows::{Digest, StatementRows};
+pub use steady::{LevelChange, STEADY_BELOW, Steadiness, WindowVerdict, level_changes, steadiness, warm_up};

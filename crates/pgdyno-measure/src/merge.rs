@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{GroupInterval, Interval, Part, Phase, Totals, WorkerUsage};
+use crate::{GroupInterval, Interval, Phase, ThreadCounts, Totals, WorkerUsage};
 
 /// The part of an interval that one source contributes: an engine thread, or a driver with all its threads.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ struct Open {
     end_ns: u64,
     workers: Vec<WorkerUsage>,
     /// By group.
-    parts: Vec<Part>,
+    parts: Vec<ThreadCounts>,
     /// Transactions in flight at its end, by source and group; `None` if the source did not close it.
     in_flight: Vec<Option<Vec<u64>>>,
 }
@@ -140,7 +140,7 @@ impl Merger {
             start_ns,
             end_ns,
             workers: vec![WorkerUsage::default(); threads],
-            parts: vec![Part::default(); groups.len()],
+            parts: vec![ThreadCounts::default(); groups.len()],
             in_flight: vec![None; sources],
         });
         open.end_ns = open.end_ns.max(end_ns);
@@ -211,7 +211,7 @@ impl Merger {
             workers,
             groups: Vec::new(),
         };
-        let mut sum = Part::default();
+        let mut sum = ThreadCounts::default();
         let mut groups = Vec::new();
         for (group, part) in open.parts.into_iter().enumerate() {
             let Some(totals) = self.by_group.get_mut(group) else {
@@ -239,7 +239,7 @@ impl Merger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Recorder, Shape};
+    use crate::{ListBounds, Recorder};
     use proptest::prelude::*;
 
     const THREADS: usize = 6;
@@ -312,7 +312,7 @@ mod tests {
             prop_assert_eq!(one.len(), INTERVALS as usize);
 
             // Two drivers, whose reports arrive in some order, over a wire.
-            let shape = Shape { groups: GROUPS, txns: 2, stmts: 3, tallies: 0, threads: THREADS, clients: 4 };
+            let shape = ListBounds { groups: GROUPS, txns: 2, stmts: 3, tallies: 0, threads: THREADS, clients: 4 };
             let drivers = [alone(0..cut).0, alone(cut..THREADS).0];
             let mut queues = drivers.map(|intervals| intervals.iter().map(IntervalPart::from).collect::<Vec<_>>().into_iter());
             let mut arriving = Vec::new();

@@ -2,7 +2,7 @@
 
 use pgdyno_wire::ErrorClass;
 
-use crate::{Delays, InFlight, Latency, Rows};
+use crate::{Delays, InFlight, Latency, StatementRows};
 
 /// Counters and latencies of one kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,7 +86,7 @@ pub struct StmtPart {
     /// Time from sending it, or from the end of the statement before it in the same batch, to its end.
     pub latency: Latency,
     /// Rows that it returned, if they were counted.
-    pub rows: Option<Box<Rows>>,
+    pub rows: Option<Box<StatementRows>>,
 }
 
 impl StmtPart {
@@ -103,7 +103,7 @@ impl StmtPart {
 
 /// Counts of one thread, or of all threads, in some time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
+pub struct ThreadCounts {
     /// By kind of transaction.
     pub txns: Vec<TxnPart>,
     /// By statement.
@@ -141,7 +141,7 @@ pub struct Part {
 /// With more statements than this, their latencies have no percentiles: each histogram takes 290 kB.
 const HISTOGRAMS: usize = 500;
 
-impl Part {
+impl ThreadCounts {
     /// Returns an empty part for so many kinds of transactions and statements.
     #[must_use]
     pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
@@ -203,7 +203,7 @@ impl Part {
 /// Records the part of a thread.
 #[derive(Debug)]
 pub struct Recorder {
-    part: Part,
+    part: ThreadCounts,
     scheduled: bool,
     in_flight: u64,
 }
@@ -213,7 +213,7 @@ impl Recorder {
     /// response times apart from service times, because they differ with a rate.
     #[must_use]
     pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
-        Self { part: Part::new(txns, stmts, scheduled), scheduled, in_flight: 0 }
+        Self { part: ThreadCounts::new(txns, stmts, scheduled), scheduled, in_flight: 0 }
     }
 
     /// Keeps response times apart from service times, as with a rate: clients wait before their transactions begin.
@@ -235,8 +235,8 @@ impl Recorder {
     }
 
     /// Returns the counts since the last call.
-    pub fn take(&mut self) -> Part {
-        let mut empty = Part::new(self.part.txns.len(), self.part.stmts.len(), self.scheduled);
+    pub fn take(&mut self) -> ThreadCounts {
+        let mut empty = ThreadCounts::new(self.part.txns.len(), self.part.stmts.len(), self.scheduled);
         empty.tallies = vec![0; self.part.tallies.len()];
         std::mem::replace(&mut self.part, empty)
     }
@@ -328,7 +328,7 @@ impl Recorder {
     }
 
     /// Adds the rows of a statement that succeeded.
-    pub fn rows(&mut self, stmt: usize, rows: &Rows) {
+    pub fn rows(&mut self, stmt: usize, rows: &StatementRows) {
         if let Some(stmt) = self.part.stmts.get_mut(stmt) {
             stmt.rows.get_or_insert_default().merge(rows);
         }
@@ -403,7 +403,7 @@ mod tests {
         let part = recorder.take();
         assert!(part.stmts.iter().all(|stmt| !stmt.latency.has_histogram() && stmt.latency.count() == 1));
         assert!(size_of::<StmtPart>() <= 128, "a part of all is below 8 MB: {}", size_of::<StmtPart>());
-        let mut merged = Part::default();
+        let mut merged = ThreadCounts::default();
         merged.merge(&part);
         assert_eq!((merged.stmts[59_999].latency.mean_ns(), merged.stmts[0].latency.percentiles()), (60_999.0, None));
     }

@@ -2,7 +2,7 @@
 
 /// Rows of one statement, over any number of executions. Merging adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct StatementRows {
     /// Number of rows.
     pub count: u64,
     /// Their digest, if they were hashed.
@@ -35,7 +35,7 @@ impl Digest {
     }
 }
 
-impl Rows {
+impl StatementRows {
     /// Adds other rows of the same statement.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
@@ -79,13 +79,13 @@ mod tests {
 
     #[test]
     fn executions_add_up_in_any_order() {
-        let execution = |rows| Rows { count: 2, digest: Some(digest(rows)), ..Rows::default() };
+        let execution = |rows| StatementRows { count: 2, digest: Some(digest(rows)), ..StatementRows::default() };
         let (mut one, mut other) = (execution(&["a", "b"]), execution(&["c", "d"]));
         let (first, second) = (one, other);
         one.merge(&second);
         other.merge(&first);
         assert_eq!((one, one.count), (other, 4));
-        let counted = Rows { count: 1, ..Rows::default() };
+        let counted = StatementRows { count: 1, ..StatementRows::default() };
         one.merge(&counted);
         assert_eq!((one.count, one.digest), (5, other.digest));
     }

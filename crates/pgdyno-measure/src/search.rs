@@ -3,7 +3,7 @@
 //! A [`Search`] returns which load to measure next, and takes the results; the caller measures. It goes up and down
 //! until it has a load that meets the objective and one that does not, bisects the interval, repeats measurements
 //! that noise leaves undecided, and confirms both ends by a second measurement. One load, the anchor, is measured
-//! every now and then, so that a drift of the machine or the server is seen ([`Limit::drift`]). It assumes that every load above one
+//! every now and then, so that a drift of the machine or the server is seen ([`SearchResult::drift`]). It assumes that every load above one
 //! that does not meet the objective does not meet it either.
 
 mod drift;
@@ -11,7 +11,7 @@ mod knee;
 mod sequential;
 
 pub use knee::knee;
-pub use sequential::{ERROR, REPEATS, Verdict};
+pub use sequential::{ERROR, LoadVerdict, REPEATS};
 
 use drift::Today;
 use sequential::SATURATED;
@@ -65,7 +65,7 @@ struct Point {
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limit {
+pub struct SearchResult {
     /// The highest load that meets the objective, as do all below it.
     pub kept: Option<f64>,
     /// The lowest load that does not meet it. The limit lies between the two.
@@ -133,35 +133,35 @@ impl Search {
 
     /// Returns the verdict on a load.
     #[must_use]
-    pub fn verdict(&self, load: f64) -> Verdict {
+    pub fn verdict(&self, load: f64) -> LoadVerdict {
         let today = Today::of(&self.points);
         let point = today.points.iter().find(|point| point.load == load);
-        point.map_or(Verdict::Open, |point| today.noise.verdict(&point.margins))
+        point.map_or(LoadVerdict::Open, |point| today.noise.verdict(&point.margins))
     }
 
     /// Returns the result so far.
     #[must_use]
-    pub fn limit(&self) -> Limit {
+    pub fn limit(&self) -> SearchResult {
         let (kept, broken) = self.ends(&self.verdicts());
         let load = |at: usize| self.points[at].load;
         let exhausted = self.spent() >= self.bounds.budget && self.seek().is_some();
-        Limit { kept: kept.map(load), broken: broken.map(load), exhausted, drift: Today::of(&self.points).drift }
+        SearchResult { kept: kept.map(load), broken: broken.map(load), exhausted, drift: Today::of(&self.points).drift }
     }
 
     fn spent(&self) -> usize {
         self.points.iter().map(|point| point.margins.len()).sum()
     }
 
-    fn verdicts(&self) -> Vec<Verdict> {
+    fn verdicts(&self) -> Vec<LoadVerdict> {
         let today = Today::of(&self.points);
         today.points.iter().map(|point| today.noise.verdict(&point.margins)).collect()
     }
 
     /// Returns the highest point that meets the objective below the lowest one that does not, and the latter.
-    fn ends(&self, verdicts: &[Verdict]) -> (Option<usize>, Option<usize>) {
-        let broken = verdicts.iter().position(|verdict| *verdict == Verdict::Broken);
+    fn ends(&self, verdicts: &[LoadVerdict]) -> (Option<usize>, Option<usize>) {
+        let broken = verdicts.iter().position(|verdict| *verdict == LoadVerdict::Broken);
         let below = &verdicts[..broken.unwrap_or(verdicts.len())];
-        (below.iter().rposition(|verdict| *verdict == Verdict::Kept), broken)
+        (below.iter().rposition(|verdict| *verdict == LoadVerdict::Kept), broken)
     }
 
     /// Returns the next step towards the limit.
@@ -174,13 +174,13 @@ impl Search {
         };
         // A load met the objective above one that did not: one of the two is due to chance.
         if let Some(low) = broken
-            && verdicts[low..].contains(&Verdict::Kept)
+            && verdicts[low..].contains(&LoadVerdict::Kept)
             && point(low).margins.len() < REPEATS
         {
             return Some(point(low).load);
         }
         let between = kept.map_or(0, |at| at + 1)..broken.unwrap_or(self.points.len());
-        let open = |at: &usize| verdicts[*at] == Verdict::Open && point(*at).margins.len() < REPEATS;
+        let open = |at: &usize| verdicts[*at] == LoadVerdict::Open && point(*at).margins.len() < REPEATS;
         if let Some(at) = between.clone().find(open) {
             return Some(point(at).load);
         }

@@ -16,7 +16,7 @@ mod trend;
 mod warm_up;
 
 pub use levels::{LevelChange, level_changes};
-pub use trend::{STEADY_BELOW, Steadiness, Verdict, steadiness};
+pub use trend::{STEADY_BELOW, Steadiness, WindowVerdict, steadiness};
 pub use warm_up::warm_up;
 
 /// Changes below this share of the mean are not reported, however certain they are.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::{
-    AgentId, BATCH_BYTES_MAX, Clock, LEASE_NS, OUTAGE_NS, Order, Report, RunId, START_NS_MAX, State, Step, Tick,
+    AgentId, AgentState, AgentStep, BATCH_BYTES_MAX, ClockOffset, Instruction, LEASE_NS, LocalTime, OUTAGE_NS, Report,
+    RunId, START_NS_MAX,
 };
 
 /// Runs that an agent remembers.
@@ -25,7 +26,7 @@ pub enum Action {
         /// Number of the task.
         nth: u32,
         /// The moment.
-        at: Tick,
+        at: LocalTime,
     },
     /// End the task.
     Stop {
@@ -43,24 +44,24 @@ pub enum Action {
 pub struct Agent {
     id: AgentId,
     number: u64,
-    clock: Clock,
+    clock: ClockOffset,
     serving: Option<Serving>,
     /// Number of the last order of each run that it has left. The orders of a coordinator that is gone stay at the meeting
     /// and would claim it again.
     past: BTreeMap<RunId, u64>,
     actions: VecDeque<Action>,
     /// When the meeting server was lost.
-    cut_off: Option<Tick>,
+    cut_off: Option<LocalTime>,
 }
 
 /// The run that an agent serves.
 #[derive(Debug)]
 struct Serving {
     run: RunId,
-    state: State,
+    state: AgentState,
     /// Number of the last order.
     order: u64,
-    last_message: Tick,
+    last_message: LocalTime,
     /// The last task that was begun. The program works on it until it has called [`Agent::did`].
     last: u32,
     is_working: bool,
@@ -71,7 +72,7 @@ struct Serving {
     /// Steps of the server's clock that were known when the task was ready.
     steps_when_ready: u64,
     /// The moment of the start, until a round trip after it has shown that the clock was not set meanwhile.
-    unproven: Option<Tick>,
+    unproven: Option<LocalTime>,
     /// Whether the agent is to be free as soon as its program has ended the task.
     leaving: bool,
     /// Batches that are not acknowledged, the first with this number.
@@ -86,7 +87,7 @@ impl Agent {
         Self {
             id,
             number: 0,
-            clock: Clock::default(),
+            clock: ClockOffset::default(),
             serving: None,
             past: BTreeMap::new(),
             actions: VecDeque::new(),
@@ -103,7 +104,7 @@ impl Agent {
 
     /// Returns the meeting server's clock.
     #[must_use]
-    pub fn clock(&self) -> &Clock {
+    pub fn clock(&self) -> &ClockOffset {
         &self.clock
     }
 
@@ -115,8 +116,8 @@ impl Agent {
 
     /// Returns what it does.
     #[must_use]
-    pub fn state(&self) -> &State {
-        self.serving.as_ref().map_or(&State::Idle, |serving| &serving.state)
+    pub fn state(&self) -> &AgentState {
+        self.serving.as_ref().map_or(&AgentState::Idle, |serving| &serving.state)
     }
 
     /// Returns its state, to be said to all.
@@ -127,7 +128,7 @@ impl Agent {
             agent: self.id,
             number: self.number,
             run: serving.map(|serving| serving.run),
-            state: serving.map_or(State::Idle, |serving| serving.state.clone()),
+            state: serving.map_or(AgentState::Idle, |serving| serving.state.clone()),
             batches: serving.map_or(0, |serving| serving.first + serving.batches.len() as u64 - 1),
         }
     }
@@ -143,8 +144,8 @@ impl Agent {
         self.actions.pop_front()
     }
 
-    /// Takes a round trip to the meeting server, as [`Clock::sample`] does.
-    pub fn sample(&mut self, asked: Tick, server_ns: u64, answered: Tick) {
+    /// Takes a round trip to the meeting server, as [`ClockOffset::sample`] does.
+    pub fn sample(&mut self, asked: LocalTime, server_ns: u64, answered: LocalTime) {
         self.clock.sample(asked, server_ns, answered);
         let steps = self.clock.steps();
         let Some(serving) = &mut self.serving else { return };
@@ -157,7 +158,7 @@ impl Agent {
     }
 
     /// Notes that the meeting server was lost, or is there again.
-    pub fn connected(&mut self, now: Tick, is_connected: bool) {
+    pub fn connected(&mut self, now: LocalTime, is_connected: bool) {
         if is_connected {
             // The coordinator may have been cut off, too.
             if let (Some(_), Some(serving)) = (self.cut_off.take(), &mut self.serving) {
@@ -169,12 +170,12 @@ impl Agent {
     }
 
     /// Takes an order.
-    pub fn order(&mut self, now: Tick, order: &Order) {
+    pub fn order(&mut self, now: LocalTime, order: &Instruction) {
         match &mut self.serving {
             None => {
                 // A released agent has nothing to begin with, and an order that it had before is no sign of life.
                 let is_new = self.past.get(&order.run).is_none_or(|before| *before < order.number);
-                if order.step == Step::Claim && is_new {
+                if order.step == AgentStep::Claim && is_new {
                     self.serving = Some(Serving::new(order, now));
                 }
             }
@@ -183,20 +184,20 @@ impl Agent {
                 serving.order = order.number;
                 serving.acknowledge(order.acked);
                 match &order.step {
-                    Step::Claim => {}
-                    Step::Do { nth, task } => serving.begin(*nth, task, &self.clock, &mut self.actions),
-                    Step::Go { nth, at_ns } => serving.go(*nth, *at_ns, now, &self.clock, &mut self.actions),
-                    Step::Stop { nth, at_once } if *nth >= serving.last => {
+                    AgentStep::Claim => {}
+                    AgentStep::Do { nth, task } => serving.begin(*nth, task, &self.clock, &mut self.actions),
+                    AgentStep::Go { nth, at_ns } => serving.go(*nth, *at_ns, now, &self.clock, &mut self.actions),
+                    AgentStep::Stop { nth, at_once } if *nth >= serving.last => {
                         // A task that has not arrived will not be begun.
                         if *nth > serving.last && !serving.is_working {
                             serving.last = *nth;
                             serving.state =
-                                State::Did { nth: *nth, result: Err("it was stopped before it began".to_owned()) };
+                                AgentState::Did { nth: *nth, result: Err("it was stopped before it began".to_owned()) };
                         }
                         serving.stop(*at_once, &mut self.actions);
                     }
-                    Step::Stop { .. } => {}
-                    Step::Release => self.leave(true),
+                    AgentStep::Stop { .. } => {}
+                    AgentStep::Release => self.leave(true),
                 }
             }
             Some(_) => {}
@@ -209,7 +210,7 @@ impl Agent {
     }
 
     /// Looks at the time.
-    pub fn tick(&mut self, now: Tick) {
+    pub fn tick(&mut self, now: LocalTime) {
         let Some(serving) = &self.serving else { return };
         let is_lost = match self.cut_off {
             Some(since) => now.since(since) > OUTAGE_NS,
@@ -223,8 +224,8 @@ impl Agent {
     /// Notes that the program is ready for the common start of this task.
     pub fn ready(&mut self, nth: u32) {
         let steps = self.clock.steps();
-        if let Some(serving) = self.serving.as_mut().filter(|serving| serving.state == State::Doing { nth }) {
-            serving.state = State::Ready { nth };
+        if let Some(serving) = self.serving.as_mut().filter(|serving| serving.state == AgentState::Doing { nth }) {
+            serving.state = AgentState::Ready { nth };
             serving.steps_when_ready = steps;
         }
     }
@@ -247,7 +248,7 @@ impl Agent {
         serving.unproven = None;
         let result = serving.failed.take().map_or(result, Err);
         let result = result.and_then(|result| too_large(&result).map_or(Ok(result), Err));
-        serving.state = State::Did { nth, result };
+        serving.state = AgentState::Did { nth, result };
         if serving.leaving {
             self.free();
         }
@@ -283,10 +284,10 @@ fn too_large(bytes: &[u8]) -> Option<String> {
 }
 
 impl Serving {
-    fn new(order: &Order, now: Tick) -> Self {
+    fn new(order: &Instruction, now: LocalTime) -> Self {
         Self {
             run: order.run,
-            state: State::Idle,
+            state: AgentState::Idle,
             order: order.number,
             last_message: now,
             last: 0,
@@ -307,7 +308,7 @@ impl Serving {
         }
     }
 
-    fn begin(&mut self, nth: u32, task: &Arc<[u8]>, clock: &Clock, actions: &mut VecDeque<Action>) {
+    fn begin(&mut self, nth: u32, task: &Arc<[u8]>, clock: &ClockOffset, actions: &mut VecDeque<Action>) {
         if nth <= self.last || self.is_working {
             return;
         }
@@ -317,15 +318,15 @@ impl Serving {
         self.failed = None;
         self.steps_when_ready = clock.steps();
         self.unproven = None;
-        self.state = State::Doing { nth };
+        self.state = AgentState::Doing { nth };
         actions.push_back(Action::Do { nth, task: Arc::clone(task) });
     }
 
-    fn go(&mut self, nth: u32, at_ns: u64, now: Tick, clock: &Clock, actions: &mut VecDeque<Action>) {
-        if self.state != (State::Ready { nth }) || self.stopping.is_some() {
+    fn go(&mut self, nth: u32, at_ns: u64, now: LocalTime, clock: &ClockOffset, actions: &mut VecDeque<Action>) {
+        if self.state != (AgentState::Ready { nth }) || self.stopping.is_some() {
             return;
         }
-        self.state = State::Started { nth };
+        self.state = AgentState::Started { nth };
         match clock.local(at_ns) {
             Some(at) if at > now && at.since(now) <= START_NS_MAX => {
                 self.unproven = Some(at);

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::{AgentId, Clock, LEASE_NS, OUTAGE_NS, Order, Report, RunId, STOPPING_NS, State, Step, Tick};
+use crate::{
+    AgentId, AgentState, AgentStep, ClockOffset, Instruction, LEASE_NS, LocalTime, OUTAGE_NS, Report, RunId,
+    STOPPING_NS,
+};
 
 /// Batches that are kept after a gap.
 const AHEAD_MAX: usize = 1_000;
@@ -13,7 +16,7 @@ const KNOWN_MAX: usize = 4_000;
 
 /// What a coordinator reports to its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum MeetingEvent {
     /// As many agents as wanted serve this run now, in the order of their places.
     Gathered(Vec<AgentId>),
     /// There were too few agents in the time.
@@ -85,21 +88,21 @@ impl MemberEnd {
 pub struct Coordinator {
     run: RunId,
     wanted: usize,
-    until: Tick,
+    until: LocalTime,
     phase: Phase,
-    clock: Clock,
+    clock: ClockOffset,
     /// Number of the last orders.
     number: u64,
     /// All agents at the meeting.
     known: BTreeMap<AgentId, Known>,
     /// The step of each agent that serves this run, or is asked to, or to be free again.
-    steps: BTreeMap<AgentId, Step>,
+    steps: BTreeMap<AgentId, AgentStep>,
     members: Vec<Member>,
     job: Option<Job>,
     /// Number of the last job.
     nth: u32,
-    news: VecDeque<News>,
-    cut_off: Option<Tick>,
+    news: VecDeque<MeetingEvent>,
+    cut_off: Option<LocalTime>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +116,7 @@ enum Phase {
 #[derive(Debug)]
 struct Known {
     report: Report,
-    last_message: Tick,
+    last_message: LocalTime,
     is_suitable: bool,
 }
 
@@ -140,21 +143,21 @@ struct Job {
     began: bool,
     steps_when_ready: u64,
     /// The moment of the start, until a round trip after it.
-    unproven: Option<Tick>,
-    stopping: Option<(bool, Tick)>,
+    unproven: Option<LocalTime>,
+    stopping: Option<(bool, LocalTime)>,
     failure: Option<String>,
 }
 
 impl Coordinator {
     /// Returns the coordinator of a run that wants so many agents, at least 1, and waits for them until a moment.
     #[must_use]
-    pub fn new(run: RunId, wanted: usize, until: Tick) -> Self {
+    pub fn new(run: RunId, wanted: usize, until: LocalTime) -> Self {
         Self {
             run,
             wanted,
             until,
             phase: Phase::Gathering,
-            clock: Clock::default(),
+            clock: ClockOffset::default(),
             number: 0,
             known: BTreeMap::new(),
             steps: BTreeMap::new(),
@@ -168,21 +171,21 @@ impl Coordinator {
 
     /// Returns the meeting server's clock.
     #[must_use]
-    pub fn clock(&self) -> &Clock {
+    pub fn clock(&self) -> &ClockOffset {
         &self.clock
     }
 
     /// Returns the next news.
-    pub fn news(&mut self) -> Option<News> {
+    pub fn news(&mut self) -> Option<MeetingEvent> {
         self.news.pop_front()
     }
 
     /// Returns the number and the orders of all agents that it has to do with, to be said to them.
-    pub fn orders(&mut self) -> Vec<(AgentId, Order)> {
+    pub fn orders(&mut self) -> Vec<(AgentId, Instruction)> {
         self.number += 1;
         let acked = |agent| self.members.iter().find(|member| member.agent == agent).map_or(0, |m| m.received);
-        let order = |(agent, step): (&AgentId, &Step)| {
-            let order = Order { run: self.run, number: self.number, step: step.clone(), acked: acked(*agent) };
+        let order = |(agent, step): (&AgentId, &AgentStep)| {
+            let order = Instruction { run: self.run, number: self.number, step: step.clone(), acked: acked(*agent) };
             (*agent, order)
         };
         self.steps.iter().map(order).collect()
@@ -195,12 +198,12 @@ impl Coordinator {
     }
 
     /// Returns what it wants of each agent, which [`Coordinator::orders`] says.
-    pub fn steps(&self) -> impl Iterator<Item = (AgentId, &Step)> {
+    pub fn steps(&self) -> impl Iterator<Item = (AgentId, &AgentStep)> {
         self.steps.iter().map(|(agent, step)| (*agent, step))
     }
 
-    /// Takes a round trip to the meeting server, as [`Clock::sample`] does.
-    pub fn sample(&mut self, asked: Tick, server_ns: u64, answered: Tick) {
+    /// Takes a round trip to the meeting server, as [`ClockOffset::sample`] does.
+    pub fn sample(&mut self, asked: LocalTime, server_ns: u64, answered: LocalTime) {
         self.clock.sample(asked, server_ns, answered);
         let steps = self.clock.steps();
         let Some(job) = &mut self.job else { return };
@@ -215,7 +218,7 @@ impl Coordinator {
     }
 
     /// Notes that the meeting server was lost, or is there again.
-    pub fn connected(&mut self, now: Tick, is_connected: bool) {
+    pub fn connected(&mut self, now: LocalTime, is_connected: bool) {
         if is_connected {
             // The agents may have been cut off, too.
             if self.cut_off.take().is_some() {
@@ -227,7 +230,7 @@ impl Coordinator {
     }
 
     /// Takes a report of any agent at the meeting. `is_suitable`: it can serve this run.
-    pub fn report(&mut self, now: Tick, report: Report, is_suitable: bool) {
+    pub fn report(&mut self, now: LocalTime, report: Report, is_suitable: bool) {
         let agent = report.agent;
         if self.known.get(&agent).is_none_or(|known| known.report.number < report.number) {
             self.known.insert(agent, Known { report, last_message: now, is_suitable });
@@ -241,7 +244,7 @@ impl Coordinator {
 
     /// Takes a batch of an agent, also one that has arrived before. It counts only when the agent has reported it:
     /// whatever else is at the meeting is not its own.
-    pub fn batch(&mut self, now: Tick, agent: AgentId, number: u64, batch: Arc<[u8]>) {
+    pub fn batch(&mut self, now: LocalTime, agent: AgentId, number: u64, batch: Arc<[u8]>) {
         let Some(place) = self.place(agent) else { return };
         let member = &mut self.members[place];
         if number <= member.received || member.lost.is_some() {
@@ -262,7 +265,7 @@ impl Coordinator {
     }
 
     /// Gives the run up: no agent can be reached any more.
-    pub fn give_up(&mut self, now: Tick, why: &str) {
+    pub fn give_up(&mut self, now: LocalTime, why: &str) {
         for place in 0..self.members.len() {
             self.lose(place, why.to_owned());
         }
@@ -283,12 +286,12 @@ impl Coordinator {
             && let Some(batch) = member.ahead.remove(&(member.received + 1))
         {
             member.received += 1;
-            self.news.push_back(News::Batch { place, batch });
+            self.news.push_back(MeetingEvent::Batch { place, batch });
         }
     }
 
     /// Forgets agents that have been silent for long, if there are too many of them.
-    fn forget_silent(&mut self, now: Tick) {
+    fn forget_silent(&mut self, now: LocalTime) {
         if self.known.len() > KNOWN_MAX {
             let members: Vec<_> = self.members.iter().map(|member| member.agent).collect();
             self.known.retain(|agent, known| members.contains(agent) || now.since(known.last_message) <= LEASE_NS);
@@ -296,13 +299,13 @@ impl Coordinator {
     }
 
     /// Looks at the time.
-    pub fn tick(&mut self, now: Tick) {
+    pub fn tick(&mut self, now: LocalTime) {
         self.look(now);
     }
 
     /// Begins the next job: a task for each place. With `has_start`, agents wait for [`Coordinator::go`]; with
     /// `survives_loss`, the job does not fail when an agent is lost or fails. The job before must have ended.
-    pub fn begin(&mut self, now: Tick, tasks: &[Arc<[u8]>], has_start: bool, survives_loss: bool) {
+    pub fn begin(&mut self, now: LocalTime, tasks: &[Arc<[u8]>], has_start: bool, survives_loss: bool) {
         self.nth += 1;
         let nth = self.nth;
         self.job = Some(Job {
@@ -319,7 +322,7 @@ impl Coordinator {
         for (member, task) in self.members.iter_mut().zip(tasks) {
             member.end = member.lost.clone().map(MemberEnd::Lost);
             if member.end.is_none() {
-                self.steps.insert(member.agent, Step::Do { nth, task: Arc::clone(task) });
+                self.steps.insert(member.agent, AgentStep::Do { nth, task: Arc::clone(task) });
             }
         }
         self.look(now);
@@ -333,19 +336,19 @@ impl Coordinator {
         job.began = true;
         job.unproven = self.clock.local(at_ns);
         for member in self.members.iter().filter(|member| member.end.is_none()) {
-            self.steps.insert(member.agent, Step::Go { nth: job.nth, at_ns });
+            self.steps.insert(member.agent, AgentStep::Go { nth: job.nth, at_ns });
         }
     }
 
     /// Ends the job, at once or when transactions in progress are done.
-    pub fn stop(&mut self, now: Tick, at_once: bool) {
+    pub fn stop(&mut self, now: LocalTime, at_once: bool) {
         let Some(job) = &mut self.job else { return };
         if job.stopping.is_some_and(|(before, _)| before || !at_once) {
             return;
         }
         job.stopping = Some((at_once, now));
         for member in self.members.iter().filter(|member| member.end.is_none()) {
-            self.steps.insert(member.agent, Step::Stop { nth: job.nth, at_once });
+            self.steps.insert(member.agent, AgentStep::Stop { nth: job.nth, at_once });
         }
     }
 
@@ -354,17 +357,17 @@ impl Coordinator {
         self.phase = Phase::Released;
         self.members.clear();
         self.job = None;
-        self.steps.values_mut().for_each(|step| *step = Step::Release);
+        self.steps.values_mut().for_each(|step| *step = AgentStep::Release);
     }
 
     /// Returns true if no agent serves this run any more, as far as can be known.
     #[must_use]
-    pub fn is_released(&self, now: Tick) -> bool {
+    pub fn is_released(&self, now: LocalTime) -> bool {
         let serves = |known: &Known| known.report.run == Some(self.run) && now.since(known.last_message) < LEASE_NS;
         self.phase == Phase::Released && !self.known.values().any(serves)
     }
 
-    fn look(&mut self, now: Tick) {
+    fn look(&mut self, now: LocalTime) {
         match self.phase {
             Phase::Gathering => self.gather(now),
             Phase::Gathered => self.watch(now),
@@ -373,7 +376,7 @@ impl Coordinator {
     }
 
     /// Claims agents if there are enough. Of two runs that want the same agents, the older one has them.
-    fn gather(&mut self, now: Tick) {
+    fn gather(&mut self, now: LocalTime) {
         let run = self.run;
         let is_there = |known: &Known| now.since(known.last_message) <= LEASE_NS;
         let all = || self.known.iter().filter(|(_, known)| is_there(known));
@@ -384,11 +387,11 @@ impl Coordinator {
             let members = mine[..self.wanted].to_vec();
             self.phase = Phase::Gathered;
             let surplus = self.steps.iter_mut().filter(|(agent, _)| !members.contains(agent));
-            surplus.for_each(|(_, step)| *step = Step::Release);
+            surplus.for_each(|(_, step)| *step = AgentStep::Release);
             let member =
                 |agent: &AgentId| Member { agent: *agent, received: 0, ahead: BTreeMap::new(), lost: None, end: None };
             self.members = members.iter().map(member).collect();
-            self.news.push_back(News::Gathered(members));
+            self.news.push_back(MeetingEvent::Gathered(members));
             return;
         }
         // Agents that have been claimed may be about to say so.
@@ -401,21 +404,21 @@ impl Coordinator {
                 unsuitable,
             };
             self.release();
-            self.news.push_back(News::TooFew(found));
+            self.news.push_back(MeetingEvent::TooFew(found));
             return;
         }
         if is_enough {
             // More than it wants: one of them may have died just now. Those that answer first are the team.
             for agent in mine.iter().chain(&free) {
-                self.steps.insert(*agent, Step::Claim);
+                self.steps.insert(*agent, AgentStep::Claim);
             }
         } else if all().any(|(_, known)| serves(known).is_some_and(|other| other < run)) {
-            self.steps.values_mut().for_each(|step| *step = Step::Release);
+            self.steps.values_mut().for_each(|step| *step = AgentStep::Release);
         }
     }
 
     /// Watches over the agents of this run and their job.
-    fn watch(&mut self, now: Tick) {
+    fn watch(&mut self, now: LocalTime) {
         for place in 0..self.members.len() {
             self.watch_member(now, place);
         }
@@ -444,12 +447,12 @@ impl Coordinator {
         let known = &self.known;
         let is_ready = |member: &Member| {
             let state = known.get(&member.agent).map(|known| &known.report.state);
-            member.end.is_none() && state == Some(&State::Ready { nth: job.nth })
+            member.end.is_none() && state == Some(&AgentState::Ready { nth: job.nth })
         };
         if job.has_start && !job.is_ready && job.stopping.is_none() && self.members.iter().all(is_ready) {
             job.is_ready = true;
             job.steps_when_ready = self.clock.steps();
-            self.news.push_back(News::Ready);
+            self.news.push_back(MeetingEvent::Ready);
         }
         // Until then the clock of the start may still turn out to have been set.
         let is_proven = job.unproven.is_none() || job.failure.is_some() || job.stopping.is_some();
@@ -459,11 +462,11 @@ impl Coordinator {
             let failure = job.failure.take().or_else(|| all_lost.then(|| "all agents were lost".to_owned()));
             let end = JobEnd { members, failure, began: job.began };
             self.job = None;
-            self.news.push_back(News::Ended(end));
+            self.news.push_back(MeetingEvent::Ended(end));
         }
     }
 
-    fn watch_member(&mut self, now: Tick, place: usize) {
+    fn watch_member(&mut self, now: LocalTime, place: usize) {
         let member = &mut self.members[place];
         let Some(known) = self.known.get(&member.agent).filter(|_| member.lost.is_none()) else { return };
         let report = &known.report;
@@ -484,7 +487,7 @@ impl Coordinator {
         };
         let job = self.job.as_ref();
         if member.end.is_none()
-            && let State::Did { nth, result } = &report.state
+            && let AgentState::Did { nth, result } = &report.state
             && job.is_some_and(|job| job.nth == *nth)
             && is_of_run
             && member.received >= report.batches
@@ -509,6 +512,6 @@ impl Coordinator {
         if self.job.is_some() && member.end.is_none() {
             member.end = Some(MemberEnd::Lost(why.clone()));
         }
-        self.news.push_back(News::Lost { place, why });
+        self.news.push_back(MeetingEvent::Lost { place, why });
     }
 }

@@ -1,12 +1,12 @@
 //! Several driver machines as one run.
 //!
 //! A [`Coordinator`] and its [`Agent`]s are state machines without IO: time is an argument, and what they say to each
-//! other is plain data. Both say their whole state again and again, as [`Order`]s and [`Report`]s with rising numbers,
-//! so that a message that is lost, repeated or late does no harm. [`Clock`] compares the local clock with that of the
+//! other is plain data. Both say their whole state again and again, as [`Instruction`]s and [`Report`]s with rising numbers,
+//! so that a message that is lost, repeated or late does no harm. [`ClockOffset`] compares the local clock with that of the
 //! meeting server by round trips. `tests/simulated.rs` drives them in virtual time through everything that may fail.
 //!
-//! One run is: claim agents, [`Step::Do`] a task or several with them, and release them. A task that has a common
-//! start reports [`State::Ready`] and begins at the moment of [`Step::Go`]. While agents work they send numbered
+//! One run is: claim agents, [`AgentStep::Do`] a task or several with them, and release them. A task that has a common
+//! start reports [`AgentState::Ready`] and begins at the moment of [`AgentStep::Go`]. While agents work they send numbered
 //! *batches*, which are kept until they are acknowledged.
 //!
 //! [`postgres`] is the place where they meet, and the only part with sockets and clocks.
@@ -18,9 +18,9 @@ mod message;
 pub mod postgres;
 
 pub use agent::{Action, Agent};
-pub use clock::Clock;
-pub use coordinator::{Coordinator, Gathering, JobEnd, MemberEnd, News};
-pub use message::{AgentId, Order, Report, RunId, State, Step, Tick};
+pub use clock::ClockOffset;
+pub use coordinator::{Coordinator, Gathering, JobEnd, MeetingEvent, MemberEnd};
+pub use message::{AgentId, AgentState, AgentStep, Instruction, LocalTime, Report, RunId};
 
 /// Orders and reports are said again after this time, also if nothing has changed.
 pub const BEAT_NS: u64 = 1_000_000_000;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 /// Time of the local clock, which is never set: nanoseconds since some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tick(pub u64);
+pub struct LocalTime(pub u64);
 
-impl Tick {
+impl LocalTime {
     /// Returns the time so many nanoseconds later.
     #[must_use]
     pub fn after(self, ns: u64) -> Self {
@@ -30,20 +30,20 @@ pub struct AgentId(pub u64);
 
 /// What a coordinator wants of one agent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct Instruction {
     /// The run.
     pub run: RunId,
     /// Rises with each order of the run to the agent.
     pub number: u64,
     /// What the agent is to do.
-    pub step: Step,
+    pub step: AgentStep,
     /// Batches up to this number have arrived.
     pub acked: u64,
 }
 
 /// What an agent is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum AgentStep {
     /// Serve no other run.
     Claim,
     /// Do a task.
@@ -81,14 +81,14 @@ pub struct Report {
     /// The run that it serves.
     pub run: Option<RunId>,
     /// What it does.
-    pub state: State,
+    pub state: AgentState,
     /// Batches that it has made for the run.
     pub batches: u64,
 }
 
 /// What an agent does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum AgentState {
     /// Nothing: it waits for work, or, if it has a run, for the next task.
     Idle,
     /// A task, before its common start if it has one.
@@ -115,7 +115,7 @@ pub enum State {
     },
 }
 
-impl State {
+impl AgentState {
     /// Returns the number of the task that it is about.
     #[must_use]
     pub fn nth(&self) -> Option<u32> {

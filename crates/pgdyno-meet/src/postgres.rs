@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions};
 
-use crate::{TASK_BYTES_MAX, Tick};
+use crate::{LocalTime, TASK_BYTES_MAX};
 
 pub use desk::{Desk, agents};
 pub use rows::AgentRow;
 pub use schema::{SCHEMA, VERSION};
-pub use seat::{Notice, Seat};
+pub use seat::{AgentNotice, Seat};
 
 /// The version of what coordinator and agents say to each other. Together with the program's version it decides who can
 /// serve whom.
@@ -134,12 +134,12 @@ impl Link {
     }
 
     /// Returns the local time.
-    fn now(&self) -> Tick {
-        Tick(self.begun.elapsed().as_nanos() as u64)
+    fn now(&self) -> LocalTime {
+        LocalTime(self.begun.elapsed().as_nanos() as u64)
     }
 
     /// Returns the moment of a local time.
-    fn instant(&self, tick: Tick) -> Instant {
+    fn instant(&self, tick: LocalTime) -> Instant {
         self.begun + Duration::from_nanos(tick.0)
     }
 
@@ -188,7 +188,7 @@ impl Link {
     }
 
     /// Returns a round trip to the server's clock: asked, its time in nanoseconds since 1970, answered.
-    fn sample(&mut self) -> Option<(Tick, u64, Tick)> {
+    fn sample(&mut self) -> Option<(LocalTime, u64, LocalTime)> {
         let asked = self.now();
         let micros =
             self.ask(|admin| admin.query_one("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))?;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use pgdyno_meet::postgres::{AgentRow, Desk, MeetError, Notice, Seat, agents};
-use pgdyno_meet::{Action, JobEnd, MemberEnd, News};
+use pgdyno_meet::postgres::{AgentNotice, AgentRow, Desk, MeetError, Seat, agents};
+use pgdyno_meet::{Action, JobEnd, MeetingEvent, MemberEnd};
 use pgdyno_net::ConnectOptions;
-use pgdyno_testing::server::{Server, available};
+use pgdyno_testing::server::{TestServer, available};
 
 const PATIENCE: Duration = Duration::from_millis(20);
 const PROGRAM: &str = "1.0";
@@ -82,25 +82,25 @@ fn run(desk: &mut Desk, wanted: usize, batches: u8) -> (JobEnd, Vec<Vec<u8>>) {
     let mut all = Vec::new();
     loop {
         match desk.step(PATIENCE) {
-            Some(News::Gathered(members)) => {
+            Some(MeetingEvent::Gathered(members)) => {
                 let tasks: Vec<Arc<[u8]>> = (0..members.len()).map(|place| Arc::from([place as u8, batches])).collect();
                 assert_eq!(tasks.len(), wanted);
                 desk.begin(&tasks, true, false);
             }
-            Some(News::Ready) => drop(desk.go_in(Duration::from_secs(3))),
-            Some(News::Batch { place, batch }) => {
+            Some(MeetingEvent::Ready) => drop(desk.go_in(Duration::from_secs(3))),
+            Some(MeetingEvent::Batch { place, batch }) => {
                 assert_eq!(batch[0] as usize, place);
                 all.push(batch.to_vec());
             }
-            Some(News::Ended(end)) => return (end, all),
+            Some(MeetingEvent::Ended(end)) => return (end, all),
             Some(other) => panic!("{other:?}"),
             None => {}
         }
     }
 }
 
-fn server() -> Option<Server> {
-    available("a meeting").then(|| Server::start("", "local all all trust\nhost all all all trust"))
+fn server() -> Option<TestServer> {
+    available("a meeting").then(|| TestServer::start("", "local all all trust\nhost all all all trust"))
 }
 
 /// Waits until the meeting lists agents of which this holds.
@@ -172,7 +172,7 @@ fn a_meeting_survives_lost_connections_and_a_restart_of_its_server() {
             .execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
             .unwrap();
         let mut desk = Desk::announce(&options, PROGRAM, "a test", 2, Duration::from_secs(60)).unwrap();
-        while !matches!(desk.step(PATIENCE), Some(News::Gathered(_))) {}
+        while !matches!(desk.step(PATIENCE), Some(MeetingEvent::Gathered(_))) {}
         server.crash();
         server.restart();
         let tasks: Vec<Arc<[u8]>> = (0..2).map(|place| Arc::from([place, 3])).collect();
@@ -186,7 +186,7 @@ fn a_meeting_survives_lost_connections_and_a_restart_of_its_server() {
 }
 
 /// Steps until an agent of this thread has something to report.
-fn reported(seat: &mut Seat) -> Notice {
+fn reported(seat: &mut Seat) -> AgentNotice {
     loop {
         if let Some(notice) = seat.notice() {
             return notice;
@@ -202,7 +202,7 @@ fn an_agent_whose_row_is_deleted_joins_again_and_one_whose_schema_is_gone_ends()
     let mut seat = Seat::join(&options, PROGRAM, 2).unwrap();
     seat.step(PATIENCE).unwrap();
     server.admin().execute("DELETE FROM pgdyno_meet.agents").unwrap();
-    assert_eq!(reported(&mut seat), Notice::JoinedAgain(2));
+    assert_eq!(reported(&mut seat), AgentNotice::JoinedAgain(2));
     assert_eq!(agents(&options).unwrap().iter().map(|row| row.agent).collect::<Vec<_>>(), [2]);
 
     // It serves runs as before.
@@ -213,11 +213,11 @@ fn an_agent_whose_row_is_deleted_joins_again_and_one_whose_schema_is_gone_ends()
             break news;
         }
     };
-    assert!(matches!(gathered, News::Gathered(_)), "{gathered:?}");
+    assert!(matches!(gathered, MeetingEvent::Gathered(_)), "{gathered:?}");
 
     // In a run, too: the run has lost it.
     server.admin().execute("DELETE FROM pgdyno_meet.agents").unwrap();
-    assert_eq!(reported(&mut seat), Notice::JoinedAgain(3));
+    assert_eq!(reported(&mut seat), AgentNotice::JoinedAgain(3));
     assert_eq!(seat.run(), None);
 
     // A run whose own row is deleted ends.
@@ -275,7 +275,7 @@ fn rows_of_others_in_any_table_neither_end_nor_hang_a_run() {
             .unwrap();
         listed(&options, |rows| rows.iter().any(|row| row.agent == 1 && row.run.is_some()));
         let mut desk = Desk::announce(&options, PROGRAM, "a test", 2, Duration::from_secs(60)).unwrap();
-        while !matches!(desk.step(PATIENCE), Some(News::Gathered(_))) {}
+        while !matches!(desk.step(PATIENCE), Some(MeetingEvent::Gathered(_))) {}
         // Batches of the run that its agents have not made, before and beside theirs.
         let run = server.admin().query_one("SELECT max(run) FROM pgdyno_meet.runs").unwrap();
         server
@@ -298,7 +298,7 @@ fn rows_of_others_in_any_table_neither_end_nor_hang_a_run() {
         let mut is_ready = false;
         let ended = loop {
             match desk.step(PATIENCE) {
-                Some(News::Ready) => {
+                Some(MeetingEvent::Ready) => {
                     is_ready = true;
                     desk.go_in(Duration::from_secs(3));
                     server
@@ -306,8 +306,8 @@ fn rows_of_others_in_any_table_neither_end_nor_hang_a_run() {
                         .execute("UPDATE pgdyno_meet.agents SET batches = 9, state = 'preparing' WHERE run IS NOT NULL")
                         .unwrap();
                 }
-                Some(News::Batch { batch, .. }) => batches.push(batch.to_vec()),
-                Some(News::Ended(ended)) => break ended,
+                Some(MeetingEvent::Batch { batch, .. }) => batches.push(batch.to_vec()),
+                Some(MeetingEvent::Ended(ended)) => break ended,
                 _ => {}
             }
         };
@@ -357,7 +357,7 @@ fn what_cannot_meet_is_reported_with_the_remedy() {
                 break news;
             }
         };
-        let News::TooFew(found) = found else { panic!("{found:?}") };
+        let MeetingEvent::TooFew(found) = found else { panic!("{found:?}") };
         assert_eq!((found.free, found.busy, found.unsuitable), (1, 0, 1));
         let mut programs: Vec<_> = desk.agents().map(|agent| agent.program.clone()).collect();
         programs.sort();

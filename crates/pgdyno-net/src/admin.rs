@@ -21,7 +21,7 @@ use crate::{
 
 /// Rows of a result, as text; `None` is NULL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct TextRows {
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Values, row by row.
@@ -49,7 +49,7 @@ pub struct Admin {
 /// Result of one simple query.
 #[derive(Default)]
 pub(crate) struct Answer {
-    rows: Rows,
+    rows: TextRows,
     /// Number of rows in the last command tag.
     tag_rows: u64,
 }
@@ -204,7 +204,7 @@ impl Admin {
     ///
     /// # Errors
     /// When the statement fails.
-    pub fn query(&mut self, sql: &str) -> Result<Rows, AdminError> {
+    pub fn query(&mut self, sql: &str) -> Result<TextRows, AdminError> {
         Ok(self.simple(sql, true)?.rows)
     }
 
@@ -212,15 +212,15 @@ impl Admin {
     ///
     /// # Errors
     /// Returns the first error; earlier statements are rolled back.
-    pub fn query_all(&mut self, sql: &str) -> Result<Vec<Rows>, AdminError> {
+    pub fn query_all(&mut self, sql: &str) -> Result<Vec<TextRows>, AdminError> {
         self.send_query(sql)?;
-        let mut results: Vec<Rows> = Vec::new();
+        let mut results: Vec<TextRows> = Vec::new();
         let (mut error, mut kept_bytes) = (None, 0);
         loop {
             let message = self.receive(sql)?;
             match message.tag {
                 b'T' => {
-                    results.push(Rows { columns: backend::column_names(message.body), rows: Vec::new() });
+                    results.push(TextRows { columns: backend::column_names(message.body), rows: Vec::new() });
                     kept_bytes += message.len;
                 }
                 b'D' => {
@@ -244,7 +244,7 @@ impl Admin {
     ///
     /// # Errors
     /// When the statement fails.
-    pub fn query_with(&mut self, sql: &str, parameters: &[&str]) -> Result<Rows, AdminError> {
+    pub fn query_with(&mut self, sql: &str, parameters: &[&str]) -> Result<TextRows, AdminError> {
         let mut out = Vec::new();
         frontend::message(&mut out, b'P', |out| {
             frontend::cstr(out, "");
@@ -340,7 +340,7 @@ impl Admin {
             let message = self.receive(sql)?;
             match message.tag {
                 b'T' if keep_rows => {
-                    answer.rows = Rows { columns: backend::column_names(message.body), rows: Vec::new() };
+                    answer.rows = TextRows { columns: backend::column_names(message.body), rows: Vec::new() };
                     kept_bytes = message.len;
                 }
                 b'D' if keep_rows => kept_bytes += keep(&mut answer.rows.rows, DataRow::new(message.body)),

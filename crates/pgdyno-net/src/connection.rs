@@ -71,7 +71,7 @@ pub struct TlsInfo {
 
 /// The parts of a connection, for an engine that drives it.
 #[derive(Debug)]
-pub struct Parts {
+pub struct ConnectionParts {
     /// The stream, in blocking mode.
     pub transport: Transport,
     /// Bytes of the server that were read already and precede those of the transport. Usually empty.
@@ -153,10 +153,10 @@ impl Connection {
 
     /// Returns the parts of the connection.
     #[must_use]
-    pub fn into_parts(self) -> Parts {
+    pub fn into_parts(self) -> ConnectionParts {
         let Self { channel, parameters, peer, notices, cancel, tls, watched: _, answer_timeout: _ } = self;
         let (transport, input) = channel.into_parts();
-        Parts { transport, input, parameters, cancel, peer, tls, notices }
+        ConnectionParts { transport, input, parameters, cancel, peer, tls, notices }
     }
 
     /// Returns whether the server is a standby and whether it is writable; `None` if unknown.

@@ -58,10 +58,10 @@ mod transport;
 mod vigil;
 mod waiting;
 
-pub use admin::{Admin, Rows};
+pub use admin::{Admin, TextRows};
 pub use admin_error::AdminError;
 pub use cancel::{CancelHandle, cancel_all};
-pub use connection::{Connection, Parameters, Parts, TlsInfo};
+pub use connection::{Connection, ConnectionParts, Parameters, TlsInfo};
 pub use conninfo::{ConninfoError, Env, pair, without_secrets};
 pub use copy::CopyWriter;
 pub use deadline::Deadline;

@@ -33,7 +33,7 @@ const READ_BYTES: usize = 256 * 1024;
 
 /// Options of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct NullOptions {
     /// CPU time spent before each reply, to imitate a server that works.
     pub spin: Duration,
 }
@@ -75,7 +75,7 @@ impl Listener {
 pub struct NullServer {
     listener: Listener,
     poller: Poller,
-    options: Options,
+    options: NullOptions,
 }
 
 impl NullServer {
@@ -83,7 +83,7 @@ impl NullServer {
     ///
     /// # Errors
     /// When the path cannot be bound.
-    pub fn bind_unix(path: &Path, options: Options) -> io::Result<Self> {
+    pub fn bind_unix(path: &Path, options: NullOptions) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
         Self::new(Listener::Unix(listener), options)
@@ -93,14 +93,14 @@ impl NullServer {
     ///
     /// # Errors
     /// When the port cannot be bound.
-    pub fn bind_tcp(port: u16, options: Options) -> io::Result<(Self, u16)> {
+    pub fn bind_tcp(port: u16, options: NullOptions) -> io::Result<(Self, u16)> {
         let listener = TcpListener::bind(("127.0.0.1", port))?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         Ok((Self::new(Listener::Tcp(listener), options)?, port))
     }
 
-    fn new(listener: Listener, options: Options) -> io::Result<Self> {
+    fn new(listener: Listener, options: NullOptions) -> io::Result<Self> {
         let poller = Poller::new()?;
         poller.add(listener.as_fd(), LISTENER)?;
         Ok(Self { listener, poller, options })
@@ -153,7 +153,7 @@ struct Connection {
 
 impl Connection {
     /// Reads and answers. Returns whether the connection stays open.
-    fn serve(&mut self, buffer: &mut [u8], options: Options, poller: &Poller, key: usize) -> bool {
+    fn serve(&mut self, buffer: &mut [u8], options: NullOptions, poller: &Poller, key: usize) -> bool {
         loop {
             match self.stream.read(buffer) {
                 Ok(0) => return false,

@@ -13,16 +13,16 @@ use pgdyno_net::{ConnectError, ConnectOptions, Connection, Env, Secret};
 pub use prompt::ask_on_terminal;
 pub use text::refusal;
 
-use crate::messages::Failure;
-use crate::options::Target;
+use crate::messages::ExitReason;
+use crate::options::ConnectionTarget;
 
 /// Returns where and how to connect: from the connection string in place of the database's name, then the options, then
 /// the environment.
 ///
 /// # Errors
 /// When one of them is invalid; pgbench reports this when it connects, see [`Failed`].
-pub fn options(target: &Target, program: &str, env: &Env) -> Result<ConnectOptions, Failed> {
-    let Target { dbname, host, port, user } = target;
+pub fn options(target: &ConnectionTarget, program: &str, env: &Env) -> Result<ConnectOptions, Failed> {
+    let ConnectionTarget { dbname, host, port, user } = target;
     let is_uri = dbname.starts_with("postgresql://") || dbname.starts_with("postgres://");
     let (string, name) = if is_uri || dbname.contains('=') { (dbname.as_str(), "") } else { ("", dbname.as_str()) };
     let given = |value: &'_ Option<String>| value.clone().unwrap_or_default();
@@ -46,9 +46,9 @@ pub struct Failed(pub String);
 impl Failed {
     /// Returns the failure that ends the program: `for_what` is `setup`, `initialization` or `client 3`.
     #[must_use]
-    pub fn during(self, for_what: &str) -> Failure {
+    pub fn during(self, for_what: &str) -> ExitReason {
         let and = format!("could not create connection for {for_what}");
-        Failure::error(self.0).and(crate::messages::Said::Error(and))
+        ExitReason::error(self.0).and(crate::messages::Said::Error(and))
     }
 }
 
@@ -79,14 +79,14 @@ pub fn open(options: &mut ConnectOptions, ask: Ask<'_>) -> Result<Connection, Fa
 mod tests {
     use super::*;
 
-    fn shown(target: &Target, vars: &[(&str, &str)]) -> String {
+    fn shown(target: &ConnectionTarget, vars: &[(&str, &str)]) -> String {
         let env = Env::new(vars.iter().copied(), None, Some("os"));
         options(target, "pgbench", &env).map_or_else(|failed| failed.0, |options| options.to_string())
     }
 
     #[test]
     fn a_string_beats_the_options_and_these_beat_the_environment() {
-        let target = |dbname: &str| Target {
+        let target = |dbname: &str| ConnectionTarget {
             dbname: dbname.to_owned(),
             host: Some("h".into()),
             port: Some("7".into()),
@@ -102,8 +102,12 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_in_libpqs_words() {
-        let port = |port: &str| Target { port: Some(port.into()), dbname: "d".into(), ..Target::default() };
-        let named = |dbname: &str| Target { dbname: dbname.into(), ..Target::default() };
+        let port = |port: &str| ConnectionTarget {
+            port: Some(port.into()),
+            dbname: "d".into(),
+            ..ConnectionTarget::default()
+        };
+        let named = |dbname: &str| ConnectionTarget { dbname: dbname.into(), ..ConnectionTarget::default() };
         for (target, text) in [
             (port("abc"), "invalid integer value \"abc\" for connection option \"port\""),
             (port("70000"), "invalid port number: \"70000\""),
@@ -119,7 +123,7 @@ mod tests {
     #[test]
     fn the_program_names_itself_to_the_server() {
         let env = Env::new([], None, Some("os"));
-        let target = Target { dbname: "d".into(), ..Target::default() };
+        let target = ConnectionTarget { dbname: "d".into(), ..ConnectionTarget::default() };
         let options = options(&target, "pgbench", &env).unwrap();
         assert!(format!("{options:?}").contains("(\"application_name\", \"pgbench\")"), "{options:?}");
     }

@@ -18,8 +18,8 @@ use pgdyno_net::{ConnectOptions, Halt, Stop};
 
 use self::session::Session;
 use crate::connect::{self, Ask};
-use crate::messages::{Failure, Io};
-use crate::options::{InitOptions, Step};
+use crate::messages::{ExitReason, Io};
+use crate::options::{InitOptions, InitStep};
 
 /// Creates and fills the tables on `target` ([`connect::options`]); may call `ask` for a password. When `stop` becomes
 /// true, cancels the statement on the server and fails.
@@ -32,7 +32,7 @@ pub fn init(
     ask: Ask<'_>,
     io: &mut Io<'_>,
     stop: &Stop,
-) -> Result<(), Failure> {
+) -> Result<(), ExitReason> {
     let halt = Halt::new(stop);
     *target = halt.options(target);
     let result = halt.watched(|| {
@@ -74,7 +74,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn all(mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn all(mut self, io: &mut Io<'_>) -> Result<(), ExitReason> {
         let mut seconds = 0.0;
         let mut parts = Vec::new();
         if self.options.jobs > 1 {
@@ -92,19 +92,19 @@ impl Run<'_> {
     }
 
     /// Does a step, and returns its name in the last line.
-    fn step(&mut self, step: Step, io: &mut Io<'_>) -> Result<&'static str, Failure> {
+    fn step(&mut self, step: InitStep, io: &mut Io<'_>) -> Result<&'static str, ExitReason> {
         Ok(match step {
-            Step::DropTables => {
+            InitStep::DropTables => {
                 io.raw("dropping old tables...\n");
                 self.session.execute(sql::DROP_TABLES, io)?;
                 self.has_made_tables = false;
                 "drop tables"
             }
-            Step::CreateTables => {
+            InitStep::CreateTables => {
                 self.create_tables(io)?;
                 "create tables"
             }
-            Step::GenerateHere => {
+            InitStep::GenerateHere => {
                 io.raw("generating data (client-side)...\n");
                 if self.options.jobs > 1 {
                     self.generate_in_parallel(io)?
@@ -113,17 +113,17 @@ impl Run<'_> {
                 }
                 "client-side generate"
             }
-            Step::GenerateOnServer => {
+            InitStep::GenerateOnServer => {
                 io.raw("generating data (server-side)...\n");
                 self.generate_on_server(io)?;
                 "server-side generate"
             }
-            Step::Vacuum => {
+            InitStep::Vacuum => {
                 io.raw("vacuuming...\n");
                 self.execute_all(&sql::VACUUM, io)?;
                 "vacuum"
             }
-            Step::PrimaryKeys => {
+            InitStep::PrimaryKeys => {
                 io.raw("creating primary keys...\n");
                 if self.options.jobs > 1 {
                     self.primary_keys_in_parallel(io)?;
@@ -132,7 +132,7 @@ impl Run<'_> {
                 }
                 "primary keys"
             }
-            Step::ForeignKeys => {
+            InitStep::ForeignKeys => {
                 io.raw("creating foreign keys...\n");
                 self.execute_all(&sql::FOREIGN_KEYS, io)?;
                 "foreign keys"
@@ -140,7 +140,7 @@ impl Run<'_> {
         })
     }
 
-    fn create_tables(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn create_tables(&mut self, io: &mut Io<'_>) -> Result<(), ExitReason> {
         io.raw("creating tables...\n");
         self.execute_all(&sql::tables(self.options), io)?;
         if let Some(partitioning) = self.options.partitioning {
@@ -151,7 +151,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn execute_all<T: AsRef<str>>(&mut self, statements: &[T], io: &mut Io<'_>) -> Result<(), Failure> {
+    fn execute_all<T: AsRef<str>>(&mut self, statements: &[T], io: &mut Io<'_>) -> Result<(), ExitReason> {
         statements.iter().try_for_each(|statement| self.session.execute(statement.as_ref(), io))
     }
 }

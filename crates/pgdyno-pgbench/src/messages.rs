@@ -76,7 +76,7 @@ impl<'a> Io<'a> {
     }
 
     /// Prints a failure, and returns its exit code.
-    pub fn fail(&mut self, failure: &Failure) -> u8 {
+    pub fn fail(&mut self, failure: &ExitReason) -> u8 {
         for said in &failure.said {
             match said {
                 Said::Error(text) => self.error(text),
@@ -110,14 +110,14 @@ pub enum Said {
 
 /// Why the program ends, in pgbench's words and order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct ExitReason {
     /// The messages on standard error.
     pub said: Vec<Said>,
     /// The exit code of the process.
     pub exit_code: u8,
 }
 
-impl Failure {
+impl ExitReason {
     /// Returns a failure before the benchmark.
     pub fn error(text: impl Into<String>) -> Self {
         Self { said: vec![Said::Error(text.into())], exit_code: EXIT_NOT_STARTED }
@@ -154,7 +154,7 @@ mod tests {
     fn messages_begin_with_the_programs_name_and_their_kind() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut io = Io::new(OsStr::new("/usr/bin/pgbench"), &mut out, &mut err);
-        let failure = Failure::error("a\n").and(Said::Detail("b".into())).and(Said::Hint("c".into()));
+        let failure = ExitReason::error("a\n").and(Said::Detail("b".into())).and(Said::Hint("c".into()));
         assert_eq!(io.fail(&failure), 1);
         io.warning("d");
         io.info("e");

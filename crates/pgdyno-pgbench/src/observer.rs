@@ -3,9 +3,9 @@
 use pgdyno_measure::Interval;
 use pgdyno_net::{Admin, ConnectOptions};
 
-use crate::messages::Failure;
+use crate::messages::ExitReason;
 use crate::options::RunOptions;
-use crate::run::ran::Ran;
+use crate::run::ran::FinishedBenchmark;
 
 /// Receives the events of one benchmark. pgbench's own output does not depend on it.
 pub trait BenchmarkObserver {
@@ -13,7 +13,7 @@ pub trait BenchmarkObserver {
     ///
     /// # Errors
     /// When the benchmark should not start: it ends here.
-    fn options(&mut self, _options: &RunOptions) -> Result<(), Failure> {
+    fn options(&mut self, _options: &RunOptions) -> Result<(), ExitReason> {
         Ok(())
     }
 
@@ -22,7 +22,7 @@ pub trait BenchmarkObserver {
     ///
     /// # Errors
     /// When the benchmark should not start: it ends here.
-    fn set_up(&mut self, _target: &ConnectOptions, _admin: &mut Admin) -> Result<(), Failure> {
+    fn set_up(&mut self, _target: &ConnectOptions, _admin: &mut Admin) -> Result<(), ExitReason> {
         Ok(())
     }
 
@@ -36,7 +36,7 @@ pub trait BenchmarkObserver {
     ///
     /// # Errors
     /// Why output could not be written. If everything else succeeded, the exit code is that of this failure.
-    fn ended(&mut self, _options: &RunOptions, _ran: &Ran) -> Result<(), Failure> {
+    fn ended(&mut self, _options: &RunOptions, _ran: &FinishedBenchmark) -> Result<(), ExitReason> {
         Ok(())
     }
 }

@@ -29,9 +29,9 @@ use pgdyno_wire::QueryMode;
 
 pub(crate) use help::AS_POSTGRESQL;
 pub use help::{help, version};
-pub use scripts::{Builtin, ScriptChoice, ScriptSource, Scripts, listing, shown};
+pub use scripts::{BuiltinChoice, ScriptChoice, ScriptReader, ScriptSource, listing, shown};
 
-use crate::messages::{Failure, Io};
+use crate::messages::{ExitReason, Io};
 
 /// What parsing the options uses in addition to the arguments.
 pub struct Surroundings<'a> {
@@ -55,7 +55,7 @@ pub enum Parsed {
     /// Print [`listing`] to standard error.
     ListBuiltins,
     /// Print [`shown`] to standard error.
-    ShowScript(Builtin),
+    ShowScript(BuiltinChoice),
     /// `-i`.
     Init(Box<InitOptions>),
     /// Anything else.
@@ -64,7 +64,7 @@ pub enum Parsed {
 
 /// Where to connect, as given; see [`crate::connect::options`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct ConnectionTarget {
     /// `-d`, the operand, `PGDATABASE`, `PGUSER`, or the name of the user: a name, a connection string or a URI.
     pub dbname: String,
     /// `-h`.
@@ -77,7 +77,7 @@ pub struct Target {
 
 /// A step of the initialization: a letter of `-I`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum InitStep {
     /// `d`
     DropTables,
     /// `t`
@@ -98,11 +98,11 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitOptions {
     /// Where to connect.
-    pub target: Target,
+    pub target: ConnectionTarget,
     /// `--debug`.
     pub debug: bool,
     /// The steps of `-I`, changed by `-n` and `--foreign-keys`.
-    pub steps: Vec<Step>,
+    pub steps: Vec<InitStep>,
     /// `-s`, from 1.
     pub scale: u32,
     /// `-F`, 10 to 100.
@@ -123,7 +123,7 @@ pub struct InitOptions {
 
 /// When the benchmark ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum BenchmarkEnd {
     /// `-t`: transactions of each client.
     Transactions(u32),
     /// `-T`.
@@ -147,7 +147,7 @@ pub struct LogOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOptions {
     /// Where to connect.
-    pub target: Target,
+    pub target: ConnectionTarget,
     /// `--debug`.
     pub debug: bool,
     /// At least one; not all weights are 0.
@@ -167,7 +167,7 @@ pub struct RunOptions {
     /// Whether accounts are vacuumed, too: `-v`.
     pub vacuum_all: bool,
     /// `-t` or `-T`.
-    pub limit: Limit,
+    pub limit: BenchmarkEnd,
     /// `-R`, transactions per second, above 0.
     pub rate_tps: Option<f64>,
     /// `-L`. Negative if the limit is infinite; never 0.
@@ -222,9 +222,9 @@ impl RunOptions {
 pub fn parse(
     args: &[OsString],
     surroundings: &Surroundings<'_>,
-    scripts: &mut dyn Scripts,
+    scripts: &mut dyn ScriptReader,
     io: &mut Io<'_>,
-) -> Result<Parsed, Failure> {
+) -> Result<Parsed, ExitReason> {
     match args.get(1).and_then(|first| first.to_str()) {
         Some("--help" | "-?") => return Ok(Parsed::Help),
         Some("--version" | "-V") => return Ok(Parsed::Version),

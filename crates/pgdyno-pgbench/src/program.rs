@@ -8,9 +8,9 @@ use pgdyno_net::{ConnectOptions, Env, Lookout};
 
 use crate::connect::{self, Ask};
 use crate::init;
-use crate::messages::{Failure, Io};
+use crate::messages::{ExitReason, Io};
 use crate::observer::BenchmarkObserver;
-use crate::options::{self, Parsed, Surroundings, Target};
+use crate::options::{self, ConnectionTarget, Parsed, Surroundings};
 use crate::run;
 use crate::scripts::Library;
 
@@ -42,7 +42,7 @@ pub fn main(args: &[OsString], world: World<'_>, io: &mut Io<'_>, observer: &mut
 
 /// Returns where to connect. Prints libpq's warnings, such as one about a password file that others may read, only
 /// once.
-fn target(target: &Target, env: &Env, io: &mut Io<'_>, for_what: &str) -> Result<ConnectOptions, Failure> {
+fn target(target: &ConnectionTarget, env: &Env, io: &mut Io<'_>, for_what: &str) -> Result<ConnectOptions, ExitReason> {
     let target = connect::options(target, io.program(), env).map_err(|failed| failed.during(for_what))?;
     for warning in target.warnings() {
         io.raw(&format!("WARNING: {warning}\n"));
@@ -55,7 +55,7 @@ fn execute(
     world: World<'_>,
     io: &mut Io<'_>,
     observer: &mut dyn BenchmarkObserver,
-) -> Result<u8, Failure> {
+) -> Result<u8, ExitReason> {
     let mut library = Library::default();
     let surroundings = Surroundings {
         env: world.env,
@@ -65,7 +65,7 @@ fn execute(
     };
     let parsed = options::parse(args, &surroundings, &mut library, io)?;
     let listen = |listen: &mut dyn FnMut() -> io::Result<()>| {
-        listen().map_err(|error| Failure::error(format!("could not set up signal handling: {error}")))
+        listen().map_err(|error| ExitReason::error(format!("could not set up signal handling: {error}")))
     };
     match parsed {
         Parsed::Help => say(io, &options::help(io.program())),

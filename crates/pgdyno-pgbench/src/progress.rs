@@ -16,7 +16,7 @@ pub struct Snapshot {
 
 /// The format of the time in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeFormat {
     /// Seconds since the start.
     Elapsed,
     /// Seconds since 1970 (`--progress-timestamp`), for a run that started then.
@@ -35,7 +35,7 @@ pub enum Clock {
 /// Transactions per second are the successful ones; latency, deviation and lag are 0 without any. The lag is shown with
 /// `--rate`, skipped transactions with `--latency-limit` too, retries unless `--max-tries` is 1.
 #[must_use]
-pub fn progress_line(accounting: &Accounting, clock: Clock, last: &Snapshot, now: &Snapshot) -> String {
+pub fn progress_line(accounting: &Accounting, clock: TimeFormat, last: &Snapshot, now: &Snapshot) -> String {
     let between = |count: fn(&Stats) -> u64| count(&now.stats).saturating_sub(count(&last.stats));
     let run_us = now.at_us.saturating_sub(last.at_us) as f64;
     let transactions = between(|s| s.transactions);
@@ -48,8 +48,8 @@ pub fn progress_line(accounting: &Accounting, clock: Clock, last: &Snapshot, now
         lag_ms = 0.001 * mean(|s| s.lag.sum_us);
     }
     let at = match clock {
-        Clock::Elapsed => fixed(now.at_us as f64 / 1_000_000.0, 1),
-        Clock::Epoch { start_us } => fixed((start_us as f64 + now.at_us as f64) / 1_000_000.0, 3),
+        TimeFormat::Elapsed => fixed(now.at_us as f64 / 1_000_000.0, 1),
+        TimeFormat::Epoch { start_us } => fixed((start_us as f64 + now.at_us as f64) / 1_000_000.0, 3),
     };
     let mut line = format!(
         "progress: {at} s, {} tps, lat {} ms stddev {}, {} failed",
@@ -74,7 +74,7 @@ pub fn progress_line(accounting: &Accounting, clock: Clock, last: &Snapshot, now
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transaction::{Failure, Outcome, TxRecord};
+    use crate::transaction::{TransactionError, TransactionOutcome, TxRecord};
 
     const ALL: Accounting = Accounting {
         throttled: true,
@@ -93,7 +93,11 @@ mod tests {
         for tx in [ok(1_000.0, 200.0, 1), ok(2_000.0, 300.0, 3), ok(4_500.0, 0.0, 1)] {
             stats.record(&ALL, &tx);
         }
-        for outcome in [Outcome::Skipped, Outcome::Skipped, Outcome::Failed(Failure::Other)] {
+        for outcome in [
+            TransactionOutcome::Skipped,
+            TransactionOutcome::Skipped,
+            TransactionOutcome::Failed(TransactionError::Other),
+        ] {
             stats.record(&ALL, &TxRecord { outcome, tries: 2, ..TxRecord::default() });
         }
         [first, Snapshot { at_us: 3_000_100, stats }, Snapshot { at_us: 4_000_100, stats }]
@@ -139,14 +143,14 @@ mod tests {
                 "progress: 4.0 s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed, lag 0.000 ms, 0 skipped, 0 retried, 0 retries\n",
             ),
         ] {
-            assert_eq!(progress_line(&accounting, Clock::Elapsed, &last, &now), text);
+            assert_eq!(progress_line(&accounting, TimeFormat::Elapsed, &last, &now), text);
         }
     }
 
     #[test]
     fn a_timestamp_has_milliseconds() {
         let [first, ..] = snapshots();
-        let clock = Clock::Epoch { start_us: 1_795_308_392_422_951 };
+        let clock = TimeFormat::Epoch { start_us: 1_795_308_392_422_951 };
         assert_eq!(
             progress_line(&Accounting::default(), clock, &Snapshot::default(), &first),
             "progress: 1795308393.423 s, 1.0 tps, lat 90.000 ms stddev 0.000, 0 failed\n"

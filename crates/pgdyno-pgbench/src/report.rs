@@ -31,7 +31,7 @@ pub struct RunReport {
     /// The scaling factor.
     pub scale: u64,
     /// How `pgbench_accounts` is partitioned, if it is.
-    pub partitions: Option<(PartitionMethod, u64)>,
+    pub partitions: Option<(AccountsPartitioning, u64)>,
     /// `--protocol`.
     pub query_mode: QueryMode,
     /// `--client`.
@@ -74,14 +74,14 @@ pub enum RunLength {
 
 /// How `pgbench_accounts` is partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartitionMethod {
+pub enum AccountsPartitioning {
     /// By ranges of `aid`.
     Range,
     /// By the hash of `aid`.
     Hash,
 }
 
-impl PartitionMethod {
+impl AccountsPartitioning {
     /// Returns pgbench's word.
     #[must_use]
     pub fn name(self) -> &'static str {

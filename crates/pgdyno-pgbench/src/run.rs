@@ -6,25 +6,25 @@ pub(crate) mod ran;
 mod setup;
 
 use pgdyno_engine::{
-    Arrivals, Audience, Backend, ConnectFailed, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec, Stop,
-    raise_file_limit,
+    Arrivals, Audience, Backend, ClientRules, ConnectFailed, EngineEvent, Rate, RunEnd, RunError, RunOutcome, RunSpec,
+    Stop, raise_file_limit,
 };
 use pgdyno_measure::Phase;
 use pgdyno_net::{ConnectOptions, Halt};
 use pgdyno_workload::{Capabilities, Note};
-use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Spec, WeightedScript};
 
 use crate::connect::{self, Ask};
-use crate::messages::{Failure, Io, Said};
+use crate::messages::{ExitReason, Io, Said};
 use crate::observer::BenchmarkObserver;
-use crate::options::{Limit, RunOptions};
-use crate::progress::{Clock, Snapshot, progress_line};
+use crate::options::{BenchmarkEnd, RunOptions};
+use crate::progress::{Snapshot, TimeFormat, progress_line};
 use crate::stats::Accounting;
 
 use journal::Journal;
 use setup::SetUp;
 
-pub use ran::Ran;
+pub use ran::FinishedBenchmark;
 
 /// The exit code if clients were aborted: the report is printed anyway.
 pub const EXIT_ABORTED: u8 = 2;
@@ -38,13 +38,13 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 /// In pgbench's words, if the run could not start.
 pub fn run(
     options: &RunOptions,
-    sources: Vec<Source>,
+    sources: Vec<WeightedScript>,
     target: &mut ConnectOptions,
     ask: Ask<'_>,
     io: &mut Io<'_>,
     stop: &Stop,
     observer: &mut dyn BenchmarkObserver,
-) -> Result<Ran, Failure> {
+) -> Result<FinishedBenchmark, ExitReason> {
     // A limit that is too low was reported when the options were parsed.
     let _ = raise_file_limit(options.clients);
     let set_up = set_up(options, target, ask, io, stop, observer)?;
@@ -76,7 +76,7 @@ pub fn run(
         if aborted {
             io.error("Run was aborted; the above results are incomplete.");
             EXIT_ABORTED
-        } else if let Ended::Fatal(why) = &outcome.ended {
+        } else if let RunEnd::Fatal(why) = &outcome.ended {
             io.error(&format!("Run was aborted; the above results are incomplete: {why}"));
             EXIT_ABORTED
         } else if stop.is_requested() {
@@ -88,7 +88,7 @@ pub fn run(
     };
     let without_log = logged.err().map_or(0, |failure| io.fail(&failure));
     let exit_code = if exit_code == 0 { without_log } else { exit_code };
-    Ok(Ran { exit_code, workload, outcome, server_version: set_up.server_version, scale: set_up.scale })
+    Ok(FinishedBenchmark { exit_code, workload, outcome, server_version: set_up.server_version, scale: set_up.scale })
 }
 
 /// Does the steps before the clients connect, unless the user ends it.
@@ -99,7 +99,7 @@ fn set_up(
     io: &mut Io<'_>,
     stop: &Stop,
     observer: &mut dyn BenchmarkObserver,
-) -> Result<SetUp, Failure> {
+) -> Result<SetUp, ExitReason> {
     let halt = Halt::new(stop);
     let mut watched = halt.options(target);
     let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, observer));
@@ -152,8 +152,8 @@ fn ns(seconds: Option<f64>) -> u64 {
 
 fn spec(options: &RunOptions) -> RunSpec {
     let (transactions, seconds) = match options.limit {
-        Limit::Transactions(n) => (Some(u64::from(n)), None),
-        Limit::Seconds(s) => (None, Some(u64::from(s))),
+        BenchmarkEnd::Transactions(n) => (Some(u64::from(n)), None),
+        BenchmarkEnd::Seconds(s) => (None, Some(u64::from(s))),
     };
     RunSpec {
         clients: options.clients,
@@ -165,7 +165,7 @@ fn spec(options: &RunOptions) -> RunSpec {
         wire: pgdyno_wire::Wire::Libpq,
         pin: Vec::new(),
         rate: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }),
-        rules: Rules {
+        rules: ClientRules {
             max_tries: max_tries(options),
             latency_limit_ns: latency_limit_us(options).map(|us| us.saturating_mul(1000)),
             transactions,
@@ -173,7 +173,7 @@ fn spec(options: &RunOptions) -> RunSpec {
             give_up: false,
             stop_on_abort: options.exit_on_abort,
             statements: options.report_per_command || options.json.is_some(),
-            ..Rules::default()
+            ..ClientRules::default()
         },
         ramp_ns: ns(options.warmup_s),
         measure_ns: seconds.map(|s| s * SECOND_NS),
@@ -195,28 +195,28 @@ fn drive(
     stop: &Stop,
     journal: Option<&Journal>,
     observer: &mut dyn BenchmarkObserver,
-) -> Result<RunOutcome, Failure> {
+) -> Result<RunOutcome, ExitReason> {
     let spec = spec(options);
     let mut progress = ProgressReport { options, last: Snapshot::default(), now: Snapshot::default(), start_us: 0 };
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
-            Event::Connected => {}
-            Event::Started { .. } => {
+            EngineEvent::Connected => {}
+            EngineEvent::Started { .. } => {
                 progress.start_us = epoch_us();
                 observer.started();
             }
-            Event::Interval(interval) => {
+            EngineEvent::Interval(interval) => {
                 observer.interval(interval);
                 progress.interval(interval, io);
             }
-            Event::Lost { why } => {
+            EngineEvent::Lost { why } => {
                 if options.reconnect_s.is_some() {
                     io.info(&format!("a client lost its connection and opens another: {why}"));
                 }
             }
-            Event::ConnectFailed { error, .. } => io.error(&connect::refusal(error)),
-            Event::Note(note) => say(note, io),
+            EngineEvent::ConnectFailed { error, .. } => io.error(&connect::refusal(error)),
+            EngineEvent::Note(note) => say(note, io),
         },
         observer: &mut |thread, epoch_ns| journal.map(|j| j.observer(thread, epoch_ns, workload)),
         start: &mut || Some(std::time::Instant::now()),
@@ -225,23 +225,23 @@ fn drive(
     pgdyno_engine::run(&workload.drive(), &caps, Backend::Server(target), &spec, stop, audience).map_err(|error| {
         match error {
             RunError::Connect(ConnectFailed::Refused { connected, source, .. }) => {
-                Failure::error(connect::refusal(&source))
+                ExitReason::error(connect::refusal(&source))
                     .and(Said::Error(format!("could not create connection for client {connected}")))
             }
             RunError::Connect(ConnectFailed::Interrupted { connected, clients }) => {
                 interrupted(&format!("while connecting, after {connected} of {clients} clients"))
             }
-            error @ (RunError::Stages(_) | RunError::CalledOff) => Failure::error(error.to_string()),
-            RunError::Thread { source, .. } => Failure::error(format!("could not create thread: {source}")),
+            error @ (RunError::Stages(_) | RunError::CalledOff) => ExitReason::error(error.to_string()),
+            RunError::Thread { source, .. } => ExitReason::error(format!("could not create thread: {source}")),
         }
     })
 }
 
 /// Returns the failure for a signal before the benchmark started: there is nothing to report.
-fn interrupted(when: &str) -> Failure {
-    Failure {
+fn interrupted(when: &str) -> ExitReason {
+    ExitReason {
         exit_code: EXIT_INTERRUPTED,
-        ..Failure::error(format!("Run was interrupted {when}; there are no results."))
+        ..ExitReason::error(format!("Run was interrupted {when}; there are no results."))
     }
 }
 
@@ -279,8 +279,11 @@ impl ProgressReport<'_> {
             return;
         }
         self.now.at_us = interval.end_ns / 1000;
-        let clock =
-            if self.options.progress_timestamp { Clock::Epoch { start_us: self.start_us } } else { Clock::Elapsed };
+        let clock = if self.options.progress_timestamp {
+            TimeFormat::Epoch { start_us: self.start_us }
+        } else {
+            TimeFormat::Elapsed
+        };
         io.raw(&progress_line(&accounting, clock, &self.last, &self.now));
         self.last = self.now;
     }

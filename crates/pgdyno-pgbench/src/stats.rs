@@ -3,7 +3,7 @@
 //! Latencies are summed in microseconds as double precision numbers: whole microseconds give the same sums in whatever
 //! order threads are merged, and reports equal pgbench's to the last digit.
 
-use crate::transaction::{Failure, Outcome, TxRecord};
+use crate::transaction::{TransactionError, TransactionOutcome, TxRecord};
 
 /// The options that decide which figures are recorded, logged and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ pub struct Stats {
 impl Stats {
     /// Counts one transaction.
     pub fn record(&mut self, accounting: &Accounting, tx: &TxRecord) {
-        if tx.outcome == Outcome::Skipped {
+        if tx.outcome == TransactionOutcome::Skipped {
             self.skipped += 1;
             return;
         }
@@ -150,10 +150,10 @@ impl Stats {
             self.retried += 1;
         }
         match tx.outcome {
-            Outcome::Failed(Failure::Serialization) => self.serialization_failures += 1,
-            Outcome::Failed(Failure::Deadlock) => self.deadlock_failures += 1,
-            Outcome::Failed(Failure::Other) => self.other_failures += 1,
-            Outcome::Ok | Outcome::Skipped => {
+            TransactionOutcome::Failed(TransactionError::Serialization) => self.serialization_failures += 1,
+            TransactionOutcome::Failed(TransactionError::Deadlock) => self.deadlock_failures += 1,
+            TransactionOutcome::Failed(TransactionError::Other) => self.other_failures += 1,
+            TransactionOutcome::Ok | TransactionOutcome::Skipped => {
                 self.transactions += 1;
                 self.latency.add(tx.latency_us);
                 if accounting.throttled {
@@ -267,7 +267,7 @@ mod tests {
         fn the_identities_hold(accounting in accountings(), records in records(80)) {
             let stats = tally(&accounting, &records);
             prop_assert_eq!(stats.all(), records.len() as u64);
-            let failed = records.iter().filter(|tx| matches!(tx.outcome, Outcome::Failed(_))).count();
+            let failed = records.iter().filter(|tx| matches!(tx.outcome, TransactionOutcome::Failed(_))).count();
             prop_assert_eq!(stats.failures(), failed as u64);
             prop_assert_eq!(stats.latency.count, stats.transactions);
             prop_assert_eq!(stats.lag.count, if accounting.throttled { stats.transactions } else { 0 });

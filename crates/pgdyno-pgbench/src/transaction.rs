@@ -2,19 +2,19 @@
 
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum TransactionOutcome {
     /// Successfully, at whichever try.
     #[default]
     Ok,
     /// It never started, because it was later than the latency limit.
     Skipped,
     /// By an error, at its last try.
-    Failed(Failure),
+    Failed(TransactionError),
 }
 
 /// The error that a transaction finally failed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Failure {
+pub enum TransactionError {
     /// SQLSTATE 40001.
     Serialization,
     /// SQLSTATE 40P01.
@@ -39,7 +39,7 @@ pub struct TxRecord {
     /// From the scheduled to the actual start, with `--rate`. Used only if the outcome is `Ok`.
     pub lag_us: f64,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: TransactionOutcome,
     /// The number of tries; 1 without retries. Not used for a skipped one.
     pub tries: u32,
 }
@@ -63,13 +63,13 @@ pub(crate) mod tests {
         )
     }
 
-    fn outcomes() -> impl Strategy<Value = Outcome> {
+    fn outcomes() -> impl Strategy<Value = TransactionOutcome> {
         prop_oneof![
-            4 => Just(Outcome::Ok),
-            1 => Just(Outcome::Skipped),
-            1 => Just(Outcome::Failed(Failure::Serialization)),
-            1 => Just(Outcome::Failed(Failure::Deadlock)),
-            1 => Just(Outcome::Failed(Failure::Other)),
+            4 => Just(TransactionOutcome::Ok),
+            1 => Just(TransactionOutcome::Skipped),
+            1 => Just(TransactionOutcome::Failed(TransactionError::Serialization)),
+            1 => Just(TransactionOutcome::Failed(TransactionError::Deadlock)),
+            1 => Just(TransactionOutcome::Failed(TransactionError::Other)),
         ]
     }
 

@@ -1,8 +1,8 @@
 //! The text of reports, literally. What is not an addition of ours is what PostgreSQL 18's pgbench prints.
 
 use pgdyno_pgbench::report::{
-    LatencyPercentiles, PartitionMethod, Quantiles, Reconnects, RunLength, RunReport, ScriptQuantiles, ScriptReport,
-    Warmup, banner,
+    AccountsPartitioning, LatencyPercentiles, Quantiles, Reconnects, RunLength, RunReport, ScriptQuantiles,
+    ScriptReport, Warmup, banner,
 };
 use pgdyno_pgbench::stats::{Accounting, CommandStats, Moments, Stats};
 use pgdyno_wire::QueryMode;
@@ -85,7 +85,7 @@ fn eventful() -> RunReport {
             failures_detailed: true,
             continue_on_error: false,
         },
-        partitions: Some((PartitionMethod::Hash, 3)),
+        partitions: Some((AccountsPartitioning::Hash, 3)),
         query_mode: QueryMode::Prepared,
         clients: 4,
         threads: 2,

@@ -21,7 +21,7 @@ mod watch;
 mod workload;
 
 pub use differences::{Difference, differences};
-pub use kept::{Bearing, Kept, Reported, Value};
+pub use kept::{Bearing, KeptOption, OptionValue, Reported};
 pub use workload::HELP as WORKLOAD_HELP;
 
 use pgdyno_workload::{Commands, Omitted, OptionSpec, OptionTable, ValueKind, WorkloadOption};
@@ -40,7 +40,7 @@ pub struct RunOption {
     /// What it sets in an order.
     access: Access,
     /// What a plan keeps of it.
-    pub kept: Kept,
+    pub kept: KeptOption,
     /// A value that is not the default, for tests; empty for a flag.
     pub sample: &'static str,
     /// The arguments with which the sample makes sense, for tests.
@@ -48,7 +48,7 @@ pub struct RunOption {
 }
 
 /// Options under one heading of the help.
-pub struct Group {
+pub struct OptionGroup {
     /// The heading.
     pub heading: &'static str,
     /// The options.
@@ -56,7 +56,7 @@ pub struct Group {
 }
 
 /// All options but those of workloads, in the order of the help.
-pub static GROUPS: &[Group] = &[
+pub static GROUPS: &[OptionGroup] = &[
     workload::GROUP,
     target::GROUP,
     drive::GROUP,
@@ -88,7 +88,8 @@ pub enum AnyOption {
 pub fn all<W: OptionTable>() -> impl Iterator<Item = (&'static str, AnyOption)> {
     let workloads =
         W::ALL.iter().copied().flatten().map(|option| (workload::GROUP.heading, AnyOption::Workload(option)));
-    let of_group = |group: &'static Group| group.options.iter().map(|option| (group.heading, AnyOption::Run(option)));
+    let of_group =
+        |group: &'static OptionGroup| group.options.iter().map(|option| (group.heading, AnyOption::Run(option)));
     workloads.chain(GROUPS.iter().flat_map(of_group))
 }
 

@@ -7,7 +7,7 @@ use pgdyno_workload::OptionValues;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, TargetName, Wire, targets};
+use crate::{Arrivals, LoadWhen, Pace, Plan, QueryMode, Rate, SuitePlan, TargetName, Wire, targets};
 
 /// The default directory of run directories.
 pub const RESULTS: &str = "pgdyno-results";
@@ -147,8 +147,8 @@ impl Order {
             },
             meeting: MeetingOrder { agents: plan.drive.agents, ..MeetingOrder::default() },
             suite: None,
-            no_load: plan.load.choice == LoadChoice::Never,
-            replace: plan.load.choice == LoadChoice::Always,
+            no_load: plan.load.choice == LoadWhen::Never,
+            replace: plan.load.choice == LoadWhen::Always,
             from_template: plan.from_template.clone(),
             no_check: !plan.load.checks,
             no_vacuum: plan.load.no_vacuum,

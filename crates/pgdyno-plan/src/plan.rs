@@ -10,7 +10,7 @@ mod watch;
 pub use cycle::Cycle;
 pub use drive::{AnalyticsPlan, DrivePlan};
 pub use files::{INLINE_BYTES, InputFile, ScriptPlan, sha256};
-pub use load::{LoadChoice, LoadPlan};
+pub use load::{LoadPlan, LoadWhen};
 pub use recipe::{Fitted, Published, RecipePlan, Shortened};
 pub use watch::WatchPlan;
 

@@ -19,9 +19,9 @@ mod verify;
 
 pub use built_in::{all, find, nearest};
 pub use departures::departures;
-pub use expand::{Expanded, RecipeError, Request, expand};
-pub use format::{Figures, Fit, MadeFor, Recipe, Size, Source, Steps, Variant};
-pub use value::Value;
+pub use expand::{Expanded, RecipeError, RecipeRun, expand};
+pub use format::{Fit, MadeFor, PublishedFigures, Recipe, Size, SourceDocument, Steps, Variant};
+pub use value::RecipeText;
 
 use crate::mistake::{self, Mistake};
 

@@ -3,7 +3,7 @@
 use pgdyno_text::units::{estimated_bytes, plain_plural};
 use pgdyno_wire::{QueryMode, Wire};
 
-use crate::{Arrivals, GroupPlan, LoadChoice, Pace, Plan, Rate, StagePlan, WatchPlan};
+use crate::{Arrivals, GroupPlan, LoadWhen, Pace, Plan, Rate, StagePlan, WatchPlan};
 
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("provision", "provision the target, by its hook".to_owned());
     }
     step("prepare", plan.target.preparation());
-    if has_data && plan.load.choice == LoadChoice::Always {
+    if has_data && plan.load.choice == LoadWhen::Always {
         step("drop", "what pgdyno loaded before".to_owned());
     }
     if plan.cycle.restart {
@@ -47,15 +47,15 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step(
             "load",
             match plan.load.choice {
-                LoadChoice::Never | LoadChoice::IfMissing if plan.data_from.is_some() => {
+                LoadWhen::Never | LoadWhen::IfMissing if plan.data_from.is_some() => {
                     let from = plan.data_from.as_deref().unwrap_or_default();
                     format!("nothing: {size}, data loaded by {from}, is driven as it is")
                 }
-                LoadChoice::Never => format!("nothing: {size} must be there"),
-                LoadChoice::IfMissing => {
+                LoadWhen::Never => format!("nothing: {size} must be there"),
+                LoadWhen::IfMissing => {
                     format!("{size} on {}, unless it is there", plain_plural(plan.load.loaders as u64, "connection"))
                 }
-                LoadChoice::Always => {
+                LoadWhen::Always => {
                     format!("{size} on {}, anew", plain_plural(plan.load.loaders as u64, "connection"))
                 }
             } + &plan.from_template.as_ref().map_or_else(String::new, |name| format!(" in database {name}")),
@@ -300,7 +300,7 @@ mod tests {
             cycle: Cycle { restart: true, drop_caches: true, prewarm: true, checkpoint: true, provision: true },
             watch: WatchPlan { os: Some("ssh postgres@db1".to_owned()), statement_plans: 1, ..WatchPlan::default() },
             settings: [("jit".to_owned(), "off".to_owned()), ("work_mem".to_owned(), "16MB".to_owned())].into(),
-            load: LoadPlan { choice: LoadChoice::Always, ..example().load },
+            load: LoadPlan { choice: LoadWhen::Always, ..example().load },
             target: "host=db1".into(),
             ..example()
         };

@@ -20,13 +20,13 @@ const HOOK_TIMEOUT_S: f64 = 600.0;
 pub struct Targets {
     /// The targets by name.
     #[serde(default)]
-    pub target: BTreeMap<String, Target>,
+    pub target: BTreeMap<String, NamedTarget>,
 }
 
 /// A server with a name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Target {
+pub struct NamedTarget {
     /// What `--target` takes: a connection string, `embedded`, `embedded:18`, `embedded:/path/to/bin` (relative to the
     /// file). Contains no password: passwords belong in `~/.pgpass`, a service file or the environment.
     pub dsn: String,
@@ -130,7 +130,7 @@ impl Targets {
 
     /// Returns the target of this name.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Target> {
+    pub fn find(&self, name: &str) -> Option<&NamedTarget> {
         self.target.get(name)
     }
 

@@ -11,14 +11,15 @@ use crate::compare::words::{share, signed};
 use crate::html;
 
 /// Renders the record of an experiment.
-pub type Render = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
+pub type RenderExperiment = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("markdown", markdown), ("html", page)];
+pub const FORMATS: &[(&str, RenderExperiment)] =
+    &[("text", text), ("json", json), ("markdown", markdown), ("html", page)];
 
 /// The renderer of a format.
 #[must_use]
-pub fn format(name: &str) -> Option<Render> {
+pub fn format(name: &str) -> Option<RenderExperiment> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
 }
 

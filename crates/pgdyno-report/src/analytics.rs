@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{AnalyticsRecord, FreshnessRecord, Metric, QueryRecord, RunRecord, StreamsRecord};
+use pgdyno_results::{AnalyticsRecord, FreshnessRecord, QueryRecord, RecordMetric, RunRecord, StreamsRecord};
 use pgdyno_text::units::{count, duration, grouped, ms, percent, plural, seconds};
 use pgdyno_text::wrap::hanging;
 use pgdyno_untrusted::MarkdownText;
@@ -177,7 +177,7 @@ fn age(seconds: f64) -> String {
 /// Returns each side's figure together and alone. There is no figure of both.
 fn beside_alone(record: &RunRecord) -> Option<String> {
     let pair = |together: &str, alone: &str| {
-        let metric = Metric::named(together, std::iter::once(record))?;
+        let metric = RecordMetric::named(together, std::iter::once(record))?;
         let [with, without] = [together, alone].map(|name| record.metrics.get(name).map(|metric| metric.value));
         let (with, without) = (with?, without.filter(|value| *value > 0.0)?);
         Some(format!(

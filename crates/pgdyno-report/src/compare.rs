@@ -15,9 +15,9 @@ use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
-use pgdyno_results::{Metric, RunRecord, Series, Status};
+use pgdyno_results::{RecordMetric, RunRecord, Series, Status};
 
-pub use facts::{Difference, Group};
+pub use facts::{FactDifference, FactGroup};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
 pub use plans::{PlanChange, Plans};
@@ -25,7 +25,7 @@ pub use tasks::{TaskChange, Tasks, task_times};
 
 /// A run that is to take part.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct ComparedRun {
     /// Its record.
     pub record: RunRecord,
     /// Its intervals; empty where there are none to be had.
@@ -56,7 +56,7 @@ impl Default for CompareOptions {
 
 /// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ChangeVerdict {
     /// The whole interval is on the better side of no change.
     Faster,
     /// The whole interval is on the worse side.
@@ -69,7 +69,7 @@ pub enum Verdict {
     NotComparable,
 }
 
-impl Verdict {
+impl ChangeVerdict {
     /// In words.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -85,7 +85,7 @@ impl Verdict {
 
 /// One side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Side {
+pub struct ComparedSide {
     /// The runs that take part.
     pub runs: Vec<String>,
     /// The runs that do not, and why.
@@ -96,7 +96,7 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Which.
-    pub metric: Metric,
+    pub metric: RecordMetric,
     /// The base: the geometric mean of its runs.
     pub base: f64,
     /// The geometric mean of the other side.
@@ -104,7 +104,7 @@ pub struct Figure {
     /// The change, where it has an interval.
     pub change: Option<Change>,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
 }
 
 /// A limit and whether it is held.
@@ -120,9 +120,9 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// BASE and NEW.
-    pub sides: [Side; 2],
+    pub sides: [ComparedSide; 2],
     /// Facts in which the sides differ.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<FactDifference>,
     /// The share of intervals that hold the truth.
     pub confidence: f64,
     /// The figures, the one of the verdict first.
@@ -130,7 +130,7 @@ pub struct Comparison {
     /// The tasks of a stage that does each a few times, such as the queries of a set.
     pub tasks: Tasks,
     /// The verdict, by the first figure alone; with a second one, by both.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
     /// The name of the other figure of the verdict, where runs have two sides: transactions and queries.
     pub other_side: Option<String>,
     /// The reason for a verdict that decides nothing; empty otherwise.
@@ -147,7 +147,7 @@ pub struct Comparison {
 ///
 /// # Errors
 /// In words, where a side has no run left that counts, or a run does not have the metric.
-pub fn compare(base: Vec<Run>, new: Vec<Run>, options: &CompareOptions) -> Result<Comparison, String> {
+pub fn compare(base: Vec<ComparedRun>, new: Vec<ComparedRun>, options: &CompareOptions) -> Result<Comparison, String> {
     let (mut base, left_out_of_base) = sort_out(base);
     let (mut new, left_out_of_new) = sort_out(new);
     for (name, side, left_out) in [("BASE", &base, &left_out_of_base), ("NEW", &new, &left_out_of_new)] {
@@ -161,27 +161,27 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, options: &CompareOptions) -> Resul
     if let Some(without) = records().find(|record| metric.value(record).is_none()) {
         return Err(format!("{} has no {}", without.id, metric.name()));
     }
-    let side = |runs: &[Run]| runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
+    let side = |runs: &[ComparedRun]| runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
     let (base_records, new_records) = (side(&base), side(&new));
     let differences = differences(&base_records.iter().collect::<Vec<_>>(), &new_records.iter().collect::<Vec<_>>());
     let decisive: Vec<_> = differences.iter().filter(|d| d.is_decisive).map(words::difference).collect();
     let is_comparable = decisive.is_empty() || options.anyway;
     let mut figures = figures::figures(&mut base, &mut new, metric.clone(), options);
     if !is_comparable {
-        figures.iter_mut().for_each(|figure| figure.verdict = Verdict::NotComparable);
+        figures.iter_mut().for_each(|figure| figure.verdict = ChangeVerdict::NotComparable);
     }
     let both = two_sides::judge(&figures, base.iter().chain(&new).map(|run| &run.record), options);
     let verdict = match &both {
         Some(both) => both.verdict,
-        None => figures.first().map_or(Verdict::Undecided, |figure| figure.verdict),
+        None => figures.first().map_or(ChangeVerdict::Undecided, |figure| figure.verdict),
     };
     let reason = match (verdict, &both) {
-        (Verdict::NotComparable, _) => decisive.join("; "),
-        (Verdict::Undecided, Some(both)) if !both.reason.is_empty() => both.reason.clone(),
-        (Verdict::Undecided, _) => figures::no_interval(&base, &new, options),
+        (ChangeVerdict::NotComparable, _) => decisive.join("; "),
+        (ChangeVerdict::Undecided, Some(both)) if !both.reason.is_empty() => both.reason.clone(),
+        (ChangeVerdict::Undecided, _) => figures::no_interval(&base, &new, options),
         _ => String::new(),
     };
-    let judged = figures.first().filter(|figure| is_comparable && figure.verdict != Verdict::Undecided);
+    let judged = figures.first().filter(|figure| is_comparable && figure.verdict != ChangeVerdict::Undecided);
     let change = judged.and_then(|figure| figure.change);
     let limit = options.loss_max.map(|loss_max| {
         let tried = base.len().max(new.len());
@@ -209,7 +209,10 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, options: &CompareOptions) -> Resul
     notes.extend(tasks::note(&tasks, [base.len(), new.len()], options));
     notes.extend(plans::missing(&base_records, &new_records));
     notes.extend(words::answers(&base_records, &new_records));
-    let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
+    let side = |runs: &[ComparedRun], left_out| ComparedSide {
+        runs: runs.iter().map(|run| run.record.id.clone()).collect(),
+        left_out,
+    };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
     let confidence = options.confidence;
     Ok(Comparison { sides, differences, confidence, figures, tasks, verdict, other_side, reason, limit, plans, notes })
@@ -219,14 +222,14 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, options: &CompareOptions) -> Resul
 ///
 /// # Errors
 /// In words, where no run has a metric of this name.
-pub(crate) fn chosen<'a, R>(name: Option<&str>, records: impl Fn() -> R) -> Result<Metric, String>
+pub(crate) fn chosen<'a, R>(name: Option<&str>, records: impl Fn() -> R) -> Result<RecordMetric, String>
 where
     R: Iterator<Item = &'a RunRecord>,
 {
     match name {
-        None => Ok(Metric::headline(records())),
-        Some(name) => Metric::named(name, records()).ok_or_else(|| {
-            let known = Metric::comparable(Metric::of_workloads(records()));
+        None => Ok(RecordMetric::headline(records())),
+        Some(name) => RecordMetric::named(name, records()).ok_or_else(|| {
+            let known = RecordMetric::comparable(RecordMetric::of_workloads(records()));
             let known = known.map(|metric| metric.name().to_owned()).collect::<Vec<_>>().join(", ");
             format!("the runs have no metric '{name}'; the metrics are {known}")
         }),
@@ -240,8 +243,8 @@ pub fn counts(record: &RunRecord) -> bool {
 }
 
 /// Runs that count, and runs that do not, with the reason.
-fn sort_out(runs: Vec<Run>) -> (Vec<Run>, Vec<(String, String)>) {
-    let (mut counted, mut left_out): (Vec<Run>, Vec<_>) = (Vec::new(), Vec::new());
+fn sort_out(runs: Vec<ComparedRun>) -> (Vec<ComparedRun>, Vec<(String, String)>) {
+    let (mut counted, mut left_out): (Vec<ComparedRun>, Vec<_>) = (Vec::new(), Vec::new());
     for run in runs {
         let record = &run.record;
         let why = match record.status {
@@ -262,8 +265,8 @@ fn sort_out(runs: Vec<Run>) -> (Vec<Run>, Vec<(String, String)>) {
 }
 
 /// Renders a comparison.
-pub type Render = fn(&Comparison, TextStyle, &mut dyn Write) -> io::Result<()>;
+pub type RenderComparison = fn(&Comparison, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] =
+pub const FORMATS: &[(&str, RenderComparison)] =
     &[("text", text::render), ("markdown", markdown::render), ("json", json::render)];

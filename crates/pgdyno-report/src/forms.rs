@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use agents::{AgentForm, AgentsForm};
-pub use checks::{ChecksForm, DropForm, NotedForm, Outcome, OutcomeForm};
+pub use checks::{CheckOutcome, ChecksForm, DropForm, NotedForm, OutcomeForm};
 pub use lists::{
     ListedRecipeForm, ListedRunForm, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm, UnreadableForm,
     WorkloadsForm,

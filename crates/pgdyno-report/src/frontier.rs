@@ -14,15 +14,15 @@ use crate::latency_table::aligned;
 pub(crate) use svg::svg;
 
 /// Renders the record of a frontier.
-pub type Render = fn(&FrontierRecord, &mut dyn Write) -> io::Result<()>;
+pub type RenderFrontier = fn(&FrontierRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] =
+pub const FORMATS: &[(&str, RenderFrontier)] =
     &[("text", text), ("json", json), ("csv", csv), ("svg", svg::write), ("html", page)];
 
 /// Returns the renderer of a format.
 #[must_use]
-pub fn format(name: &str) -> Option<Render> {
+pub fn format(name: &str) -> Option<RenderFrontier> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn example() -> FrontierRecord {
 mod tests {
     use super::*;
 
-    fn rendered(format: Render) -> String {
+    fn rendered(format: RenderFrontier) -> String {
         let mut out = Vec::new();
         format(&example(), &mut out).unwrap();
         String::from_utf8(out).unwrap()

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_plan::{Published, RecipePlan};
-use pgdyno_results::{Metric, RunRecord, Summary, Unit};
+use pgdyno_results::{RecordMetric, RunRecord, Summary, Unit};
 use pgdyno_text::units::{bytes, count, grouped, percent};
 use pgdyno_text::wrap::wrapped;
 use pgdyno_untrusted::MarkdownText;
@@ -105,12 +105,12 @@ fn rows(recipe: &RecipePlan, record: &RunRecord) -> Vec<[String; 3]> {
 
 /// Returns the name of a published figure. The name of a workload's own metric is known only with a record.
 fn name(figure: &str, record: Option<&RunRecord>) -> String {
-    Metric::published(figure, record).as_ref().map_or_else(|| figure.to_uppercase(), suffix)
+    RecordMetric::published(figure, record).as_ref().map_or_else(|| figure.to_uppercase(), suffix)
 }
 
 /// Returns the name of a published figure, the measured value, and the published one.
 pub(crate) fn published_row(record: &RunRecord, figure: &Published) -> [String; 3] {
-    let metric = Metric::published(&figure.metric, Some(record));
+    let metric = RecordMetric::published(&figure.metric, Some(record));
     let measured = metric.as_ref().and_then(|metric| {
         let value = metric.value(record)?;
         // Documents have latencies in milliseconds, with three decimals.

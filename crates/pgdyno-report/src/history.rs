@@ -12,9 +12,9 @@ use std::io::{self, Write};
 
 use pgdyno_measure::change_points::{ChangePoint, Changes, Drift, RUNS_MIN, change_points};
 use pgdyno_measure::compare::{Change, Direction};
-use pgdyno_results::{Metric, RunRecord};
+use pgdyno_results::{RecordMetric, RunRecord};
 
-use crate::compare::{Difference, chosen, differences};
+use crate::compare::{FactDifference, chosen, differences};
 use series::{Grouped, grouped};
 
 /// The default of [`HistoryOptions::within`].
@@ -45,7 +45,7 @@ impl Default for HistoryOptions {
 
 /// What the last runs of a history show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HistoryVerdict {
     /// A slowdown that nothing has made good since.
     Slower,
     /// A change, and no such slowdown.
@@ -56,7 +56,7 @@ pub enum Verdict {
     Undecided,
 }
 
-impl Verdict {
+impl HistoryVerdict {
     /// In words, as in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -100,7 +100,7 @@ pub struct HistoryChange {
     /// True if it is a change to the worse.
     pub is_slower: bool,
     /// In what the first run of the new level differs from the last one of the old.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<FactDifference>,
 }
 
 /// The history of one series of comparable runs.
@@ -109,7 +109,7 @@ pub struct History {
     /// What its runs have in common: workload, size, load, target.
     pub name: String,
     /// The metric.
-    pub metric: Metric,
+    pub metric: RecordMetric,
     /// The runs, oldest first.
     pub runs: Vec<HistoryRun>,
     /// The change points, oldest first.
@@ -119,7 +119,7 @@ pub struct History {
     /// The standard deviation from run to run within a level, relative; absent for too few runs.
     pub noise: Option<f64>,
     /// What the last runs show.
-    pub verdict: Verdict,
+    pub verdict: HistoryVerdict,
     /// The change point that the verdict is about.
     pub decisive: Option<usize>,
 }
@@ -157,12 +157,12 @@ pub struct Histories {
 impl Histories {
     /// Returns the verdict of all: slower if one is, undecided if all are.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> HistoryVerdict {
         let has = |verdict| self.series.iter().any(|history| history.verdict == verdict);
-        [Verdict::Slower, Verdict::Faster, Verdict::NoChange]
+        [HistoryVerdict::Slower, HistoryVerdict::Faster, HistoryVerdict::NoChange]
             .into_iter()
             .find(|v| has(*v))
-            .unwrap_or(Verdict::Undecided)
+            .unwrap_or(HistoryVerdict::Undecided)
     }
 }
 
@@ -179,13 +179,13 @@ pub fn histories(records: &[&RunRecord], options: &HistoryOptions) -> Result<His
     for (name, mut runs) in series {
         let all = || runs.iter().copied();
         let metric = match &options.metric {
-            Some(name) => Metric::named(name, all()),
-            None => Some(Metric::headline(all())),
+            Some(name) => RecordMetric::named(name, all()),
+            None => Some(RecordMetric::headline(all())),
         };
         runs.retain(|run| {
             let has = metric.as_ref().is_some_and(|metric| metric.value(run).is_some());
             if !has {
-                let name = metric.as_ref().map_or(options.metric.as_deref().unwrap_or_default(), Metric::name);
+                let name = metric.as_ref().map_or(options.metric.as_deref().unwrap_or_default(), RecordMetric::name);
                 left_out.push((run.id.clone(), format!("without {name}")));
             }
             has
@@ -197,7 +197,7 @@ pub fn histories(records: &[&RunRecord], options: &HistoryOptions) -> Result<His
     Ok(Histories { series: found, left_out, confidence: options.confidence, within: options.within })
 }
 
-fn history(name: String, metric: Metric, records: &[&RunRecord], options: &HistoryOptions) -> History {
+fn history(name: String, metric: RecordMetric, records: &[&RunRecord], options: &HistoryOptions) -> History {
     let values: Vec<f64> = records.iter().filter_map(|record| metric.value(record)).collect();
     let changes = change_points(&values, options.confidence);
     let mut found = changes.clone().unwrap_or_default();
@@ -225,7 +225,7 @@ fn history(name: String, metric: Metric, records: &[&RunRecord], options: &Histo
         changes: found.points.iter().map(change).collect(),
         drifts: found.drifts,
         noise: changes.map(|changes| changes.noise),
-        verdict: Verdict::Undecided,
+        verdict: HistoryVerdict::Undecided,
         decisive: None,
         metric,
     };
@@ -257,7 +257,7 @@ fn between_names(found: &mut Changes, names: &[String]) {
 }
 
 /// Returns the verdict, and the change point that it is about.
-fn judged(history: &History, options: &HistoryOptions) -> (Verdict, Option<usize>) {
+fn judged(history: &History, options: &HistoryOptions) -> (HistoryVerdict, Option<usize>) {
     let first = history.runs.len().saturating_sub(options.within);
     let recent = || (0..history.changes.len()).rev().filter(|nth| history.changes[*nth].at >= first);
     let is_unmended = |nth: &usize| {
@@ -266,9 +266,9 @@ fn judged(history: &History, options: &HistoryOptions) -> (Verdict, Option<usize
         change.is_slower && is_large && !is_made_good(history, *nth, options.confidence)
     };
     match (recent().find(is_unmended), recent().next()) {
-        (Some(slower), _) => (Verdict::Slower, Some(slower)),
-        (None, Some(nth)) if !history.changes[nth].is_slower => (Verdict::Faster, Some(nth)),
-        _ => (Verdict::NoChange, None),
+        (Some(slower), _) => (HistoryVerdict::Slower, Some(slower)),
+        (None, Some(nth)) if !history.changes[nth].is_slower => (HistoryVerdict::Faster, Some(nth)),
+        _ => (HistoryVerdict::NoChange, None),
     }
 }
 
@@ -306,10 +306,10 @@ pub fn before(records: &[&RunRecord], id: &str) -> Option<String> {
 }
 
 /// Renders histories.
-pub type Render = fn(&Histories, TextStyle, &mut dyn Write) -> io::Result<()>;
+pub type RenderHistory = fn(&Histories, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];
+pub const FORMATS: &[(&str, RenderHistory)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];
 
 pub use text::{change_lines, drift_text, headline, left_out};
 

@@ -1,7 +1,7 @@
 //! One run, or several, as an HTML page: one file that works offline and sends no requests.
 //!
 //! - [`ReportRun`] is the input of the page: a record, its intervals, its latencies, and other values over time;
-//! - [`Chart`], [`Series`] and [`Mark`] describe what is drawn over time; callers may add more of them;
+//! - [`Chart`], [`ChartSeries`] and [`Mark`] describe what is drawn over time; callers may add more of them;
 //! - a [`Comparison`] or a [`Scaling`] is shown above its runs;
 //! - the charts are drawn by the script in `assets/`, in the reader's browser, from the data in the page.
 //!
@@ -44,15 +44,15 @@ mod watched;
 use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
-use pgdyno_results::{Metric, RunRecord, Samples, Timeline};
+use pgdyno_results::{RecordMetric, RunRecord, Samples, Timeline};
 use serde_json::Value;
 
 pub use again::command_line;
-pub use chart::{Chart, Fold, Ink, Mark, Part, Series};
+pub use chart::{Chart, ChartPart, ChartSeries, Fold, Ink, Mark};
 pub use head::{STYLE, policy};
-pub use latencies::Latencies;
+pub use latencies::LatencyCounts;
 pub use mark::VerdictMark;
-pub use markup::{Column, Html};
+pub use markup::{Html, PageColumn};
 
 use crate::compare::Comparison;
 use crate::scaling::{Scaling, scaling};
@@ -60,7 +60,7 @@ use page::Page;
 
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum PageSide {
     /// The base.
     Base,
     /// The runs that are compared with it.
@@ -73,13 +73,13 @@ pub struct ReportRun {
     /// Its name among several runs.
     pub name: String,
     /// Its side, in a comparison.
-    pub side: Option<Side>,
+    pub side: Option<PageSide>,
     /// Its record.
     pub record: RunRecord,
     /// Its intervals.
     pub timeline: Timeline,
     /// Its latencies over time.
-    pub latencies: Latencies,
+    pub latencies: LatencyCounts,
     /// Samples of server and machines.
     pub samples: Samples,
     /// Further charts.
@@ -92,7 +92,7 @@ impl ReportRun {
     /// Returns a run with its intervals, under its own name. Latencies are added separately.
     #[must_use]
     pub fn new(record: RunRecord, timeline: Timeline) -> Self {
-        let latencies = Latencies::over(&timeline.intervals);
+        let latencies = LatencyCounts::over(&timeline.intervals);
         let (samples, charts, marks) = (Samples::default(), Vec::new(), Vec::new());
         Self { name: record.id.clone(), side: None, record, timeline, latencies, samples, charts, marks }
     }
@@ -132,7 +132,7 @@ pub fn write_comparison(comparison: &Comparison, mut runs: Vec<ReportRun>, out: 
     let [base, new] = comparison.sides.each_ref().map(|side| side.runs.len());
     for (nth, run) in runs.iter_mut().enumerate() {
         let (side, word, at, of) =
-            if nth < base { (Side::Base, "BASE", nth, base) } else { (Side::New, "NEW", nth - base, new) };
+            if nth < base { (PageSide::Base, "BASE", nth, base) } else { (PageSide::New, "NEW", nth - base, new) };
         run.side = Some(side);
         run.name = if of == 1 { word.to_owned() } else { format!("{word} {}", at + 1) };
     }
@@ -147,8 +147,8 @@ pub fn write_comparison(comparison: &Comparison, mut runs: Vec<ReportRun>, out: 
 pub fn write_scaling(of: &Scaling, mut runs: Vec<ReportRun>, out: &mut dyn Write) -> io::Result<()> {
     growth::name(of, &mut runs);
     let records = || runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
-    let lines = |metric: Metric| scaling(records(), &of.axis, Some(metric.name())).ok();
-    let chart = |metrics: Vec<Metric>| {
+    let lines = |metric: RecordMetric| scaling(records(), &of.axis, Some(metric.name())).ok();
+    let chart = |metrics: Vec<RecordMetric>| {
         let title = match metrics.as_slice() {
             [metric] => format!("{} by {}", metric.title(), of.axis.title()),
             _ => format!("Response times by {}", of.axis.title()),

@@ -60,10 +60,10 @@ pub(crate) enum Extent {
 }
 
 /// Renders a record.
-pub type Render = fn(&RunRecord, TextStyle, &mut dyn Write) -> io::Result<()>;
+pub type RenderRecord = fn(&RunRecord, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] = &[
+pub const FORMATS: &[(&str, RenderRecord)] = &[
     ("text", text::render),
     ("json", json::render),
     ("csv", csv::render),
@@ -76,6 +76,6 @@ pub const FORMATS: &[(&str, Render)] = &[
 
 /// Returns the renderer of a format.
 #[must_use]
-pub fn format(name: &str) -> Option<Render> {
+pub fn format(name: &str) -> Option<RenderRecord> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
 }

@@ -1,10 +1,10 @@
 //! Values of metrics as text.
 
-use pgdyno_results::{Metric, RunRecord, Unit};
+use pgdyno_results::{RecordMetric, RunRecord, Unit};
 use pgdyno_text::units::{count, ms, rate, seconds};
 
 /// Returns the value of a metric, in the unit of its title.
-pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
+pub(crate) fn value_text(metric: &RecordMetric, value: f64) -> String {
     match metric.unit() {
         Unit::Nanoseconds => ms(value.round() as u64),
         Unit::Percent => format!("{value:.0}"),
@@ -14,7 +14,7 @@ pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
 }
 
 /// Returns the unit in machine-readable output: that of a time, else the name of the metric.
-pub(crate) fn unit_in_json(metric: &Metric) -> &str {
+pub(crate) fn unit_in_json(metric: &RecordMetric) -> &str {
     match metric.unit() {
         Unit::Nanoseconds => "ns",
         Unit::Seconds => "s",
@@ -23,7 +23,7 @@ pub(crate) fn unit_in_json(metric: &Metric) -> &str {
 }
 
 /// Returns the text after a value in a line: `NOPM`, `ms p99`.
-pub(crate) fn suffix(metric: &Metric) -> String {
+pub(crate) fn suffix(metric: &RecordMetric) -> String {
     if metric.unit() == Unit::Nanoseconds { format!("ms {}", metric.name()) } else { metric.title().to_owned() }
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct Headline {
 
 /// Returns the main figures of a run, with its latencies.
 pub(crate) fn headline(record: &RunRecord) -> Vec<Headline> {
-    let latencies = ["mean", "p99"].into_iter().filter_map(|name| figure(record, Metric::common(name).as_ref()?));
+    let latencies = ["mean", "p99"].into_iter().filter_map(|name| figure(record, RecordMetric::common(name).as_ref()?));
     figures(record).into_iter().chain(latencies).collect()
 }
 
-fn figure(record: &RunRecord, metric: &Metric) -> Option<Headline> {
+fn figure(record: &RunRecord, metric: &RecordMetric) -> Option<Headline> {
     let value = metric.value(record)?;
     let value = if metric.unit() == Unit::PerMinute { count(value.round() as u64) } else { value_text(metric, value) };
     Some(Headline { name: suffix(metric), value, meaning: metric.meaning().to_owned() })
@@ -53,10 +53,11 @@ fn figure(record: &RunRecord, metric: &Metric) -> Option<Headline> {
 pub(crate) fn figures(record: &RunRecord) -> Vec<Headline> {
     let Some(s) = &record.summary else { return Vec::new() };
     // A figure without the other side stands beside the one with it.
-    let is_beside =
-        |metric: &Metric| metric.name().strip_suffix("-alone").is_some_and(|name| record.metrics.contains_key(name));
-    let own: Vec<_> = Metric::of_workload(record).into_iter().filter(|metric| !is_beside(metric)).collect();
-    let common = |name: &str| Metric::common(name).as_ref().and_then(|metric| figure(record, metric));
+    let is_beside = |metric: &RecordMetric| {
+        metric.name().strip_suffix("-alone").is_some_and(|name| record.metrics.contains_key(name))
+    };
+    let own: Vec<_> = RecordMetric::of_workload(record).into_iter().filter(|metric| !is_beside(metric)).collect();
+    let common = |name: &str| RecordMetric::common(name).as_ref().and_then(|metric| figure(record, metric));
     let tpm = || {
         common("tpm").unwrap_or_else(|| Headline {
             name: "TPM (client)".to_owned(),
@@ -64,7 +65,7 @@ pub(crate) fn figures(record: &RunRecord) -> Vec<Headline> {
             meaning: "transactions a minute, as the client counts them".to_owned(),
         })
     };
-    let tps = Metric::tps();
+    let tps = RecordMetric::tps();
     let is_qps_other = own.is_empty() && s.qps > 0.0 && (s.qps - s.tps).abs() > 1e-9;
     let mut figures: Vec<_> = own.iter().filter_map(|metric| figure(record, metric)).collect();
     // A run of each query once has no rate of its own.

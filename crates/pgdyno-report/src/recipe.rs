@@ -2,7 +2,7 @@
 
 use std::num::{NonZeroU16, NonZeroU32};
 
-use pgdyno_plan::recipe::{Recipe, Size, Steps, Value};
+use pgdyno_plan::recipe::{Recipe, RecipeText, Size, Steps};
 
 use crate::guide::{figures, share, time};
 
@@ -107,7 +107,7 @@ fn clients_and_threads(
     all.into_iter().filter_map(|(name, number)| number.map(|number| format!("{name} {number}"))).collect()
 }
 
-fn params<'a>(params: impl Iterator<Item = (&'a String, &'a Value)>) -> Vec<String> {
+fn params<'a>(params: impl Iterator<Item = (&'a String, &'a RecipeText)>) -> Vec<String> {
     params.map(|(name, value)| format!("{name} {value}")).collect()
 }
 

@@ -1,6 +1,6 @@
 //! A run in one line of a list.
 
-use pgdyno_results::{Metric, RunRecord};
+use pgdyno_results::{RecordMetric, RunRecord};
 use pgdyno_text::units;
 
 /// Returns the line of a run with its result.
@@ -23,7 +23,7 @@ pub fn line(record: &RunRecord) -> String {
     words.push(record.summary.as_ref().map_or_else(
         || "nothing measured".to_owned(),
         |summary| {
-            let own = Metric::of_workload(record).into_iter();
+            let own = RecordMetric::of_workload(record).into_iter();
             let own =
                 own.filter_map(|metric| Some(format!("{} {}, ", metric.listed(metric.value(record)?), metric.title())));
             format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))

@@ -10,9 +10,9 @@ use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
 pub use axis::Axis;
-use pgdyno_results::{Metric, RunRecord, Status};
+use pgdyno_results::{RecordMetric, RunRecord, Status};
 
-use crate::compare::{Difference, chosen, deviation, differences, mean};
+use crate::compare::{FactDifference, chosen, deviation, differences, mean};
 
 /// Maximum number of facts that are named; the others are counted.
 const FACTS_MAX: usize = 8;
@@ -23,9 +23,9 @@ pub struct Scaling {
     /// What grows.
     pub axis: Axis,
     /// The figure.
-    pub metric: Metric,
+    pub metric: RecordMetric,
     /// The points in the axis's order; at least one.
-    pub points: Vec<Point>,
+    pub points: Vec<ScalingPoint>,
     /// Runs that are left out, and why.
     pub left_out: Vec<(String, String)>,
     /// What a reader must know before trusting it.
@@ -34,7 +34,7 @@ pub struct Scaling {
 
 /// The runs at one position of the axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct ScalingPoint {
     /// The position as text.
     pub label: String,
     /// The position as a number, if it is one.
@@ -55,7 +55,7 @@ pub struct Point {
     pub linear: Option<f64>,
 }
 
-impl Point {
+impl ScalingPoint {
     /// Returns the ratio divided by the one in proportion.
     #[must_use]
     pub fn efficiency(&self) -> Option<f64> {
@@ -127,11 +127,11 @@ fn refusal(record: &RunRecord, counted: &[RunRecord]) -> Option<String> {
     }
 }
 
-fn points(groups: &[(axis::AxisPoint, Vec<f64>)], axis: &Axis, metric: &Metric) -> Vec<Point> {
+fn points(groups: &[(axis::AxisPoint, Vec<f64>)], axis: &Axis, metric: &RecordMetric) -> Vec<ScalingPoint> {
     let numbers = axis.is_proportional() && groups.iter().all(|(place, _)| place.at.is_some()) && !metric.is_latency();
     let first = groups.first().map(|(place, values)| (place.at.unwrap_or(1.0), mean(values)));
     let (first_at, first_mean) = first.unwrap_or((1.0, 1.0));
-    let point = |(place, values): &(axis::AxisPoint, Vec<f64>)| Point {
+    let point = |(place, values): &(axis::AxisPoint, Vec<f64>)| ScalingPoint {
         label: place.label.clone(),
         at: place.at,
         runs: values.len(),
@@ -145,16 +145,16 @@ fn points(groups: &[(axis::AxisPoint, Vec<f64>)], axis: &Axis, metric: &Metric) 
     groups.iter().map(point).collect()
 }
 
-fn notes(records: &[RunRecord], axis: &Axis, points: &[Point]) -> Vec<String> {
+fn notes(records: &[RunRecord], axis: &Axis, points: &[ScalingPoint]) -> Vec<String> {
     let mut notes = Vec::new();
     let scale_name = records.first().map_or("", |record| &record.plan.scale_name);
     let records: Vec<&RunRecord> = records.iter().collect();
-    let others: Vec<Difference> =
+    let others: Vec<FactDifference> =
         differences(&records, &[]).into_iter().filter(|difference| !axis.is_about(difference, scale_name)).collect();
     for (decisive, words) in
         [(true, "the runs did different work, beside the axis"), (false, "the runs differ in more than the axis")]
     {
-        let named = |d: &Difference| format!("{} {} ({})", d.group.name(), d.name, d.base.join(", "));
+        let named = |d: &FactDifference| format!("{} {} ({})", d.group.name(), d.name, d.base.join(", "));
         let names: Vec<_> = others.iter().filter(|d| d.is_decisive == decisive).map(named).collect();
         if !names.is_empty() {
             let more = names.len().saturating_sub(FACTS_MAX);
@@ -173,10 +173,10 @@ fn notes(records: &[RunRecord], axis: &Axis, points: &[Point]) -> Vec<String> {
 }
 
 /// Renders a scaling.
-pub type Render = fn(&Scaling, TextStyle, &mut dyn Write) -> io::Result<()>;
+pub type RenderScaling = fn(&Scaling, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] = &[
+pub const FORMATS: &[(&str, RenderScaling)] = &[
     ("text", table::text),
     ("markdown", table::markdown),
     ("csv", table::csv),

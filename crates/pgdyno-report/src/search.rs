@@ -8,14 +8,14 @@ use pgdyno_text::{units, wrap};
 use pgdyno_untrusted::MarkdownText;
 
 /// Renders the record of a search.
-pub type Render = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
+pub type RenderSearch = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown)];
+pub const FORMATS: &[(&str, RenderSearch)] = &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown)];
 
 /// Returns the renderer of a format.
 #[must_use]
-pub fn format(name: &str) -> Option<Render> {
+pub fn format(name: &str) -> Option<RenderSearch> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
 }
 

@@ -1,6 +1,6 @@
 //! Whether throughput was in a steady state, as text.
 
-use pgdyno_measure::{STEADY_BELOW, Verdict};
+use pgdyno_measure::{STEADY_BELOW, WindowVerdict};
 use pgdyno_results::{LevelChangeRecord, SteadyRecord, Summary};
 use pgdyno_text::units::{duration, percent, rate};
 
@@ -27,9 +27,9 @@ pub(crate) fn lines(summary: &Summary) -> Vec<String> {
 
 fn throughput(steady: &SteadyRecord) -> String {
     let verdict = match steady.verdict() {
-        Verdict::Drifts => "drifts".to_owned(),
-        Verdict::Steady => format!("steady (no drift of {:.0} %)", STEADY_BELOW * 100.0),
-        Verdict::Unknown => "not shown to be steady".to_owned(),
+        WindowVerdict::Drifts => "drifts".to_owned(),
+        WindowVerdict::Steady => format!("steady (no drift of {:.0} %)", STEADY_BELOW * 100.0),
+        WindowVerdict::Unknown => "not shown to be steady".to_owned(),
     };
     let chance = steady.chance.map_or_else(String::new, |chance| {
         if chance >= 1.0 {

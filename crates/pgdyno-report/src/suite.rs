@@ -9,7 +9,7 @@ pub use plan::{list, plan};
 
 use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
-use pgdyno_results::{Metric, RunRecord, Unit};
+use pgdyno_results::{RecordMetric, RunRecord, Unit};
 use pgdyno_text::units;
 use pgdyno_untrusted::MarkdownText;
 
@@ -36,19 +36,19 @@ struct Row<'a> {
     failed: Vec<(&'a RunRecord, &'a str)>,
     planned: usize,
     /// The metric, and its value in each complete run.
-    metric: Metric,
+    metric: RecordMetric,
     figures: Vec<f64>,
     published: Option<f64>,
 }
 
 /// Returns the metric that is shown for a run: the first rate that its document publishes, otherwise the main metric of
 /// its workload.
-fn metric(record: &RunRecord) -> Metric {
+fn metric(record: &RunRecord) -> RecordMetric {
     let published = record.plan.recipe.iter().flat_map(|recipe| &recipe.published);
     let mut rates = published
-        .filter_map(|one| Metric::published(&one.metric, Some(record)))
+        .filter_map(|one| RecordMetric::published(&one.metric, Some(record)))
         .filter(|metric| matches!(metric.unit(), Unit::PerSecond | Unit::PerMinute));
-    rates.next().unwrap_or_else(|| Metric::headline(std::iter::once(record)))
+    rates.next().unwrap_or_else(|| RecordMetric::headline(std::iter::once(record)))
 }
 
 fn rows<'a>(runs: &[SuiteRun<'a>]) -> Vec<Row<'a>> {
@@ -67,7 +67,7 @@ fn row<'a>(key: &'a str, runs: &[SuiteRun<'a>]) -> Row<'a> {
     let complete: Vec<&RunRecord> = ended().filter(|(_, why)| why.is_none()).map(|(record, _)| record).collect();
     let failed: Vec<_> = ended().filter_map(|(record, why)| Some((record, why?))).collect();
     let first = complete.first().copied().or_else(|| failed.first().map(|(record, _)| *record));
-    let metric = first.map_or_else(Metric::tps, metric);
+    let metric = first.map_or_else(RecordMetric::tps, metric);
     let value = |record: &&RunRecord| metric.value(record);
     let published =
         first.and_then(|record| record.plan.recipe.as_ref()).into_iter().flat_map(|recipe| &recipe.published);

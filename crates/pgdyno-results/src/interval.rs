@@ -3,7 +3,7 @@
 pub(crate) mod columns;
 pub(crate) mod csv;
 
-use pgdyno_measure::{GroupInterval, Interval, Latency, Part, Phase, WorkerUsage};
+use pgdyno_measure::{GroupInterval, Interval, Latency, Phase, ThreadCounts, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ impl IntervalRecord {
         Self::of(interval, &group.part, group.in_flight)
     }
 
-    fn of(interval: &Interval, part: &Part, in_flight: u64) -> Self {
+    fn of(interval: &Interval, part: &ThreadCounts, in_flight: u64) -> Self {
         let all = part.all();
         let seconds = |ns: u64| ns as f64 / 1e9;
         let length_s = interval.seconds();

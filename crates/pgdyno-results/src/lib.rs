@@ -7,7 +7,7 @@
 //! - [`SearchRecord`] is a search for the highest load that keeps its [`Objective`]s; it consists of runs;
 //! - [`AbRecord`] is an A/B experiment; it consists of runs;
 //! - [`Study`] is what searches, experiments and frontiers have in common;
-//! - [`Metric`] is the table of metrics by which runs are compared;
+//! - [`RecordMetric`] is the table of metrics by which runs are compared;
 //! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] computes the record's figures from the engine's counts.
 //!
@@ -59,8 +59,8 @@ pub use interval::csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
-pub use live::{Latest, goes_on, read_latest};
-pub use metric::Metric;
+pub use live::{LiveData, goes_on, read_latest};
+pub use metric::RecordMetric;
 pub use objective::{Objective, ObjectiveValue};
 pub use pgdyno_workload::{Better, Unit};
 pub use profile::write_profile;
@@ -84,7 +84,7 @@ pub use store::{
     write_record, write_whole,
 };
 pub use study::{Study, StudyKind};
-pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
+pub use summary::{CounterNames, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
 pub use timeline::{GroupTimeline, LatencyLine, Timeline, read_intervals, read_timeline};
 pub use trust::{Trust, TrustRecord};
 pub use warning::{Drivers, GroupOfStage, Severity, Sign, Warning, Warnings};

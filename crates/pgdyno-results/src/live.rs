@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-use pgdyno_samples::Source;
+use pgdyno_samples::SampleSource;
 
 use crate::error::{StoreError, io_error, malformed};
 use crate::interval::IntervalRecord;
@@ -40,7 +40,7 @@ pub fn goes_on(directory: &Path) -> bool {
 
 /// The latest data of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Latest {
+pub struct LiveData {
     /// The last interval, independent of the time asked for; absent before the first has ended.
     pub last: Option<IntervalRecord>,
     /// Intervals, in their order.
@@ -57,7 +57,7 @@ pub struct Latest {
 ///
 /// # Errors
 /// When a file that is there cannot be read, or is none of ours.
-pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result<Latest, StoreError> {
+pub fn read_latest(directory: &Path, since_s: f64, sources: &[SampleSource]) -> Result<LiveData, StoreError> {
     let file = directory.join(INTERVALS);
     let parsed = tail(directory, INTERVALS, |text| {
         let intervals = timeline::parse(text).map_err(|why| malformed(&file, why))?;
@@ -65,7 +65,7 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result
     })?;
     let intervals = parsed.unwrap_or_default();
     let last = intervals.last().cloned();
-    let mut latest = Latest { last, intervals, ..Latest::default() };
+    let mut latest = LiveData { last, intervals, ..LiveData::default() };
     latest.intervals.retain(|interval| interval.end_s > since_s);
     let file = directory.join(GROUP_INTERVALS);
     let groups = tail(directory, GROUP_INTERVALS, |text| {
@@ -194,7 +194,7 @@ mod tests {
     fn a_run_that_has_not_begun_has_nothing() {
         let results = tempfile::tempdir().unwrap();
         let nothing = read_latest(results.path(), 0.0, &[waits::SOURCE]).unwrap();
-        assert_eq!(nothing, Latest::default());
+        assert_eq!(nothing, LiveData::default());
         fs::write(results.path().join("intervals.csv"), "a,b\n1,2\n").unwrap();
         let error = read_latest(results.path(), 0.0, &[]).unwrap_err().to_string();
         assert!(error.contains("intervals.csv") && error.contains("no column phase"), "{error}");

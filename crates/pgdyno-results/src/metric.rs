@@ -11,7 +11,7 @@ use crate::series::{Responses, Series};
 
 /// A metric: its name, its unit, which way is better, and the source of its values.
 #[derive(Clone, Debug)]
-pub struct Metric {
+pub struct RecordMetric {
     name: Cow<'static, str>,
     title: Cow<'static, str>,
     meaning: Cow<'static, str>,
@@ -32,7 +32,7 @@ enum Source {
 }
 
 /// Metrics are equal if their names are.
-impl PartialEq for Metric {
+impl PartialEq for RecordMetric {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -44,11 +44,11 @@ const fn rate(
     meaning: &'static str,
     unit: Unit,
     of: fn(&Summary) -> Option<f64>,
-) -> Metric {
+) -> RecordMetric {
     metric(name, title, meaning, (unit, Better::Higher), Source::Summary(of))
 }
 
-const fn latency(name: &'static str, title: &'static str, meaning: &'static str, source: Source) -> Metric {
+const fn latency(name: &'static str, title: &'static str, meaning: &'static str, source: Source) -> RecordMetric {
     metric(name, title, meaning, (Unit::Nanoseconds, Better::Lower), source)
 }
 
@@ -58,8 +58,8 @@ const fn metric(
     meaning: &'static str,
     (unit, better): (Unit, Better),
     source: Source,
-) -> Metric {
-    Metric {
+) -> RecordMetric {
+    RecordMetric {
         name: Cow::Borrowed(name),
         title: Cow::Borrowed(title),
         meaning: Cow::Borrowed(meaning),
@@ -74,7 +74,7 @@ fn of_latency(summary: &Summary, of: fn(&LatencyRecord) -> f64) -> Option<f64> {
 }
 
 /// Metrics that any run may have. Formulas: docs/measurement.md.
-static COMMON: [Metric; 11] = [
+static COMMON: [RecordMetric; 11] = [
     rate("tps", "TPS", "committed transactions a second", Unit::PerSecond, |s| Some(s.tps)),
     rate("tpm", "TPM", "commits and rollbacks a minute, as the server counts them", Unit::PerMinute, |s| s.tpm),
     rate("qps", "QPS", "SELECT, INSERT, UPDATE and DELETE statements a second", Unit::PerSecond, |s| Some(s.qps)),
@@ -102,7 +102,7 @@ static COMMON: [Metric; 11] = [
 /// Name of the workload metric that the summary of a record has.
 pub(crate) const NOPM: &str = "nopm";
 
-impl Metric {
+impl RecordMetric {
     /// Returns a metric that any run may have.
     #[must_use]
     pub fn common(name: &str) -> Option<Self> {
@@ -254,7 +254,7 @@ impl Metric {
         }
     }
 
-    /// Returns its value in a run, in [`Metric::unit`]; `None` if the run has none above zero.
+    /// Returns its value in a run, in [`RecordMetric::unit`]; `None` if the run has none above zero.
     #[must_use]
     pub fn value(&self, record: &RunRecord) -> Option<f64> {
         let summary = record.summary.as_ref()?;
@@ -307,16 +307,17 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_name_of_its_own() {
-        let names: std::collections::BTreeSet<_> = COMMON.iter().map(Metric::name).collect();
+        let names: std::collections::BTreeSet<_> = COMMON.iter().map(RecordMetric::name).collect();
         assert_eq!(names.len(), COMMON.len());
     }
 
     #[test]
     fn runs_are_compared_by_rates_and_percentiles_and_what_their_workloads_declare() {
-        let names =
-            |own: Vec<Metric>| Metric::comparable(own).map(|m| m.name().to_owned()).collect::<Vec<_>>().join(" ");
+        let names = |own: Vec<RecordMetric>| {
+            RecordMetric::comparable(own).map(|m| m.name().to_owned()).collect::<Vec<_>>().join(" ")
+        };
         let [own, other] = fixture::all();
-        let of_both = Metric::of_workloads([&own, &own, &other].into_iter());
+        let of_both = RecordMetric::of_workloads([&own, &own, &other].into_iter());
         assert_eq!(names(of_both), "tps nopm tpm qps p50 p90 p95 p99 p99.9");
         assert_eq!(names(Vec::new()), "tps tpm qps p50 p90 p95 p99 p99.9");
     }
@@ -324,7 +325,7 @@ mod tests {
     #[test]
     fn the_figures_that_documents_publish_are_metrics() {
         let [record, _] = fixture::all();
-        let published = pgdyno_plan::recipe::Figures {
+        let published = pgdyno_plan::recipe::PublishedFigures {
             nopm: Some(1.0),
             tpm: Some(1.0),
             tps: Some(1.0),
@@ -335,7 +336,7 @@ mod tests {
             note: String::new(),
         };
         for figure in published.list() {
-            assert!(Metric::published(&figure.metric, Some(&record)).is_some(), "{}", figure.metric);
+            assert!(RecordMetric::published(&figure.metric, Some(&record)).is_some(), "{}", figure.metric);
         }
     }
 
@@ -345,16 +346,16 @@ mod tests {
         let mut plain = own.clone();
         plain.metrics.clear();
         plain.summary.as_mut().unwrap().nopm = None;
-        assert_eq!(Metric::headline([&own, &own].into_iter()).name(), "nopm");
-        assert_eq!(Metric::headline([&own, &plain].into_iter()).name(), "tps");
-        assert_eq!(Metric::headline([&plain, &own].into_iter()).name(), "tps");
+        assert_eq!(RecordMetric::headline([&own, &own].into_iter()).name(), "nopm");
+        assert_eq!(RecordMetric::headline([&own, &plain].into_iter()).name(), "tps");
+        assert_eq!(RecordMetric::headline([&plain, &own].into_iter()).name(), "tps");
     }
 
     #[test]
     fn a_record_of_the_first_format_has_its_metric_in_the_summary() {
         let [mut old, _] = fixture::all();
         old.metrics.clear();
-        let nopm = Metric::headline(std::iter::once(&old));
+        let nopm = RecordMetric::headline(std::iter::once(&old));
         assert_eq!((nopm.name(), nopm.value(&old)), ("nopm", old.summary.unwrap().nopm));
     }
 }

@@ -16,7 +16,7 @@ use crate::warning::Warning;
 
 /// Meaning of the counters, in their order.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct CounterNames {
     /// The transactions.
     pub txns: Vec<TxnName>,
     /// Texts of the statements, and the transaction that each belongs to, if it is only one.
@@ -56,7 +56,7 @@ impl Summary {
 }
 
 /// Fills in the summary, the transactions and the statements of `record` from the measured window.
-pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, process_cpu_ns: u64) {
+pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &CounterNames, process_cpu_ns: u64) {
     let asked = record.plan.percentiles.clone();
     let of_workload: BTreeMap<String, MetricRecord> = names
         .metrics
@@ -82,7 +82,13 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
 /// Returns the record of one group of clients. `phases` are the warm-up, the measured window and what ended after it;
 /// `asked` are percentiles, in percent.
 #[must_use]
-pub fn group_record(name: &str, clients: u32, phases: [&Totals; 3], names: &Names, asked: &[f64]) -> GroupRecord {
+pub fn group_record(
+    name: &str,
+    clients: u32,
+    phases: [&Totals; 3],
+    names: &CounterNames,
+    asked: &[f64],
+) -> GroupRecord {
     let [_, measured, _] = phases;
     let waiting = || phases.into_iter().map(|totals| &totals.part).filter(|part| part.still_waiting > 0);
     let is_its_own = |txn: &TransactionRecord| txn.committed + txn.rolled_back + txn.failed + txn.skipped > 0;
@@ -105,7 +111,7 @@ fn per_second(measured: &Totals, count: f64) -> f64 {
 }
 
 /// Returns the value of a workload's metric: what it counts, per minute.
-fn workload_value(metric: &Metric, measured: &Totals, names: &Names) -> f64 {
+fn workload_value(metric: &Metric, measured: &Totals, names: &CounterNames) -> f64 {
     let kinds = measured.part.txns.iter().zip(&names.txns);
     let counted = kinds.filter(|(_, kind)| metric.transactions.contains(&kind.name.as_str()));
     let committed: u64 = counted.map(|(txn, _)| txn.committed).sum();
@@ -113,7 +119,7 @@ fn workload_value(metric: &Metric, measured: &Totals, names: &Names) -> f64 {
 }
 
 /// Returns the figures that follow from the counters of a window alone.
-fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
+fn summary(measured: &Totals, names: &CounterNames, asked: &[f64]) -> Summary {
     let latency = |latency: &Latency| latency_record(latency, asked);
     let per_s = |count| per_second(measured, count);
     let all = measured.part.all();
@@ -161,7 +167,7 @@ fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
 
 fn statements<'a>(
     measured: &'a Totals,
-    names: &'a Names,
+    names: &'a CounterNames,
     asked: &'a [f64],
 ) -> impl Iterator<Item = StatementRecord> + 'a {
     measured.part.stmts.iter().zip(&names.statements).map(move |(stmt, (sql, txn))| StatementRecord {
@@ -184,7 +190,7 @@ fn statements<'a>(
 
 fn transactions<'a>(
     measured: &'a Totals,
-    names: &'a Names,
+    names: &'a CounterNames,
     asked: &'a [f64],
 ) -> impl Iterator<Item = TransactionRecord> + 'a {
     let completed = measured.part.all().completed();
@@ -228,7 +234,7 @@ pub fn note_metrics(record: &mut RunRecord) {
 
 /// Adds the workload's metrics of stages, from the record's figures by stage. Warns of those that are left out because
 /// a stage did not do all of its work.
-pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
+pub fn note_stage_metrics(record: &mut RunRecord, names: &CounterNames) {
     let of_metric = |(nth, metric): (usize, &Metric)| {
         let value = stage_value(metric, record, names)?;
         Some((metric.name.to_owned(), workload_metric(metric, nth == 0, value)))
@@ -249,7 +255,7 @@ pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
 
 /// Returns the planned kinds of transactions of a metric that were not done: each client of a group must have committed
 /// each of them as often as every other one, and none may have failed.
-fn undone<'a>(stage: &StageRecord, metric: &Metric, names: &'a Names) -> Vec<&'a str> {
+fn undone<'a>(stage: &StageRecord, metric: &Metric, names: &'a CounterNames) -> Vec<&'a str> {
     let is_counted = |name: &str| metric.transactions.is_empty() || metric.transactions.contains(&name);
     let is_done_by = |group: &GroupRecord, txn: &TransactionRecord| {
         let most = group.transactions.iter().map(|txn| txn.committed).max().unwrap_or_default();
@@ -279,7 +285,7 @@ fn mean_s(group: &GroupRecord, name: &str) -> Option<f64> {
 }
 
 /// Returns the value of a metric of a stage; `None` if the stage did not do all of its work.
-fn stage_value(metric: &Metric, record: &RunRecord, names: &Names) -> Option<f64> {
+fn stage_value(metric: &Metric, record: &RunRecord, names: &CounterNames) -> Option<f64> {
     let name = metric.measured.stage()?;
     let stage = record.stages.iter().find(|stage| stage.name == name)?;
     let group = stage.groups.first()?;
@@ -416,8 +422,11 @@ mod tests {
             metric("other", Measured::PerHour("throughput")),
         ];
         let kind = |name: &str| TxnName { name: name.to_owned(), weight: 1.0, queries: 1 };
-        let names =
-            Names { txns: vec![kind("q1"), kind("q2")], metrics: Box::leak(Box::new(metrics)), ..Names::default() };
+        let names = CounterNames {
+            txns: vec![kind("q1"), kind("q2")],
+            metrics: Box::leak(Box::new(metrics)),
+            ..CounterNames::default()
+        };
         let txn = |name: &str, failed: u64| TransactionRecord {
             name: name.to_owned(),
             committed: 1 - failed,
@@ -468,7 +477,7 @@ mod tests {
         recorder.statement(0, 1_000_000);
         recorder.rows(
             0,
-            &pgdyno_measure::Rows {
+            &pgdyno_measure::StatementRows {
                 count: 7,
                 digest: Some(Digest { unordered: 10, ordered: 1 << 63 }),
                 ..Default::default()
@@ -489,7 +498,7 @@ mod tests {
         measured.add(&interval, 0);
         let txn = |name: &str| TxnName { name: name.to_owned(), weight: 1.0, queries: 2 };
         let statements = vec![("SELECT".to_owned(), Some(1)), ("UPDATE".to_owned(), Some(0))];
-        let names = Names { txns: vec![txn("write"), txn("read")], statements, ..Names::default() };
+        let names = CounterNames { txns: vec![txn("write"), txn("read")], statements, ..CounterNames::default() };
         let record = group_record("readers", 4, [&nothing, &measured, &nothing], &names, &[50.0]);
         assert_eq!((record.name.as_str(), record.clients), ("readers", 4));
         let summary = &record.summary;

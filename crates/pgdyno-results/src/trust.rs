@@ -1,6 +1,6 @@
 //! Whether the figures of a run can be used: in three words, with the reasons.
 
-use pgdyno_measure::Verdict;
+use pgdyno_measure::WindowVerdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl TrustRecord {
         let mut reasons: Vec<String> =
             record.warnings.iter().map(|warning| head(&warning.to_string()).to_owned()).collect();
         let steady = record.summary.as_ref().and_then(|summary| summary.steadiness);
-        if let Some(steady) = steady.filter(|steady| steady.verdict() == Verdict::Unknown) {
+        if let Some(steady) = steady.filter(|steady| steady.verdict() == WindowVerdict::Unknown) {
             let trend = steady.trend * 100.0;
             let is_first = record.warnings.first().is_some_and(hides_more);
             reasons.insert(

@@ -2,7 +2,7 @@
 
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum SampleUnit {
     /// A number of things: transactions, rows, blocks, files.
     Count,
     /// Bytes.
@@ -33,14 +33,14 @@ pub enum ColumnKind {
     /// Time of the last reset of the counters.
     Reset,
     /// A number that goes up and down.
-    Gauge(Unit),
+    Gauge(SampleUnit),
     /// A number that only grows, except by a reset.
-    Counter(Unit),
+    Counter(SampleUnit),
 }
 
 /// A column of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct SampleColumn {
     /// Name of the source that declares it.
     pub source: &'static str,
     /// Name in the source's file, ending in the unit; PostgreSQL's own name where it has one.
@@ -52,7 +52,7 @@ pub struct Column {
     sql: [(u32, Option<&'static str>); 3],
 }
 
-impl Column {
+impl SampleColumn {
     const fn new(source: &'static str, name: &'static str, kind: ColumnKind) -> Self {
         Self { source, name, kind, sql: [(0, Some(name)); 3] }
     }
@@ -78,12 +78,12 @@ impl Column {
     }
 
     /// Returns a column for a number that goes up and down.
-    pub(crate) const fn gauge(source: &'static str, name: &'static str, unit: Unit) -> Self {
+    pub(crate) const fn gauge(source: &'static str, name: &'static str, unit: SampleUnit) -> Self {
         Self::new(source, name, ColumnKind::Gauge(unit))
     }
 
     /// Returns a column for a number that only grows.
-    pub(crate) const fn counter(source: &'static str, name: &'static str, unit: Unit) -> Self {
+    pub(crate) const fn counter(source: &'static str, name: &'static str, unit: SampleUnit) -> Self {
         Self::new(source, name, ColumnKind::Counter(unit))
     }
 
@@ -117,7 +117,7 @@ impl Column {
 
     /// Returns the unit; `None` for text or a time.
     #[must_use]
-    pub fn unit(&self) -> Option<Unit> {
+    pub fn unit(&self) -> Option<SampleUnit> {
         match self.kind {
             ColumnKind::Gauge(unit) | ColumnKind::Counter(unit) => Some(unit),
             ColumnKind::Key | ColumnKind::Text | ColumnKind::Statement | ColumnKind::Reset => None,
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn sql_depends_on_the_version_of_the_server() {
-        let counter = |name| Column::counter("x", name, Unit::Count);
+        let counter = |name| SampleColumn::counter("x", name, SampleUnit::Count);
         let old = counter("wal_write").until(18);
         assert_eq!((old.sql(170_002), old.sql(180_000)), (Some("wal_write"), None));
         let new = counter("read_bytes").as_sql("reads * op_bytes").then(18, "read_bytes");

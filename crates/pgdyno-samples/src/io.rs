@@ -1,6 +1,6 @@
 //! `pg_stat_io`: reads and writes by kind of process, object and purpose. PostgreSQL 16 and newer.
 
-use crate::Column;
+use crate::SampleColumn;
 
 crate::source! { "io":
     /// Kind of process.
@@ -40,4 +40,4 @@ crate::source! { "io":
 }
 
 /// The columns that identify a row.
-pub const KEYS: [Column; 3] = [BACKEND_TYPE, OBJECT, CONTEXT];
+pub const KEYS: [SampleColumn; 3] = [BACKEND_TYPE, OBJECT, CONTEXT];

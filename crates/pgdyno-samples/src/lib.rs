@@ -28,12 +28,12 @@ pub mod vacuum;
 pub mod waits;
 pub mod wal;
 
-pub use column::{Column, ColumnKind, Unit};
-pub use source::Source;
+pub use column::{ColumnKind, SampleColumn, SampleUnit};
+pub use source::SampleSource;
 use source::source;
 
 /// Every source.
-pub const SOURCES: [Source; 21] = [
+pub const SOURCES: [SampleSource; 21] = [
     database::SOURCE,
     bgwriter::SOURCE,
     checkpointer::SOURCE,
@@ -73,15 +73,15 @@ mod tests {
             for (nth, column) in source.columns.iter().enumerate() {
                 assert_eq!((source.names[nth], source.place(*column)), (column.name, nth));
                 let suffixes = [
-                    ("_bytes_per_s", Unit::BytesPerSecond),
-                    ("_bytes", Unit::Bytes),
-                    ("_ms", Unit::Milliseconds),
-                    ("_s", Unit::Seconds),
-                    ("cpus", Unit::Cpus),
-                    ("_percent", Unit::Percent),
+                    ("_bytes_per_s", SampleUnit::BytesPerSecond),
+                    ("_bytes", SampleUnit::Bytes),
+                    ("_ms", SampleUnit::Milliseconds),
+                    ("_s", SampleUnit::Seconds),
+                    ("cpus", SampleUnit::Cpus),
+                    ("_percent", SampleUnit::Percent),
                 ];
                 let named = suffixes.iter().find(|(suffix, _)| column.name.ends_with(suffix)).map(|(_, unit)| *unit);
-                let unit = column.unit().filter(|unit| !matches!(unit, Unit::Count | Unit::Share));
+                let unit = column.unit().filter(|unit| !matches!(unit, SampleUnit::Count | SampleUnit::Share));
                 assert_eq!(named, unit, "{}.{}", source.name, column.name);
             }
         }

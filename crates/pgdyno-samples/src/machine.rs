@@ -1,6 +1,6 @@
 //! A machine: values at the time of the sample, or the average since the sample before.
 
-use crate::Source;
+use crate::SampleSource;
 
 crate::source! { "machine":
     /// CPUs that are online.
@@ -54,4 +54,4 @@ crate::source! { "machine":
 }
 
 /// The driver's machine, where it is not the server's.
-pub const OF_DRIVER: Source = Source { name: "driver_machine", ..SOURCE };
+pub const OF_DRIVER: SampleSource = SampleSource { name: "driver_machine", ..SOURCE };

@@ -1,6 +1,6 @@
 //! Processes of a machine by their kind.
 
-use crate::Source;
+use crate::SampleSource;
 
 crate::source! { "processes":
     /// `pg_stat_activity.backend_type`, or one of `driver`, `kernel`, `other`, `postmaster`, `starting`, `ended`.
@@ -12,4 +12,4 @@ crate::source! { "processes":
 }
 
 /// Processes of the driver's machine, where it is not the server's.
-pub const OF_DRIVER: Source = Source { name: "driver_processes", ..SOURCE };
+pub const OF_DRIVER: SampleSource = SampleSource { name: "driver_processes", ..SOURCE };

@@ -2,7 +2,7 @@
 //!
 //! The expressions read the view; the file holds the growth of the counters.
 
-use crate::Column;
+use crate::SampleColumn;
 
 crate::source! { "statements":
     /// Hash of the statement.
@@ -35,7 +35,7 @@ crate::source! { "statements":
 }
 
 /// The counters of a statement, in the order of the file.
-pub const COUNTERS: [Column; 10] = [
+pub const COUNTERS: [SampleColumn; 10] = [
     CALLS,
     TOTAL_EXEC_TIME_MS,
     ROWS,

@@ -1,6 +1,6 @@
 //! Built-in scripts: pgbench's, with its names.
 
-use crate::Source;
+use crate::ScriptText;
 
 /// A built-in script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,8 @@ pub enum BuiltinError {
 impl Builtin {
     /// Returns the source for [`parse`](crate::parse).
     #[must_use]
-    pub fn source(&self) -> Source<'static> {
-        Source { name: self.description, text: self.text.as_bytes() }
+    pub fn source(&self) -> ScriptText<'static> {
+        ScriptText { name: self.description, text: self.text.as_bytes() }
     }
 
     /// Returns the output of `--show-script`.
@@ -111,7 +111,7 @@ pub fn list() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Names, parse};
+    use crate::{VariableNames, parse};
 
     #[test]
     fn a_unique_beginning_is_enough() {
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn they_parse() {
         for (builtin, count) in ALL.iter().zip([11, 9, 2]) {
-            let script = parse(&builtin.source(), &mut Names::new()).unwrap();
+            let script = parse(&builtin.source(), &mut VariableNames::new()).unwrap();
             assert_eq!(script.commands.len(), count, "{}", script.name);
             assert!(script.check_extended().is_ok());
         }

@@ -164,17 +164,17 @@ fn binary(fun: Fun, a: Value, b: Value, world: &mut World<'_>) -> Result<Value, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CommandKind, Names, Source, parse};
+    use crate::{CommandKind, ScriptText, VariableNames, parse};
     use std::sync::Arc;
 
     /// Evaluates as client 0 of `pgbench --random-seed=5432 -D t=yes` does. Returns the value and the output of
     /// `debug`.
     fn eval(expr: &str) -> (Result<Value, EvalError>, Vec<String>) {
-        let mut names = Names::new();
+        let mut names = VariableNames::new();
         let slots = [("i", Value::Int(7)), ("d", Value::Double(2.5)), ("b", Value::Bool(true)), ("z", Value::Null)]
             .map(|(name, value)| (names.slot(name.as_bytes()), value));
         let (seed, text) = (names.slot(b"default_seed"), names.slot(b"t"));
-        let source = Source { name: "-", text: format!("\\set x {expr}").as_bytes().to_vec().leak() };
+        let source = ScriptText { name: "-", text: format!("\\set x {expr}").as_bytes().to_vec().leak() };
         let script = parse(&source, &mut names).unwrap_or_else(|e| panic!("{e}"));
         let mut variables = Variables::new(&Arc::new(names));
         for (slot, value) in slots {
@@ -324,7 +324,7 @@ mod tests {
     fn constants_are_folded_but_errors_and_draws_are_not() {
         let ops = |expr: &str| {
             let text = format!("\\set x {expr}");
-            let script = parse(&Source { name: "-", text: text.as_bytes() }, &mut Names::new()).unwrap();
+            let script = parse(&ScriptText { name: "-", text: text.as_bytes() }, &mut VariableNames::new()).unwrap();
             let CommandKind::Set(set) = &script.commands[0].kind else { panic!("{expr}") };
             (set.expr.constant(), set.expr.ops.len())
         };

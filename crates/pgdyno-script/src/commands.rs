@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pgdyno_workload::Rng;
 
-use crate::{EvalError, Expr, Extended, SetShell, Shell, Sleep, Slot, Template, Variables};
+use crate::{EvalError, Expr, Extended, SetShell, Shell, Sleep, Slot, SqlTemplate, Variables};
 
 /// A parsed script: at least one command, and every `\if` with its `\endif`.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ pub enum CommandKind {
 #[derive(Clone, Debug)]
 pub struct Sql {
     /// For the simple protocol.
-    pub simple: Template,
+    pub simple: SqlTemplate,
     /// For the extended protocol, prepared or not.
     pub extended: Extended,
     /// Treatment of its rows.

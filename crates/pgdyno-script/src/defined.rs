@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::functions::nearest;
 use crate::script_error::Site;
-use crate::{Collect, CommandKind, Script, ScriptError, Source, Sql};
+use crate::{Collect, CommandKind, Script, ScriptError, ScriptText, Sql};
 
 /// Names that can have a value in a run, on any path.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Defined {
     ///
     /// # Errors
     /// Returns the first variable that nothing sets.
-    pub fn check(&self, script: &Script, source: &Source<'_>, text: bool) -> Result<(), ScriptError> {
+    pub fn check(&self, script: &Script, source: &ScriptText<'_>, text: bool) -> Result<(), ScriptError> {
         for place in &script.mentions {
             let (name, before) = (&source.text[place.start + 1..place.end], &source.text[..place.start]);
             let is_slice = before.last().is_some_and(|b| b.is_ascii_alphanumeric() || b"_)]\"[".contains(b));
@@ -69,11 +69,11 @@ impl Defined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Names, parse};
+    use crate::{VariableNames, parse};
 
     fn check_as(text: bool, scripts: &[&str]) -> Result<(), ScriptError> {
-        let mut names = Names::new();
-        let sources: Vec<_> = scripts.iter().map(|text| Source { name: "a.sql", text: text.as_bytes() }).collect();
+        let mut names = VariableNames::new();
+        let sources: Vec<_> = scripts.iter().map(|text| ScriptText { name: "a.sql", text: text.as_bytes() }).collect();
         let parsed: Vec<_> = sources.iter().map(|source| parse(source, &mut names).unwrap()).collect();
         let defined = Defined::new(&parsed, ["aid", "scale", "client_id", "random_seed", "default_seed"]);
         parsed.iter().zip(&sources).try_for_each(|(script, source)| defined.check(script, source, text))

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::Value;
 use crate::code::Expr;
 use crate::functions::{self, Arity, FUNCTIONS, Fun, Function};
-use crate::names::Names;
+use crate::names::VariableNames;
 use crate::operators::{COMPARISON, IS, Infix, Prefix, infix};
 use crate::script_error::Mistake;
 use crate::tokens::{Cursor, Token};
@@ -42,7 +42,7 @@ const VALUE: &str = "a value is missing here: a number, :variable, function(…)
 
 struct Parser<'a, 'n> {
     cursor: Cursor<'a>,
-    names: &'n mut Names,
+    names: &'n mut VariableNames,
     tree: Tree,
     stack: Vec<Symbol>,
     /// Position of the last token.
@@ -50,7 +50,7 @@ struct Parser<'a, 'n> {
 }
 
 /// Parses an expression up to the end of its line, which it consumes, also after a mistake.
-pub(crate) fn expression(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Expr, Mistake> {
+pub(crate) fn expression(cursor: &mut Cursor<'_>, names: &mut VariableNames) -> Result<Expr, Mistake> {
     let mut parser =
         Parser { cursor: cursor.clone(), names, tree: Tree::default(), stack: Vec::new(), span: cursor.at..cursor.at };
     let mut result = parser.run();

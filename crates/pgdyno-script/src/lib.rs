@@ -1,9 +1,9 @@
 //! pgbench's script language (version 18), from bytes to values. No I/O and no clock: the caller reads the file,
 //! sends the SQL, sleeps and runs the shell.
 //!
-//! - [`parse`] turns a [`Source`] into a [`Script`]: a list of [`Command`]s, each of one [`CommandKind`];
-//! - [`Names`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
-//! - [`Expr::eval`] evaluates, [`Template::render`] fills values into SQL, [`Sleep`] and [`Shell`] describe the
+//! - [`parse`] turns a [`ScriptText`] into a [`Script`]: a list of [`Command`]s, each of one [`CommandKind`];
+//! - [`VariableNames`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
+//! - [`Expr::eval`] evaluates, [`SqlTemplate::render`] fills values into SQL, [`Sleep`] and [`Shell`] describe the
 //!   caller's actions;
 //! - [`ScriptError`] prints a mistake as pgbench does and, better, with a caret under all of it;
 //! - [`EvalError`] is the error of a running command, in pgbench's words;
@@ -60,11 +60,11 @@ pub use code::Expr;
 pub use commands::{Collect, Command, CommandKind, Script, Set, Sql};
 pub use defined::Defined;
 pub use eval_error::EvalError;
-pub use names::{Names, Slot, valid_variable_name};
-pub use parse::{Source, parse};
+pub use names::{Slot, VariableNames, valid_variable_name};
+pub use parse::{ScriptText, parse};
 pub use script_error::ScriptError;
 pub use shell::{SetShell, Shell};
 pub use sleep::{Amount, Sleep};
-pub use template::{Extended, Template};
+pub use template::{Extended, SqlTemplate};
 pub use value::Value;
 pub use variables::Variables;

@@ -6,14 +6,14 @@ use crate::calls::World;
 use crate::code::Op;
 use crate::functions::{FUNCTIONS, Fun};
 use crate::script_error::Site;
-use crate::{CommandKind, EvalError, Expr, Script, ScriptError, Source, Value};
+use crate::{CommandKind, EvalError, Expr, Script, ScriptError, ScriptText, Value};
 
 impl Script {
     /// Checks the arguments of random functions that are numbers in the script.
     ///
     /// # Errors
     /// Returns the first that the function does not take, with its place.
-    pub fn check_literals(&self, source: &Source<'_>) -> Result<(), ScriptError> {
+    pub fn check_literals(&self, source: &ScriptText<'_>) -> Result<(), ScriptError> {
         for command in &self.commands {
             let expr = match &command.kind {
                 CommandKind::Set(set) => &set.expr,
@@ -79,11 +79,11 @@ fn place(text: &[u8], line: u32, fun: Fun) -> Option<std::ops::Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Names, parse};
+    use crate::{VariableNames, parse};
 
     fn check(text: &str) -> Result<(), String> {
-        let source = Source { name: "a.sql", text: text.as_bytes() };
-        let script = parse(&source, &mut Names::new()).unwrap();
+        let source = ScriptText { name: "a.sql", text: text.as_bytes() };
+        let script = parse(&source, &mut VariableNames::new()).unwrap();
         script.check_literals(&source).map_err(|error| error.to_string())
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::commands::{Collect, Command, CommandKind, Set};
 use crate::functions::nearest;
 use crate::grammar;
-use crate::names::{Names, valid_variable_name};
+use crate::names::{VariableNames, valid_variable_name};
 use crate::numbers::leading_int;
 use crate::script_error::{Mistake, ScriptError, Site};
 use crate::shell::{SetShell, Shell};
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
 /// State of a command that is being parsed.
 struct Parser<'a, 's, 'n> {
     site: &'s Site<'a>,
-    names: &'n mut Names,
+    names: &'n mut VariableNames,
     cursor: Cursor<'a>,
     /// Position of the backslash.
     start: usize,
@@ -94,7 +94,7 @@ struct Parser<'a, 's, 'n> {
 /// Parses the command after the backslash at `start`; `None` if only blanks follow it. Moves `at` past its line.
 pub(crate) fn command(
     site: &Site<'_>,
-    names: &mut Names,
+    names: &mut VariableNames,
     start: usize,
     at: &mut usize,
 ) -> Result<Option<Meta>, ScriptError> {

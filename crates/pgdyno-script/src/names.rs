@@ -8,12 +8,12 @@ pub struct Slot(pub u32);
 
 /// The variables that the scripts of a run use. A column of `\gset` that no script uses needs no slot.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct VariableNames {
     slots: HashMap<Box<[u8]>, Slot>,
     names: Vec<Box<[u8]>>,
 }
 
-impl Names {
+impl VariableNames {
     /// Returns an empty set.
     #[must_use]
     pub fn new() -> Self {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_slot() {
-        let mut names = Names::new();
+        let mut names = VariableNames::new();
         assert!(names.is_empty());
         let (a, b) = (names.slot(b"a"), names.slot(b"b"));
         assert_ne!(a, b);

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::commands::{Collect, Command, CommandKind, Script, Sql};
 use crate::meta::{self, Meta};
-use crate::names::Names;
+use crate::names::VariableNames;
 use crate::scan::{Collected, Scanner, Stop};
 use crate::script_error::{Mistake, ScriptError, Site};
-use crate::template::Template;
+use crate::template::SqlTemplate;
 
 /// Length of the part of a SQL command's first line in reports.
 const MAX_TEXT: usize = 127;
@@ -16,7 +16,7 @@ const MAX_PARAMETERS: usize = 255;
 
 /// A script before parsing.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct ScriptText<'a> {
     /// Name in errors and reports: a file's, or `-`.
     pub name: &'a str,
     /// Any bytes. The first zero byte ends the script.
@@ -27,7 +27,7 @@ pub struct Source<'a> {
 ///
 /// # Errors
 /// Returns the first mistake. Only backslash commands can have one, because the server checks SQL.
-pub fn parse(source: &Source<'_>, names: &mut Names) -> Result<Script, ScriptError> {
+pub fn parse(source: &ScriptText<'_>, names: &mut VariableNames) -> Result<Script, ScriptError> {
     let text = source.text.split(|b| *b == 0).next().unwrap_or_default();
     let mut parser =
         Parser { name: source.name, text, names, commands: Vec::new(), starts: Vec::new(), mentions: Vec::new() };
@@ -71,7 +71,7 @@ impl Lines<'_> {
 struct Parser<'a, 'n> {
     name: &'a str,
     text: &'a [u8],
-    names: &'n mut Names,
+    names: &'n mut VariableNames,
     commands: Vec<Command>,
     /// Start of each command, for mistakes that are detected at the end.
     starts: Vec<usize>,
@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
     fn sql(&mut self, found: &Collected, line: u32) {
         let shown = &found.sql[..found.sql.len().min(MAX_TEXT)];
         let first = shown.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
-        let simple = Template::new(&found.sql, self.names);
+        let simple = SqlTemplate::new(&found.sql, self.names);
         let extended = simple.extended();
         let sql = Sql { simple, extended, collect: Collect::Nothing, statements: found.joined + 1 };
         self.commands.push(Command { text: first.to_vec(), line, words: Vec::new(), kind: CommandKind::Sql(sql) });

@@ -100,11 +100,11 @@ impl SetShell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Names;
+    use crate::VariableNames;
     use std::sync::Arc;
 
     fn variables() -> (Variables, Slot, Slot) {
-        let mut names = Names::new();
+        let mut names = VariableNames::new();
         let (a, b) = (names.slot(b"a"), names.slot(b"b"));
         let mut variables = Variables::new(&Arc::new(names));
         variables.set_value(a, Value::Int(5));

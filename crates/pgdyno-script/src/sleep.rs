@@ -61,12 +61,12 @@ pub(crate) fn unit_ns(name: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Names, Value};
+    use crate::{Value, VariableNames};
     use std::sync::Arc;
 
     #[test]
     fn the_pause_is_the_amount_in_its_unit() {
-        let mut names = Names::new();
+        let mut names = VariableNames::new();
         let v = names.slot(b"v");
         let mut variables = Variables::new(&Arc::new(names));
         let sleep = |amount| Sleep { command: "Sleep".into(), amount, unit_ns: 1_000_000 };

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use pgdyno_workload::push_int;
 
-use crate::names::{Names, begins_name, continues_name};
+use crate::names::{VariableNames, begins_name, continues_name};
 use crate::{Slot, Variables};
 
 /// SQL for the simple protocol: defined variables are replaced by their text everywhere, also in quotes and comments;
 /// `::name` and undefined ones stay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Template {
+pub struct SqlTemplate {
     text: Box<[u8]>,
     /// Positions of variables, colon included.
     holes: Box<[(Range<u32>, Slot)]>,
@@ -25,9 +25,9 @@ pub struct Extended {
     pub params: Vec<Slot>,
 }
 
-impl Template {
+impl SqlTemplate {
     /// Finds the variables in `text`.
-    pub(crate) fn new(text: &[u8], names: &mut Names) -> Self {
+    pub(crate) fn new(text: &[u8], names: &mut VariableNames) -> Self {
         let mut holes = Vec::new();
         let mut at = 0;
         while let Some(offset) = text[at..].iter().position(|b| *b == b':') {
@@ -102,8 +102,8 @@ mod tests {
             (":é :nope :", "2 :nope :", "$1 $2 :", 2),
             ("'12:30'::time", "'12:30'::time", "'12:30'::time", 0),
         ] {
-            let mut names = Names::new();
-            let template = Template::new(text.as_bytes(), &mut names);
+            let mut names = VariableNames::new();
+            let template = SqlTemplate::new(text.as_bytes(), &mut names);
             assert_eq!(template.constant().is_some(), params == 0);
             let (a, e) = (names.slot(b"a"), names.slot("é".as_bytes()));
             let mut variables = Variables::new(&Arc::new(names));

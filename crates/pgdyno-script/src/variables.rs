@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::numbers::{self, is_space};
-use crate::{EvalError, Names, Slot, Value};
+use crate::{EvalError, Slot, Value, VariableNames};
 
 /// One client's variables, by slot. A text (of `-D` or `\gset`) keeps its spelling and becomes a value only when an
 /// expression uses it; a value becomes text only when SQL uses it.
 #[derive(Clone, Debug)]
 pub struct Variables {
-    names: Arc<Names>,
+    names: Arc<VariableNames>,
     all: Vec<Variable>,
 }
 
@@ -24,13 +24,13 @@ struct Variable {
 impl Variables {
     /// Returns variables without values.
     #[must_use]
-    pub fn new(names: &Arc<Names>) -> Self {
+    pub fn new(names: &Arc<VariableNames>) -> Self {
         Self { names: Arc::clone(names), all: vec![Variable::default(); names.len()] }
     }
 
     /// Returns the names of these slots.
     #[must_use]
-    pub fn names(&self) -> &Arc<Names> {
+    pub fn names(&self) -> &Arc<VariableNames> {
         &self.names
     }
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn one() -> (Variables, Slot) {
-        let mut names = Names::new();
+        let mut names = VariableNames::new();
         let slot = names.slot(b"x");
         (Variables::new(&Arc::new(names)), slot)
     }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! server (connections, their limits) ─► guard (method, Host) ─► site (path → page) ─► pages/ ─► answer (headers)
-//!                                                                 └─► store (the directory; no link is followed)
+//!                                                                 └─► run_source (the directory; no link is followed)
 //! ```
 //!
 //! The caller renders reports: [`Pages`] returns what `pgdyno report` and `pgdyno compare` write, reports with links to
@@ -18,21 +18,21 @@ pub mod fuzzing;
 mod guard;
 mod pages;
 mod query;
+mod run_source;
 mod server;
 mod site;
-mod store;
 
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::html::Link;
 use pgdyno_results::RunRecord;
 
-pub use server::{ServeError, Server, Stopper};
+pub use server::{PageServer, ServeError, Stopper};
 
 /// A run to render. The id of its record is the name of its directory, so that all of its files are found there and
 /// nowhere else.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct ServedRun {
     /// Its `run.json`.
     pub path: PathBuf,
     /// Its contents.
@@ -54,13 +54,13 @@ pub trait Pages: Send + Sync {
     ///
     /// # Errors
     /// A message, when a file beside the record cannot be read.
-    fn report(&self, results: &Path, run: Run, links: &[Link]) -> Result<Vec<u8>, String>;
+    fn report(&self, results: &Path, run: ServedRun, links: &[Link]) -> Result<Vec<u8>, String>;
 
     /// Returns the comparison of `new` with `base`, as HTML. Neither is empty.
     ///
     /// # Errors
     /// When the runs cannot be compared, or a file cannot be read.
-    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, NoComparison>;
+    fn compare(&self, results: &Path, base: Vec<ServedRun>, new: Vec<ServedRun>) -> Result<Vec<u8>, NoComparison>;
 
     /// Returns what every page says first, such as that the runs are of an earlier moment.
     fn notice(&self) -> Option<String> {

@@ -17,7 +17,7 @@ use pgdyno_report::history::before;
 use pgdyno_report::html::{Html, Link};
 use pgdyno_results::RunRecord;
 
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 pub(crate) use columns::Column;
 pub(crate) use frontiers::{frontier, frontiers};

@@ -5,7 +5,7 @@ use pgdyno_results::table::Selection;
 use pgdyno_results::{RunRecord, Status};
 
 use crate::pages::Column;
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// Default limit of the list of runs.
 const LAST: usize = 1000;

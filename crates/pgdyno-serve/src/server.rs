@@ -64,14 +64,14 @@ pub enum ServeError {
 
 /// A server that listens and does not answer yet.
 #[derive(Debug)]
-pub struct Server {
+pub struct PageServer {
     listener: TcpListener,
     address: SocketAddr,
     site: Arc<Site>,
     stopped: oneshot::Receiver<()>,
 }
 
-/// Stops a [`Server`], also when it is dropped.
+/// Stops a [`PageServer`], also when it is dropped.
 #[derive(Debug)]
 pub struct Stopper(oneshot::Sender<()>);
 
@@ -83,7 +83,7 @@ impl Stopper {
     }
 }
 
-impl Server {
+impl PageServer {
     /// Listens on this port of 127.0.0.1, or on a free one if it is 0. The directory need not exist yet.
     ///
     /// # Errors
@@ -130,8 +130,8 @@ impl Server {
     }
 }
 
-fn serve(runtime: &Runtime, server: Server) -> Result<(), ServeError> {
-    let Server { listener, site, stopped, .. } = server;
+fn serve(runtime: &Runtime, server: PageServer) -> Result<(), ServeError> {
+    let PageServer { listener, site, stopped, .. } = server;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(ServeError::Runtime)?;
         tokio::spawn(accept(listener, site));

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use crate::answer::Answer;
 use crate::pages::{self, assets};
 use crate::query::{ComparedRuns, HistoryQuery, Query, since};
-use crate::store::{OpenError, Store};
-use crate::{NoComparison, Pages, Run};
+use crate::run_source::{OpenError, RunSource};
+use crate::{NoComparison, Pages, ServedRun};
 
 /// Maximum number of runs in a comparison, baselines and candidates together.
 const COMPARED_MAX: usize = 20;
 
 /// All pages.
 pub(crate) struct Site {
-    store: Store,
+    store: RunSource,
     pages: Box<dyn Pages>,
     port: u16,
 }
@@ -28,7 +28,7 @@ type Answered = Result<Answer, Answer>;
 
 impl Site {
     pub(crate) fn new(results: PathBuf, pages: Box<dyn Pages>, port: u16) -> Self {
-        Self { store: Store::new(results), pages, port }
+        Self { store: RunSource::new(results), pages, port }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -118,7 +118,7 @@ impl Site {
     }
 
     /// Opens a run, if it may be read as a whole.
-    fn run(&self, id: &str) -> Result<Run, Answer> {
+    fn run(&self, id: &str) -> Result<ServedRun, Answer> {
         match self.store.open(id) {
             Ok(run) => Ok(run),
             Err(OpenError::Nothing) => Err(nothing()),
@@ -188,13 +188,13 @@ mod tests {
     struct FixedPages;
 
     impl Pages for FixedPages {
-        fn report(&self, _: &Path, run: Run, links: &[Link]) -> Result<Vec<u8>, String> {
+        fn report(&self, _: &Path, run: ServedRun, links: &[Link]) -> Result<Vec<u8>, String> {
             let links: Vec<_> = links.iter().map(|link| link.address.as_str()).collect();
             Ok(format!("report of {}: {}", run.record.id, links.join(" ")).into_bytes())
         }
 
-        fn compare(&self, _: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, NoComparison> {
-            let ids = |runs: Vec<Run>| runs.into_iter().map(|run| run.record.id).collect::<Vec<_>>().join("+");
+        fn compare(&self, _: &Path, base: Vec<ServedRun>, new: Vec<ServedRun>) -> Result<Vec<u8>, NoComparison> {
+            let ids = |runs: Vec<ServedRun>| runs.into_iter().map(|run| run.record.id).collect::<Vec<_>>().join("+");
             Ok(format!("{} against {}", ids(new), ids(base)).into_bytes())
         }
     }

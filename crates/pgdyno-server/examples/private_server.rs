@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use pgdyno_server::{Embedded, EmbeddedOptions, Places, SUPERVISE, Want, kept, supervise_main};
+use pgdyno_server::{HeldServer, Places, PrivateServerOptions, SUPERVISE, Want, kept, supervise_main};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     let places = Places::at(arguments.first().ok_or("which directory?")?);
-    let mut options = EmbeddedOptions::new(std::env::current_exe()?, places.clone());
+    let mut options = PrivateServerOptions::new(std::env::current_exe()?, places.clone());
     options.path = std::env::var_os("PATH");
     options.tcp = has("--tcp");
     let want = std::env::var_os("PGDYNO_POSTGRES").map_or(Want::Any, |dir| Want::Directory(dir.into()));
@@ -42,7 +42,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         println!("{:?}", kept::status(&places)?);
         return Ok(());
     }
-    let embedded = Embedded::start(&want, &options, &mut progress)?;
+    let embedded = HeldServer::start(&want, &options, &mut progress)?;
     let server = embedded.server();
     println!(
         "{} {} {} {} {}",

@@ -5,7 +5,7 @@
 //! - [`search`] finds the PostgreSQLs of this machine, [`portable`] downloads one if there is none;
 //! - [`Embedded`] is the private server of one run, [`kept`] the one that stays between runs. Both have a supervisor,
 //!   a process of this same program: its `main` calls [`supervise_main`] if its first argument is [`SUPERVISE`];
-//! - [`sizing`] fits it to the [`Machine`]; [`caches`] drops the operating system's file cache;
+//! - [`sizing`] fits it to the [`MachineFacts`]; [`caches`] drops the operating system's file cache;
 //! - [`capabilities`] and [`facts()`] query any server for its facts and nodes; a [`Sample`] has its counters,
 //!   [`DiskReads`] the bytes that its processes read from disks. [`stat`] samples it continuously, and [`os`] the
 //!   machines.
@@ -20,25 +20,25 @@ pub mod stat;
 
 pub use facts::cluster::unused_cluster;
 pub use facts::identity::{IDENTITY, ServerIdentity, connect_to};
-pub use facts::machine::Machine;
+pub use facts::machine::MachineFacts;
 pub use facts::pooler::pooling;
 pub use facts::probe::{
     Build, EffectiveSetting, ServerFacts, Tls, capabilities, capabilities_through, facts, is_standby,
 };
 pub use facts::reads::DiskReads;
-pub use facts::room::{Limit, room};
+pub use facts::room::{ConnectionLimit, room};
 pub use facts::sample::{Counters, Sample, ServerWork};
 pub use frame::Frame;
 pub use private::account::{Account, AccountError};
-pub use private::cache::{Cache, Entry, Keeping, WantedData};
-pub use private::embedded::Embedded;
+pub use private::cache::{Cache, Keeping, KeptData, WantedData};
 pub use private::error::EmbeddedError;
+pub use private::held::HeldServer;
 pub use private::pipe::SUPERVISE;
 pub use private::places::{NoPlace, Places};
-pub use private::prepare::{EmbeddedOptions, Warning};
-pub use private::programs::build::{BuildError, in_directory};
-pub use private::programs::find::{OLDEST_MAJOR, Search, search};
-pub use private::programs::installation::{Installation, Origin};
+pub use private::prepare::{PrivateServerOptions, PrivateServerWarning};
+pub use private::programs::build::{InstallationError, in_directory};
+pub use private::programs::find::{InstallationSearch, OLDEST_MAJOR, search};
+pub use private::programs::installation::{Installation, InstallationOrigin};
 pub use private::programs::portable;
 pub use private::programs::version::PgVersion;
 pub use private::programs::want::Want;

@@ -4,9 +4,9 @@
 pub(crate) mod account;
 pub(crate) mod cache;
 mod copy;
-pub(crate) mod embedded;
 pub(crate) mod error;
 mod handle;
+pub(crate) mod held;
 mod instance;
 pub mod kept;
 pub(crate) mod pipe;

@@ -32,7 +32,7 @@ mod vacuum;
 mod waits;
 mod wal;
 
-pub use sampled::{LeftOut, Notice, Sampled};
+pub use sampled::{SampleEvent, Sampled, UnsampledSource};
 pub use sampler::{Sampler, SamplerOptions};
 use source::Source;
 pub use waits::name_of_streams;

@@ -7,7 +7,7 @@ use std::path::Path;
 use pgdyno_net::Admin;
 use pgdyno_server::portable::{PORTABLE_MAJOR, PortableError, cached, obtain};
 use pgdyno_server::stat::{Sampler, SamplerOptions};
-use pgdyno_server::{Account, Embedded, EmbeddedOptions, Places, Want};
+use pgdyno_server::{Account, HeldServer, Places, PrivateServerOptions, Want};
 use pgdyno_testing::skipped::skipped;
 
 #[test]
@@ -56,8 +56,8 @@ fn it_is_fetched_once_and_runs() {
 
     let test = std::env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).unwrap();
-    let options = EmbeddedOptions::new(target.join("examples/private_server"), places);
-    let embedded = Embedded::start(&Want::Major(PORTABLE_MAJOR), &options, &mut |_| {}).unwrap();
+    let options = PrivateServerOptions::new(target.join("examples/private_server"), places);
+    let embedded = HeldServer::start(&Want::Major(PORTABLE_MAJOR), &options, &mut |_| {}).unwrap();
     let mut admin = Admin::connect(&embedded.server().connect_options("postgres")).unwrap();
     let version = admin.query_one("SHOW server_version_num").unwrap();
     assert_eq!(&version[..2], PORTABLE_MAJOR.to_string());

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 use pgdyno_server::{
-    Account, DiskReads, Embedded, EmbeddedError, EmbeddedOptions, Places, SUPERUSER, Sample, Want, capabilities, facts,
-    kept, search,
+    Account, DiskReads, EmbeddedError, HeldServer, Places, PrivateServerOptions, SUPERUSER, Sample, Want, capabilities,
+    facts, kept, search,
 };
 use pgdyno_testing::postgres;
 use pgdyno_testing::skipped::skipped;
@@ -42,14 +42,14 @@ fn place() -> (tempfile::TempDir, Places) {
 
 /// Options for a server of this process; `None`, aloud, where no PostgreSQL is installed.
 #[expect(clippy::disallowed_methods, reason = "programs are searched for where the shell searches")]
-fn options(places: &Places) -> Option<EmbeddedOptions> {
+fn options(places: &Places) -> Option<PrivateServerOptions> {
     let path = std::env::var_os("PATH");
     let account = Account::for_server().unwrap();
     if want() == Want::Any && search(path.as_deref(), account.as_ref()).usable.is_empty() {
         skipped("no PostgreSQL is installed here");
         return None;
     }
-    let mut options = EmbeddedOptions::new(owner_program(), places.clone());
+    let mut options = PrivateServerOptions::new(owner_program(), places.clone());
     options.path = path;
     Some(options)
 }
@@ -59,8 +59,8 @@ fn want() -> Want {
     postgres::chosen().map_or(Want::Any, Want::Directory)
 }
 
-fn start(options: &EmbeddedOptions) -> Embedded {
-    Embedded::start(&want(), options, &mut |_| {}).unwrap()
+fn start(options: &PrivateServerOptions) -> HeldServer {
+    HeldServer::start(&want(), options, &mut |_| {}).unwrap()
 }
 
 /// Whether a process runs; one that only waits to be reaped does not.
@@ -309,7 +309,7 @@ fn a_server_that_was_crashed_is_there_again_with_what_was_committed() {
     let Some(options) = options(&places) else { return };
     let mut server = start(&options);
     let old = server.server().postmaster_pid();
-    let connect = |server: &Embedded| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+    let connect = |server: &HeldServer| Admin::connect(&server.server().connect_options("postgres")).unwrap();
     for rows in 1..=2 {
         let mut admin = connect(&server);
         admin.execute("create table if not exists kept (n int); insert into kept values (1)").unwrap();
@@ -366,7 +366,7 @@ fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
         return;
     };
     options.settings = vec![("work_mem".to_owned(), "a lot".to_owned())];
-    let error = Embedded::start(&want(), &options, &mut |_| {}).unwrap_err();
+    let error = HeldServer::start(&want(), &options, &mut |_| {}).unwrap_err();
     assert!(matches!(error, EmbeddedError::Start { .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("postgres ended while it started"), "{text}");
@@ -375,7 +375,7 @@ fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
 
     options.settings.clear();
     options.supervisor = "/nowhere/pgdyno".into();
-    let error = Embedded::start(&want(), &options, &mut |_| {}).unwrap_err();
+    let error = HeldServer::start(&want(), &options, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("/nowhere/pgdyno"), "{error}");
     assert!(instances(&places).is_empty());
 }
@@ -442,13 +442,13 @@ fn the_kept_server_stays_goes_on_with_its_data_and_goes() {
         return;
     };
     let start = || kept::start(&want(), &options, &mut |_| {});
-    assert_eq!(kept::status(&places).unwrap(), kept::Status::Absent);
+    assert_eq!(kept::status(&places).unwrap(), kept::KeptServerStatus::Absent);
     assert!(matches!(kept::stop(&places, false), Err(kept::KeptError::NotRunning)));
 
     let first = start().unwrap().server;
     let mut admin = Admin::connect(&first.connect_options("postgres")).unwrap();
     admin.execute("CREATE TABLE kept AS SELECT 7 AS n").unwrap();
-    let kept::Status::Running(seen) = kept::status(&places).unwrap() else {
+    let kept::KeptServerStatus::Running(seen) = kept::status(&places).unwrap() else {
         panic!("it does not run");
     };
     assert_eq!(seen, first);
@@ -458,7 +458,7 @@ fn the_kept_server_stays_goes_on_with_its_data_and_goes() {
 
     kept::stop(&places, true).unwrap();
     assert!(!lives(first.postmaster_pid()));
-    assert!(matches!(kept::status(&places).unwrap(), kept::Status::Stopped { crashed: false, .. }));
+    assert!(matches!(kept::status(&places).unwrap(), kept::KeptServerStatus::Stopped { crashed: false, .. }));
 
     let second = start().unwrap().server;
     let mut admin = Admin::connect(&second.connect_options("postgres")).unwrap();
@@ -467,7 +467,7 @@ fn the_kept_server_stays_goes_on_with_its_data_and_goes() {
     // As after a crash of the machine: the file says that it runs, and nobody holds the lock.
     kill(second.supervisor_pid(), Signal::KILL);
     eventually("the lock is free", || {
-        matches!(kept::status(&places).unwrap(), kept::Status::Stopped { crashed: true, .. })
+        matches!(kept::status(&places).unwrap(), kept::KeptServerStatus::Stopped { crashed: true, .. })
     });
     let third = start().unwrap().server;
     assert!(!lives(second.postmaster_pid()), "the stray server still runs");
@@ -476,7 +476,7 @@ fn the_kept_server_stays_goes_on_with_its_data_and_goes() {
 
     kept::stop(&places, false).unwrap();
     assert!(!lives(third.postmaster_pid()));
-    assert_eq!(kept::status(&places).unwrap(), kept::Status::Absent);
+    assert_eq!(kept::status(&places).unwrap(), kept::KeptServerStatus::Absent);
     assert!(!places.root().join("kept").exists());
 }
 
@@ -537,7 +537,7 @@ fn data_are_copied_from_a_server_to_another_and_both_go_on() {
     let mut one = start(&options);
     options.settings = vec![setting("work_mem", "7MB")];
     let mut other = start(&options);
-    let connect = |server: &Embedded| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+    let connect = |server: &HeldServer| Admin::connect(&server.server().connect_options("postgres")).unwrap();
     connect(&one).execute("create table loaded as select generate_series(1, 1000) as n").unwrap();
     connect(&other).execute("create table lost as select 1 as n").unwrap();
     let places = [&one, &other].map(|server| server.server().port());
@@ -558,10 +558,10 @@ fn a_server_restarts_with_other_settings_where_it_was_and_one_that_cannot_goes_o
     let Some(mut options) = options(&places) else { return };
     options.settings = vec![setting("work_mem", "7MB")];
     let mut server = start(&options);
-    let connect = |server: &Embedded| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+    let connect = |server: &HeldServer| Admin::connect(&server.server().connect_options("postgres")).unwrap();
     let mut admin = connect(&server);
     admin.execute("create table kept as select 7 as n").unwrap();
-    let place = |server: &Embedded| (server.server().port(), server.server().socket_dir().to_owned());
+    let place = |server: &HeldServer| (server.server().port(), server.server().socket_dir().to_owned());
     let (first, pid) = (place(&server), server.server().postmaster_pid());
 
     server.restart(&[setting("shared_buffers", "9MB")]).unwrap();
@@ -604,7 +604,7 @@ fn the_kept_server_restarts_with_what_alter_system_wrote_unless_that_cannot_be()
     ask(&second, "alter system set shared_preload_libraries = 'no_such_library'");
     let refused = kept::restart(&places).unwrap_err().to_string();
     assert!(refused.contains("no_such_library") && refused.contains("runs with the previous ones"), "{refused}");
-    let kept::Status::Running(third) = kept::status(&places).unwrap() else { panic!("it does not run") };
+    let kept::KeptServerStatus::Running(third) = kept::status(&places).unwrap() else { panic!("it does not run") };
     assert_eq!(ask(&third, "show shared_buffers"), [[Some("9MB".to_owned())]]);
     assert_eq!(ask(&third, "select n from kept"), [[Some("7".to_owned())]]);
     kept::stop(&places, false).unwrap();

@@ -24,7 +24,7 @@ const RECORD_BYTES_MAX: u64 = 256 << 20;
 
 /// News of an update.
 #[derive(Debug)]
-pub enum News {
+pub enum UpdateEvent {
     /// Another process uses the copies, perhaps the one of this number; this one waits for it.
     Waits(Option<u32>),
     /// So many records are to be fetched.
@@ -34,7 +34,7 @@ pub enum News {
 }
 
 /// Receives news of an update.
-pub type Reporter<'a> = dyn FnMut(News) + 'a;
+pub type Reporter<'a> = dyn FnMut(UpdateEvent) + 'a;
 
 /// A directory with copies.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Copies {
         };
         let missing: Vec<_> = stored.iter().filter(is_missing).collect();
         if !missing.is_empty() {
-            news(News::Fetches(missing.len()));
+            news(UpdateEvent::Fetches(missing.len()));
         }
         for (run, record) in missing {
             self.forget(run)?;
@@ -94,7 +94,7 @@ impl Copies {
                 Err(why) => Err(damaged_file(run, RECORD, why.clone())),
             };
             match fetched {
-                Err(error @ CentralError::Damaged { .. }) => news(News::LeftOut(error)),
+                Err(error @ CentralError::Damaged { .. }) => news(UpdateEvent::LeftOut(error)),
                 fetched => fetched?,
             }
         }
@@ -113,7 +113,7 @@ impl Copies {
             }
             let content = match study_content(rows, study) {
                 Err(error @ CentralError::Damaged { .. }) => {
-                    news(News::LeftOut(error));
+                    news(UpdateEvent::LeftOut(error));
                     continue;
                 }
                 content => content?,

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use pgdyno_untrusted::{Directory, RelativePath};
 
-use crate::copies::{Copies, News};
+use crate::copies::{Copies, UpdateEvent};
 use crate::error::CentralError;
 use crate::names::{RunName, store_id};
 use crate::rows::{Row, Rows};
 
 /// What a store answers.
 #[derive(Clone, Debug, Default)]
-pub struct Answers {
+pub struct StoreAnswers {
     /// Its identity.
     pub id: String,
     /// Name, length of the record, SHA-256 of the record.
@@ -26,7 +26,7 @@ pub struct Answers {
     pub contents: Vec<[String; 2]>,
 }
 
-impl Rows for Answers {
+impl Rows for StoreAnswers {
     fn runs(&mut self) -> Result<Vec<Row>, CentralError> {
         Ok(self.runs.clone())
     }
@@ -57,12 +57,12 @@ impl Rows for Answers {
 /// Copies all that can be copied to the directory of the store below `cache`, and from there to `results`. Returns the number
 /// of runs and studies that were copied to `results`; `None` if the store has no identity.
 #[must_use]
-pub fn copy_all(answers: &mut Answers, cache: &Path, results: &Path) -> Option<usize> {
+pub fn copy_all(answers: &mut StoreAnswers, cache: &Path, results: &Path) -> Option<usize> {
     let id = store_id(&answers.id)?;
     let copies = Copies::of(Directory::open(cache).ok()?.create_child(&id).ok()?);
     let results = Directory::open(results).ok()?;
     // What an update refuses leaves the rest as it is, which is copied like any other.
-    let _ = copies.update(answers, &mut |_: News| {});
+    let _ = copies.update(answers, &mut |_: UpdateEvent| {});
     let runs: Vec<_> = answers.runs.iter().filter_map(|row| RunName::parse(row.first()?.as_deref()?)).collect();
     let copied_runs =
         runs.iter().filter(|run| copies.copy_run(answers, run, &results).is_ok_and(|copied| copied)).count();

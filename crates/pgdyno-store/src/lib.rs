@@ -22,13 +22,13 @@ mod schema;
 mod store;
 mod studies;
 
-pub use copies::{News, Reporter};
+pub use copies::{Reporter, UpdateEvent};
 pub use error::CentralError;
 pub use local::{Local, Sent};
 pub use mirror::Mirror;
 pub use names::RunName;
-pub use run_files::{LeftOut, RunFiles};
-pub use store::{Pushed, Store, Stored, StoredKind};
+pub use run_files::{RunFiles, SkippedFile};
+pub use store::{Pushed, Store, StoredItem, StoredKind};
 pub use studies::StudyFile;
 
 /// Version of the tables. Another one is refused.

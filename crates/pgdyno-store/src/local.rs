@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_results::{RECORD, StoreError, Study, StudyKind, find_runs, list_runs};
 
-use crate::{CentralError, LeftOut, Pushed, RunFiles, Store, StoredKind, StudyFile};
+use crate::{CentralError, Pushed, RunFiles, SkippedFile, Store, StoredKind, StudyFile};
 
 /// Something of a results directory that can be pushed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub struct Sent {
     /// Whether other files in the store were replaced.
     pub has_replaced: bool,
     /// Files that are not stored.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedFile>,
 }
 
 impl Local {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pgdyno_results::StudyKind;
 use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath, require_own};
 
-use crate::copies::{Copies, News, Reporter};
+use crate::copies::{Copies, Reporter, UpdateEvent};
 use crate::error::{CentralError, io_error};
 use crate::names::{RunName, store_id};
 use crate::store::Store;
@@ -136,7 +136,7 @@ impl Mirror {
         let lock = match self.lock.try_lock().map_err(cannot)? {
             Some(lock) => lock,
             None => {
-                news(News::Waits(self.lock.holder()));
+                news(UpdateEvent::Waits(self.lock.holder()));
                 self.lock.lock().map_err(cannot)?
             }
         };

@@ -29,7 +29,7 @@ pub(crate) struct RunFile {
 
 /// A file of the run directory that is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedFile {
     /// Its path in the run directory.
     pub path: String,
     /// Its length.
@@ -43,7 +43,7 @@ pub struct RunFiles {
     directory: Directory,
     pub(crate) files: Vec<RunFile>,
     /// Files that are not stored although they cannot be made again.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedFile>,
 }
 
 impl RunFiles {
@@ -88,7 +88,7 @@ fn add(
     within: Option<&RelativePath>,
     depth: usize,
     files: &mut Vec<RunFile>,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut Vec<SkippedFile>,
 ) -> Result<(), CentralError> {
     let cannot = |what| io_error(what, directory.path());
     for name in directory.names().map_err(cannot("read"))? {
@@ -105,7 +105,7 @@ fn add(
                     let (bytes, sha256) = read.map_err(io_error("read", &directory.path().join(name.as_str())))?;
                     files.push(RunFile { path, bytes, sha256 });
                 }
-                Kept::Here => left_out.push(LeftOut { path: path.to_string(), bytes }),
+                Kept::Here => left_out.push(SkippedFile { path: path.to_string(), bytes }),
                 Kept::MadeAgain => {}
             },
             _ => {}
@@ -192,7 +192,7 @@ mod tests {
             files.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(),
             ["run.json", "samples/wal.csv"]
         );
-        assert_eq!(files.left_out, [LeftOut { path: "transactions.log".to_owned(), bytes: 5 }]);
+        assert_eq!(files.left_out, [SkippedFile { path: "transactions.log".to_owned(), bytes: 5 }]);
         write("samples/wal.csv", "at_s\n2\n");
         assert_ne!(digest(), before);
     }

@@ -65,7 +65,7 @@ impl StoredKind {
 
 /// A run or a study as the store lists it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredItem {
     /// What it is.
     pub kind: StoredKind,
     /// Its name.
@@ -86,7 +86,7 @@ pub struct Stored {
     pub pushed_by: String,
 }
 
-impl Stored {
+impl StoredItem {
     /// Reads what lists ask for: name, digest, beginning, status, workload, bytes, and when and by whom it was pushed.
     pub(crate) fn of_row(kind: StoredKind, row: impl Iterator<Item = Option<String>>) -> Self {
         let mut cells = row.map(Option::unwrap_or_default);
@@ -272,7 +272,7 @@ impl Store {
         for _ in 0..PUSHES_MAX {
             let is_there = match self.stored(&format!("WHERE run = {}", literal(run.as_str())))?.pop() {
                 Some(stored) if stored.digest == digest => return Ok(Pushed::WasThere),
-                Some(Stored { kind, name, pushed_at, pushed_by, .. }) if !replace => {
+                Some(StoredItem { kind, name, pushed_at, pushed_by, .. }) if !replace => {
                     return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
                 }
                 stored => stored.is_some(),
@@ -346,7 +346,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn runs(&mut self) -> Result<Vec<Stored>, CentralError> {
+    pub fn runs(&mut self) -> Result<Vec<StoredItem>, CentralError> {
         self.stored("")
     }
 
@@ -356,21 +356,21 @@ impl Store {
         Ok(asked.rows)
     }
 
-    fn stored(&mut self, condition: &str) -> Result<Vec<Stored>, CentralError> {
+    fn stored(&mut self, condition: &str) -> Result<Vec<StoredItem>, CentralError> {
         let sql = format!(
             "SELECT run, digest, {}, coalesce(line ->> 'status', ''), coalesce(line ->> 'workload', ''), bytes, {}, pushed_by
              FROM pgdyno_results.records {condition} ORDER BY records.started_at, run",
             utc("records.started_at"),
             utc("pushed_at"),
         );
-        Ok(self.ask(&sql)?.into_iter().map(|row| Stored::of_row(StoredKind::Run, row.into_iter())).collect())
+        Ok(self.ask(&sql)?.into_iter().map(|row| StoredItem::of_row(StoredKind::Run, row.into_iter())).collect())
     }
 
     /// Deletes the runs and studies that began longer than `seconds` ago, or only returns them where `only_list` is true.
     ///
     /// # Errors
     /// When the store refuses it.
-    pub fn prune(&mut self, seconds: f64, only_list: bool) -> Result<Vec<Stored>, CentralError> {
+    pub fn prune(&mut self, seconds: f64, only_list: bool) -> Result<Vec<StoredItem>, CentralError> {
         let old = format!("WHERE started_at < clock_timestamp() - make_interval(secs => {seconds})");
         let mut pruned = self.stored(&old)?;
         if !only_list && !pruned.is_empty() {
@@ -432,7 +432,7 @@ impl Rows for Store {
 }
 
 /// Keeps what was deleted: another process may have deleted some of it at the same time.
-pub(crate) fn retain_deleted(pruned: &mut Vec<Stored>, deleted: &[Row]) {
+pub(crate) fn retain_deleted(pruned: &mut Vec<StoredItem>, deleted: &[Row]) {
     pruned.retain(|stored| deleted.iter().flatten().flatten().any(|name| *name == stored.name));
 }
 

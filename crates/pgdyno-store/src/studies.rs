@@ -14,7 +14,9 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{CentralError, io_error};
 use crate::run_files::hex;
 use crate::schema;
-use crate::store::{PUSHES_MAX, Pushed, Store, Stored, StoredKind, json_literal, retain_deleted, text_literal, utc};
+use crate::store::{
+    PUSHES_MAX, Pushed, Store, StoredItem, StoredKind, json_literal, retain_deleted, text_literal, utc,
+};
 
 /// The file of a study's record.
 #[derive(Clone, Debug)]
@@ -73,7 +75,7 @@ impl Store {
                 let ours: BTreeSet<_> = study.runs.iter().collect();
                 let goes_on = stored.kind == StoredKind::Study(study.kind) && runs.iter().all(|run| ours.contains(run));
                 if !goes_on && !replace {
-                    let Stored { kind, name, pushed_at, pushed_by, .. } = stored.clone();
+                    let StoredItem { kind, name, pushed_at, pushed_by, .. } = stored.clone();
                     return Err(CentralError::Differs { kind: kind.name(), name, pushed_at, pushed_by });
                 }
             }
@@ -120,12 +122,12 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn studies(&mut self) -> Result<Vec<Stored>, CentralError> {
+    pub fn studies(&mut self) -> Result<Vec<StoredItem>, CentralError> {
         Ok(self.stored_studies("")?.into_iter().map(|(stored, _)| stored).collect())
     }
 
     /// Returns studies, and the names of their runs.
-    pub(crate) fn stored_studies(&mut self, condition: &str) -> Result<Vec<(Stored, Vec<String>)>, CentralError> {
+    pub(crate) fn stored_studies(&mut self, condition: &str) -> Result<Vec<(StoredItem, Vec<String>)>, CentralError> {
         if !self.has_studies() {
             return Ok(Vec::new());
         }
@@ -139,7 +141,7 @@ impl Store {
         let study = |row: Vec<Option<String>>| {
             let kind = StudyKind::named(row.first()?.as_deref()?)?;
             let runs = row.get(9)?.as_deref().and_then(|runs| serde_json::from_str(runs).ok()).unwrap_or_default();
-            Some((Stored::of_row(StoredKind::Study(kind), row.into_iter().skip(1)), runs))
+            Some((StoredItem::of_row(StoredKind::Study(kind), row.into_iter().skip(1)), runs))
         };
         // A newer program may know more kinds.
         Ok(rows.into_iter().filter_map(study).collect())
@@ -155,7 +157,7 @@ impl Store {
     }
 
     /// Deletes studies, as [`Store::prune`] does.
-    pub(crate) fn prune_studies(&mut self, condition: &str, only_list: bool) -> Result<Vec<Stored>, CentralError> {
+    pub(crate) fn prune_studies(&mut self, condition: &str, only_list: bool) -> Result<Vec<StoredItem>, CentralError> {
         let mut old: Vec<_> = self.stored_studies(condition)?.into_iter().map(|(stored, _)| stored).collect();
         if !only_list && !old.is_empty() {
             let names: Vec<_> = old.iter().map(|study| literal(&study.name)).collect();

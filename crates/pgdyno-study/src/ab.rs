@@ -9,17 +9,17 @@ use std::path::PathBuf;
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::ab::so_far;
 use pgdyno_plan::{Order, StagePlan, SuitePlan};
 use pgdyno_report::compare::task_times;
-use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, Resumable as _, RunRecord, Status};
+use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, RecordMetric, Resumable as _, RunRecord, Status};
 use pgdyno_text::units;
 
-pub use begin::{Begin, Wanted, begin, resume};
+pub use begin::{ExperimentRequest, ExperimentStart, begin, resume};
 pub use side::Side;
 
-use crate::run::{Run, Runner};
+use crate::run::{Runner, StudyRun};
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{Decider, percent, task_ratios};
 
@@ -109,16 +109,16 @@ impl<'a> AbRun<'a> {
             "side {} no longer runs what it ran before: its script or its target has changed",
             self.sides[at].name
         );
-        Err(Failure::new(Code::Start, error).hint("start another experiment"))
+        Err(CommandError::new(Code::Start, error).hint("start another experiment"))
     }
 
     /// Returns the metric of a slice.
     fn figure(&self, record: &RunRecord) -> Result<f64> {
-        let metric = Metric::named(&self.record.metric, std::iter::once(record));
+        let metric = RecordMetric::named(&self.record.metric, std::iter::once(record));
         let value = metric.and_then(|metric| metric.value(record)).filter(|value| *value > 0.0);
         value.ok_or_else(|| {
             let error = format!("slice {} has no {}", record.id, self.record.metric);
-            Failure::new(Code::Run, error).hint("give a longer --slice")
+            CommandError::new(Code::Run, error).hint("give a longer --slice")
         })
     }
 
@@ -162,14 +162,15 @@ impl<'a> AbRun<'a> {
         std::thread::scope(|scope| {
             let first = scope.spawn(|| self.run(first));
             let second = self.run(second);
-            let first = first.join().map_err(|_| Failure::new(Code::Run, "a thread of the experiment ended early"))?;
+            let first =
+                first.join().map_err(|_| CommandError::new(Code::Run, "a thread of the experiment ended early"))?;
             Ok([first?, second?])
         })
     }
 
     /// Carries out a run and returns its record.
     fn run(&self, Ready { order, place, log }: &Ready) -> Step<RunRecord> {
-        let run = Run { order, place, log, time_limit: None };
+        let run = StudyRun { order, place, log, time_limit: None };
         let failed = format!("the run {} failed", place.run);
         Ok(self.runner.record(&run, |record| record.status == Status::Complete, &failed)?.1)
     }
@@ -189,9 +190,9 @@ impl Study for AbRun<'_> {
             let ready = self.ready(at, "load", |_| {});
             let record = self.run(&ready)?;
             if self.record.metric.is_empty() {
-                self.record.metric = Metric::headline(std::iter::once(&record)).name().to_owned();
+                self.record.metric = RecordMetric::headline(std::iter::once(&record)).name().to_owned();
             }
-            let metric = Metric::named(&self.record.metric, std::iter::once(&record));
+            let metric = RecordMetric::named(&self.record.metric, std::iter::once(&record));
             self.decider.is_time = metric.is_some_and(|metric| metric.is_latency());
             self.record.whole_runs = record.plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
         }

@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{FrontierPoint, FrontierRecord, Objective, Resumable as _, RunRecord, Status};
 use pgdyno_text::units;
 
 use crate::page::write_page;
-use crate::run::{Run, Runner};
+use crate::run::{Runner, StudyRun};
 use crate::search::judge::judge;
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{interval, order_of, result, with_streams};
 
-pub use begin::{Begin, Wanted, begin, resume};
+pub use begin::{FrontierRequest, FrontierStart, begin, resume};
 
 /// A frontier in progress.
 pub struct FrontierRun<'a> {
@@ -84,7 +84,7 @@ impl<'a> FrontierRun<'a> {
         if *point.plan_hash.get_or_insert_with(|| record.plan_hash.clone()) != record.plan_hash {
             let error =
                 format!("the run of {name} is not what it was before: something that it depends on has changed");
-            return Err(Failure::new(Code::Start, error).hint("start another frontier").into());
+            return Err(CommandError::new(Code::Start, error).hint("start another frontier").into());
         }
         let missed = if share > 0.0 { missed(&record, &directory, &self.objectives) } else { None };
         let (tps, hour) = add_figures(point, &record);
@@ -98,7 +98,7 @@ impl<'a> FrontierRun<'a> {
     fn run(&self, order: &Order, name: &str, repetition: u32) -> Step<(PathBuf, RunRecord)> {
         let suite = format!("frontier-{}", self.record.workload);
         let place = SuitePlan { suite, id: self.record.id.clone(), run: name.to_owned(), repetition };
-        let run = Run { order, place: &place, log: &self.log(), time_limit: None };
+        let run = StudyRun { order, place: &place, log: &self.log(), time_limit: None };
         let is_usable = |record: &RunRecord| record.summary.is_some() && record.status != Status::Failed;
         self.runner.record(&run, is_usable, &format!("the run of {name} has no figures"))
     }
@@ -116,7 +116,7 @@ impl Study for FrontierRun<'_> {
         let tps = record.summary.as_ref().map_or(0.0, |summary| summary.tps);
         if tps <= 0.0 {
             let error = "nothing was committed in a closed loop, so there is no highest rate";
-            return Err(Failure::new(Code::Run, error)
+            return Err(CommandError::new(Code::Run, error)
                 .hint(format!("its output is in {}", self.log().display()))
                 .into());
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_results::{Resumable, StudyKind};
 use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
 
@@ -13,18 +13,18 @@ use pgdyno_untrusted::{Directory, FileName, Lock, LockFile, RelativePath};
 /// When another process holds it, the name is none, as in a record of a stranger, or the system refuses.
 pub fn take(results: &Path, kind: StudyKind, id: &str) -> Result<Lock> {
     let name = FileName::parse(&format!("{id}.lock")).map_err(|error| {
-        Failure::new(Code::Start, format!("the record does not have the name of a study: {error}"))
+        CommandError::new(Code::Start, format!("the record does not have the name of a study: {error}"))
             .hint("name a record that pgdyno wrote")
     })?;
     let directory = results.join(kind.directory());
     let refused = |error| {
-        Failure::new(Code::Start, format!("failed to lock {}: {error}", directory.join(name.as_str()).display()))
+        CommandError::new(Code::Start, format!("failed to lock {}: {error}", directory.join(name.as_str()).display()))
     };
     let place = Directory::create(&directory).map_err(refused)?;
     let file = LockFile::open(&place, &RelativePath::from(&name)).map_err(refused)?;
     file.try_lock().map_err(refused)?.ok_or_else(|| {
         let who = file.holder().map_or_else(String::new, |pid| format!(" (process {pid})"));
-        Failure::new(Code::Start, format!("{} {id} is already being measured{who}", kind.name()))
+        CommandError::new(Code::Start, format!("{} {id} is already being measured{who}", kind.name()))
             .hint("wait until it ends, or end that process; then resume it")
     })
 }

@@ -1,7 +1,7 @@
 //! Objectives of a search or a frontier, and the kinds of transactions that they are about.
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_results::Objective;
 use pgdyno_workload::Txn;
 
@@ -12,7 +12,9 @@ use pgdyno_workload::Txn;
 pub fn of_workload(objectives: Vec<Objective>, kinds: &[Txn]) -> Result<Vec<Objective>> {
     let known: Vec<_> = kinds.iter().filter(|kind| kind.weight > 0.0).map(|kind| kind.name).collect();
     let named = objectives.into_iter().map(|objective| objective.of_workload(&known));
-    named.collect::<std::result::Result<_, _>>().map_err(|error| Failure::new(Code::Start, format!("--slo {error}")))
+    named
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|error| CommandError::new(Code::Start, format!("--slo {error}")))
 }
 
 /// Returns the share of the rarest kind that an objective names in all transactions; 1 if none names one.

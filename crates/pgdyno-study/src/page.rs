@@ -10,10 +10,10 @@ use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_results::{Resumable, write_inside};
 
 /// Writes a record.
-pub type Render<R> = fn(&R, &mut dyn Write) -> io::Result<()>;
+pub type RenderPage<R> = fn(&R, &mut dyn Write) -> io::Result<()>;
 
 /// Writes the page of a record beside it, and says where both are.
-pub fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<R>, events: &dyn EventSink) {
+pub fn show_files<R: Resumable>(record: &R, results: &Path, page: RenderPage<R>, events: &dyn EventSink) {
     events.note(&format!("record: {}", record.path(results).display()));
     match write_page(record, results, page) {
         Ok(path) => events.note(&format!("page: {}", path.display())),
@@ -22,7 +22,7 @@ pub fn show_files<R: Resumable>(record: &R, results: &Path, page: Render<R>, eve
 }
 
 /// Writes the page of a record beside it, and returns where it is.
-pub(crate) fn write_page<R: Resumable>(record: &R, results: &Path, page: Render<R>) -> Result<PathBuf> {
+pub(crate) fn write_page<R: Resumable>(record: &R, results: &Path, page: RenderPage<R>) -> Result<PathBuf> {
     let mut bytes = Vec::new();
     page(record, &mut bytes).or_fail(Code::Start)?;
     let (directory, name) = (R::directory(results), format!("{}.html", record.id()));

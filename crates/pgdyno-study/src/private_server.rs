@@ -3,10 +3,10 @@
 use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::{Demand, Server, Target};
+use pgdyno_life::plan::resolve::RunRequest;
+use pgdyno_life::target::{Demand, Target, TargetServer};
 
 use pgdyno_plan::{Order, TargetName, TargetOrder};
 
@@ -16,12 +16,12 @@ use pgdyno_plan::{Order, TargetName, TargetOrder};
 /// # Errors
 /// When the server does not start, or the data cannot be loaded.
 pub fn private_server(
-    request: &Request,
+    request: &RunRequest,
     order: &mut Order,
     demand: impl FnOnce(Demand) -> Demand,
     progress: &dyn EventSink,
     interrupt: &Interrupt,
-) -> Result<Option<Server>> {
+) -> Result<Option<TargetServer>> {
     let (target, wanted) = (request.target()?, &request.order.target);
     if !target.is_private() {
         return Ok(None);
@@ -59,8 +59,9 @@ pub fn announce_given(
 ///
 /// # Errors
 /// When the server has no address.
-pub fn direct(order: &mut Order, server: &Server, shown_as: TargetName, has_settings: bool) -> Result<()> {
-    let options = server.options().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
+pub fn direct(order: &mut Order, server: &TargetServer, shown_as: TargetName, has_settings: bool) -> Result<()> {
+    let options =
+        server.options().ok_or_else(|| CommandError::new(Code::Server, "the private server has no address"))?;
     (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));
     if has_settings {
         order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));

@@ -12,14 +12,14 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::target::own_program;
 use pgdyno_net::StopLevel;
 use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::run::{Run, Runner};
+use crate::run::{Runner, StudyRun};
 
 /// The environment variable that names the store to which a run pushes itself.
 pub const STORE_VARIABLE: &str = "PGDYNO_STORE";
@@ -40,7 +40,7 @@ pub(crate) struct Exit {
 
 /// Carries out a run and waits for its end. When the user asks for the end, the run is asked to end in the same way. `on_poll`
 /// is called while it goes on, with the time since it began.
-pub(crate) fn carry_out(runner: &Runner<'_>, run: &Run<'_>, on_poll: &dyn Fn(Duration)) -> Result<Exit> {
+pub(crate) fn carry_out(runner: &Runner<'_>, run: &StudyRun<'_>, on_poll: &dyn Fn(Duration)) -> Result<Exit> {
     let log = locked(run.log, runner.interrupt)?;
     let place = run.place;
     let mark = format!("{}:{}:{}:{}", place.suite, place.id, place.run, place.repetition);
@@ -68,7 +68,7 @@ pub(crate) fn carry_out(runner: &Runner<'_>, run: &Run<'_>, on_poll: &dyn Fn(Dur
 /// process of the run has ended, whatever happens to this process.
 fn locked(path: &Path, interrupt: &Interrupt) -> Result<File> {
     let tried = |error: &dyn std::fmt::Display| {
-        Failure::new(Code::Start, format!("failed to use the log {}: {error}", path.display()))
+        CommandError::new(Code::Start, format!("failed to use the log {}: {error}", path.display()))
     };
     let log = append_to_file(path).map_err(|error| tried(&error))?;
     loop {

@@ -19,7 +19,7 @@ pub struct Runner<'a> {
 
 /// A run of a study.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
+pub struct StudyRun<'a> {
     /// What it does.
     pub order: &'a Order,
     /// Its place in the study, which its record stores and is found by.

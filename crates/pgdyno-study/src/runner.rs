@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 
 use crate::process::{self, Exit};
-use crate::run::{Run, Runner};
+use crate::run::{Runner, StudyRun};
 use crate::study::{Step, Stopped};
 
 /// How a run ended.
@@ -34,7 +34,7 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// When the process cannot be started, or the results cannot be read.
-    pub fn run(&self, run: &Run<'_>, on_poll: &dyn Fn(Duration)) -> Result<Ended> {
+    pub fn run(&self, run: &StudyRun<'_>, on_poll: &dyn Fn(Duration)) -> Result<Ended> {
         let before = names(self.results).or_fail(Code::Start)?;
         let Exit { status, is_late } = process::carry_out(self, run, on_poll)?;
         // An earlier attempt may have left a record of this place.
@@ -48,7 +48,7 @@ impl Runner<'_> {
     /// for a run without a record that `is_usable`.
     pub(crate) fn record(
         &self,
-        run: &Run<'_>,
+        run: &StudyRun<'_>,
         is_usable: fn(&RunRecord) -> bool,
         failed: &str,
     ) -> Step<(PathBuf, RunRecord)> {
@@ -58,7 +58,7 @@ impl Runner<'_> {
     /// Returns the same of a run that has ended.
     pub(crate) fn usable(
         &self,
-        run: &Run<'_>,
+        run: &StudyRun<'_>,
         ended: Ended,
         is_usable: fn(&RunRecord) -> bool,
         failed: &str,
@@ -78,11 +78,11 @@ impl Runner<'_> {
 
 /// Returns the failure of a run that cannot be used, by the reason in its record or the last error in its log; `what` begins the
 /// sentence.
-fn failure(what: &str, reason: Option<String>, code: Option<i32>, log: &Path) -> Failure {
+fn failure(what: &str, reason: Option<String>, code: Option<i32>, log: &Path) -> CommandError {
     let output = fs::read_to_string(log).unwrap_or_default();
     let last = || output.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
     let why = reason.or_else(last).unwrap_or_default();
-    Failure::new(Code::of_failed_run(code), format!("{what}: {why}"))
+    CommandError::new(Code::of_failed_run(code), format!("{what}: {why}"))
         .hint(format!("its output is in {}", log.display()))
 }
 

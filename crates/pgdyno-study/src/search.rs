@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::search::{ERROR, REPEATS};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::search::load as words;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, run_id, write_json};
 use pgdyno_text::units;
 
-use crate::run::{Run, Runner};
+use crate::run::{Runner, StudyRun};
 use crate::stored;
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{Decider, Outcome};
@@ -25,7 +25,7 @@ use judge::judge;
 pub use decider::MAX_CLIENTS;
 
 /// What the user asks for.
-pub struct Wanted {
+pub struct SearchRequest {
     /// The objectives that a load must meet.
     pub objectives: Vec<Objective>,
     /// Share of the rarest transactions that an objective is about in all of the mix.
@@ -48,7 +48,7 @@ pub struct Wanted {
 
 /// A search in progress.
 pub struct SearchRun<'a> {
-    wanted: Wanted,
+    wanted: SearchRequest,
     /// The order of every run, without its load. The first run loads the data; the others find it there.
     order: Order,
     record: SearchRecord,
@@ -63,7 +63,7 @@ pub struct SearchRun<'a> {
 
 /// Returns the record of a search that starts now, for a workload on a target.
 #[must_use]
-pub fn begin(started: Timestamp, wanted: &Wanted, workload: String, target: String) -> SearchRecord {
+pub fn begin(started: Timestamp, wanted: &SearchRequest, workload: String, target: String) -> SearchRecord {
     let id = stored::name(started, &suite(started, &workload));
     let mut record = SearchRecord::begin(id, started, workload, target, &wanted.by);
     record.objectives = wanted.objectives.iter().map(ToString::to_string).collect();
@@ -84,7 +84,7 @@ impl<'a> SearchRun<'a> {
     /// Returns a search that carries out `order` with several loads.
     pub fn new(
         record: SearchRecord,
-        wanted: Wanted,
+        wanted: SearchRequest,
         order: Order,
         runner: Runner<'a>,
         events: &'a dyn EventSink,
@@ -133,7 +133,7 @@ impl<'a> SearchRun<'a> {
         let tps = record.summary.map_or(0.0, |summary| summary.tps);
         if tps <= 0.0 {
             let error = "nothing was committed in a closed loop, so there is no rate to begin with";
-            return Err(Failure::new(Code::Run, error)
+            return Err(CommandError::new(Code::Run, error)
                 .hint(format!("its output is in {}", self.log().display()))
                 .into());
         }
@@ -160,7 +160,7 @@ impl<'a> SearchRun<'a> {
         if !self.record.runs.is_empty() {
             (order.no_load, order.replace) = (true, false);
         }
-        let run = Run { order: &order, place: &place, log: &self.log(), time_limit: None };
+        let run = StudyRun { order: &order, place: &place, log: &self.log(), time_limit: None };
         let is_usable = |record: &RunRecord| record.summary.is_some() && record.status != Status::Interrupted;
         let ended = self.runner.run(&run, &|_| ())?;
         self.record.runs.extend(ended.record.as_ref().map(|(_, record)| record.id.clone()));
@@ -189,7 +189,7 @@ impl Study for SearchRun<'_> {
         let (directory, record) = self.run(&name, Some(load))?;
         let measured = judge(&record, &directory, &self.wanted.objectives).map_err(|why| {
             let error = format!("the run of {name} cannot be judged: {why}");
-            Failure::new(Code::Run, error).hint("measure for longer (-T), or raise --min")
+            CommandError::new(Code::Run, error).hint("measure for longer (-T), or raise --min")
         })?;
         self.decider.add(load, measured, &mut self.record);
         self.save()?;

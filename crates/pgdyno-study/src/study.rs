@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::interrupt::Interrupt;
 
 /// Why a step of a study did not end.
@@ -12,11 +12,11 @@ pub(crate) enum Stopped {
     /// The user has asked for the end.
     Interrupted,
     /// Something failed.
-    Failed(Failure),
+    Failed(CommandError),
 }
 
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
+impl From<CommandError> for Stopped {
+    fn from(failure: CommandError) -> Self {
         Self::Failed(failure)
     }
 }
@@ -33,7 +33,7 @@ pub(crate) enum End {
     /// The user ended it.
     Interrupted,
     /// Something failed.
-    Failed(Failure),
+    Failed(CommandError),
 }
 
 impl End {
@@ -175,7 +175,7 @@ mod tests {
 
         fn measure(&mut self, step: usize, _: &Clock) -> Step<()> {
             if self.failing == Some(step) {
-                return Err(Failure::new(Code::Hook, "a hook failed").into());
+                return Err(CommandError::new(Code::Hook, "a hook failed").into());
             }
             if let Some((_, interrupt)) = self.interrupted.filter(|(nth, _)| *nth == step) {
                 interrupt.stop.cleanly();

@@ -10,14 +10,14 @@ const PATH_BYTES_MAX: usize = 103 - "/.s.PGSQL.65535".len();
 /// A temporary directory that other users may enter, removed with this value. Its path is short enough for a socket in it, however
 /// long `TMPDIR` is.
 #[derive(Debug)]
-pub struct Directory {
+pub struct TestDirectory {
     path: PathBuf,
     _dir: tempfile::TempDir,
     /// The directory with a link to it, where its own path is too long.
     _link: Option<tempfile::TempDir>,
 }
 
-impl Directory {
+impl TestDirectory {
     /// Creates one below `TMPDIR`.
     #[must_use]
     pub fn new(prefix: &str) -> Self {
@@ -59,7 +59,7 @@ mod tests {
         let long = parent.path().join("x".repeat(120));
         std::fs::create_dir(&long).unwrap();
         for (parent, is_direct) in [(parent.path(), true), (&long, false)] {
-            let directory = Directory::new_in(parent, "pgdyno");
+            let directory = TestDirectory::new_in(parent, "pgdyno");
             let path = directory.path().to_owned();
             assert_eq!(path.starts_with(parent), is_direct);
             std::os::unix::net::UnixListener::bind(path.join(".s.PGSQL.65535")).unwrap();

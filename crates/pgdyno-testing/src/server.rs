@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 
-use crate::directory::Directory;
+use crate::directory::TestDirectory;
 use crate::port::Port;
 pub use crate::postgres::{account, available};
 
@@ -75,30 +75,30 @@ fn run(command: &mut Command) {
 
 /// A running server.
 #[derive(Debug)]
-pub struct Server {
-    dir: Directory,
+pub struct TestServer {
+    dir: TestDirectory,
     child: Child,
     /// Port, for TCP and for the socket.
     pub port: u16,
     _reserved: Port,
 }
 
-impl Server {
+impl TestServer {
     /// Starts a new cluster with `conf` appended to its `postgresql.conf` and these lines as its `pg_hba.conf`. `%` in `conf`
-    /// stands for the directory that [`Server::dir`] returns.
+    /// stands for the directory that [`TestServer::dir`] returns.
     #[must_use]
     pub fn start(conf: &str, hba: &str) -> Self {
         Self::start_in(&std::env::temp_dir(), conf, hba)
     }
 
-    /// Starts a new cluster like [`Server::start`] under `parent`, for example a separate file system.
+    /// Starts a new cluster like [`TestServer::start`] under `parent`, for example a separate file system.
     #[must_use]
     pub fn start_in(parent: &Path, conf: &str, hba: &str) -> Self {
         let this = Self::prepare(parent, |data| run(Command::new("cp").arg("-a").arg(template()).arg(data)));
         this.launch(conf, Some(hba))
     }
 
-    /// Starts a new cluster like [`Server::start`] with a system identifier of its own, which takes longer.
+    /// Starts a new cluster like [`TestServer::start`] with a system identifier of its own, which takes longer.
     #[must_use]
     pub fn start_unlike_others(conf: &str, hba: &str) -> Self {
         let this = Self::prepare(&std::env::temp_dir(), |data| initdb(Path::new(data)));
@@ -137,7 +137,7 @@ impl Server {
     }
 
     fn prepare(parent: &Path, make: impl FnOnce(&str)) -> Prepared {
-        let dir = Directory::new_in(parent, "pgdyno");
+        let dir = TestDirectory::new_in(parent, "pgdyno");
         hand_over(dir.path());
         make(dir.path().join("data").to_str().unwrap());
         Prepared { dir }
@@ -181,7 +181,7 @@ impl Server {
         self.child.wait().ok();
     }
 
-    /// Starts the server after [`Server::crash`].
+    /// Starts the server after [`TestServer::crash`].
     pub fn restart(&mut self) {
         self.child = postmaster(self.dir.path());
         self.await_start();
@@ -202,11 +202,11 @@ impl Server {
 }
 
 struct Prepared {
-    dir: Directory,
+    dir: TestDirectory,
 }
 
 impl Prepared {
-    fn launch(self, conf: &str, hba: Option<&str>) -> Server {
+    fn launch(self, conf: &str, hba: Option<&str>) -> TestServer {
         let data = self.dir.path().join("data");
         let path = self.dir.path().to_str().unwrap();
         let reserved = Port::reserve();
@@ -223,7 +223,7 @@ impl Prepared {
             std::fs::write(data.join("pg_hba.conf"), hba).unwrap();
         }
         let child = postmaster(self.dir.path());
-        let mut server = Server { dir: self.dir, child, port, _reserved: reserved };
+        let mut server = TestServer { dir: self.dir, child, port, _reserved: reserved };
         server.await_start();
         server
     }
@@ -234,7 +234,7 @@ fn postmaster(dir: &Path) -> Child {
     command("postgres").arg("-D").arg(dir.join("data")).stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         // The directory is removed next: a clean shutdown is not needed.
         self.crash();

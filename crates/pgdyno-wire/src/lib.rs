@@ -37,5 +37,5 @@ mod wire;
 pub use session::{Capture, Event, ProtocolError, Received, Session, TextParams, TxStatus};
 pub use sqlstate::{ErrorClass, SqlState};
 pub use statement::{QueryMode, Statement, StmtId};
-pub use value::{ParamType, Value, push_int};
+pub use value::{ParamType, ParamValue, push_int};
 pub use wire::Wire;

@@ -3,7 +3,7 @@
 use crate::backend::{self, DataRow, DecodeError};
 use crate::fifo::Fifo;
 use crate::prepared::Prepared;
-use crate::{QueryMode, SqlState, Statement, StmtId, Value, Wire, frontend};
+use crate::{ParamValue, QueryMode, SqlState, Statement, StmtId, Wire, frontend};
 
 /// State of the transaction block in ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl Session {
         &mut self,
         id: StmtId,
         statement: &Statement,
-        values: &[Value<'_>],
+        values: &[ParamValue<'_>],
         capture: Capture,
         out: &mut Vec<u8>,
     ) {
@@ -205,7 +205,7 @@ impl Session {
     /// Appends one statement that must find a row, before a Sync. It ends with [`Event::Part`] and [`Event::Ready`]; between
     /// them [`Session::lacks_row`] says if it found none. Its rows are skipped.
     #[inline]
-    pub fn find(&mut self, id: StmtId, statement: &Statement, values: &[Value<'_>], out: &mut Vec<u8>) {
+    pub fn find(&mut self, id: StmtId, statement: &Statement, values: &[ParamValue<'_>], out: &mut Vec<u8>) {
         (self.open.text, self.open.finds) = (true, true);
         self.execute(id, statement, values, Capture::Nothing, out);
     }
@@ -223,7 +223,7 @@ impl Session {
         &mut self,
         id: StmtId,
         statement: &Statement,
-        values: &[Value<'_>],
+        values: &[ParamValue<'_>],
         capture: Capture,
         out: &mut Vec<u8>,
     ) {
@@ -569,7 +569,7 @@ mod tests {
     #[test]
     fn a_prepared_statement_is_parsed_once() {
         let (mut session, s, mut out) = (Session::new(QueryMode::Prepared, 1), statement(), Vec::new());
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Rows, &mut out);
+        session.execute(StmtId(0), &s, &[ParamValue::Int4(1)], Capture::Rows, &mut out);
         session.sync(&mut out);
         assert_eq!(out[0], b'P');
         let reply = [
@@ -582,13 +582,13 @@ mod tests {
         .concat();
         assert_eq!(drain(&mut session, &reply), ["row Some(\"1\")", "complete 0", "ready Idle true"]);
         out.clear();
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Count, &mut out);
+        session.execute(StmtId(0), &s, &[ParamValue::Int4(1)], Capture::Count, &mut out);
         session.sync(&mut out);
         let reply = &reply[5..];
         assert_eq!(session.receive_answer(reply), None, "somebody counts the rows");
         assert_eq!(drain(&mut session, reply), ["row Some(\"1\")", "complete 0", "ready Idle true"]);
         out.clear();
-        session.execute(StmtId(0), &s, &[Value::Int4(2)], Capture::Nothing, &mut out);
+        session.execute(StmtId(0), &s, &[ParamValue::Int4(2)], Capture::Nothing, &mut out);
         session.sync(&mut out);
         assert_eq!(out[0], b'B');
         assert!(session.is_busy());
@@ -597,8 +597,8 @@ mod tests {
     #[test]
     fn a_failed_parse_is_sent_again_and_the_rest_of_the_pipeline_is_dropped() {
         let (mut session, s, mut out) = (Session::new(QueryMode::Prepared, 2), statement(), Vec::new());
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Nothing, &mut out);
-        session.execute(StmtId(1), &s, &[Value::Int4(1)], Capture::Nothing, &mut out);
+        session.execute(StmtId(0), &s, &[ParamValue::Int4(1)], Capture::Nothing, &mut out);
+        session.execute(StmtId(1), &s, &[ParamValue::Int4(1)], Capture::Nothing, &mut out);
         session.sync(&mut out);
         let reply = [
             msg(b'1', b""),
@@ -725,7 +725,7 @@ mod tests {
     fn one_byte_at_a_time_gives_the_same_events() {
         let reply = [msg(b'1', b""), msg(b'2', b""), msg(b'C', b"SELECT 1\0"), msg(b'Z', b"I")].concat();
         let (mut session, s, mut out) = (Session::new(QueryMode::Extended, 1), statement(), Vec::new());
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Nothing, &mut out);
+        session.execute(StmtId(0), &s, &[ParamValue::Int4(1)], Capture::Nothing, &mut out);
         session.sync(&mut out);
         let (mut pending, mut events) = (Vec::new(), 0);
         for byte in reply {
@@ -769,7 +769,7 @@ mod tests {
             let mut session = Session::new(QueryMode::Prepared, 2);
             (0..2).for_each(|id| session.assume_prepared(StmtId(id)));
             for id in 0..statements {
-                session.execute(StmtId(id), &statement(), &[Value::Int4(1)], capture, &mut Vec::new());
+                session.execute(StmtId(id), &statement(), &[ParamValue::Int4(1)], capture, &mut Vec::new());
             }
             session.sync(&mut Vec::new());
             session
@@ -802,7 +802,7 @@ mod tests {
             {
                 let mut session = Session::new(mode, 1);
                 session.assume_prepared(StmtId(0));
-                let (statement, values) = (statement(), [Value::Int4(1)]);
+                let (statement, values) = (statement(), [ParamValue::Int4(1)]);
                 match finds {
                     true => session.find(StmtId(0), &statement, &values, &mut Vec::new()),
                     false => session.execute(StmtId(0), &statement, &values, Capture::Nothing, &mut Vec::new()),

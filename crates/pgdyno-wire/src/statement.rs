@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::template::Template;
-use crate::{ParamType, Value, Wire, frontend, push_int};
+use crate::{ParamType, ParamValue, Wire, frontend, push_int};
 
 /// Query mode: pgbench's `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ impl Statement {
         // The type byte, the length, and the empty name of the portal precede the name.
         let values = 6 + bytes.len() + self.bind_formats.len();
         bytes.clear();
-        let zeroes = vec![Value::Int4(0); self.params.len()];
+        let zeroes = vec![ParamValue::Int4(0); self.params.len()];
         self.bind(Wire::Native, Some(id), &zeroes, &mut bytes);
         frontend::execute(&mut bytes);
         self.template = Template::new(id, bytes, values, &self.params);
@@ -146,14 +146,14 @@ impl Statement {
     /// Appends Bind and Execute of the statement prepared under the name of `id`, in the native form and by the
     /// template. Returns false if the values do not fit.
     #[inline]
-    pub(crate) fn by_template(&self, id: StmtId, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
+    pub(crate) fn by_template(&self, id: StmtId, values: &[ParamValue<'_>], out: &mut Vec<u8>) -> bool {
         debug_assert_eq!(values.len(), self.params.len(), "wrong number of values for: {}", self.sql);
         self.template.as_ref().is_some_and(|template| template.fill(id, values, out))
     }
 
     /// Appends a Bind message to the unnamed portal; results come in text.
     #[inline]
-    pub(crate) fn bind(&self, wire: Wire, id: Option<StmtId>, values: &[Value<'_>], out: &mut Vec<u8>) {
+    pub(crate) fn bind(&self, wire: Wire, id: Option<StmtId>, values: &[ParamValue<'_>], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.params.len(), "wrong number of values for: {}", self.sql);
         frontend::message(out, b'B', |out| {
             out.push(0);
@@ -177,12 +177,12 @@ impl Statement {
     }
 
     /// Appends a Query message with the values as literals.
-    pub(crate) fn query(&self, values: &[Value<'_>], out: &mut Vec<u8>) {
+    pub(crate) fn query(&self, values: &[ParamValue<'_>], out: &mut Vec<u8>) {
         frontend::message(out, b'Q', |out| {
             for (text, param) in &self.segments {
                 out.extend_from_slice(text.as_bytes());
                 if let Some(index) = param {
-                    let value = values.get(*index).unwrap_or(&Value::Null);
+                    let value = values.get(*index).unwrap_or(&ParamValue::Null);
                     value.write_literal(self.params.get(*index).copied().unwrap_or(ParamType::Unknown), out);
                 }
             }
@@ -252,7 +252,7 @@ mod tests {
         let statement =
             Statement::new("update t set a = a - $2, b = '$1' where c = $1", &[ParamType::Int4, ParamType::Int4]);
         let mut out = Vec::new();
-        statement.query(&[Value::Int4(7), Value::Int4(-3)], &mut out);
+        statement.query(&[ParamValue::Int4(7), ParamValue::Int4(-3)], &mut out);
         assert_eq!(&out[5..], b"update t set a = a - (-3), b = '$1' where c = 7\0");
     }
 
@@ -260,7 +260,7 @@ mod tests {
     fn a_bind_message_is_byte_for_byte_what_the_manual_says() {
         let statement = Statement::new("select $1", &[ParamType::Int4]);
         let mut out = Vec::new();
-        statement.bind(Wire::Native, Some(StmtId(26)), &[Value::Int4(1)], &mut out);
+        statement.bind(Wire::Native, Some(StmtId(26)), &[ParamValue::Int4(1)], &mut out);
         let mut expected = vec![b'B', 0, 0, 0, 33];
         expected.extend_from_slice(b"\0pgdyno_001a\0");
         expected.extend_from_slice(&[0, 1, 0, 1, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0]);
@@ -277,17 +277,21 @@ mod tests {
         assert!(statement.template.is_some());
         assert!(Statement::new("select $1", &[ParamType::Text]).numbered(StmtId(0)).template.is_none());
         let mut other = b"before".to_vec();
-        assert!(!statement.by_template(StmtId(0xabd), &[Value::Int8(1), Value::Int4(2), Value::Int8(3)], &mut other));
+        assert!(!statement.by_template(
+            StmtId(0xabd),
+            &[ParamValue::Int8(1), ParamValue::Int4(2), ParamValue::Int8(3)],
+            &mut other
+        ));
         assert_eq!(other, b"before");
         for values in [
-            [Value::Int8(i64::MIN), Value::Int4(-7), Value::Int4(-1)],
-            [Value::Int4(1), Value::Int4(i32::MAX), Value::Int8(5)],
-            [Value::Null, Value::Int4(3), Value::Int8(5)],
-            [Value::Int8(1), Value::Int4(3), Value::Null],
+            [ParamValue::Int8(i64::MIN), ParamValue::Int4(-7), ParamValue::Int4(-1)],
+            [ParamValue::Int4(1), ParamValue::Int4(i32::MAX), ParamValue::Int8(5)],
+            [ParamValue::Null, ParamValue::Int4(3), ParamValue::Int8(5)],
+            [ParamValue::Int8(1), ParamValue::Int4(3), ParamValue::Null],
         ] {
             let (mut by_template, mut by_field) = (b"before".to_vec(), b"before".to_vec());
             if !statement.by_template(StmtId(0xabc), &values, &mut by_template) {
-                assert!(values.contains(&Value::Null));
+                assert!(values.contains(&ParamValue::Null));
                 assert_eq!(by_template, b"before");
                 continue;
             }
@@ -304,7 +308,7 @@ mod tests {
         statement.parse(Wire::Libpq, Some(StmtId(12)), &mut out);
         assert_eq!(out, b"P\0\0\0\x1dP_12\0select $1, $2, $3\0\0\0");
         out.clear();
-        let values = [Value::Int4(-7), Value::Null, Value::Text("x")];
+        let values = [ParamValue::Int4(-7), ParamValue::Null, ParamValue::Text("x")];
         statement.bind(Wire::Libpq, Some(StmtId(12)), &values, &mut out);
         let bind = b"B\0\0\0\x21\0P_12\0\0\0\0\x03\0\0\0\x02-7\xff\xff\xff\xff\0\0\0\x01x\0\x01\0\0";
         assert_eq!(out, bind);

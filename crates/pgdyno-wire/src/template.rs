@@ -1,6 +1,6 @@
 //! A Bind message in which only the values change.
 
-use crate::{ParamType, StmtId, Value};
+use crate::{ParamType, ParamValue, StmtId};
 
 /// A Bind of a prepared statement whose parameters all have a fixed length, and its Execute. It is copied as a whole,
 /// and then the values are written into it.
@@ -40,7 +40,7 @@ impl Template {
     /// Appends the messages. Returns false, and appends nothing, if they belong to another statement or a value does
     /// not fit.
     #[inline]
-    pub(crate) fn fill(&self, id: StmtId, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
+    pub(crate) fn fill(&self, id: StmtId, values: &[ParamValue<'_>], out: &mut Vec<u8>) -> bool {
         if id != self.id {
             return false;
         }
@@ -49,11 +49,11 @@ impl Template {
         let message = &mut out[start..];
         for (value, place) in values.iter().zip(&self.places) {
             match (*value, place.wide) {
-                (Value::Int4(v), false) => message[place.at..place.at + 4].copy_from_slice(&v.to_be_bytes()),
-                (Value::Int4(v), true) => {
+                (ParamValue::Int4(v), false) => message[place.at..place.at + 4].copy_from_slice(&v.to_be_bytes()),
+                (ParamValue::Int4(v), true) => {
                     message[place.at..place.at + 8].copy_from_slice(&i64::from(v).to_be_bytes());
                 }
-                (Value::Int8(v), true) => message[place.at..place.at + 8].copy_from_slice(&v.to_be_bytes()),
+                (ParamValue::Int8(v), true) => message[place.at..place.at + 8].copy_from_slice(&v.to_be_bytes()),
                 _ => {
                     out.truncate(start);
                     return false;

@@ -57,7 +57,7 @@ impl ParamType {
 /// A value of a parameter. Its variant must fit the declared [`ParamType`]: integers to `Int2`/`Int4`/`Int8`, text to
 /// `Text`, `Numeric` and `Unknown`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum ParamValue<'a> {
     /// SQL NULL.
     Null,
     /// A 32-bit integer.
@@ -70,16 +70,16 @@ pub enum Value<'a> {
     Int4Array(&'a [i32]),
 }
 
-impl Value<'_> {
+impl ParamValue<'_> {
     /// Appends length and value as in a Bind message, in the format of `ty`.
     #[inline]
     pub(crate) fn bind(&self, ty: ParamType, out: &mut Vec<u8>) {
         match (*self, ty) {
-            (Value::Null, _) => out.extend_from_slice(&(-1i32).to_be_bytes()),
-            (Value::Int4(v), ParamType::Int4) => fixed(out, v.to_be_bytes()),
-            (Value::Int4(v), ParamType::Int8) => fixed(out, i64::from(v).to_be_bytes()),
-            (Value::Int8(v), ParamType::Int8) => fixed(out, v.to_be_bytes()),
-            (Value::Int4Array(v), ParamType::Int4Array) => int4_array(out, v),
+            (ParamValue::Null, _) => out.extend_from_slice(&(-1i32).to_be_bytes()),
+            (ParamValue::Int4(v), ParamType::Int4) => fixed(out, v.to_be_bytes()),
+            (ParamValue::Int4(v), ParamType::Int8) => fixed(out, i64::from(v).to_be_bytes()),
+            (ParamValue::Int8(v), ParamType::Int8) => fixed(out, v.to_be_bytes()),
+            (ParamValue::Int4Array(v), ParamType::Int4Array) => int4_array(out, v),
             (value, _) => text(out, |out| value.write_text(out)),
         }
     }
@@ -88,7 +88,7 @@ impl Value<'_> {
     #[inline]
     pub(crate) fn bind_text(&self, out: &mut Vec<u8>) {
         match *self {
-            Value::Null => out.extend_from_slice(&(-1i32).to_be_bytes()),
+            ParamValue::Null => out.extend_from_slice(&(-1i32).to_be_bytes()),
             value => text(out, |out| value.write_text(out)),
         }
     }
@@ -96,11 +96,11 @@ impl Value<'_> {
     /// Appends the value in its text form.
     fn write_text(&self, out: &mut Vec<u8>) {
         match *self {
-            Value::Null => {}
-            Value::Int4(v) => push_int(out, i64::from(v)),
-            Value::Int8(v) => push_int(out, v),
-            Value::Text(v) => out.extend_from_slice(v.as_bytes()),
-            Value::Int4Array(v) => {
+            ParamValue::Null => {}
+            ParamValue::Int4(v) => push_int(out, i64::from(v)),
+            ParamValue::Int8(v) => push_int(out, v),
+            ParamValue::Text(v) => out.extend_from_slice(v.as_bytes()),
+            ParamValue::Int4Array(v) => {
                 out.push(b'{');
                 for (i, v) in v.iter().enumerate() {
                     if i > 0 {
@@ -122,22 +122,22 @@ impl Value<'_> {
             }
         };
         match *self {
-            Value::Null => out.extend_from_slice(b"NULL"),
+            ParamValue::Null => out.extend_from_slice(b"NULL"),
             // A negative number after a minus sign would begin a comment.
-            Value::Int4(v) if v < 0 => parenthesised(out, |out| self.write_text(out)),
-            Value::Int8(v) if v < 0 => parenthesised(out, |out| self.write_text(out)),
-            Value::Int4(_) | Value::Int8(_) => {
+            ParamValue::Int4(v) if v < 0 => parenthesised(out, |out| self.write_text(out)),
+            ParamValue::Int8(v) if v < 0 => parenthesised(out, |out| self.write_text(out)),
+            ParamValue::Int4(_) | ParamValue::Int8(_) => {
                 self.write_text(out);
                 cast(out);
             }
-            Value::Int4Array(_) => {
+            ParamValue::Int4Array(_) => {
                 out.push(b'\'');
                 self.write_text(out);
                 out.push(b'\'');
                 cast(out);
             }
-            Value::Text(v) if ty == ParamType::Numeric => out.extend_from_slice(v.as_bytes()),
-            Value::Text(v) => {
+            ParamValue::Text(v) if ty == ParamType::Numeric => out.extend_from_slice(v.as_bytes()),
+            ParamValue::Text(v) => {
                 out.push(b'\'');
                 for &b in v.as_bytes() {
                     if b == b'\'' {
@@ -213,7 +213,7 @@ fn int4_array(out: &mut Vec<u8>, values: &[i32]) {
 mod tests {
     use super::*;
 
-    fn literal(value: Value<'_>, ty: ParamType) -> String {
+    fn literal(value: ParamValue<'_>, ty: ParamType) -> String {
         let mut out = Vec::new();
         value.write_literal(ty, &mut out);
         String::from_utf8(out).unwrap()
@@ -221,30 +221,30 @@ mod tests {
 
     #[test]
     fn literals_cannot_break_out_of_their_quotes_or_start_a_comment() {
-        assert_eq!(literal(Value::Text("O'Neil"), ParamType::Text), "'O''Neil'");
-        assert_eq!(literal(Value::Int4(-5), ParamType::Int4), "(-5)");
-        assert_eq!(literal(Value::Int4Array(&[1, -2]), ParamType::Int4Array), "'{1,-2}'::int4[]");
-        assert_eq!(literal(Value::Null, ParamType::Text), "NULL");
-        assert_eq!(literal(Value::Text("12.50"), ParamType::Numeric), "12.50");
+        assert_eq!(literal(ParamValue::Text("O'Neil"), ParamType::Text), "'O''Neil'");
+        assert_eq!(literal(ParamValue::Int4(-5), ParamType::Int4), "(-5)");
+        assert_eq!(literal(ParamValue::Int4Array(&[1, -2]), ParamType::Int4Array), "'{1,-2}'::int4[]");
+        assert_eq!(literal(ParamValue::Null, ParamType::Text), "NULL");
+        assert_eq!(literal(ParamValue::Text("12.50"), ParamType::Numeric), "12.50");
     }
 
     #[test]
     fn a_small_integer_fits_a_bigint_parameter() {
         let mut out = Vec::new();
-        Value::Int4(-1).bind(ParamType::Int8, &mut out);
+        ParamValue::Int4(-1).bind(ParamType::Int8, &mut out);
         assert_eq!(out, [0, 0, 0, 8, 255, 255, 255, 255, 255, 255, 255, 255]);
     }
 
     #[test]
     fn an_array_is_what_array_recv_reads() {
         let mut out = Vec::new();
-        Value::Int4Array(&[7]).bind(ParamType::Int4Array, &mut out);
+        ParamValue::Int4Array(&[7]).bind(ParamType::Int4Array, &mut out);
         assert_eq!(
             out,
             [0, 0, 0, 28, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7]
         );
         out.clear();
-        Value::Int4Array(&[]).bind(ParamType::Int4Array, &mut out);
+        ParamValue::Int4Array(&[]).bind(ParamType::Int4Array, &mut out);
         assert_eq!(out.len(), 4 + 12);
     }
 }

@@ -62,7 +62,7 @@ pub struct Check {
     /// The query.
     pub sql: CheckSql,
     /// The same query on a part of the data at a time, if that is possible.
-    pub parts: Option<Parts>,
+    pub parts: Option<CheckParts>,
     /// Result that the query must return.
     pub expect: Expect,
     /// Its cost.
@@ -117,7 +117,7 @@ impl fmt::Debug for CheckSql {
 /// A query on a range of keys at a time, such as warehouses: in bounded memory, and over several connections. The
 /// results of all ranges together are the result.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct CheckParts {
     /// The query. For each table, `{range:column}` stands for the condition that the column is in the range.
     pub sql: String,
     /// All keys.
@@ -126,8 +126,8 @@ pub struct Parts {
     pub most: u64,
 }
 
-impl Parts {
-    /// Returns the queries: as few as [`Parts::most`] allows, but at least so many, if there are so many keys. The
+impl CheckParts {
+    /// Returns the queries: as few as [`CheckParts::most`] allows, but at least so many, if there are so many keys. The
     /// first and the last one also cover what is below and above all keys.
     #[must_use]
     pub fn queries(&self, at_least: u64) -> Vec<String> {
@@ -169,8 +169,8 @@ impl Parts {
 mod tests {
     use super::*;
 
-    fn parts(last: u64, most: u64) -> Parts {
-        Parts { sql: "select from a where {range:x} or {range:b.y};".to_owned(), keys: 1..=last, most }
+    fn parts(last: u64, most: u64) -> CheckParts {
+        CheckParts { sql: "select from a where {range:x} or {range:b.y};".to_owned(), keys: 1..=last, most }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use pgdyno_wire::Statement;
 
 use crate::numbered::Numbers;
 use crate::{
-    Answers, Capabilities, Figures, Group, Judgement, Metric, NumberedDrive, Oracle, Scripts, ServerCount, Stage, Txn,
+    Answers, Capabilities, Group, Judgement, Metric, NumberedDrive, Oracle, Scripts, ServerCount, Stage, Txn,
+    WindowFigures,
 };
 
 /// The work of clients: what they run and when, and what its figures are.
@@ -168,7 +169,7 @@ impl Drive {
 
     /// Judges the figures of the first stage; its transactions and tallies are those of all scripts.
     #[must_use]
-    pub fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {
+    pub fn judge(&self, figures: &WindowFigures<'_>) -> Vec<Judgement> {
         let first_stage = self.stages.get(..1).unwrap_or_default();
         let mut numbers = Numbers::default();
         let mut judged = Vec::new();
@@ -177,7 +178,7 @@ impl Drive {
             if let (Some(judge), true) = (&scripts.judge, self.is_used(scripts, first_stage)) {
                 let txns = figures.txns.get(numbers.txns.clone()).unwrap_or_default();
                 let tallies = figures.tallies.get(numbers.tallies.clone()).unwrap_or_default();
-                judged.extend(judge(&Figures { txns, tallies, ..*figures }));
+                judged.extend(judge(&WindowFigures { txns, tallies, ..*figures }));
             }
         }
         judged

@@ -2,7 +2,7 @@
 
 /// Figures of the measured window.
 #[derive(Clone, Copy, Debug)]
-pub struct Figures<'a> {
+pub struct WindowFigures<'a> {
     /// Length of the window.
     pub seconds: f64,
     /// Number of clients.

@@ -42,13 +42,13 @@ mod workload;
 mod wrong_type;
 
 pub use capabilities::{Capabilities, Pooling};
-pub use check::{Check, CheckCost, CheckSql, Expect, Parts};
+pub use check::{Check, CheckCost, CheckParts, CheckSql, Expect};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
 pub use drive::{ClientCounts, Drive, Explained, Growth};
 pub use hash_partition::hash_partition;
-pub use judgement::{Figures, Judgement, TxnFigures};
+pub use judgement::{Judgement, TxnFigures, WindowFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use numbered::{NumberedDrive, NumberedScripts, NumberedStatement, Numbers};
 pub use option::{Commands, Omitted, OptionSpec, OptionTable, OptionValues, ValueKind, WorkloadOption};
@@ -56,10 +56,10 @@ pub use oracle::{Answers, Oracle, OracleQuery, OracleTable};
 pub use pace::{Arrivals, Pace, RATE_MAX_PER_S, Rate};
 pub use params::{MARKERS, Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
-pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
+pub use scenario::{Act, Durability, IsolationLevel, Scenario, ScenarioStep};
 pub use script::{
-    Batch, Begin, ClientContext, ClientId, ClientScript, Failure, Marks, Next, Note, OnFailure, REPLY_BYTES_MAX, Reply,
-    ReplyBuffer, ResultSet, ShellOutcome, Since, TooMuch, TxnId, Verdict,
+    Batch, Begin, ClientContext, ClientId, ClientScript, Failure, FailureAction, Marks, Next, Note, REPLY_BYTES_MAX,
+    Reply, ReplyBuffer, ResultSet, ShellOutcome, Since, TooMuch, TxnId, Verdict,
 };
 pub use scripts::{
     Adviser, ClientMaker, Judge, Program, ProgramMaker, ScriptStatement, Scripts, ServerCount, Statements, Txn,

@@ -53,7 +53,7 @@ pub struct Scenario {
     /// Difference from the clause, and the reason.
     pub remark: Option<&'static str>,
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScenarioStep>,
     /// Statements at the end in any case: they undo changes that no transaction of the workload makes. A statement
     /// with a value that was never kept is skipped.
     pub restore: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Act {
 
 /// One step of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ScenarioStep {
     /// The observer queries committed data; the first row is kept.
     Look {
         /// One query.
@@ -108,7 +108,7 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl ScenarioStep {
     /// Returns a query whose row is kept.
     pub fn look(keep: &'static str, sql: impl Into<String>) -> Self {
         Self::Look { sql: sql.into(), keep }

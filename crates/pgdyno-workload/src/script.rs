@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pgdyno_wire::backend::{DataRow, ServerMessage, column_names};
-use pgdyno_wire::{Capture, QueryMode, Session, Statement, StmtId, TextParams, Value, libpq};
+use pgdyno_wire::{Capture, ParamValue, QueryMode, Session, Statement, StmtId, TextParams, libpq};
 
 use crate::Rng;
 
@@ -152,7 +152,7 @@ pub enum Failure<'a> {
 
 /// Action for a client whose transaction failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum FailureAction {
     /// Count the failure; the client goes on with its next transaction.
     Count,
     /// Try the transaction again, as after a serialization failure, while tries are left.
@@ -405,20 +405,20 @@ impl<'a> Batch<'a> {
 
     /// Adds a statement whose rows the script does not read, unless its group keeps them ([`crate::Results::Rows`]).
     #[inline]
-    pub fn execute(&mut self, id: StmtId, values: &[Value<'_>]) {
+    pub fn execute(&mut self, id: StmtId, values: &[ParamValue<'_>]) {
         self.session.execute(self.number(id), &self.statements[id.0 as usize], values, self.unread, self.out);
     }
 
     /// Adds a statement that fails if it returns or changes no row (SQLSTATE 02000). It is the last one of its batch, and the
     /// script does not read its rows.
     #[inline]
-    pub fn find(&mut self, id: StmtId, values: &[Value<'_>]) {
+    pub fn find(&mut self, id: StmtId, values: &[ParamValue<'_>]) {
         self.session.find(self.number(id), &self.statements[id.0 as usize], values, self.out);
     }
 
     /// Adds a statement whose rows the next step reads.
     #[inline]
-    pub fn fetch(&mut self, id: StmtId, values: &[Value<'_>]) {
+    pub fn fetch(&mut self, id: StmtId, values: &[ParamValue<'_>]) {
         self.session.execute(self.number(id), &self.statements[id.0 as usize], values, Capture::Rows, self.out);
     }
 
@@ -533,8 +533,8 @@ pub trait ClientScript: Send {
         None
     }
     /// Handles a failed transaction; returns what the client does next. Adds messages for the user to `notes`.
-    fn on_failure(&mut self, _failure: &Failure<'_>, _notes: &mut Vec<Note>) -> OnFailure {
-        OnFailure::Count
+    fn on_failure(&mut self, _failure: &Failure<'_>, _notes: &mut Vec<Note>) -> FailureAction {
+        FailureAction::Count
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgdyno_wire::{Statement, StmtId};
 
-use crate::{Capabilities, ClientContext, ClientScript, Figures, Judgement, TxnId};
+use crate::{Capabilities, ClientContext, ClientScript, Judgement, TxnId, WindowFigures};
 
 /// One kind of transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +109,7 @@ impl Program {
 pub type ProgramMaker = dyn Fn(&Capabilities) -> Program + Send + Sync;
 
 /// Judges the figures of transactions by the workload's own rules.
-pub type Judge = dyn Fn(&Figures<'_>) -> Vec<Judgement> + Send + Sync;
+pub type Judge = dyn Fn(&WindowFigures<'_>) -> Vec<Judgement> + Send + Sync;
 
 /// Returns warnings before a run with so many clients, such as those that pgbench and HammerDB give.
 pub type Adviser = dyn Fn(u32) -> Vec<String> + Send + Sync;

@@ -12,7 +12,7 @@ mod steps;
 use std::sync::Arc;
 
 use pgdyno_text::units::ending;
-use pgdyno_workload::dist::sysbench::{RandType, Range, Shape};
+use pgdyno_workload::dist::sysbench::{RandType, Range, SysbenchOptions};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Expect, Group, Maker, Meta, Params,
     Program, Routines, ScriptStatement, Scripts, ServerCount, SqlData, Table, Txn, TxnId, Workload,
@@ -62,7 +62,7 @@ struct Oltp {
     layout: Layout,
     setup: Arc<Setup>,
     kind: RandType,
-    shape: Shape,
+    shape: SysbenchOptions,
 }
 
 impl Oltp {
@@ -81,7 +81,7 @@ impl Oltp {
             }),
             layout,
             kind: RandType::of(params.text(RAND_TYPE.name)),
-            shape: Shape {
+            shape: SysbenchOptions {
                 iterations: params.integer(RAND_SPEC_ITER.name) as u32,
                 special_percent: params.integer(RAND_SPEC_PCT.name) as f64,
                 special_draws_percent: params.integer(RAND_SPEC_RES.name) as f64,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use pgdyno_workload::{Capabilities, Changed, Check, DataSet, Maker, Meta, Params, Routines, SqlData, Table};
 
-pub use directory::{Directory, OwnScript};
+pub use directory::{OwnScript, WorkloadDirectory};
 pub use groups::OwnGroup;
 pub use sql::SqlTextError;
 

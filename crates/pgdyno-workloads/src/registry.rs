@@ -7,7 +7,7 @@ use crate::{ch_benchmark, noop, oltp, pgbench, tproc_c, tproc_h, ycsb};
 
 /// A built-in workload.
 #[derive(Debug)]
-pub struct Entry {
+pub struct BuiltinWorkload {
     /// Its name and parameters.
     pub meta: &'static Meta,
     /// Builds it from parameters that were checked against `meta`.
@@ -33,17 +33,17 @@ pub enum BuildError {
 /// Returns the entry of one of a family of workloads.
 macro_rules! of {
     ($family:ident::$meta:ident) => {
-        Entry { meta: &$family::$meta, build: |params| $family::build(&$family::$meta, params) }
+        BuiltinWorkload { meta: &$family::$meta, build: |params| $family::build(&$family::$meta, params) }
     };
 }
 
-static ALL: [Entry; 23] = [
-    Entry { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
-    Entry { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
-    Entry { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
-    Entry { meta: &tproc_c::META, build: tproc_c::build },
-    Entry { meta: &ch_benchmark::META, build: ch_benchmark::build },
-    Entry { meta: &tproc_h::META, build: tproc_h::build },
+static ALL: [BuiltinWorkload; 23] = [
+    BuiltinWorkload { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
+    BuiltinWorkload { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
+    BuiltinWorkload { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
+    BuiltinWorkload { meta: &tproc_c::META, build: tproc_c::build },
+    BuiltinWorkload { meta: &ch_benchmark::META, build: ch_benchmark::build },
+    BuiltinWorkload { meta: &tproc_h::META, build: tproc_h::build },
     of!(ycsb::A),
     of!(ycsb::B),
     of!(ycsb::C),
@@ -60,12 +60,12 @@ static ALL: [Entry; 23] = [
     of!(oltp::DELETE),
     of!(oltp::SELECT_RANDOM_POINTS),
     of!(oltp::SELECT_RANDOM_RANGES),
-    Entry { meta: &noop::META, build: noop::build },
+    BuiltinWorkload { meta: &noop::META, build: noop::build },
 ];
 
 /// Returns all workloads, in the order of lists.
 #[must_use]
-pub fn all() -> &'static [Entry] {
+pub fn all() -> &'static [BuiltinWorkload] {
     &ALL
 }
 
@@ -95,7 +95,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// When there is none; the error has similar names.
-pub fn find(id: &str) -> Result<&'static Entry, BuildError> {
+pub fn find(id: &str) -> Result<&'static BuiltinWorkload, BuildError> {
     ALL.iter()
         .find(|entry| entry.meta.id == id)
         .ok_or_else(|| BuildError::Unknown { id: id.to_owned(), meant: suggestion(id, names()) })

@@ -13,7 +13,7 @@ mod words;
 
 use std::sync::{Arc, Mutex};
 
-use pgdyno_script::{Command, CommandKind, Defined, Names, Script, ScriptError, parse};
+use pgdyno_script::{Command, CommandKind, Defined, Script, ScriptError, VariableNames, parse};
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
     Capabilities, ClientContext, ClientScript, Drive, Group, Meta, Params, Program, Rng, ScriptStatement, Scripts,
@@ -32,7 +32,7 @@ pub struct Spec {
     /// One line about it.
     pub summary: String,
     /// The scripts, at least one.
-    pub scripts: Vec<Source>,
+    pub scripts: Vec<WeightedScript>,
     /// Variables and their texts; pgbench's `-D`.
     pub defines: Vec<(String, Vec<u8>)>,
     /// The value of `:scale`.
@@ -51,7 +51,7 @@ pub struct Spec {
 
 /// One script.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct WeightedScript {
     /// Its name in messages and reports.
     pub name: String,
     /// Its text.
@@ -100,11 +100,11 @@ pub struct Scripted {
 /// # Errors
 /// Returns the first mistake in a script.
 pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
-    let mut names = Names::new();
+    let mut names = VariableNames::new();
     let scripts = spec
         .scripts
         .iter()
-        .map(|source| parse(&pgdyno_script::Source { name: &source.name, text: &source.text }, &mut names))
+        .map(|source| parse(&pgdyno_script::ScriptText { name: &source.name, text: &source.text }, &mut names))
         .collect::<Result<Vec<Script>, _>>()?;
     let txns = scripts.iter().zip(&spec.scripts).map(|(script, source)| txn(script, source)).collect();
     let seeds = Arc::new(Seeds::new(&spec));
@@ -138,7 +138,7 @@ fn has_branches(script: &Script) -> bool {
     script.commands.iter().any(|command| matches!(command.kind, CommandKind::If { .. }))
 }
 
-fn txn(script: &Script, source: &Source) -> Txn {
+fn txn(script: &Script, source: &WeightedScript) -> Txn {
     // If commands may be skipped, they are counted one by one.
     let queries = if has_branches(script) { 0 } else { script.commands.iter().filter(|c| is_query(c)).count() };
     Txn::new(leak(source.name.clone()), f64::from(source.weight), queries as u32)
@@ -173,7 +173,7 @@ impl Scripted {
         let defined = Defined::new(self.scripts(), given);
         self.modes(mode).into_iter().try_for_each(|(at, mode)| {
             let source = &self.spec.scripts[at];
-            let source = pgdyno_script::Source { name: &source.name, text: &source.text };
+            let source = pgdyno_script::ScriptText { name: &source.name, text: &source.text };
             defined.check(&self.scripts()[at], &source, mode == QueryMode::Simple)
         })
     }
@@ -184,7 +184,7 @@ impl Scripted {
     /// Returns the first that would abort each client that comes to it.
     pub fn check_literals(&self) -> Result<(), ScriptError> {
         self.scripts().iter().zip(&self.spec.scripts).try_for_each(|(script, source)| {
-            script.check_literals(&pgdyno_script::Source { name: &source.name, text: &source.text })
+            script.check_literals(&pgdyno_script::ScriptText { name: &source.name, text: &source.text })
         })
     }
 
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     fn scripted(scripts: &[&str]) -> Scripted {
-        let source = |text: &&str| Source { name: "s".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
+        let source = |text: &&str| WeightedScript { name: "s".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
         let spec = Spec {
             id: "s".to_owned(),
             summary: String::new(),

@@ -36,8 +36,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_plan::Order;
 use pgdyno_report::forms;
 use pgdyno_results::{find_run, read_record};
@@ -75,7 +75,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Cache { action } => cache::run(&action),
         // `main` takes it to the drop-in before.
         Command::Pgbench { .. } => {
-            Err(Failure::new(Code::Start, "pgbench is the first argument, or the program's name"))
+            Err(CommandError::new(Code::Start, "pgbench is the first argument, or the program's name"))
         }
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { directory } => manual::pages(&directory),
@@ -97,7 +97,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
         return Code::Start.into();
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(args) {
-        return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
+        return report(&CommandError::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
     }
     let (error, hint) = hints::explained(error, args);
     // clap wraps help, but no errors.
@@ -112,7 +112,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
 }
 
 /// Prints a failure and returns its exit code.
-pub(crate) fn report(failure: &Failure) -> ExitCode {
+pub(crate) fn report(failure: &CommandError) -> ExitCode {
     let mut lines = failure.chain().into_iter();
     let mut text = format!("error: {}\n", lines.next().unwrap_or_default());
     for cause in lines {
@@ -131,19 +131,19 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
 
 /// Reads the request of a command line: the plan of a record again, or a new run. A suite or a search passes the order
 /// by standard input. What a record asks for beyond its SQL has to be confirmed, shells of its scripts if they are `carried_out`.
-fn request(args: RunArgs, carried_out: bool) -> Result<Request> {
+fn request(args: RunArgs, carried_out: bool) -> Result<RunRequest> {
     if args.order_of_input {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).or_fail(Code::Start)?;
         let order = serde_json::from_str(&line).or_fail(Code::Start)?;
-        return Request::read(Order { suite: args.suite_run, out: Some(args.out.out), ..order });
+        return RunRequest::read(Order { suite: args.suite_run, out: Some(args.out.out), ..order });
     }
-    let Some(name) = args.again.clone() else { return Request::read(args.order()) };
+    let Some(name) = args.again.clone() else { return RunRequest::read(args.order()) };
     let path = find_run(&args.out.out, &name).or_fail(Code::Start)?;
     let record = read_record(&path).or_fail(Code::Start)?;
     let yes = args.consent.yes;
     let given = args.order();
-    let request = Request::again(&record.plan, path.parent().unwrap_or(Path::new("")), given.clone())?;
+    let request = RunRequest::again(&record.plan, path.parent().unwrap_or(Path::new("")), given.clone())?;
     confirm::confirm_record(&request.asks(&given, carried_out)?, yes)?;
     Ok(request)
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use pgdyno_engine::Stop;
-use pgdyno_life::events::Event;
+use pgdyno_life::events::RunEvent;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
@@ -51,7 +51,7 @@ fn report_waits(interrupt: &Arc<Interrupt>) {
     interrupt.lookout.report_to(move |text| {
         let interrupt = known.upgrade();
         match interrupt.as_ref().and_then(|interrupt| interrupt.events.get()) {
-            Some(events) => events.event(&Event::Waiting { text }),
+            Some(events) => events.event(&RunEvent::Waiting { text }),
             // If standard error is closed, the line is lost.
             None => drop(writeln!(std::io::stderr(), "waiting: {text}")),
         }

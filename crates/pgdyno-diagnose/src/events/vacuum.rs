@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{EventRecord, SampleTable, Warning};
-use pgdyno_samples::{Column, tables, vacuum};
+use pgdyno_samples::{SampleColumn, tables, vacuum};
 
 use super::coverage;
 use crate::facts::Facts;
@@ -54,7 +54,7 @@ fn seen(progress: &SampleTable) -> Vec<EventRecord> {
 }
 
 /// Those that only the tables' counters show: some time between two looks.
-fn short(counted: &SampleTable, kind: &str, counter: Column, seen: &[EventRecord]) -> Vec<EventRecord> {
+fn short(counted: &SampleTable, kind: &str, counter: SampleColumn, seen: &[EventRecord]) -> Vec<EventRecord> {
     let mut events = Vec::new();
     let mut before: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     for (at_s, row) in counted.rows() {

@@ -35,7 +35,7 @@ pub(super) fn check(clock: &Clock) -> Option<Finding> {
 mod tests {
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn slow_clocks_and_late_timers_are_reported() {
@@ -43,7 +43,7 @@ mod tests {
         let of = |read_ns, timer_ns| severity(&check(&clock(read_ns, timer_ns)));
         assert_eq!(
             [of(25.0, 60e3), of(900.0, 60e3), of(25.0, 3e6)],
-            [Severity::Passed, Severity::Warning, Severity::Warning]
+            [FindingSeverity::Passed, FindingSeverity::Warning, FindingSeverity::Warning]
         );
     }
 }

@@ -1,10 +1,10 @@
 //! The limit of a container's CPUs.
 
-use pgdyno_server::Machine;
+use pgdyno_server::MachineFacts;
 
 use crate::finding::Finding;
 
-pub(super) fn check(machine: &Machine) -> Option<Finding> {
+pub(super) fn check(machine: &MachineFacts) -> Option<Finding> {
     let limit = machine.cpu_limit.filter(|limit| *limit < f64::from(machine.cpus))?;
     let found = Finding::passed("cpu-limit", format!("{limit:.1} of {} CPUs", machine.cpus));
     Some(found.measured(limit, "cpus").warning(
@@ -18,12 +18,12 @@ pub(super) fn check(machine: &Machine) -> Option<Finding> {
 mod tests {
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn a_limit_below_the_number_of_cpus_is_reported() {
-        let machine = |cpu_limit| Machine { cpus: 4, cpu_limit, ..Machine::default() };
-        assert_eq!(severity(&check(&machine(Some(1.5)))), Severity::Warning);
+        let machine = |cpu_limit| MachineFacts { cpus: 4, cpu_limit, ..MachineFacts::default() };
+        assert_eq!(severity(&check(&machine(Some(1.5)))), FindingSeverity::Warning);
         assert_eq!([Some(4.0), None].map(|limit| check(&machine(limit))), [None, None]);
     }
 }

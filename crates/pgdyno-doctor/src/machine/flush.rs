@@ -82,7 +82,7 @@ fn judge(times: &Times) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn flushes_are_timed_and_judged() {
@@ -96,7 +96,7 @@ mod tests {
         };
         assert_eq!(
             [of(2, 3), of(400, 900), of(9_000, 9_000), of(400, 20_000)],
-            [Severity::Note, Severity::Passed, Severity::Warning, Severity::Warning]
+            [FindingSeverity::Note, FindingSeverity::Passed, FindingSeverity::Warning, FindingSeverity::Warning]
         );
     }
 }

@@ -32,7 +32,7 @@ mod tests {
     use super::super::files::Made;
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn only_performance_passes() {
@@ -41,9 +41,9 @@ mod tests {
             let paths: Vec<_> = (0..governors.len()).map(path).collect();
             Made::of(&paths.iter().map(String::as_str).zip(governors.iter().copied()).collect::<Vec<_>>())
         };
-        assert_eq!(severity(&check(&made(&["performance", "performance"]).files())), Severity::Passed);
+        assert_eq!(severity(&check(&made(&["performance", "performance"]).files())), FindingSeverity::Passed);
         let mixed = check(&made(&["performance", "powersave\n"]).files());
-        assert_eq!(severity(&mixed), Severity::Warning);
+        assert_eq!(severity(&mixed), FindingSeverity::Warning);
         assert_eq!(mixed.unwrap().figure, "performance, powersave on 2 CPUs");
         assert_eq!(check(&made(&[]).files()), None);
     }

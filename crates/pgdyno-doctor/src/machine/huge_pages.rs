@@ -25,7 +25,7 @@ mod tests {
     use super::super::files::Made;
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn only_those_that_make_processes_wait_are_reported() {
@@ -33,8 +33,8 @@ mod tests {
             let paths = ["enabled", "defrag"].map(|name| format!("{DIRECTORY}/{name}"));
             severity(&check(&Made::of(&[(&paths[0], enabled), (&paths[1], defrag)]).files()))
         };
-        assert_eq!(of("[always] madvise never", "[always] defer madvise never"), Severity::Note);
-        assert_eq!(of("[always] madvise never", "always defer [madvise] never"), Severity::Passed);
-        assert_eq!(of("always [madvise] never", "[always] defer madvise never"), Severity::Passed);
+        assert_eq!(of("[always] madvise never", "[always] defer madvise never"), FindingSeverity::Note);
+        assert_eq!(of("[always] madvise never", "always defer [madvise] never"), FindingSeverity::Passed);
+        assert_eq!(of("always [madvise] never", "[always] defer madvise never"), FindingSeverity::Passed);
     }
 }

@@ -41,7 +41,7 @@ mod tests {
     use super::super::files::Made;
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn little_memory_is_a_warning_and_swap_a_note() {
@@ -51,6 +51,9 @@ mod tests {
             );
             severity(&check(&Made::of(&[("proc/meminfo", &text)]).files()))
         };
-        assert_eq!([of(500, 500), of(500, 400), of(50, 500)], [Severity::Passed, Severity::Note, Severity::Warning]);
+        assert_eq!(
+            [of(500, 500), of(500, 400), of(50, 500)],
+            [FindingSeverity::Passed, FindingSeverity::Note, FindingSeverity::Warning]
+        );
     }
 }

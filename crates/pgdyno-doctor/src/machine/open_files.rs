@@ -33,11 +33,14 @@ fn of_limit(hard: Option<u64>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn a_low_hard_limit_is_a_note() {
         let of = |hard| of_limit(hard).severity;
-        assert_eq!([of(Some(1024)), of(Some(1 << 20)), of(None)], [Severity::Note, Severity::Passed, Severity::Passed]);
+        assert_eq!(
+            [of(Some(1024)), of(Some(1 << 20)), of(None)],
+            [FindingSeverity::Note, FindingSeverity::Passed, FindingSeverity::Passed]
+        );
     }
 }

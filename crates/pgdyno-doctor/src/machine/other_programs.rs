@@ -28,15 +28,15 @@ pub(super) fn check(usage: &Usage) -> Option<Finding> {
 mod tests {
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn the_largest_are_named() {
         let programs = [("cargo", 0.8), ("rustc", 0.6), ("cron", 0.02), ("sshd", 0.015)];
         let programs = programs.map(|(name, used)| (name.to_owned(), used)).to_vec();
         let busy = check(&Usage { cpus: 2, busy: 1.44, stolen: 0.0, programs: programs.clone() });
-        assert_eq!(severity(&busy), Severity::Warning);
+        assert_eq!(severity(&busy), FindingSeverity::Warning);
         assert_eq!(busy.unwrap().figure, "1.44 of 2 CPUs in use: cargo 0.80, rustc 0.60, cron 0.02");
-        assert_eq!(severity(&check(&Usage { cpus: 2, busy: 0.05, stolen: 0.0, programs })), Severity::Passed);
+        assert_eq!(severity(&check(&Usage { cpus: 2, busy: 0.05, stolen: 0.0, programs })), FindingSeverity::Passed);
     }
 }

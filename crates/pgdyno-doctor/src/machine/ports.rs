@@ -35,7 +35,7 @@ pub(super) fn check(files: &Files) -> Option<Finding> {
 mod tests {
     use super::super::files::Made;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn ports_that_wait_are_not_free() {
@@ -44,9 +44,9 @@ mod tests {
             let range = ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
             check(&Made::of(&[range, ("proc/net/sockstat", &sockets)]).files()).unwrap()
         };
-        assert_eq!((of("0").severity, of("0").value), (Severity::Passed, Some(28_232.0)));
+        assert_eq!((of("0").severity, of("0").value), (FindingSeverity::Passed, Some(28_232.0)));
         let few = of("20000");
-        assert_eq!(few.severity, Severity::Note);
+        assert_eq!(few.severity, FindingSeverity::Note);
         assert_eq!(few.figure, "28,232 for outgoing TCP connections, 20,000 in TIME_WAIT");
     }
 }

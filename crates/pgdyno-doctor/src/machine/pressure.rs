@@ -41,7 +41,7 @@ mod tests {
     use super::super::files::Made;
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn each_resource_has_its_limit() {
@@ -50,9 +50,9 @@ mod tests {
             let (cpu, memory) = (line(cpu), line(memory));
             Made::of(&[("proc/pressure/cpu", &cpu), ("proc/pressure/memory", &memory)])
         };
-        assert_eq!(severity(&check(&made("9.00", "0.50").files())), Severity::Passed);
+        assert_eq!(severity(&check(&made("9.00", "0.50").files())), FindingSeverity::Passed);
         let short = check(&made("9.00", "2.50").files());
-        assert_eq!(severity(&short), Severity::Warning);
+        assert_eq!(severity(&short), FindingSeverity::Warning);
         assert_eq!(short.unwrap().figure, "memory 2.5 % of the last 10 s");
         assert_eq!(check(&Made::of(&[]).files()), None);
     }

@@ -21,11 +21,11 @@ mod tests {
     use super::super::files::Made;
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn autogroup_is_a_note() {
         let of = |value| severity(&check(&Made::of(&[("proc/sys/kernel/sched_autogroup_enabled", value)]).files()));
-        assert_eq!([of("1\n"), of("0\n")], [Severity::Note, Severity::Passed]);
+        assert_eq!([of("1\n"), of("0\n")], [FindingSeverity::Note, FindingSeverity::Passed]);
     }
 }

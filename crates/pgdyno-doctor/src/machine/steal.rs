@@ -25,14 +25,14 @@ pub(super) fn check(usage: &Usage) -> Option<Finding> {
 mod tests {
     use super::super::severity;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn more_than_a_hundredth_is_reported() {
         let usage = |stolen| Usage { cpus: 2, busy: 0.0, stolen, programs: Vec::new() };
         assert_eq!(
             [0.0, 0.005, 0.03].map(|stolen| severity(&check(&usage(stolen)))),
-            [Severity::Passed, Severity::Passed, Severity::Warning]
+            [FindingSeverity::Passed, FindingSeverity::Passed, FindingSeverity::Warning]
         );
     }
 }

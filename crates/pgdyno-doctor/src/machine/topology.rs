@@ -31,15 +31,15 @@ pub(super) fn check(files: &Files) -> Option<Finding> {
 mod tests {
     use super::super::files::Made;
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn several_nodes_are_a_note() {
         let info = ("proc/cpuinfo", "processor: 0\nflags\t: fpu hypervisor sse\n");
         let one = check(&Made::of(&[info, ("sys/devices/system/node/node0/cpulist", "0")]).files()).unwrap();
-        assert_eq!((one.severity, one.figure.as_str()), (Severity::Passed, "virtual machine"));
+        assert_eq!((one.severity, one.figure.as_str()), (FindingSeverity::Passed, "virtual machine"));
         let two = [info, ("sys/devices/system/node/node0/x", ""), ("sys/devices/system/node/node1/x", "")];
         let two = check(&Made::of(&two).files()).unwrap();
-        assert_eq!((two.severity, two.figure.as_str()), (Severity::Note, "virtual machine, 2 NUMA nodes"));
+        assert_eq!((two.severity, two.figure.as_str()), (FindingSeverity::Note, "virtual machine, 2 NUMA nodes"));
     }
 }

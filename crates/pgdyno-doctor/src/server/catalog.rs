@@ -81,12 +81,15 @@ fn age(age: f64, forced: f64) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn damage_and_age_are_reported() {
-        assert_eq!(invalid(&[]).severity, Severity::Passed);
+        assert_eq!(invalid(&[]).severity, FindingSeverity::Passed);
         assert_eq!(invalid(&[vec![Some("t_idx".to_owned())]]).figure, "invalid: t_idx");
-        assert_eq!([age(1e6, 2e8), age(1.9e8, 2e8)].map(|found| found.severity), [Severity::Passed, Severity::Warning]);
+        assert_eq!(
+            [age(1e6, 2e8), age(1.9e8, 2e8)].map(|found| found.severity),
+            [FindingSeverity::Passed, FindingSeverity::Warning]
+        );
     }
 }

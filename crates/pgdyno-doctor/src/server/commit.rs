@@ -91,7 +91,7 @@ fn judge(times: &Times, standbys: Option<u32>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn a_standby_counts_as_missing_only_where_none_can_be_the_one() {
@@ -109,8 +109,8 @@ mod tests {
             times.extend([Duration::from_micros(high_us); 2]);
             judge(&Times::of(times), standbys).severity
         };
-        assert_eq!(of(500, 900, None), Severity::Passed);
-        assert_eq!([of(8_000, 9_000, Some(0)), of(500, 30_000, None)], [Severity::Warning; 2]);
-        assert_eq!(of(8_000, 9_000, Some(1)), Severity::Note);
+        assert_eq!(of(500, 900, None), FindingSeverity::Passed);
+        assert_eq!([of(8_000, 9_000, Some(0)), of(500, 30_000, None)], [FindingSeverity::Warning; 2]);
+        assert_eq!(of(8_000, 9_000, Some(1)), FindingSeverity::Note);
     }
 }

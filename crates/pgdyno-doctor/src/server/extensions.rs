@@ -45,11 +45,11 @@ fn costly(preloaded: &str) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn the_remedy_is_the_next_step() {
-        assert_eq!(statements(true, None).severity, Severity::Passed);
+        assert_eq!(statements(true, None).severity, FindingSeverity::Passed);
         assert_eq!(statements(false, Some("pg_stat_statements")).remedy, "CREATE EXTENSION pg_stat_statements;");
         assert!(statements(false, Some("")).remedy.starts_with("Set shared_preload_libraries"));
         assert_eq!(costly("citus, auto_explain").unwrap().figure, "auto_explain");

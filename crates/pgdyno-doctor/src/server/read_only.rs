@@ -15,14 +15,14 @@ pub(super) fn check(caps: &Capabilities) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn a_session_that_may_not_write_is_a_warning() {
         assert_eq!(check(&Capabilities::default()), None);
         let read_only = Some("ALTER ROLE \"app\" RESET default_transaction_read_only".to_owned());
         let found = check(&Capabilities { read_only, ..Capabilities::default() }).unwrap();
-        assert_eq!(found.severity, Severity::Warning);
+        assert_eq!(found.severity, FindingSeverity::Warning);
         assert!(found.remedy.contains("ALTER ROLE"), "{}", found.remedy);
     }
 }

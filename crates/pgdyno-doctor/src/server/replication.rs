@@ -69,7 +69,7 @@ fn slots(rows: &[Row]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn a_standby_far_behind_is_reported() {
@@ -78,9 +78,9 @@ mod tests {
         let near = standbys(&row(&["2", "1", "1024"]));
         assert_eq!(
             (near.severity, near.figure.as_str()),
-            (Severity::Passed, "the slowest of 2 is 1.0 KiB behind, 1 synchronous")
+            (FindingSeverity::Passed, "the slowest of 2 is 1.0 KiB behind, 1 synchronous")
         );
-        assert_eq!(standbys(&row(&["1", "0", "500000000"])).severity, Severity::Warning);
+        assert_eq!(standbys(&row(&["1", "0", "500000000"])).severity, FindingSeverity::Warning);
         assert_eq!(slots(&[row(&["old", "1048576"])]).figure, "old keeps 1.0 MiB");
     }
 }

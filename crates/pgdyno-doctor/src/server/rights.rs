@@ -47,16 +47,16 @@ fn judge(superuser: bool, monitor: bool, create: bool, checkpoint: bool, standby
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn what_is_missing_is_named_with_its_grant() {
-        assert_eq!(judge(true, false, false, false, false).severity, Severity::Passed);
-        assert_eq!(judge(false, true, true, true, false).severity, Severity::Passed);
+        assert_eq!(judge(true, false, false, false, false).severity, FindingSeverity::Passed);
+        assert_eq!(judge(false, true, true, true, false).severity, FindingSeverity::Passed);
         let found = judge(false, false, true, true, false);
         assert_eq!(found.figure, "this role may not see other sessions and their waits");
         assert_eq!(found.remedy, "GRANT pg_monitor to this role.");
         // On a standby nobody creates tables.
-        assert_eq!(judge(false, true, false, false, true).severity, Severity::Passed);
+        assert_eq!(judge(false, true, false, false, true).severity, FindingSeverity::Passed);
     }
 }

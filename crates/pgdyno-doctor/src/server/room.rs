@@ -1,7 +1,7 @@
 //! How many more connections the server takes.
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_server::{Limit, room};
+use pgdyno_server::{ConnectionLimit, room};
 
 use crate::finding::Finding;
 
@@ -12,7 +12,7 @@ pub(super) fn check(admin: &mut Admin) -> Result<Option<Finding>, AdminError> {
     Ok(room(admin)?.map(|limit| judge(&limit)))
 }
 
-fn judge(limit: &Limit) -> Finding {
+fn judge(limit: &ConnectionLimit) -> Finding {
     // The session that asks is one of them.
     let room = limit.free().saturating_sub(1);
     let found = Finding::passed("connections", format!("room for {room} more: {}", limit.text()));

@@ -61,7 +61,7 @@ fn judge(times: &Times, is_local: bool) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn distance_and_jitter_are_reported() {
@@ -70,7 +70,7 @@ mod tests {
             times.extend([Duration::from_micros(high_us); 2]);
             judge(&Times::of(times), true)
         };
-        assert_eq!(of(80, 200).severity, Severity::Passed);
+        assert_eq!(of(80, 200).severity, FindingSeverity::Passed);
         assert!(of(3_000, 4_000).why.starts_with("Each statement"));
         assert!(of(300, 9_000).why.starts_with("One round trip in a hundred"));
     }

@@ -82,7 +82,7 @@ fn maintenance(rows: &[Row]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     fn row(values: &[&str]) -> Row {
         values.iter().map(|value| Some((*value).to_owned())).collect()
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn only_sessions_that_do_something_matter() {
         let of = |values| sessions(&row(values));
-        assert_eq!(of(&["7", "0", "0", "0", "0"]).severity, Severity::Passed);
+        assert_eq!(of(&["7", "0", "0", "0", "0"]).severity, FindingSeverity::Passed);
         assert!(of(&["7", "2", "0", "3", "0"]).why.starts_with("Others use the server"));
         assert!(of(&["7", "0", "1", "600", "0"]).why.starts_with("A transaction has been open for 600 s"));
         assert!(of(&["7", "0", "0", "0", "5"]).figure.ends_with("5 hidden from this role"));
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn maintenance_is_named() {
-        assert_eq!(maintenance(&[]).severity, Severity::Passed);
+        assert_eq!(maintenance(&[]).severity, FindingSeverity::Passed);
         let rows = [row(&["autovacuum worker", "autovacuum: VACUUM public.t"]), row(&["client backend", "VACUUM"])];
         assert_eq!(maintenance(&rows).figure, "autovacuum: VACUUM public.t, and 1 more");
     }

@@ -1,17 +1,17 @@
 //! Settings that are unsafe, that cost time of their own, or that nobody has in production.
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_server::{Machine, ServerFacts};
+use pgdyno_server::{MachineFacts, ServerFacts};
 
 use super::ask;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, FindingSeverity};
 
 /// A setting with a value that is worth a finding.
 struct Rule {
     name: &'static str,
     /// Whether the value, as `SHOW` prints it, is worth it.
     is: fn(&str) -> bool,
-    severity: Severity,
+    severity: FindingSeverity,
     why: &'static str,
     remedy: &'static str,
 }
@@ -23,77 +23,77 @@ const RULES: &[Rule] = &[
     Rule {
         name: "debug_assertions",
         is: ON,
-        severity: Severity::Error,
+        severity: FindingSeverity::Error,
         why: "The server was built with assertions: it does several times the work, and no figure of it is worth anything.",
         remedy: "Build PostgreSQL without --enable-cassert, and with -O2.",
     },
     Rule {
         name: "fsync",
         is: OFF,
-        severity: Severity::Error,
+        severity: FindingSeverity::Error,
         why: "Nothing is flushed: a crash of the machine destroys the database, and commits cost less than on any real server.",
         remedy: "Set fsync = on.",
     },
     Rule {
         name: "full_page_writes",
         is: OFF,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         why: "A crash of the machine may leave torn pages, and the server writes less WAL than a real one.",
         remedy: "Set full_page_writes = on, unless the file system writes pages of 8 KiB atomically.",
     },
     Rule {
         name: "synchronous_commit",
         is: OFF,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         why: "Commits do not wait for the disk: the last ones are lost in a crash, and figures are those of a server that may lose them.",
         remedy: "Set synchronous_commit = on, or say so beside the figure.",
     },
     Rule {
         name: "autovacuum",
         is: OFF,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         why: "Dead rows stay: each run is slower than the one before, and statistics grow old.",
         remedy: "Set autovacuum = on.",
     },
     Rule {
         name: "log_statement",
         is: |value| value == "all" || value == "mod",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         why: "The server writes statements into its log: that costs CPU and disk, and the log's own lock.",
         remedy: "Set log_statement = none for the time of the measurement.",
     },
     Rule {
         name: "log_min_duration_statement",
         is: |value| value == "0",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         why: "The server writes every statement with its time into its log.",
         remedy: "Set log_min_duration_statement = -1, or to a time that few statements take.",
     },
     Rule {
         name: "track_io_timing",
         is: OFF,
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         why: "The time of reads and writes is not known, so that a run cannot say how much they held it back.",
         remedy: "Set track_io_timing = on, where reading the clock is cheap (pg_test_timing).",
     },
     Rule {
         name: "huge_pages_status",
         is: OFF,
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         why: "Large shared buffers in small pages cost memory and CPU time in each process.",
         remedy: "Reserve huge pages (vm.nr_hugepages) and restart; SHOW shared_memory_size_in_huge_pages says how many.",
     },
     Rule {
         name: "max_wal_size",
         is: |value| value == "1GB",
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         why: "At its default a load that writes much requests a checkpoint every few seconds.",
         remedy: "Set max_wal_size so that checkpoints come by time (checkpoint_timeout), such as 16GB.",
     },
     Rule {
         name: "jit",
         is: ON,
-        severity: Severity::Note,
+        severity: FindingSeverity::Note,
         why: "Queries above jit_above_cost are compiled first, which may take longer than it saves.",
         remedy: "Compare with jit = off (pgdyno ab ... --a jit=on --b jit=off).",
     },
@@ -107,7 +107,7 @@ pub(super) fn check(admin: &mut Admin, facts: &ServerFacts) -> Result<Vec<Findin
     let mut found: Vec<_> = RULES.iter().filter_map(|rule| Some(apply(rule, value(rule.name)?))).collect();
     let pages = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
     if let Some(row) = ask::row(admin, pages)? {
-        let memory = facts.is_local.then(Machine::look).and_then(|machine| machine.usable_ram_bytes());
+        let memory = facts.is_local.then(MachineFacts::look).and_then(|machine| machine.usable_ram_bytes());
         found.push(shared_buffers(ask::number(&row, 0), memory));
     }
     Ok(found)
@@ -153,9 +153,15 @@ mod tests {
     #[test]
     fn unsafe_values_are_reported_and_safe_ones_pass() {
         let of = |name: &str, value: &str| apply(RULES.iter().find(|rule| rule.name == name).unwrap(), value).severity;
-        assert_eq!([of("fsync", "off"), of("fsync", "on")], [Severity::Error, Severity::Passed]);
-        assert_eq!([of("log_statement", "ddl"), of("log_statement", "mod")], [Severity::Passed, Severity::Warning]);
-        assert_eq!([of("max_wal_size", "1GB"), of("max_wal_size", "16GB")], [Severity::Note, Severity::Passed]);
+        assert_eq!([of("fsync", "off"), of("fsync", "on")], [FindingSeverity::Error, FindingSeverity::Passed]);
+        assert_eq!(
+            [of("log_statement", "ddl"), of("log_statement", "mod")],
+            [FindingSeverity::Passed, FindingSeverity::Warning]
+        );
+        assert_eq!(
+            [of("max_wal_size", "1GB"), of("max_wal_size", "16GB")],
+            [FindingSeverity::Note, FindingSeverity::Passed]
+        );
     }
 
     #[test]
@@ -164,8 +170,8 @@ mod tests {
         let eight = Some(8 << 30);
         assert_eq!(
             [128.0, 2048.0, 7000.0].map(|mib| of(mib, eight)),
-            [Severity::Note, Severity::Passed, Severity::Note]
+            [FindingSeverity::Note, FindingSeverity::Passed, FindingSeverity::Note]
         );
-        assert_eq!([of(128.0, None), of(1024.0, None)], [Severity::Note, Severity::Passed]);
+        assert_eq!([of(128.0, None), of(1024.0, None)], [FindingSeverity::Note, FindingSeverity::Passed]);
     }
 }

@@ -51,12 +51,12 @@ fn unknown(rows: &[Row]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn tables_are_named() {
         let row = |values: &[&str]| values.iter().map(|value| Some((*value).to_owned())).collect::<Row>();
-        assert_eq!([dead(&[]).severity, unknown(&[]).severity], [Severity::Passed; 2]);
+        assert_eq!([dead(&[]).severity, unknown(&[]).severity], [FindingSeverity::Passed; 2]);
         assert_eq!(dead(&[row(&["public.t", "20000", "5"])]).figure, "public.t has 20,000 dead rows");
         assert_eq!(unknown(&[row(&["public.t"]), row(&["public.u"])]).figure, "none of public.t, public.u");
     }

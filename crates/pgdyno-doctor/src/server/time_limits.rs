@@ -30,15 +30,15 @@ mod tests {
     use pgdyno_server::EffectiveSetting;
 
     use super::*;
-    use crate::Severity;
+    use crate::FindingSeverity;
 
     #[test]
     fn a_limit_that_is_set_is_a_note() {
         let mut facts = ServerFacts::default();
-        assert_eq!(check(&facts).unwrap().severity, Severity::Passed);
+        assert_eq!(check(&facts).unwrap().severity, FindingSeverity::Passed);
         let setting = EffectiveSetting { value: "30s".to_owned(), source: "database".to_owned(), differs: true };
         facts.settings.insert("statement_timeout".to_owned(), setting);
         let found = check(&facts).unwrap();
-        assert_eq!((found.severity, found.figure.as_str()), (Severity::Note, "statement_timeout = 30s"));
+        assert_eq!((found.severity, found.figure.as_str()), (FindingSeverity::Note, "statement_timeout = 30s"));
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use pgdyno_engine::fleet::{Fleet, numbered};
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::{Rules, Tick};
+use pgdyno_engine::{ClientRules, Tick};
 use pgdyno_measure::Recorder;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, Group, Rng, Stage};
 use pgdyno_workloads::registry;
-use pgdyno_workloads::scripted::{self, ErrorHandling, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, Spec, WeightedScript};
 
 use super::Path;
 use super::server::answer;
@@ -39,7 +39,7 @@ impl Exchange {
             QueryMode::Prepared,
             statements,
             drive.txns().len(),
-            Rules::default(),
+            ClientRules::default(),
             Pacer::Closed,
         );
         let mut exchange = Self { fleet, now: Tick(0), line: 0 };
@@ -82,7 +82,7 @@ fn script() -> scripted::Scripted {
     scripted::build(Spec {
         id: "select-only".to_owned(),
         summary: String::new(),
-        scripts: vec![Source { name: "select-only".to_owned(), text: text.into(), weight: 1 }],
+        scripts: vec![WeightedScript { name: "select-only".to_owned(), text: text.into(), weight: 1 }],
         defines: Vec::new(),
         scale: 1,
         seed: 1,

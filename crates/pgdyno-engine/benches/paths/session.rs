@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use pgdyno_wire::{Capture, ParamType, QueryMode, Received, Session, Statement, StmtId, TextParams, Value};
+use pgdyno_wire::{Capture, ParamType, ParamValue, QueryMode, Received, Session, Statement, StmtId, TextParams};
 
 use super::Path;
 use super::server::answer;
@@ -14,7 +14,7 @@ const ID: StmtId = StmtId(0);
 type Send = fn(&mut Session, &Statement, i32, &mut Vec<u8>);
 
 fn typed(session: &mut Session, statement: &Statement, aid: i32, out: &mut Vec<u8>) {
-    session.execute(ID, statement, &[Value::Int4(black_box(aid))], Capture::Nothing, out);
+    session.execute(ID, statement, &[ParamValue::Int4(black_box(aid))], Capture::Nothing, out);
     session.sync(out);
 }
 

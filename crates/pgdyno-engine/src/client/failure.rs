@@ -2,9 +2,9 @@
 
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
-use pgdyno_workload::{Failure, Note, OnFailure, TooMuch};
+use pgdyno_workload::{Failure, FailureAction, Note, TooMuch};
 
-use super::{Client, Common, Failed, State};
+use super::{Client, ClientState, Common, Failed};
 use crate::lines::Line;
 use crate::observer::TxOutcome;
 use crate::{GroupNumbers, Tick};
@@ -87,7 +87,7 @@ impl Client {
         self.tries += 1;
         self.script.restart();
         self.clear_reply();
-        self.state = State::StartCommand;
+        self.state = ClientState::StartCommand;
     }
 
     /// Notes an error. The first of several errors in a batch is the cause.
@@ -111,7 +111,7 @@ impl Client {
 
     pub(super) fn statement_failed(&mut self, stmt: Option<StmtId>, common: &mut Common) {
         if let Some(stmt) = stmt.filter(|stmt| self.in_transaction() && !self.has_failed(*stmt))
-            && self.state != State::WaitRollbackResult
+            && self.state != ClientState::WaitRollbackResult
         {
             common.recorder.statement_failed(stmt.0 as usize);
         }
@@ -121,13 +121,13 @@ impl Client {
     #[inline]
     pub(super) fn on_reply(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.state {
-            State::WaitResult => {}
-            State::WaitRollbackResult => return self.on_rollback(now, common),
+            ClientState::WaitResult => {}
+            ClientState::WaitRollbackResult => return self.on_rollback(now, common),
             // A pipeline is still open: its error counts when the script waits for the reply.
             _ => return false,
         }
         if self.error.is_none() {
-            self.state = self.finish.map_or(State::StartCommand, State::EndTx);
+            self.state = self.finish.map_or(ClientState::StartCommand, ClientState::EndTx);
             return true;
         }
         self.on_failure(now, line, common)
@@ -137,25 +137,25 @@ impl Client {
     #[cold]
     fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.pass_error(common) {
-            OnFailure::Count => {}
-            OnFailure::Retry => {
+            FailureAction::Count => {}
+            FailureAction::Retry => {
                 if let Some(error) = &mut self.error {
                     error.is_retryable = true;
                 }
             }
-            OnFailure::Abort => return true,
-            OnFailure::Ignore => {
+            FailureAction::Abort => return true,
+            FailureAction::Ignore => {
                 self.error = None;
-                self.state = self.finish.map_or(State::StartCommand, State::EndTx);
+                self.state = self.finish.map_or(ClientState::StartCommand, ClientState::EndTx);
                 return true;
             }
-            OnFailure::Finish(verdict) => {
+            FailureAction::Finish(verdict) => {
                 if let Some(error) = self.error.take() {
                     common.errors.forget(error.code);
                 }
                 self.finish = Some(verdict);
                 if self.tx_status == TxStatus::Idle {
-                    self.state = State::EndTx(verdict);
+                    self.state = ClientState::EndTx(verdict);
                     return true;
                 }
             }
@@ -164,7 +164,7 @@ impl Client {
             return self.retry_or_fail(now, common);
         }
         line.session.query(ROLLBACK, b"ROLLBACK", Capture::Nothing, &mut line.out);
-        self.state = State::WaitRollbackResult;
+        self.state = ClientState::WaitRollbackResult;
         false
     }
 
@@ -179,12 +179,12 @@ impl Client {
     }
 
     /// Passes the error to the script, and aborts the client if the script wants that.
-    fn pass_error(&mut self, common: &mut Common) -> OnFailure {
-        let Some(error) = self.error.take() else { return OnFailure::Count };
+    fn pass_error(&mut self, common: &mut Common) -> FailureAction {
+        let Some(error) = self.error.take() else { return FailureAction::Count };
         let stmt = common.numbers.within_scripts(error.stmt);
         let failure = Failure::Server { stmt, results: error.results, message: &error.message };
         let verdict = self.script.on_failure(&failure, &mut common.notes);
-        if verdict == OnFailure::Abort {
+        if verdict == FailureAction::Abort {
             self.abort(error.class, common);
         } else {
             self.error = Some(error);
@@ -196,7 +196,7 @@ impl Client {
     #[cold]
     fn on_rollback(&mut self, now: Tick, common: &mut Common) -> bool {
         if let (None, Some(verdict)) = (&self.error, self.finish) {
-            self.state = State::EndTx(verdict);
+            self.state = ClientState::EndTx(verdict);
             return true;
         }
         self.retry_or_fail(now, common)
@@ -210,9 +210,9 @@ impl Client {
             if let Some(stmt) = self.error.take().and_then(|error| error.stmt) {
                 common.recorder.statement_retried(stmt.0 as usize);
             }
-            self.state = State::Retry;
+            self.state = ClientState::Retry;
         } else {
-            self.state = State::Failure;
+            self.state = ClientState::Failure;
         }
         true
     }
@@ -228,7 +228,7 @@ impl Client {
     pub(crate) fn lose(&mut self, now: Tick, why: &str, line: &Line, common: &mut Common) {
         self.forget_rows();
         let was_under_way = self.in_transaction();
-        self.interrupted = matches!(self.state, State::Throttle(_)) && common.pacer.is_open();
+        self.interrupted = matches!(self.state, ClientState::Throttle(_)) && common.pacer.is_open();
         let error = self.error.take();
         // A standby may end a session whose snapshot is in the way of replay: 40001, as for a query.
         let is_conflict = error.as_deref().is_some_and(|error| error.class == ErrorClass::Serialization);
@@ -236,7 +236,7 @@ impl Client {
         // A refused COPY is the cause, and not the loss that may follow from it within a pipeline.
         let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
         let verdict = match refused_copy {
-            _ if !was_under_way => OnFailure::Count,
+            _ if !was_under_way => FailureAction::Count,
             Some(Failed { stmt, results, message, .. }) => {
                 let stmt = common.numbers.within_scripts(*stmt);
                 let failure = Failure::Server { stmt, results: *results, message };
@@ -251,13 +251,13 @@ impl Client {
             }
         };
         common.recorder.lost();
-        if verdict == OnFailure::Abort {
+        if verdict == FailureAction::Abort {
             self.abort(class, common);
             return;
         }
         self.finish = None;
         self.clear_reply();
-        self.state = State::Lost(now);
+        self.state = ClientState::Lost(now);
         if was_under_way {
             common.recorder.failed(self.txn, class);
             self.transactions += 1;

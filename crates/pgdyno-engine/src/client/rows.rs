@@ -1,6 +1,6 @@
 //! Counts and digests of rows.
 
-use pgdyno_measure::Rows;
+use pgdyno_measure::StatementRows;
 use pgdyno_wire::StmtId;
 use pgdyno_wire::backend::DataRow;
 use pgdyno_workload::{Results, TooMuch};
@@ -56,6 +56,6 @@ impl Client {
 
     /// Drops the rows of the statement in progress, which failed.
     pub(super) fn forget_rows(&mut self) {
-        self.rows = Rows::default();
+        self.rows = StatementRows::default();
     }
 }

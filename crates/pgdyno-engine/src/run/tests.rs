@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use pgdyno_measure::{GroupInterval, IntervalPart, Shape};
+use pgdyno_measure::{GroupInterval, IntervalPart, ListBounds};
 use pgdyno_net::Stop;
 use pgdyno_workload::{Arrivals, Capabilities, Rate};
 
 use super::*;
-use crate::sim::{Answer, Simulation};
-use crate::{Share, Tick};
+use crate::sim::{SimAnswer, Simulation};
+use crate::{RunShare, Tick};
 
 const CLIENTS: u32 = 8;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -56,7 +56,7 @@ fn threads(
             if is_logged {
                 sent.borrow_mut().push((request.client, request.at.0, request.sql.to_owned()));
             }
-            Answer::Complete { service_ns: service_ns(request.at.0) }
+            SimAnswer::Complete { service_ns: service_ns(request.at.0) }
         })
         .closing(SECOND_NS, close);
         simulation.run(Tick(SECONDS * SECOND_NS));
@@ -109,7 +109,7 @@ fn four_drivers_do_what_one_does_and_their_figures_are_the_same_to_the_last_digi
         // The time of a request decides, and nothing that depends on the driver.
         let service_ns = |at| 1_000_000 + at % 977_000 * 50;
         let one = threads(drive, &spec, 0..spec.threads, service_ns, true);
-        let drivers: Vec<_> = (0..4).map(|driver| Share { driver, drivers: 4 }.threads(spec.threads)).collect();
+        let drivers: Vec<_> = (0..4).map(|driver| RunShare { driver, drivers: 4 }.threads(spec.threads)).collect();
         let several: Vec<_> = drivers.iter().map(|own| threads(drive, &spec, own.clone(), service_ns, true)).collect();
 
         let logs = |threads: &[Thread]| threads.iter().map(|thread| thread.statements.clone()).collect::<Vec<_>>();
@@ -134,11 +134,11 @@ fn a_hundred_drivers_with_a_hundred_thousand_clients_are_one() {
     let spec = RunSpec { clients: 100_000, threads: DRIVERS, ..RunSpec::default() };
     let drive = &*workload.drive;
     let (txns, stmts) = (drive.txns().len(), drive.statements(&Capabilities::default()).len());
-    let shape = Shape { groups: 1, txns, stmts, tallies: 0, threads: 1, clients: 100_000 };
+    let shape = ListBounds { groups: 1, txns, stmts, tallies: 0, threads: 1, clients: 100_000 };
     let mut merger = Merger::new(&[1; DRIVERS], &[true], StagePlace::default());
     let mut intervals = Vec::new();
     for driver in 0..DRIVERS {
-        let own = Share { driver, drivers: DRIVERS }.threads(spec.threads);
+        let own = RunShare { driver, drivers: DRIVERS }.threads(spec.threads);
         let mut threads = threads(&workload.drive, &spec, own, |_| 1_700_000_000, false);
         for part in threads.remove(0).parts {
             let sent = IntervalPart::from_bytes(&part.to_bytes(), &shape).unwrap();

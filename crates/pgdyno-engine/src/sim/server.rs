@@ -2,7 +2,7 @@
 
 use pgdyno_wire::{backend, frontend};
 
-use super::{Answer, Request};
+use super::{SimAnswer, SimRequest};
 use crate::Tick;
 
 /// Output of a server, and when it arrives; `None` is the end of the connection.
@@ -38,7 +38,7 @@ impl Server {
         client: usize,
         now: Tick,
         bytes: &[u8],
-        behave: &mut dyn FnMut(&Request<'_>) -> Answer,
+        behave: &mut dyn FnMut(&SimRequest<'_>) -> SimAnswer,
     ) -> Vec<Reply> {
         self.free = self.free.max(now);
         let (mut replies, mut rest) = (Vec::new(), bytes);
@@ -128,33 +128,38 @@ impl Server {
     }
 
     /// Returns true if the connection holds.
-    fn execute(&mut self, client: usize, copy_in: CopyIn, behave: &mut dyn FnMut(&Request<'_>) -> Answer) -> bool {
+    fn execute(
+        &mut self,
+        client: usize,
+        copy_in: CopyIn,
+        behave: &mut dyn FnMut(&SimRequest<'_>) -> SimAnswer,
+    ) -> bool {
         let sql = std::mem::take(&mut self.sql);
-        let answer = behave(&Request { client, at: self.free, sql: &sql });
+        let answer = behave(&SimRequest { client, at: self.free, sql: &sql });
         let service_ns = match answer {
-            Answer::Complete { service_ns }
-            | Answer::Empty { service_ns }
-            | Answer::Fail { service_ns, .. }
-            | Answer::Notice { service_ns }
-            | Answer::CopyOut { service_ns }
-            | Answer::CopyIn { service_ns } => service_ns,
-            Answer::Disconnect => return false,
+            SimAnswer::Complete { service_ns }
+            | SimAnswer::Empty { service_ns }
+            | SimAnswer::Fail { service_ns, .. }
+            | SimAnswer::Notice { service_ns }
+            | SimAnswer::CopyOut { service_ns }
+            | SimAnswer::CopyIn { service_ns } => service_ns,
+            SimAnswer::Disconnect => return false,
         };
         self.free = self.free.after(service_ns);
         let copy = |out: &mut Vec<u8>| out.extend_from_slice(&[0, 0, 0]);
         match answer {
-            Answer::Fail { code, .. } => self.fail(code),
-            Answer::CopyIn { .. } => {
+            SimAnswer::Fail { code, .. } => self.fail(code),
+            SimAnswer::CopyIn { .. } => {
                 self.copy_in = copy_in;
                 frontend::message(&mut self.reply, b'G', copy);
             }
-            Answer::CopyOut { .. } => {
+            SimAnswer::CopyOut { .. } => {
                 frontend::message(&mut self.reply, b'H', copy);
                 frontend::message(&mut self.reply, b'd', |out| out.extend_from_slice(b"1\n"));
                 frontend::message(&mut self.reply, b'c', |_| {});
                 self.complete(&sql, "SELECT 1");
             }
-            Answer::Notice { .. } => {
+            SimAnswer::Notice { .. } => {
                 frontend::message(&mut self.reply, b'N', |out| {
                     for field in ["SNOTICE", "C00000", "Mready, ready", ""] {
                         frontend::cstr(out, field);
@@ -162,8 +167,8 @@ impl Server {
                 });
                 self.complete(&sql, "SELECT 1");
             }
-            Answer::Empty { .. } => self.complete(&sql, "SELECT 0"),
-            Answer::Complete { .. } | Answer::Disconnect => self.complete(&sql, "SELECT 1"),
+            SimAnswer::Empty { .. } => self.complete(&sql, "SELECT 0"),
+            SimAnswer::Complete { .. } | SimAnswer::Disconnect => self.complete(&sql, "SELECT 1"),
         }
         true
     }

@@ -18,9 +18,9 @@ mod watch;
 
 use pgdyno_engine::fleet::Fleet;
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
-use pgdyno_engine::{Rate, Rules, Tick};
-use pgdyno_measure::Part;
+use pgdyno_engine::sim::{SimAnswer, SimRequest, Simulation, fleet};
+use pgdyno_engine::{ClientRules, Rate, Tick};
+use pgdyno_measure::ThreadCounts;
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, Since, TxnId, Verdict};
 
@@ -73,7 +73,7 @@ impl Run {
         let script = Script { statements: self.statements, think_ns: self.think_ns, step: 0 };
         let scripts = (0..self.clients).map(|_| Box::new(script.clone()) as Box<dyn ClientScript>).collect();
         let statements = (0..self.statements).map(|nth| Statement::new(format!("SELECT {nth}"), &[])).collect();
-        let rules = Rules { latency_limit_ns: self.limit_ns, ..Rules::default() };
+        let rules = ClientRules { latency_limit_ns: self.limit_ns, ..ClientRules::default() };
         let fleet = fleet(scripts, statements, QueryMode::Prepared, rules, self.pacer());
         match self.lines {
             Some(lines) => fleet.sharing(lines),
@@ -93,8 +93,9 @@ impl Run {
 
     /// Lets it run until `end`, and to the end of what is under way then. `service_ns` is asked for each statement, in the
     /// order in which servers begin them, with the connection and the time.
-    fn simulate(&self, end: u64, mut service_ns: impl FnMut(usize, u64) -> u64) -> Part {
-        let behave = |request: &Request<'_>| Answer::Complete { service_ns: service_ns(request.client, request.at.0) };
+    fn simulate(&self, end: u64, mut service_ns: impl FnMut(usize, u64) -> u64) -> ThreadCounts {
+        let behave =
+            |request: &SimRequest<'_>| SimAnswer::Complete { service_ns: service_ns(request.client, request.at.0) };
         let mut simulation = Simulation::new(self.fleet(), behave);
         simulation.run(Tick(end));
         simulation.fleet().recorder(0).take()

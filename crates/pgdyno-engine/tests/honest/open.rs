@@ -1,13 +1,13 @@
 //! The open loop and shared connections, in virtual time.
 
 use pgdyno_engine::{Arrivals, Rate};
-use pgdyno_measure::Part;
+use pgdyno_measure::ThreadCounts;
 
 use crate::model::{self, Expected};
 use crate::truth::agrees;
 use crate::{Delays, MS, Run, S};
 
-fn holds(what: &str, part: &Part, expected: &Expected) {
+fn holds(what: &str, part: &ThreadCounts, expected: &Expected) {
     let txn = &part.txns[0];
     assert_eq!((txn.skipped, txn.late), (expected.skipped, expected.late), "{what}: skipped and late");
     agrees(&format!("{what}: service"), &txn.service, &expected.service);

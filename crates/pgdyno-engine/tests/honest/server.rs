@@ -10,7 +10,7 @@ use pgdyno_engine::{Audience, Backend, Observer, RunOutcome, RunSpec, Stop, TxEn
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{QueryMode, backend, frontend};
 use pgdyno_workload::Capabilities;
-use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Spec, WeightedScript};
 
 /// One request of a client, and its reply, by the server's own clock.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl Server {
 
     /// The same, where the engine's thread comes back from each transaction's end when `hold` does.
     pub(crate) fn drive_holding(&self, spec: RunSpec, hold: Arc<Hold>) -> (RunOutcome, Vec<TxEnd>) {
-        let script = Source { name: "test".to_owned(), text: b"select :client_id;\n".to_vec(), weight: 1 };
+        let script = WeightedScript { name: "test".to_owned(), text: b"select :client_id;\n".to_vec(), weight: 1 };
         let workload = scripted::build(Spec {
             id: "test".to_owned(),
             summary: String::new(),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use pgdyno_engine::{Arrivals, Rate, Rules, RunOutcome, RunSpec, TxEnd};
+use pgdyno_engine::{Arrivals, ClientRules, Rate, RunOutcome, RunSpec, TxEnd};
 use pgdyno_measure::Latency;
 use pgdyno_workload::Rng;
 
@@ -15,7 +15,7 @@ use crate::{MS, S};
 const CLIENTS: u32 = 4;
 
 fn spec(transactions: u64) -> RunSpec {
-    let rules = Rules { transactions: Some(transactions), ..Rules::default() };
+    let rules = ClientRules { transactions: Some(transactions), ..ClientRules::default() };
     RunSpec { clients: CLIENTS, threads: 2, rules, ..RunSpec::default() }
 }
 

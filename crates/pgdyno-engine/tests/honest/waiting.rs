@@ -1,9 +1,9 @@
 //! What a schedule asked for: skipped, begun, or still waiting when the run ended. Nothing of it vanishes.
 
 use pgdyno_engine::pacer::Pacer;
-use pgdyno_engine::sim::{Answer, Simulation, fleet};
-use pgdyno_engine::{Arrivals, Rate, Rules, Tick};
-use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
+use pgdyno_engine::sim::{SimAnswer, Simulation, fleet};
+use pgdyno_engine::{Arrivals, ClientRules, Rate, Tick};
+use pgdyno_measure::{Interval, Phase, ThreadCounts, Totals, broken_identities, broken_schedule};
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{ClientScript, Rng};
 use proptest::prelude::*;
@@ -38,12 +38,12 @@ impl Trial {
         let script = Script { statements: self.statements, think_ns: 0, step: 0 };
         let scripts = (0..self.clients).map(|_| Box::new(script.clone()) as Box<dyn ClientScript>).collect();
         let statements = (0..self.statements).map(|nth| Statement::new(format!("SELECT {nth}"), &[])).collect();
-        let rules = Rules {
+        let rules = ClientRules {
             latency_limit_ns: self.limit_ms.map(|ms| ms * MS),
             max_tries: self.max_tries,
             transactions: self.transactions,
             connect_each: self.connect_each && self.lines.is_none(),
-            ..Rules::default()
+            ..ClientRules::default()
         };
         let mut fleet = fleet(scripts, statements, QueryMode::Extended, rules, self.pacer());
         if let Some(lines) = self.lines {
@@ -52,9 +52,9 @@ impl Trial {
         let (mut rng, mut connecting) = (Rng::new(self.seed ^ 1), Rng::new(self.seed ^ 2));
         let (lost, failed) = self.failures;
         let mut simulation = Simulation::new(fleet, move |_| match rng.uniform(1, 1_000) {
-            draw if draw <= lost => Answer::Disconnect,
-            draw if draw <= lost + failed => Answer::Fail { service_ns: MS, code: "40001" },
-            draw => Answer::Complete { service_ns: draw as u64 * MS / 20 },
+            draw if draw <= lost => SimAnswer::Disconnect,
+            draw if draw <= lost + failed => SimAnswer::Fail { service_ns: MS, code: "40001" },
+            draw => SimAnswer::Complete { service_ns: draw as u64 * MS / 20 },
         })
         .connecting(move |_| (connecting.uniform(1, 200) > 1).then_some(2 * MS));
         if let Some(ms) = self.reconnect_ms {
@@ -139,7 +139,7 @@ proptest! {
 }
 
 /// One connection does 20 a second, and 100 come.
-fn overloaded(limit_ns: Option<u64>) -> Part {
+fn overloaded(limit_ns: Option<u64>) -> ThreadCounts {
     let rate = Some(Rate { per_s: 100.0, arrivals: Arrivals::Uniform });
     Run { lines: Some(1), rate, limit_ns, ..Run::of(50) }.simulate(10 * S, |_, _| 50 * MS)
 }

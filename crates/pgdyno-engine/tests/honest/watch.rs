@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use pgdyno_engine::{Arrivals, FileLimit, Rate, Rules, RunSpec, TxEnd, raise_file_limit};
+use pgdyno_engine::{Arrivals, ClientRules, FileLimit, Rate, RunSpec, TxEnd, raise_file_limit};
 
 use crate::MS;
 use crate::server::Server;
@@ -12,7 +12,7 @@ use crate::server::Server;
 const LINGER: Duration = Duration::from_millis(20);
 
 fn spec(transactions: u64, rate: Option<Rate>) -> RunSpec {
-    let rules = Rules { transactions: Some(transactions), ..Rules::default() };
+    let rules = ClientRules { transactions: Some(transactions), ..ClientRules::default() };
     RunSpec { clients: 8, threads: 1, rate, rules, ..RunSpec::default() }
 }
 

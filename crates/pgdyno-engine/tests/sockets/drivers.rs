@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Audience, Backend, RunError, RunOutcome, RunSpec, Share, Stop, run};
+use pgdyno_engine::{Audience, Backend, RunError, RunOutcome, RunShare, RunSpec, Stop, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::Capabilities;
@@ -81,7 +81,7 @@ fn four_drivers_send_what_one_sends_and_begin_at_one_moment() {
                 let (spec, path) = (spec.clone(), directory.path());
                 let (all_connected, moment) = (&all_connected, &moment);
                 scope.spawn(move || {
-                    let spec = RunSpec { share: Some(Share { driver, drivers: DRIVERS }), ..spec };
+                    let spec = RunSpec { share: Some(RunShare { driver, drivers: DRIVERS }), ..spec };
                     drive(path, &spec, &mut || {
                         all_connected.wait();
                         Some(*moment.get_or_init(|| Instant::now() + Duration::from_millis(50)))
@@ -113,7 +113,7 @@ fn a_run_that_is_called_off_sends_nothing() {
 #[test]
 fn a_driver_without_a_thread_is_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let share = Some(Share { driver: 2, drivers: 3 });
+    let share = Some(RunShare { driver: 2, drivers: 3 });
     let spec = RunSpec { clients: 2, threads: 8, share, ..transactions(1, Default::default()) };
     let refused = drive(directory.path(), &spec, &mut || Some(Instant::now())).unwrap_err();
     assert_eq!(refused.to_string(), "there is no thread for this driver: the run has 2");

@@ -9,8 +9,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use pgdyno_engine::{
-    Audience, Backend, ConnectFailed, Ended, FileLimit, Rules, RunError, RunOutcome, RunSpec, Stop, raise_file_limit,
-    run,
+    Audience, Backend, ClientRules, ConnectFailed, FileLimit, RunEnd, RunError, RunOutcome, RunSpec, Stop,
+    raise_file_limit, run,
 };
 use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_wire::{QueryMode, Wire};
@@ -101,7 +101,7 @@ fn a_thread_that_dies_fails_the_run_and_what_was_measured_stays() {
         drive(&workload, &options, &spec, &Stop::new()).unwrap()
     });
     assert!(
-        matches!(&outcome.ended, Ended::Fatal(why) if why.contains("pgdyno-1") && why.contains("on purpose")),
+        matches!(&outcome.ended, RunEnd::Fatal(why) if why.contains("pgdyno-1") && why.contains("on purpose")),
         "{:?}",
         outcome.ended
     );
@@ -154,7 +154,7 @@ fn rows_without_end_starve_neither_the_clock_nor_the_other_clients() {
         };
         drive(&workload, &options, &spec, &Stop::new()).unwrap()
     });
-    assert_eq!((outcome.ended.clone(), outcome.cancelled_in_flight), (Ended::Complete, 1));
+    assert_eq!((outcome.ended.clone(), outcome.cancelled_in_flight), (RunEnd::Complete, 1));
     assert!(committed(&outcome) > 10, "the other client works meanwhile: {}", committed(&outcome));
 }
 
@@ -226,7 +226,7 @@ fn a_thousand_requests_to_cancel_that_nobody_answers_take_one_deadline() {
         let outcome = drive(&select_only(), &at(directory.path()), &spec, &Stop::new()).unwrap();
         (outcome, waiting[1].load(Ordering::SeqCst))
     });
-    assert_eq!((outcome.ended, outcome.cancelled_in_flight), (Ended::Complete, CLIENTS as usize));
+    assert_eq!((outcome.ended, outcome.cancelled_in_flight), (RunEnd::Complete, CLIENTS as usize));
     assert!(cancels >= 900, "they all go out: {cancels}");
 }
 
@@ -283,7 +283,7 @@ fn connections_that_are_made_anew_keep_to_their_time_and_to_the_runs() {
         });
         assert!(outcome.clients_lost == 6, "{:?}", outcome.ended);
         if measure_s > reconnect_s {
-            assert!(matches!(outcome.ended, Ended::ServerLost(_)), "{:?}", outcome.ended);
+            assert!(matches!(outcome.ended, RunEnd::ServerLost(_)), "{:?}", outcome.ended);
         }
     }
 }
@@ -304,12 +304,12 @@ fn a_connection_for_a_transaction_that_never_comes_does_not_hold_up_the_end() {
             measure_ns: Some(500_000_000),
             // As the drop-in waits for transactions.
             grace_ns: u64::MAX / 2,
-            rules: Rules { connect_each: true, ..Rules::default() },
+            rules: ClientRules { connect_each: true, ..ClientRules::default() },
             ..RunSpec::default()
         };
         drive(&select_only(), &at(directory.path()), &spec, &Stop::new()).unwrap()
     });
-    assert_eq!((outcome.ended.clone(), outcome.clients_aborted, committed(&outcome)), (Ended::Complete, 0, 3));
+    assert_eq!((outcome.ended.clone(), outcome.clients_aborted, committed(&outcome)), (RunEnd::Complete, 0, 3));
 }
 
 #[test]

@@ -20,12 +20,12 @@ fn sessions_that_are_killed_are_not_made_anew_at_once_again_and_again() {
         threads: 1,
         measure_ns: Some(3_000_000_000),
         reconnect_ns: 60_000_000_000,
-        rules: Rules { give_up: false, ..Rules::default() },
+        rules: ClientRules { give_up: false, ..ClientRules::default() },
         ..RunSpec::default()
     };
     let errors = PgbenchErrors { reconnect: true, ..PgbenchErrors::default() };
     let (outcome, _) = run_script_as(directory.path(), "select 1;\n", 8, spec, errors);
-    assert_eq!((outcome.ended.clone(), outcome.clients_aborted), (Ended::Complete, 0));
+    assert_eq!((outcome.ended.clone(), outcome.clients_aborted), (RunEnd::Complete, 0));
     // At once, then after 0.1, 0.2, 0.4, 0.8 and 1.6 s at most, and at least half of that.
     let opened = opened.load(Ordering::SeqCst);
     assert!((8 * 4..8 * 10).contains(&opened), "{opened} connections");
@@ -35,7 +35,7 @@ fn sessions_that_are_killed_are_not_made_anew_at_once_again_and_again() {
 fn a_shared_connection_that_a_client_leaves_in_a_block_is_made_anew() {
     let directory = tempfile::tempdir().unwrap();
     let seen = serve(directory.path(), u64::MAX, |n| if n == 5 { Reply::FailInBlock } else { Reply::Complete });
-    let rules = Rules { give_up: false, transactions: Some(10), ..Rules::default() };
+    let rules = ClientRules { give_up: false, transactions: Some(10), ..ClientRules::default() };
     let spec = RunSpec {
         threads: 1,
         measure_ns: None,
@@ -71,7 +71,7 @@ fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| {
-            if let Event::Interval(interval) = event {
+            if let EngineEvent::Interval(interval) = event {
                 intervals.push((interval.start_ns, interval.end_ns, interval.part.all().committed));
             }
         },
@@ -79,7 +79,7 @@ fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
         start: &mut || Some(std::time::Instant::now()),
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
-    let rules = Rules { transactions: Some(4), ..Rules::default() };
+    let rules = ClientRules { transactions: Some(4), ..ClientRules::default() };
     let spec = RunSpec { clients: 8, measure_ns: None, interval_ns: 40_000_000, rules, ..RunSpec::default() };
     let caps = Capabilities::default();
     run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
@@ -120,20 +120,20 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| match event {
-            Event::Note(Note::Notice(_)) => {
+            EngineEvent::Note(Note::Notice(_)) => {
                 while all_sent.load(Ordering::SeqCst) == 0 {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 notices += 1;
             }
-            Event::Note(note) => reported.push(note.text().into_owned()),
+            EngineEvent::Note(note) => reported.push(note.text().into_owned()),
             _ => {}
         },
         observer: &mut |_, _| None,
         start: &mut || Some(std::time::Instant::now()),
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
-    let spec = RunSpec { threads: 1, clients: 1, mode: QueryMode::Simple, ..transactions(1, Rules::default()) };
+    let spec = RunSpec { threads: 1, clients: 1, mode: QueryMode::Simple, ..transactions(1, ClientRules::default()) };
     let caps = Capabilities::default();
     let outcome = run(&workload.drive(), &caps, Backend::Server(&options), &spec, &Stop::new(), audience).unwrap();
     let dropped: u64 = outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();

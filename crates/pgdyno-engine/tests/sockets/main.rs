@@ -16,11 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use pgdyno_engine::{Audience, Backend, Ended, Event, Observer, Rules, RunOutcome, RunSpec, Stop, TxEnd, run};
+use pgdyno_engine::{
+    Audience, Backend, ClientRules, EngineEvent, Observer, RunEnd, RunOutcome, RunSpec, Stop, TxEnd, run,
+};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{ErrorClass, QueryMode};
 use pgdyno_workload::{Capabilities, Note};
-use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Spec, WeightedScript};
 
 /// What lets a client in.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x01Z\0\0\0\x05I";
@@ -70,7 +72,7 @@ fn a_server_that_never_answers_does_not_hold_up_the_end() {
         let mut ignored = [0; 4096];
         while stream.read(&mut ignored).is_ok_and(|count| count > 0) {}
     });
-    assert_eq!((outcome.ended.clone(), outcome.cancelled_in_flight), (Ended::Complete, 6));
+    assert_eq!((outcome.ended.clone(), outcome.cancelled_in_flight), (RunEnd::Complete, 6));
     assert_eq!((outcome.measured.start_ns, outcome.measured.end_ns, outcome.measured.intervals), (0, 300_000_000, 3));
     assert_eq!(outcome.measured.in_flight_at_end, 6);
 }
@@ -78,7 +80,7 @@ fn a_server_that_never_answers_does_not_hold_up_the_end() {
 #[test]
 fn a_server_that_hangs_up_on_all_ends_the_run_and_is_named_as_the_reason() {
     let outcome = drive(6, drop);
-    assert!(matches!(outcome.ended, Ended::ServerLost(_)), "{:?}", outcome.ended);
+    assert!(matches!(outcome.ended, RunEnd::ServerLost(_)), "{:?}", outcome.ended);
     assert_eq!((outcome.clients_lost, outcome.cancelled_in_flight), (6, 0));
     let failed: u64 = outcome.phases().iter().map(|totals| totals.part.all().failures()).sum();
     let started: u64 = outcome.phases().iter().map(|totals| totals.part.all().started).sum();
@@ -158,7 +160,7 @@ fn script(script: &str, clients: u32, threads: usize, errors: PgbenchErrors) -> 
     let workload = scripted::build(Spec {
         id: "test".to_owned(),
         summary: String::new(),
-        scripts: vec![Source { name: "test".to_owned(), text: script.as_bytes().to_vec(), weight: 1 }],
+        scripts: vec![WeightedScript { name: "test".to_owned(), text: script.as_bytes().to_vec(), weight: 1 }],
         defines: Vec::new(),
         scale: 1,
         seed: 1,
@@ -188,7 +190,7 @@ fn run_script_as(
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| {
-            if let Event::ConnectFailed { client, error } = event {
+            if let EngineEvent::ConnectFailed { client, error } = event {
                 assert!(error.to_string().contains("full"), "{error}");
                 refused.push(client);
             }
@@ -204,11 +206,11 @@ fn run_script_as(
 }
 
 /// A run of so many transactions of each client on two threads.
-fn transactions(n: u64, rules: Rules) -> RunSpec {
+fn transactions(n: u64, rules: ClientRules) -> RunSpec {
     RunSpec {
         threads: 2,
         measure_ns: None,
-        rules: Rules { transactions: Some(n), give_up: false, ..rules },
+        rules: ClientRules { transactions: Some(n), give_up: false, ..rules },
         ..RunSpec::default()
     }
 }
@@ -221,7 +223,7 @@ fn committed(outcome: &RunOutcome) -> u64 {
 fn each_transaction_has_a_connection_of_its_own_and_says_goodbye() {
     let directory = tempfile::tempdir().unwrap();
     let seen = serve(directory.path(), u64::MAX, |_| Reply::Complete);
-    let spec = transactions(5, Rules { connect_each: true, ..Rules::default() });
+    let spec = transactions(5, ClientRules { connect_each: true, ..ClientRules::default() });
     let (outcome, refused) = run_script(directory.path(), "select 1;\nselect 2;\n", 6, spec);
     assert_eq!((committed(&outcome), refused, outcome.clients_aborted), (30, vec![], 0));
     let count = |n: &AtomicU64| n.load(Ordering::SeqCst);
@@ -239,11 +241,11 @@ fn each_transaction_has_a_connection_of_its_own_and_says_goodbye() {
 fn a_refused_connection_is_reported_and_gives_its_client_up() {
     let directory = tempfile::tempdir().unwrap();
     serve(directory.path(), 7, |_| Reply::Complete);
-    let spec = transactions(5, Rules { connect_each: true, ..Rules::default() });
+    let spec = transactions(5, ClientRules { connect_each: true, ..ClientRules::default() });
     let (outcome, refused) = run_script(directory.path(), "select 1;\n", 3, spec);
     assert_eq!((committed(&outcome), outcome.clients_aborted), (7, refused.len()));
     assert!(!refused.is_empty() && refused.windows(2).all(|pair| pair[0] < pair[1]), "each once: {refused:?}");
-    assert_eq!((outcome.ended.clone(), outcome.measured.part.all().failures()), (Ended::Complete, 0));
+    assert_eq!((outcome.ended.clone(), outcome.measured.part.all().failures()), (RunEnd::Complete, 0));
 }
 
 #[test]
@@ -251,7 +253,7 @@ fn the_first_client_that_is_given_up_ends_the_run_where_that_is_wanted() {
     for stop_on_abort in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         serve(directory.path(), u64::MAX, |n| if n == 50 { Reply::Fail } else { Reply::Complete });
-        let rules = Rules { stop_on_abort, ..Rules::default() };
+        let rules = ClientRules { stop_on_abort, ..ClientRules::default() };
         // Without it, the others do all that they have to do.
         let spec = transactions(if stop_on_abort { u64::MAX } else { 100 }, rules);
         let (outcome, _) = run_script(directory.path(), "select 1;\n", 4, spec);
@@ -259,9 +261,9 @@ fn the_first_client_that_is_given_up_ends_the_run_where_that_is_wanted() {
         let failed: u64 = outcome.phases().iter().map(|t| t.part.all().failed[ErrorClass::Other as usize]).sum();
         assert_eq!(failed, 1);
         if stop_on_abort {
-            assert_eq!(outcome.ended, Ended::Interrupted);
+            assert_eq!(outcome.ended, RunEnd::Interrupted);
         } else {
-            assert_eq!(outcome.ended, Ended::Complete);
+            assert_eq!(outcome.ended, RunEnd::Complete);
             assert!((300..400).contains(&committed(&outcome)), "{}", committed(&outcome));
         }
     }
@@ -308,7 +310,7 @@ fn a_slow_shell_command_does_not_hold_up_the_other_clients_of_its_thread() {
     let (pipe, done) = (pipe.display(), done.display());
     let script =
         format!("\\if :client_id = 0\n\\shell test -e {done} || read line < {pipe}\n\\else\nselect 1;\n\\endif\n");
-    let spec = RunSpec { threads: 1, ..transactions(200, Rules::default()) };
+    let spec = RunSpec { threads: 1, ..transactions(200, ClientRules::default()) };
     let (outcome, _) = run_script(directory.path(), &script, 2, spec);
     drop(over);
     assert!(!watchdog.join().unwrap(), "the other client did not come to its hundredth transaction");

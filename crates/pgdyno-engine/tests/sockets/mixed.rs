@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgdyno_wire::{ParamType, Statement, StmtId, Value};
+use pgdyno_wire::{ParamType, ParamValue, Statement, StmtId};
 use pgdyno_workload::{
     Arrivals, Batch, Begin, Capabilities, ClientScript, Clients, Drive, Ends, Group, Meta, Next, Pace, Program, Rate,
     Reply, Rng, ScriptStatement, Scripts, Stage, Statements, Txn, TxnId, Verdict, Workload,
@@ -76,7 +76,7 @@ impl ClientScript for Reader {
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-        batch.execute(self.read, &[Value::Int4(self.aid)]);
+        batch.execute(self.read, &[ParamValue::Int4(self.aid)]);
         Next::Finish(Verdict::Committed)
     }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use pgdyno_engine::{Audience, Backend, Ended, Event, RunOutcome, RunSpec, Share, Stop, run};
-use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
+use pgdyno_engine::{Audience, Backend, EngineEvent, RunEnd, RunOutcome, RunShare, RunSpec, Stop, run};
+use pgdyno_measure::{Interval, Phase, ThreadCounts, Totals, broken_identities, broken_schedule};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::Capabilities;
@@ -25,7 +25,7 @@ fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
     let audience = Audience {
         on_connect: &|_| {},
         on_event: &mut |event| {
-            if let Event::Interval(interval) = event {
+            if let EngineEvent::Interval(interval) = event {
                 intervals.push(interval.clone());
             }
         },
@@ -48,8 +48,8 @@ fn spec() -> RunSpec {
     }
 }
 
-fn sum(phases: [&Totals; 3]) -> Part {
-    let mut sum = Part::default();
+fn sum(phases: [&Totals; 3]) -> ThreadCounts {
+    let mut sum = ThreadCounts::default();
     phases.iter().for_each(|totals| sum.merge(&totals.part));
     sum
 }
@@ -57,7 +57,7 @@ fn sum(phases: [&Totals; 3]) -> Part {
 #[test]
 fn groups_run_side_by_side_and_the_stage_after_them_ends_by_itself() {
     let (outcome, intervals, queries) = drive(spec());
-    assert_eq!((&outcome.ended, outcome.clients_lost, outcome.clients_aborted), (&Ended::Complete, 0, 0));
+    assert_eq!((&outcome.ended, outcome.clients_lost, outcome.clients_aborted), (&RunEnd::Complete, 0, 0));
     let [writers, readers] = &outcome.groups[..] else { panic!("{:?}", outcome.groups) };
     assert_eq!([(writers.name, writers.clients), (readers.name, readers.clients)], [("writers", 3), ("readers", 2)]);
 
@@ -100,16 +100,16 @@ fn groups_run_side_by_side_and_the_stage_after_them_ends_by_itself() {
 
 #[test]
 fn drivers_run_a_stage_alone_also_one_that_has_no_client_in_it() {
-    let share = |driver| Some(Share { driver, drivers: 2 });
+    let share = |driver| Some(RunShare { driver, drivers: 2 });
     let (first, intervals, _) = drive(RunSpec { stage: Some(1), share: share(0), ..spec() });
-    assert_eq!((&first.ended, first.clients, first.threads), (&Ended::Complete, 1, 1));
+    assert_eq!((&first.ended, first.clients, first.threads), (&RunEnd::Complete, 1, 1));
     let once = sum(first.phases());
     assert_eq!(once.txns.iter().map(|txn| txn.committed).collect::<Vec<_>>(), [0, 0, 1, 1]);
     // The place within the run is known where the shares are put together.
     assert!(intervals.iter().map(|interval| interval.index).eq(0..intervals.len() as u64));
     assert_eq!(intervals.first().map(|interval| (interval.stage, interval.start_ns)), Some((1, 0)));
     let (second, intervals, queries) = drive(RunSpec { stage: Some(1), share: share(1), ..spec() });
-    assert_eq!((&second.ended, second.clients, second.threads), (&Ended::Complete, 0, 0));
+    assert_eq!((&second.ended, second.clients, second.threads), (&RunEnd::Complete, 0, 0));
     assert_eq!((intervals.len(), queries, second.later_stages.len()), (0, 0, 0));
 }
 
@@ -125,7 +125,7 @@ fn the_example_of_the_documentation_is_the_one_that_is_tested() {
 #[test]
 fn groups_share_connections() {
     let (outcome, _, _) = drive(RunSpec { connections: Some(2), ..spec() });
-    assert_eq!(outcome.ended, Ended::Complete);
+    assert_eq!(outcome.ended, RunEnd::Complete);
     assert!(outcome.groups.iter().all(|group| group.measured.part.all().committed > 0), "{:?}", outcome.groups);
     for phases in outcome.phases_by_group() {
         let broken = phases.iter().flat_map(|totals| broken_identities(totals, &[]));

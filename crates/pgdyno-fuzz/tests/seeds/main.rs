@@ -5,7 +5,7 @@ mod mutate;
 use std::path::Path;
 
 use mutate::{Random, mutated};
-use pgdyno_fuzz::{TARGETS, Target, seeds};
+use pgdyno_fuzz::{FuzzTarget, TARGETS, seeds};
 
 /// Mutations of each target over all its seeds: this many bytes, with the number of mutations within bounds.
 const MUTATED_BYTES: usize = 4 << 20;
@@ -34,7 +34,7 @@ impl Drop for ReportOnPanic<'_> {
 }
 
 fn hold(name: &str) {
-    let target = Target::named(name).expect("a target of this name");
+    let target = FuzzTarget::named(name).expect("a target of this name");
     let seeds = seeds(root(), target.seeds).expect("its seeds");
     assert!(!seeds.is_empty());
     for seed in &seeds {

@@ -9,7 +9,7 @@ use pgdyno_workload::Drive;
 
 use super::AgentOrder;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::target::{Access, Target};
 
 /// What an agent's user allows.
@@ -64,7 +64,7 @@ impl Allowed {
         if order.allow_targets.is_empty() {
             if !ConnectOptions::names_a_server(&Env::from_process()) {
                 let error = "no server is named that this agent may drive";
-                return Err(Failure::new(Code::Start, error).hint(
+                return Err(CommandError::new(Code::Start, error).hint(
                     "give --allow-target \"host=… dbname=… user=…\" for each, as runs name them in --target, or a name of \
                      pgdyno.toml; --allow-target null allows null servers only",
                 ));

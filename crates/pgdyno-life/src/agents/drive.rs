@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Ended, ErrorSample, Event, GroupOutcome, ProcessUsage, RunOutcome, Share, Stop};
-use pgdyno_measure::{Delays, GroupInterval, Merger, Phase, Phases, Shape, StagePlace, Totals};
-use pgdyno_meet::{JobEnd, MemberEnd, News};
+use pgdyno_engine::{EngineEvent, ErrorSample, GroupOutcome, ProcessUsage, RunEnd, RunOutcome, RunShare, Stop};
+use pgdyno_measure::{Delays, GroupInterval, ListBounds, Merger, Phase, Phases, StagePlace, Totals};
+use pgdyno_meet::{JobEnd, MeetingEvent, MemberEnd};
 use pgdyno_results::{ClientRecord, DriverRecord, DriverStageRecord, Execution};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::{Drive, GroupWork, Note, Stage};
@@ -15,7 +15,7 @@ use super::team::TeamMessage;
 use super::{AgentRow, ENDED_BY_USER, Team};
 use crate::drive::spec::spec;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// Time between the order to begin and the beginning: the order arrives everywhere before that, even if the meeting
 /// server is slow.
@@ -42,7 +42,7 @@ impl TeamDrive<'_> {
     /// When the run could not begin. What ends it in a later stage is part of the outcome.
     pub(crate) fn run(
         &self,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(EngineEvent<'_>),
         on_executions: OnExecutions<'_>,
     ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
         let stages = &self.drive.stages;
@@ -71,11 +71,11 @@ impl TeamDrive<'_> {
                     }
                 }
             }
-            if run.as_ref().is_some_and(|(outcome, _)| outcome.ended != Ended::Complete) {
+            if run.as_ref().is_some_and(|(outcome, _)| outcome.ended != RunEnd::Complete) {
                 break;
             }
         }
-        run.ok_or_else(|| Failure::new(Code::Start, "the drive has no stages"))
+        run.ok_or_else(|| CommandError::new(Code::Start, "the drive has no stages"))
     }
 
     /// Returns a stage with its agents' threads.
@@ -88,7 +88,7 @@ impl TeamDrive<'_> {
     ) -> StageOfTeam<'a> {
         let Self { team, task, drive, stop } = *self;
         let threads = spec(&task.plan, Vec::new()).threads_of(stage.clients(task.plan.drive.clients));
-        let share = |driver| Share { driver, drivers: team.len() }.threads(threads).len();
+        let share = |driver| RunShare { driver, drivers: team.len() }.threads(threads).len();
         let threads = (0..team.len()).map(share).collect();
         StageOfTeam { team, task, drive, stage, number, threads, origin, first_interval, stop }
     }
@@ -143,24 +143,24 @@ struct StageEnd {
 
 /// Why a stage did not begin.
 struct NotBegun {
-    failure: Failure,
+    failure: CommandError,
     /// Why each agent was lost, if it was.
     lost: Vec<Option<String>>,
 }
 
-impl From<Failure> for NotBegun {
-    fn from(failure: Failure) -> Self {
+impl From<CommandError> for NotBegun {
+    fn from(failure: CommandError) -> Self {
         Self { failure, lost: Vec::new() }
     }
 }
 
 impl NotBegun {
     /// Returns how a run ended whose later stage did not begin.
-    fn end_of(&self, stage: &str, stop: &Stop) -> Ended {
+    fn end_of(&self, stage: &str, stop: &Stop) -> RunEnd {
         match self.lost.iter().any(Option::is_some) {
-            _ if stop.is_requested() => Ended::Interrupted,
-            true => Ended::DriverLost(format!("{}, before stage '{stage}' began", self.failure.text())),
-            false => Ended::Fatal(format!("stage '{stage}' could not begin: {}", self.failure.text())),
+            _ if stop.is_requested() => RunEnd::Interrupted,
+            true => RunEnd::DriverLost(format!("{}, before stage '{stage}' began", self.failure.text())),
+            false => RunEnd::Fatal(format!("stage '{stage}' could not begin: {}", self.failure.text())),
         }
     }
 }
@@ -172,7 +172,7 @@ struct Intake {
     /// Time from the start of the run to the start of the stage.
     offset: Duration,
     /// By driver, the lists of its intervals.
-    shapes: Vec<Shape>,
+    shapes: Vec<ListBounds>,
     /// The drivers' own delays within the measured window.
     delays: Vec<OwnDelays>,
     /// What could not be read.
@@ -204,7 +204,7 @@ struct StageLoop<'a> {
 impl StageOfTeam<'_> {
     fn run(
         &self,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(EngineEvent<'_>),
         on_executions: OnExecutions<'_>,
     ) -> std::result::Result<StageEnd, NotBegun> {
         let share = |driver| {
@@ -223,7 +223,7 @@ impl StageOfTeam<'_> {
         let StageLoop { mut intake, start, connect_ns, .. } = running;
         let Some((began, at_ns)) = start.filter(|_| end.began) else { return Err(self.not_begun(&end)) };
         for interval in intake.merger.finish() {
-            on_event(Event::Interval(&interval));
+            on_event(EngineEvent::Interval(&interval));
         }
         let next_interval = intake.merger.next_interval();
         let (outcome, drivers) = intake.conclude(self, &end, connect_ns, at_ns);
@@ -233,9 +233,11 @@ impl StageOfTeam<'_> {
     /// Returns why the stage did not begin.
     fn not_begun(&self, end: &JobEnd) -> NotBegun {
         let failure = match &end.failure {
-            _ if self.stop.is_requested() => Failure::new(Code::Interrupted, "interrupted while the agents connected"),
-            Some(why) => Failure::new(Code::Start, self.team.named(why)),
-            None => Failure::new(Code::Start, "the meeting server's clock is not known"),
+            _ if self.stop.is_requested() => {
+                CommandError::new(Code::Interrupted, "interrupted while the agents connected")
+            }
+            Some(why) => CommandError::new(Code::Start, self.team.named(why)),
+            None => CommandError::new(Code::Start, "the meeting server's clock is not known"),
         };
         NotBegun { failure, lost: end.members.iter().map(lost).collect() }
     }
@@ -265,17 +267,21 @@ impl<'a> StageLoop<'a> {
     }
 
     /// Reports the common start of the run when it has come.
-    fn announce_start(&mut self, on_event: &mut dyn FnMut(Event<'_>)) {
+    fn announce_start(&mut self, on_event: &mut dyn FnMut(EngineEvent<'_>)) {
         if self.start.is_some_and(|(at, _)| !self.has_begun && at <= Instant::now()) {
             self.has_begun = true;
             if self.stage.origin.is_none() {
-                on_event(Event::Started { connect_ns: self.connect_ns, answers: &[] });
+                on_event(EngineEvent::Started { connect_ns: self.connect_ns, answers: &[] });
             }
         }
     }
 
     /// Waits for news, and takes them. Returns the end of the stage.
-    fn step(&mut self, on_event: &mut dyn FnMut(Event<'_>), on_executions: OnExecutions<'_>) -> Result<Option<JobEnd>> {
+    fn step(
+        &mut self,
+        on_event: &mut dyn FnMut(EngineEvent<'_>),
+        on_executions: OnExecutions<'_>,
+    ) -> Result<Option<JobEnd>> {
         let team = self.stage.team;
         // The start is not to be missed.
         let patience = match self.start {
@@ -290,18 +296,18 @@ impl<'a> StageLoop<'a> {
                 let offset = self.stage.origin.map_or(Duration::ZERO, |origin| at.saturating_duration_since(origin));
                 self.intake.begins_after(offset);
             }
-            Some(TeamMessage::News(News::Ready)) => {
+            Some(TeamMessage::News(MeetingEvent::Ready)) => {
                 self.connect_ns = self.begun.elapsed().as_nanos() as u64;
                 team.go(LEAD);
             }
-            Some(TeamMessage::News(News::Batch { place, batch })) => {
+            Some(TeamMessage::News(MeetingEvent::Batch { place, batch })) => {
                 self.intake.take((team, place), &batch, on_event, on_executions);
             }
-            Some(TeamMessage::News(News::Lost { place, why })) => {
-                on_event(Event::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
+            Some(TeamMessage::News(MeetingEvent::Lost { place, why })) => {
+                on_event(EngineEvent::Note(&Note::Info(format!("{} was lost: {why}", team.name(place)))));
             }
-            Some(TeamMessage::News(News::Ended(end))) => return Ok(Some(end)),
-            Some(TeamMessage::News(News::Gathered(_) | News::TooFew(_))) => {}
+            Some(TeamMessage::News(MeetingEvent::Ended(end))) => return Ok(Some(end)),
+            Some(TeamMessage::News(MeetingEvent::Gathered(_) | MeetingEvent::TooFew(_))) => {}
         }
         Ok(None)
     }
@@ -311,7 +317,7 @@ impl Intake {
     fn new(stage: &StageOfTeam<'_>) -> Self {
         let sources: Vec<usize> = stage.threads.iter().copied().filter(|threads| *threads > 0).collect();
         let headline = GroupWork::headline(stage.stage.groups.iter().map(|group| group.work));
-        let of_run = Shape {
+        let of_run = ListBounds {
             groups: stage.stage.groups.len(),
             txns: stage.drive.txns().len(),
             stmts: stage.drive.statements(&stage.task.caps).len(),
@@ -323,7 +329,7 @@ impl Intake {
         Self {
             merger: Merger::new(&sources, &headline, place),
             offset: Duration::ZERO,
-            shapes: stage.threads.iter().map(|threads| Shape { threads: *threads, ..of_run }).collect(),
+            shapes: stage.threads.iter().map(|threads| ListBounds { threads: *threads, ..of_run }).collect(),
             delays: vec![OwnDelays::default(); stage.threads.len()],
             unreadable: None,
         }
@@ -339,7 +345,7 @@ impl Intake {
         &mut self,
         (team, place): (&Team, usize),
         batch: &[u8],
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(EngineEvent<'_>),
         on_executions: OnExecutions<'_>,
     ) {
         match Batch::from_bytes(batch, &self.shapes[place]) {
@@ -355,7 +361,7 @@ impl Intake {
                     }
                 }
                 for interval in self.merger.add(place, *interval) {
-                    on_event(Event::Interval(&interval));
+                    on_event(EngineEvent::Interval(&interval));
                 }
             }
             Ok(Batch::Executions(mut ended)) => {
@@ -365,7 +371,7 @@ impl Intake {
                 }
                 on_executions(ended);
             }
-            Ok(Batch::Note(text)) => on_event(Event::Note(&Note::Info(format!("{}: {text}", team.name(place))))),
+            Ok(Batch::Note(text)) => on_event(EngineEvent::Note(&Note::Info(format!("{}: {text}", team.name(place))))),
             Err(why) => {
                 self.unreadable.get_or_insert_with(|| format!("{}: {why}", team.name(place)));
             }
@@ -423,16 +429,16 @@ impl Intake {
 
 impl StageOfTeam<'_> {
     /// Returns how the stage ended.
-    fn ended(&self, end: &JobEnd, drove: &[&Drove], unreadable: Option<String>) -> Ended {
+    fn ended(&self, end: &JobEnd, drove: &[&Drove], unreadable: Option<String>) -> RunEnd {
         let server_lost = drove.iter().map(|drove| drove.server_lost.clone()).collect::<Option<Vec<_>>>();
         let lost = end.members.iter().any(|end| lost(end).is_some());
         match (unreadable, &end.failure, server_lost.and_then(|mut lost| lost.pop())) {
-            (Some(why), _, _) => Ended::Fatal(why),
-            (_, Some(why), _) if lost => Ended::DriverLost(self.team.named(why)),
-            (_, Some(why), _) => Ended::Fatal(self.team.named(why)),
-            (_, _, Some(why)) => Ended::ServerLost(why),
-            _ if self.stop.is_requested() => Ended::Interrupted,
-            _ => Ended::Complete,
+            (Some(why), _, _) => RunEnd::Fatal(why),
+            (_, Some(why), _) if lost => RunEnd::DriverLost(self.team.named(why)),
+            (_, Some(why), _) => RunEnd::Fatal(self.team.named(why)),
+            (_, _, Some(why)) => RunEnd::ServerLost(why),
+            _ if self.stop.is_requested() => RunEnd::Interrupted,
+            _ => RunEnd::Complete,
         }
     }
 }

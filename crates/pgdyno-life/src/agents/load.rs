@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use pgdyno_load::Shared;
-use pgdyno_meet::{MemberEnd, News};
+use pgdyno_meet::{MeetingEvent, MemberEnd};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Loaded, MeetingOrder, TargetOrder, WorkloadOrder};
 use pgdyno_workload::{Capabilities, DataSet, Drive};
@@ -15,7 +15,7 @@ use super::task::{self, LoadTask, Task};
 use super::team::{Request, TeamMessage};
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::interrupt::Interrupt;
 use crate::target::Target;
 
@@ -95,7 +95,7 @@ impl LoadTeam {
     pub fn share<'a>(&'a self, facts: &LoadFacts<'_>, data: &dyn DataSet) -> Result<SharedLoad<'a>> {
         if data.sql_data().is_some() {
             let error = format!("the data of {} is made by SQL on one connection", data.meta().id);
-            return Err(Failure::new(Code::Start, error).hint("leave out --agents"));
+            return Err(CommandError::new(Code::Start, error).hint("leave out --agents"));
         }
         Ok(SharedLoad::new(&self.team, facts, data))
     }
@@ -146,7 +146,7 @@ impl<'a> SharedLoad<'a> {
             return Ok(());
         }
         let error = format!("{} was lost during the load, which the others have done", lost.join(", "));
-        Err(Failure::new(Code::Run, error).hint("start that agent again, and run again: the data is there"))
+        Err(CommandError::new(Code::Run, error).hint("start that agent again, and run again: the data is there"))
     }
 
     /// Waits until the agents have ended. Returns the names of those that are lost.
@@ -158,7 +158,9 @@ impl<'a> SharedLoad<'a> {
         }
         let until = Instant::now() + patience;
         while Instant::now() < until {
-            let Some(TeamMessage::News(News::Ended(end))) = self.team.next_message(POLL_INTERVAL)? else { continue };
+            let Some(TeamMessage::News(MeetingEvent::Ended(end))) = self.team.next_message(POLL_INTERVAL)? else {
+                continue;
+            };
             for (place, end) in end.members.iter().enumerate() {
                 let name = self.team.name(place);
                 match end {

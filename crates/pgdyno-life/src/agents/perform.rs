@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
 use pgdyno_engine::{
-    Audience, Backend, Ended, Event, FileLimit, RunError, RunSpec, Share, Stop, raise_file_limit, run,
+    Audience, Backend, EngineEvent, FileLimit, RunEnd, RunError, RunShare, RunSpec, Stop, raise_file_limit, run,
 };
 use pgdyno_net::{Admin, ConnectError, ConnectOptions};
 use pgdyno_plan::{LoadingOrder, Plan, TargetOrder};
@@ -21,12 +21,12 @@ use crate::drive::pinning;
 use crate::drive::spec::spec;
 use crate::events::Silent;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
-use crate::plan::resolve::{Request, Resolved};
+use crate::failure::{CommandError, Result};
+use crate::plan::resolve::{Resolved, RunRequest};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::record::figures;
 use crate::target::reach::is_null;
-use crate::target::{Demand, Server, Target};
+use crate::target::{Demand, Target, TargetServer};
 
 /// A message of a task's thread to the agent's.
 pub(super) enum TaskMessage {
@@ -45,14 +45,14 @@ pub(super) enum Done {
 }
 
 /// Returns a failure as the coordinator reads it.
-fn failed(failure: &Failure) -> String {
+fn failed(failure: &CommandError) -> String {
     failure.text()
 }
 
 /// Returns why the target cannot be reached.
 fn not_connected(error: ConnectError) -> String {
     let is_forbidden = matches!(&error, ConnectError::Auth { source: AuthError::Forbidden(_), .. });
-    let why = failed(&Failure::new(Code::Start, error));
+    let why = failed(&CommandError::new(Code::Start, error));
     if is_forbidden {
         return format!(
             "{why} (an agent sends its password to another machine by SCRAM only: give the role a SCRAM password, or allow \
@@ -80,7 +80,7 @@ pub(super) fn look(task: &LookTask, allowed: &Allowed) -> std::result::Result<Lo
 
 /// Helps with a load.
 pub(super) fn load(task: &LoadTask, allowed: &Allowed, stop: &Stop) -> std::result::Result<u64, String> {
-    let failed = |failure: Failure| failed(&failure);
+    let failed = |failure: CommandError| failed(&failure);
     let target = allowed.target(Asked { target: Some(&task.target), database: Some(&task.database) })?;
     let options = target.given().ok_or("a load needs a server that was given")?;
     let source = WorkloadSource::built_in(&task.workload).map_err(failed)?;
@@ -91,7 +91,7 @@ pub(super) fn load(task: &LoadTask, allowed: &Allowed, stop: &Stop) -> std::resu
     let loading = LoadingOrder { loaders: task.loaders, ..LoadingOrder::default() };
     let loaders = LoadSettings::of_step(&loading).options(false, false).loaders;
     let loaded = pgdyno_load::help(options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
-    loaded.map_err(|error| failed(Failure::new(Code::Load, error)))
+    loaded.map_err(|error| failed(CommandError::new(Code::Load, error)))
 }
 
 /// Drives a share of the clients.
@@ -102,7 +102,7 @@ pub(super) fn drive(
     moment: &Receiver<Instant>,
     sender: &Sender<TaskMessage>,
 ) -> std::result::Result<Done, String> {
-    let failed = |failure: Failure| failed(&failure);
+    let failed = |failure: CommandError| failed(&failure);
     let target = task_target(task, allowed)?;
     let (plan, workload) = planned(task)?;
     allowed.admit_commands(&workload.drive)?;
@@ -135,10 +135,10 @@ pub(super) fn drive(
     reporter.executions();
     let outcome = outcome.map_err(|error| match error {
         RunError::CalledOff => "the run was called off".to_owned(),
-        error => failed(Failure::new(Code::Start, error)),
+        error => failed(CommandError::new(Code::Start, error)),
     })?;
     match &outcome.ended {
-        Ended::Fatal(why) => Err(why.clone()),
+        RunEnd::Fatal(why) => Err(why.clone()),
         _ => Ok(Done::Drove(Box::new(Drove::of(&outcome, client)), began)),
     }
 }
@@ -162,21 +162,21 @@ impl Reporter<'_> {
         }
     }
 
-    fn event(&self, event: Event<'_>) {
+    fn event(&self, event: EngineEvent<'_>) {
         match event {
-            Event::Connected | Event::Started { .. } => {}
-            Event::Interval(interval) => {
+            EngineEvent::Connected | EngineEvent::Started { .. } => {}
+            EngineEvent::Interval(interval) => {
                 self.executions();
                 self.send(&Batch::Interval(Box::new(interval.into())));
             }
-            Event::Lost { why } => self.send(&Batch::Note(format!("a client lost its connection: {why}"))),
-            Event::ConnectFailed { error, .. } => {
+            EngineEvent::Lost { why } => self.send(&Batch::Note(format!("a client lost its connection: {why}"))),
+            EngineEvent::ConnectFailed { error, .. } => {
                 self.send(&Batch::Note(format!("a client could not connect: {error}")))
             }
-            Event::Note(Note::Notice(notice)) => {
+            EngineEvent::Note(Note::Notice(notice)) => {
                 self.send(&Batch::Note(format!("{}: {}", notice.severity, notice.message)))
             }
-            Event::Note(note) => self.send(&Batch::Note(note.text().into_owned())),
+            EngineEvent::Note(note) => self.send(&Batch::Note(note.text().into_owned())),
         }
     }
 }
@@ -192,7 +192,7 @@ fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
         written.map_err(|error| format!("a file of the run cannot be written: {error}"))?;
     }
-    let request = Request::of_plan(&task.plan, files.path()).map_err(|failure| failed(&failure))?;
+    let request = RunRequest::of_plan(&task.plan, files.path()).map_err(|failure| failed(&failure))?;
     let Resolved { plan, workload, .. } = request.resolve(&task.facts).map_err(|failure| failed(&failure))?;
     // What is watched is the coordinator's business.
     let theirs = &task.plan;
@@ -205,7 +205,7 @@ fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
 
 /// Returns the engine's specification of this agent's share.
 fn share(task: &DriveTask, plan: &Plan, workload: &Workload) -> std::result::Result<RunSpec, String> {
-    let share = Share { driver: task.driver, drivers: task.drivers };
+    let share = RunShare { driver: task.driver, drivers: task.drivers };
     let stages = &workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;
     let of_run = spec(plan, Vec::new());
@@ -215,7 +215,7 @@ fn share(task: &DriveTask, plan: &Plan, workload: &Workload) -> std::result::Res
 }
 
 /// Returns how clients connect, and how groups of queries do if that is another way.
-fn sessions(task: &DriveTask, server: &Server) -> (Option<ConnectOptions>, Option<ConnectOptions>) {
+fn sessions(task: &DriveTask, server: &TargetServer) -> (Option<ConnectOptions>, Option<ConnectOptions>) {
     let with = |options: &ConnectOptions, settings: Option<&str>| {
         settings.map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
     };
@@ -234,7 +234,7 @@ fn task_target(task: &DriveTask, allowed: &Allowed) -> std::result::Result<Targe
 }
 
 /// Reaches the server of a share.
-fn reach(task: &DriveTask, target: Target) -> Result<Server> {
+fn reach(task: &DriveTask, target: Target) -> Result<TargetServer> {
     let demand = Demand { clients: task.plan.links(), ..Demand::default() };
     target.bring_up(&TargetOrder::default(), demand, &Silent)
 }

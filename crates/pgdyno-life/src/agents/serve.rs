@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_engine::Stop;
 use pgdyno_meet::Action;
-use pgdyno_meet::postgres::{MeetError, Notice, Seat};
+use pgdyno_meet::postgres::{AgentNotice, MeetError, Seat};
 use pgdyno_untrusted::TerminalText;
 
 use super::allowed::Allowed;
@@ -160,12 +160,12 @@ impl Agent<'_> {
 }
 
 /// Reports what happens at the meeting.
-fn report(notice: &Notice, events: &dyn EventSink) {
+fn report(notice: &AgentNotice, events: &dyn EventSink) {
     match notice {
-        Notice::Unreachable(why) => events
+        AgentNotice::Unreachable(why) => events
             .warn(&format!("the meeting server cannot be reached, and is tried every second: {}", TerminalText(why))),
-        Notice::Reached => events.note("the meeting server is reached again"),
-        Notice::JoinedAgain(agent) => {
+        AgentNotice::Reached => events.note("the meeting server is reached again"),
+        AgentNotice::JoinedAgain(agent) => {
             events.note(&format!("its row was deleted from the meeting: it has joined again, as agent {agent}"))
         }
     }

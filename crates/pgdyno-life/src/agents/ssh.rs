@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::PROGRAM;
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::own_program;
 
 /// How long released agents may take to end before their sessions are closed.
@@ -89,14 +89,14 @@ impl Started {
     }
 
     /// Returns the failure of a session that has ended although nobody has ended it.
-    pub(super) fn failure(&mut self) -> Option<Failure> {
+    pub(super) fn failure(&mut self) -> Option<CommandError> {
         self.sessions.iter_mut().find_map(|session| {
             let status = session.child.try_wait().ok().flatten()?;
             let said = session.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let why = if said.is_empty() { status.to_string() } else { said };
             let machine = &session.machine;
             Some(
-                Failure::new(Code::Start, format!("the agent on {machine} has ended: {why}")).hint(
+                CommandError::new(Code::Start, format!("the agent on {machine} has ended: {why}")).hint(
                     "each machine needs the meeting database at the address of --meet, and its own password for it",
                 ),
             )
@@ -149,7 +149,7 @@ impl Own {
             let said = said.lines().last().unwrap_or("ssh says nothing");
             let error = format!("failed to reach {machine} by ssh: {said}");
             let hint = format!("`ssh {machine} true` must work without a question: keys, known_hosts, ~/.ssh/config");
-            return Err(Failure::new(Code::Start, error).hint(hint));
+            return Err(CommandError::new(Code::Start, error).hint(hint));
         };
         match (lines.next(), lines.next(), lines.next()) {
             (Some(path), Some(sha256), _) if sha256 == self.sha256 => Ok(Some(path.to_owned())),
@@ -157,7 +157,7 @@ impl Own {
             (Some(path), _, Some(version)) if version == format!("pgdyno {PROGRAM}") => Ok(Some(path.to_owned())),
             _ => {
                 let error = format!("{machine} is {kind}, and this program is for {}", self.kind);
-                Err(Failure::new(Code::Start, error)
+                Err(CommandError::new(Code::Start, error)
                     .hint(format!("install pgdyno {PROGRAM} there, in the PATH of ssh")))
             }
         }
@@ -205,7 +205,7 @@ impl Session {
         match sent {
             // Where the machine has refused it, the session says why.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::new(Code::Start, format!("failed to copy this program to {machine}: {error}")))
+                Err(CommandError::new(Code::Start, format!("failed to copy this program to {machine}: {error}")))
             }
             _ => Ok(session),
         }
@@ -235,6 +235,6 @@ fn ssh(machine: &str, script: &str) -> Command {
     command
 }
 
-fn no_ssh(error: &io::Error) -> Failure {
-    Failure::new(Code::Start, format!("failed to start ssh: {error}")).hint("install OpenSSH's client")
+fn no_ssh(error: &io::Error) -> CommandError {
+    CommandError::new(Code::Start, format!("failed to start ssh: {error}")).hint("install OpenSSH's client")
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
-use pgdyno_measure::{IntervalPart, Shape};
+use pgdyno_engine::{ErrorSample, ProcessUsage, RunEnd, RunOutcome};
+use pgdyno_measure::{IntervalPart, ListBounds};
 use pgdyno_meet::TASK_BYTES_MAX;
 use pgdyno_plan::{Facts, Loaded, Plan, TargetName, WorkloadOrder};
 use pgdyno_results::{ClientRecord, Execution};
@@ -159,7 +159,7 @@ impl Batch {
     }
 
     /// Reads what [`Batch::to_bytes`] wrote in a run of this shape.
-    pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape) -> Result<Self, String> {
+    pub(crate) fn from_bytes(bytes: &[u8], shape: &ListBounds) -> Result<Self, String> {
         match bytes.split_first() {
             Some((&INTERVAL, rest)) => {
                 let interval = IntervalPart::from_bytes(rest, shape).map_err(|error| error.to_string())?;
@@ -214,7 +214,7 @@ impl Drove {
         };
         Self {
             server_lost: match &outcome.ended {
-                Ended::ServerLost(why) => Some(why.clone()),
+                RunEnd::ServerLost(why) => Some(why.clone()),
                 _ => None,
             },
             connect_ns: outcome.connect_ns,
@@ -270,7 +270,7 @@ mod tests {
         let task: DriveTask = decode(&encode(&task).unwrap()).unwrap();
         let read = task.contents().unwrap();
         assert_eq!(read.iter().map(|(hash, bytes)| (*hash, &bytes[..])).collect::<Vec<_>>(), contents);
-        let shape = Shape { groups: 1, txns: 1, stmts: 1, tallies: 0, threads: 1, clients: 1 };
+        let shape = ListBounds { groups: 1, txns: 1, stmts: 1, tallies: 0, threads: 1, clients: 1 };
         let read = |batch: &Batch| Batch::from_bytes(&batch.to_bytes(), &shape);
         let Ok(Batch::Note(text)) = read(&Batch::Note("lost\u{1b}[2J".to_owned())) else { panic!() };
         assert_eq!(text, "lost\\u{1b}[2J");

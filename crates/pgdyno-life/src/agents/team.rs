@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pgdyno_meet::postgres::{AgentRow, Desk};
-use pgdyno_meet::{AgentId, Gathering, JobEnd, MemberEnd, News};
+use pgdyno_meet::{AgentId, Gathering, JobEnd, MeetingEvent, MemberEnd};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::MeetingOrder;
 use pgdyno_text::units;
@@ -19,7 +19,7 @@ use super::task::{self, LookTask, Looked, Task};
 use super::{PROGRAM, meeting, program, refused};
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::target::Target;
 
@@ -51,7 +51,7 @@ pub(super) enum Request {
 
 /// A message of the thread that keeps in touch with the agents.
 pub(super) enum TeamMessage {
-    News(News),
+    News(MeetingEvent),
     /// The common start was ordered: its moment here, and by the meeting server's clock; `None` if that is unknown.
     Go(Option<(Instant, u64)>),
 }
@@ -152,7 +152,7 @@ impl Team {
         let task = task.to_bytes().or_fail(Code::Start)?;
         let end = self.job(vec![task; self.len()], interrupt)?;
         if let Some(why) = end.failure {
-            return Err(Failure::new(Code::Start, self.named(&why)));
+            return Err(CommandError::new(Code::Start, self.named(&why)));
         }
         for (place, end) in end.members.iter().enumerate() {
             let looked: Looked = match end {
@@ -167,7 +167,7 @@ impl Team {
                     format!("{} sees another server: system identifier {theirs}, and here {ours}", self.name(place));
                 let hint = "name the target by an address that means the same server on all machines, or give that \
                             agent its own --target";
-                return Err(Failure::new(Code::Start, error).hint(hint));
+                return Err(CommandError::new(Code::Start, error).hint(hint));
             }
         }
         Ok(warning)
@@ -186,10 +186,13 @@ impl Team {
                 self.stop(true);
             }
             match self.next_message(POLL_INTERVAL)? {
-                Some(TeamMessage::News(News::Ended(_))) if interrupt.stop.is_requested() => {
-                    return Err(Failure::new(Code::Interrupted, "interrupted while the agents looked at the target"));
+                Some(TeamMessage::News(MeetingEvent::Ended(_))) if interrupt.stop.is_requested() => {
+                    return Err(CommandError::new(
+                        Code::Interrupted,
+                        "interrupted while the agents looked at the target",
+                    ));
                 }
-                Some(TeamMessage::News(News::Ended(end))) => return Ok(end),
+                Some(TeamMessage::News(MeetingEvent::Ended(end))) => return Ok(end),
                 _ => {}
             }
         }
@@ -216,7 +219,7 @@ impl Team {
             Ok(message) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
-                Err(Failure::new(Code::Run, "the thread that keeps in touch with the agents has ended"))
+                Err(CommandError::new(Code::Run, "the thread that keeps in touch with the agents has ended"))
             }
         }
     }
@@ -245,11 +248,11 @@ fn asked(order: &MeetingOrder) -> Result<Option<(usize, &String)>> {
         (Some(wanted), None) => {
             let error = format!("--agents {wanted} needs a place where they meet");
             let hint = "give --meet \"host=… dbname=…\", a PostgreSQL database that all machines reach";
-            Err(Failure::new(Code::Start, error).hint(hint))
+            Err(CommandError::new(Code::Start, error).hint(hint))
         }
         (None, Some(_)) => {
             let hint = "give --agents N; `pgdyno agents --meet …` lists who is there";
-            Err(Failure::new(Code::Start, "--meet needs the number of agents").hint(hint))
+            Err(CommandError::new(Code::Start, "--meet needs the number of agents").hint(hint))
         }
     }
 }
@@ -272,7 +275,7 @@ impl GatheringAgents<'_> {
         loop {
             if interrupt.stop.is_requested() {
                 desk.close(RELEASING);
-                return Err(Failure::new(Code::Interrupted, "interrupted while waiting for agents"));
+                return Err(CommandError::new(Code::Interrupted, "interrupted while waiting for agents"));
             }
             if let Some(failure) = started.as_mut().and_then(|started| started.failure()) {
                 desk.close(RELEASING);
@@ -283,8 +286,8 @@ impl GatheringAgents<'_> {
                 return Err(refused(failure, options));
             }
             match news {
-                Some(News::Gathered(members)) => return Ok((desk, members)),
-                Some(News::TooFew(found)) => {
+                Some(MeetingEvent::Gathered(members)) => return Ok((desk, members)),
+                Some(MeetingEvent::TooFew(found)) => {
                     let failure = too_few(&desk, found, wanted, wait, options);
                     desk.close(RELEASING);
                     return Err(failure);
@@ -335,7 +338,7 @@ fn agents(number: usize) -> String {
     units::plain_plural(number as u64, "agent")
 }
 
-fn too_few(desk: &Desk, found: Gathering, wanted: usize, wait: Duration, options: &ConnectOptions) -> Failure {
+fn too_few(desk: &Desk, found: Gathering, wanted: usize, wait: Duration, options: &ConnectOptions) -> CommandError {
     let mut error = format!("{} of {} came to {options} within {} s", found.free, agents(wanted), wait.as_secs_f64());
     if found.busy > 0 {
         error += &format!("; {} other run{}", serve(found.busy), units::ending(found.busy as u64));
@@ -348,10 +351,10 @@ fn too_few(desk: &Desk, found: Gathering, wanted: usize, wait: Duration, options
         .collect();
     if others.is_empty() {
         let hint = "start more by `pgdyno agent --meet …`, or wait longer for them by --wait";
-        return Failure::new(Code::Start, error).hint(hint);
+        return CommandError::new(Code::Start, error).hint(hint);
     }
     error += &format!("; {} of another version of pgdyno: {}", others.len(), others.join(", "));
-    Failure::new(Code::Start, error).hint(format!("install pgdyno {PROGRAM} on all machines"))
+    CommandError::new(Code::Start, error).hint(format!("install pgdyno {PROGRAM} on all machines"))
 }
 
 fn serve(number: usize) -> String {

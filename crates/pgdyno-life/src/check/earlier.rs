@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use crate::data::DataAccess;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::Digest;
-use pgdyno_net::{Admin, Rows};
+use pgdyno_net::{Admin, TextRows};
 use pgdyno_results::{Answer, CheckRecord, CheckSet, RunRecord, Status, answers, list_runs, read_record};
 use pgdyno_workload::Workload;
 
@@ -59,10 +59,10 @@ pub(super) fn compare(
     report_set(&CheckSet { when: "beside an earlier run".to_owned(), checks }, output)
 }
 
-fn failed(access: &DataAccess<'_>, query: &str, error: &dyn std::fmt::Display) -> Failure {
+fn failed(access: &DataAccess<'_>, query: &str, error: &dyn std::fmt::Display) -> CommandError {
     match access.stop.is_requested() {
-        true => Failure::new(Code::Interrupted, format!("interrupted during the digest of {query}")),
-        false => Failure::new(Code::Check, format!("{query} failed: {error}")),
+        true => CommandError::new(Code::Interrupted, format!("interrupted during the digest of {query}")),
+        false => CommandError::new(Code::Check, format!("{query} failed: {error}")),
     }
 }
 
@@ -80,7 +80,7 @@ fn last_run(results: &Path, workload: &str, rows_read: &str) -> Result<Option<Ru
 }
 
 /// Returns the digest of rows as the server sent them.
-fn digest(rows: &Rows) -> Digest {
+fn digest(rows: &TextRows) -> Digest {
     let mut digest = Digest::default();
     let mut body = Vec::new();
     for row in &rows.rows {

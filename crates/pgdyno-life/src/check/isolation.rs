@@ -3,12 +3,12 @@
 
 use crate::data;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::prepare::durability;
 use crate::target::{Target, places};
-use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
+use pgdyno_load::{DataState, ScenarioOptions, default_level, play, refresh_routines};
 use pgdyno_net::Admin;
-use pgdyno_report::forms::{Outcome, OutcomeForm};
+use pgdyno_report::forms::{CheckOutcome, OutcomeForm};
 use pgdyno_server::kept;
 use pgdyno_workload::{IsolationLevel, Workload};
 
@@ -35,7 +35,7 @@ pub(super) fn scenarios(
     let scenarios = workload.audit.as_ref().map(|audit| audit.scenarios(actual)).unwrap_or_default();
     if scenarios.is_empty() {
         let error = format!("{id} has no isolation tests");
-        return Err(Failure::new(Code::Start, error).hint("leave --isolation out; tproc-c has some"));
+        return Err(CommandError::new(Code::Start, error).hint("leave --isolation out; tproc-c has some"));
     }
     if access.caps.distributed_tables {
         let why = "the tables may lie on several nodes, and who waits for whom is known to each of them alone";
@@ -46,7 +46,7 @@ pub(super) fn scenarios(
         if let DataState::Foreign { .. } = pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
             let error = "the tables were made by another program, and the isolation tests change data";
             let hint = format!("name a database in --target that `pgdyno load {id}` has loaded");
-            return Err(Failure::new(Code::Load, error).hint(hint));
+            return Err(CommandError::new(Code::Load, error).hint(hint));
         }
         refresh_routines(admin, data.as_ref(), access.caps).or_fail(Code::Load)?;
     }
@@ -55,10 +55,11 @@ pub(super) fn scenarios(
     let mut code = Code::Success;
     for (nth, scenario) in scenarios.iter().enumerate() {
         access.events.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
-        let played = play(access.options, scenario, &Rules { level, ..Rules::default() }, access.stop);
+        let played =
+            play(access.options, scenario, &ScenarioOptions { level, ..ScenarioOptions::default() }, access.stop);
         access.events.ended();
         let result = played.map_err(durability::failure)?;
-        let outcome = if result.holds { Outcome::Holds } else { Outcome::Broken };
+        let outcome = if result.holds { CheckOutcome::Holds } else { CheckOutcome::Broken };
         if !result.holds {
             code = Code::Check;
         }
@@ -82,21 +83,20 @@ pub(super) fn durability(
         skip(output, WHEN, [test.clause, test.title], &[BY_HAND])?;
         return Ok(Code::Success);
     }
-    let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
-        return Err(
-            Failure::new(Code::Server, "the private server is gone").hint("start it again with `pgdyno server start`")
-        );
+    let kept::KeptServerStatus::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
+        return Err(CommandError::new(Code::Server, "the private server is gone")
+            .hint("start it again with `pgdyno server start`"));
     };
     let result = durability::test(&like, workload, &test, access.events, access.stop)?;
     let holds = result.found.is_empty();
-    let outcome = if holds { Outcome::Holds } else { Outcome::Broken };
+    let outcome = if holds { CheckOutcome::Holds } else { CheckOutcome::Broken };
     let notes = result.found.into_iter().chain([result.remark]).collect();
     output.outcome(tested(outcome, test.clause, test.title, result.seconds, notes))?;
     Ok(if holds { Code::Success } else { Code::Check })
 }
 
 /// Returns the outcome of a test that ran.
-fn tested(outcome: Outcome, clause: &str, title: &str, seconds: f64, notes: Vec<String>) -> OutcomeForm {
+fn tested(outcome: CheckOutcome, clause: &str, title: &str, seconds: f64, notes: Vec<String>) -> OutcomeForm {
     let (name, condition) = (clause.to_owned(), title.to_owned());
     OutcomeForm { when: WHEN.to_owned(), name, condition, outcome, seconds: Some(seconds), notes }
 }

@@ -5,7 +5,7 @@ mod duckdb;
 
 use crate::data;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use pgdyno_load::Moment;
 use pgdyno_net::Admin;
 use pgdyno_workload::{Check, Workload};
@@ -20,7 +20,7 @@ pub(super) fn admit(workload: &Workload) -> Result<()> {
         None => {
             let error =
                 format!("--oracle compares the answers of queries, and {} has none to compare", workload.meta.id);
-            Err(Failure::new(Code::Start, error).hint("leave --oracle out, or check tproc-h"))
+            Err(CommandError::new(Code::Start, error).hint("leave --oracle out, or check tproc-h"))
         }
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn compare(
         let changes = stamp.and_then(|stamp| stamp.changes);
         let Some(oracle) = workload.drive.oracle(changes.as_deref()) else {
             let error = format!("the stamp says '{}': a refresh function was interrupted", changes.unwrap_or_default());
-            return Err(Failure::new(Code::Check, error).hint("the next `pgdyno run` repairs the data"));
+            return Err(CommandError::new(Code::Check, error).hint("the next `pgdyno run` repairs the data"));
         };
         let steps = oracle.tables.len() + oracle.queries.len();
         for (nth, table) in oracle.tables.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The statements that a run starts with, as pgbench does: they only help.
 
-use pgdyno_load::steps::{self, Step};
+use pgdyno_load::steps::{self, ServerStep};
 use pgdyno_net::Admin;
 use pgdyno_workload::{Capabilities, DataSet};
 
@@ -38,6 +38,6 @@ pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilit
 }
 
 /// Returns the step that a statement is.
-fn step(sql: &str) -> &'static Step {
+fn step(sql: &str) -> &'static ServerStep {
     if sql.starts_with("truncate") { &steps::TRUNCATE } else { &steps::VACUUM }
 }

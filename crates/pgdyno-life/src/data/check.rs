@@ -7,9 +7,9 @@ use pgdyno_workload::DataSet;
 use super::access::DataAccess;
 use super::{foreign, loading};
 use crate::drive::cpus::cpus;
-use crate::events::Event;
+use crate::events::RunEvent;
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// When the data was checked last.
 pub(crate) const AFTER_RUN: &str = "after the run";
@@ -22,10 +22,10 @@ pub fn check(
     when: &str,
 ) -> Result<(CheckSet, Baseline)> {
     access.events.note(&format!("checking the data {when}"));
-    access.events.event(&Event::ChecksBegin);
+    access.events.event(&RunEvent::ChecksBegin);
     let report_step = |step: &CheckProgress<'_>| {
         let CheckProgress { check, done, total, share, .. } = *step;
-        access.events.event(&Event::Checking { check, done, of: total, share });
+        access.events.event(&RunEvent::Checking { check, done, of: total, share });
     };
     let connections = loading::default_loaders(cpus());
     let checked = pgdyno_load::check(access.options, connections, data, access.caps, moment, &report_step, access.stop);
@@ -42,7 +42,7 @@ pub fn check(
             CheckError::Connect(_) => Code::Start,
             CheckError::Failed { .. } | CheckError::Schema(_) => Code::Check,
         };
-        Failure::new(code, error)
+        CommandError::new(code, error)
     })?;
     let record = |c: pgdyno_load::CheckResult| {
         let more = c.more.then(|| "and more".to_owned());
@@ -72,14 +72,14 @@ pub fn holds(set: &CheckSet) -> bool {
 }
 
 /// Returns the failure for wrong data before a run.
-pub(crate) fn broken(set: &CheckSet) -> Failure {
+pub(crate) fn broken(set: &CheckSet) -> CommandError {
     let lines: Vec<String> = set
         .checks
         .iter()
         .filter(|c| !c.passes())
         .map(|c| format!("\n  {}: {}\n    {}", c.name, c.condition, c.violations.join("\n    ")))
         .collect();
-    Failure::new(Code::Check, format!("the data is broken {}:{}", set.when, lines.concat()))
+    CommandError::new(Code::Check, format!("the data is broken {}:{}", set.when, lines.concat()))
         .hint(match set.checks.iter().all(|c| c.passes() || c.name == SCHEMA) {
             true => {
                 "undo the changes, load it anew with --replace, or measure it as it is with --allow-schema-changes: the \

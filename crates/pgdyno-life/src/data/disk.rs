@@ -11,7 +11,7 @@ use pgdyno_workload::{DataSet, Workload};
 use crate::data::access::DataAccess;
 use crate::data::size::size;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::{Target, places};
 
 /// Refuses a load that does not fit on the server's disk, before anything is written. What the database holds already, such
@@ -34,7 +34,7 @@ pub(super) fn admit(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataS
     let needed = data.bytes().saturating_sub(held.and_then(|held| held.parse().ok()).unwrap_or_default());
     match shortage(data, needed, directory) {
         None => Ok(()),
-        Some(why) => Err(Failure::new(Code::Load, why).hint(format!(
+        Some(why) => Err(CommandError::new(Code::Load, why).hint(format!(
             "take a smaller --{}, free some room, or name a server with a larger disk in --target",
             data.meta().scale_name
         ))),

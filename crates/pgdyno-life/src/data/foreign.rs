@@ -7,7 +7,7 @@ use pgdyno_workload::{DataSet, Maker};
 
 use crate::data::access::DataAccess;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// Installs the routines if they replace nothing.
 pub(super) fn place(
@@ -86,7 +86,7 @@ pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataS
     let id = data.meta().id;
     let error =
         format!("another program made {place}, and the other tables of {id} are missing: {}", missing.join(", "));
-    Err(Failure::new(Code::Load, error).hint(format!(
+    Err(CommandError::new(Code::Load, error).hint(format!(
         "name another database in --target, or drop what is in the way and load with `pgdyno load {id} --force`"
     )))
 }
@@ -118,7 +118,7 @@ pub(super) fn drivable(
                     format!("name another database in --target, or replace them with `pgdyno load {} --force`", meta.id)
                 }
             };
-            return Err(Failure::new(Code::Load, error).hint(hint));
+            return Err(CommandError::new(Code::Load, error).hint(hint));
         }
     }
     Ok(())
@@ -138,10 +138,10 @@ pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
 }
 
 /// Returns the failure for another program's data that lacks columns or keys: figures with it would mean nothing.
-pub(crate) fn unlike(set: &CheckSet, maker: &str, data: &dyn DataSet) -> Option<Failure> {
+pub(crate) fn unlike(set: &CheckSet, maker: &str, data: &dyn DataSet) -> Option<CommandError> {
     let shape = set.checks.iter().find(|check| check.name == SHAPE && !check.holds)?;
     let error = format!("the tables loaded by {maker} are incomplete: {}", shape.violations.join("; "));
-    let failure = Failure::new(Code::Check, error);
+    let failure = CommandError::new(Code::Check, error);
     Some(match data.other_maker().filter(|known| known.name == maker) {
         Some(known) => failure.hint(known.remedy),
         None => failure,

@@ -1,7 +1,7 @@
 //! Loaded data of a private server, kept for later ones.
 
 use pgdyno_net::{Admin, Stop};
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_server::Keeping;
 use pgdyno_workload::Workload;
 
@@ -9,7 +9,7 @@ use crate::data::{self, DataAccess, Wanted};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
-use crate::target::Server;
+use crate::target::TargetServer;
 use crate::target::cached::WORTH_KEEPING_S;
 
 /// Data of fewer bytes is loaded in less time than [`WORTH_KEEPING_S`].
@@ -19,7 +19,7 @@ const LARGE_BYTES: u64 = 512 << 20;
 ///
 /// # Errors
 /// When the server does not start again.
-pub(crate) fn keep(server: &mut Server, events: &dyn EventSink) -> Result<()> {
+pub(crate) fn keep(server: &mut TargetServer, events: &dyn EventSink) -> Result<()> {
     events.note("keeping a copy of the data for later runs (see `pgdyno cache`)");
     if let Some(Keeping::Not(why)) = server.keep_data()? {
         events.note(&format!("no copy of the data is kept: {why}"));
@@ -34,7 +34,7 @@ pub(crate) fn keep(server: &mut Server, events: &dyn EventSink) -> Result<()> {
 /// # Errors
 /// When the data cannot be loaded, or the server does not start again.
 pub fn load_before_runs(
-    server: &mut Server,
+    server: &mut TargetServer,
     plan: &Plan,
     workload: &Workload,
     events: &dyn EventSink,
@@ -45,7 +45,7 @@ pub fn load_before_runs(
     }
     let is_large = workload.data.iter().map(|data| data.bytes()).sum::<u64>() >= LARGE_BYTES
         || workload.data.iter().any(|data| data.sql_data().is_some());
-    let is_plain = plan.load.choice == LoadChoice::IfMissing && plan.from_template.is_none();
+    let is_plain = plan.load.choice == LoadWhen::IfMissing && plan.from_template.is_none();
     let Some(options) = server.options().cloned().filter(|_| server.can_keep_data() && is_large && is_plain) else {
         return Ok(false);
     };

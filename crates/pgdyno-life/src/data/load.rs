@@ -11,9 +11,9 @@ use super::access::DataAccess;
 use super::disk;
 use super::loading::LoadSettings;
 use super::size::{rows_progress, size};
-use crate::events::Event;
+use crate::events::RunEvent;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::reach;
 
 /// Returns what a load creates: tables and routines by name.
@@ -69,13 +69,13 @@ pub fn load(
             if rows_kept > 0 {
                 access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
             }
-            access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
+            access.events.event(&RunEvent::LoadBegins { rows_expected, rows_kept });
         }
         Step::Way(way) => access.events.note(way),
         Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
-        Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
-        Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
+        Step::Phase(phase) => access.events.event(&RunEvent::LoadPhase { phase: &phase.to_string() }),
+        Step::Table { name, rows, .. } => access.events.event(&RunEvent::LoadRows { table: name, rows }),
         Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
     };
     let loaded = pgdyno_load::load(access.options, data, access.caps, how, &report_step, access.stop, shared);
@@ -86,7 +86,7 @@ pub fn load(
             LoadError::Connect(_) => Code::Start,
             _ => Code::Load,
         };
-        Failure::new(code, error)
+        CommandError::new(code, error)
     })?;
     for note in &report.notes {
         access.events.note(note);

@@ -1,8 +1,8 @@
 //! Provides the data of a run: takes what is there, or loads it.
 
-use pgdyno_load::{DataState, Kept, LoadError, Shared, refresh_routines};
+use pgdyno_load::{DataState, LoadError, ResumableLoad, Shared, refresh_routines};
 use pgdyno_net::Admin;
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_results::LoadRecord;
 use pgdyno_text::units;
 use pgdyno_workload::{Capabilities, DataSet, Meta};
@@ -13,7 +13,7 @@ use super::load::load;
 use super::loading::LoadSettings;
 use super::size::{other, other_size_of_another, rows_progress, suits};
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// The data that a run uses.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Provided {
 /// How a run wants its data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    choice: LoadChoice,
+    choice: LoadWhen,
     loading: LoadSettings,
     /// Whether the schema may differ from what was loaded.
     schema_may_differ: bool,
@@ -54,34 +54,34 @@ pub(crate) fn provide(
         return Ok(Provided::default());
     }
     let state = pgdyno_load::state(admin, data).or_fail(Code::Load)?;
-    if let (DataState::Foreign { scale: None, .. }, LoadChoice::IfMissing | LoadChoice::Never) = (&state, choice) {
+    if let (DataState::Foreign { scale: None, .. }, LoadWhen::IfMissing | LoadWhen::Never) = (&state, choice) {
         foreign::whole(access, admin, data)?;
     }
     match (state, choice) {
-        (DataState::Complete(_), LoadChoice::IfMissing | LoadChoice::Never) => {
+        (DataState::Complete(_), LoadWhen::IfMissing | LoadWhen::Never) => {
             match data.routines(access.caps).schema {
                 None => own_routines(access, admin, data, schema_may_differ)?,
                 Some(schema) => foreign::place(access, admin, data, schema)?,
             }
             return Ok(Provided::default());
         }
-        (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
+        (DataState::Foreign { scale: Some(scale), maker }, LoadWhen::IfMissing | LoadWhen::Never) => {
             return of_another(access, admin, data, scale, maker);
         }
-        (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(data, &stamp)),
-        (DataState::Taken(taken), _) => return Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
-        (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => return Err(absent(data.meta())),
-        (DataState::Partial { kept, damage, .. }, LoadChoice::Never) => {
+        (DataState::Other(stamp), LoadWhen::IfMissing | LoadWhen::Never) => return Err(other(data, &stamp)),
+        (DataState::Taken(taken), _) => return Err(CommandError::new(Code::Load, LoadError::Taken(Box::new(taken)))),
+        (DataState::Absent | DataState::Foreign { .. }, LoadWhen::Never) => return Err(absent(data.meta())),
+        (DataState::Partial { kept, damage, .. }, LoadWhen::Never) => {
             return Err(incomplete(data.meta(), kept, &damage));
         }
-        (DataState::Partial { kept: None, ref damage, .. }, LoadChoice::IfMissing) if damage.is_empty() => {
+        (DataState::Partial { kept: None, ref damage, .. }, LoadWhen::IfMissing) if damage.is_empty() => {
             access.events.note("an earlier load was not finished and cannot be resumed: loading anew");
         }
         // The load itself refuses data of another program whose size cannot be read.
-        (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
-        | (_, LoadChoice::Always) => {}
+        (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadWhen::IfMissing)
+        | (_, LoadWhen::Always) => {}
     }
-    let record = load(access, data, &loading.options(choice == LoadChoice::Always, false), shared)?;
+    let record = load(access, data, &loading.options(choice == LoadWhen::Always, false), shared)?;
     Ok(Provided { load: Some(record), maker: None })
 }
 
@@ -114,26 +114,26 @@ fn of_another(
 }
 
 /// Returns the error for data that is not there and may not be loaded.
-fn absent(meta: &Meta) -> Failure {
+fn absent(meta: &Meta) -> CommandError {
     let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
     let hint = format!("leave out --no-load, or run `pgdyno load {}` first", meta.id);
-    Failure::new(Code::Load, error).hint(hint)
+    CommandError::new(Code::Load, error).hint(hint)
 }
 
 /// Returns the error for data that is there in part, and may not be loaded.
-fn incomplete(meta: &Meta, kept: Option<Kept>, damage: &[String]) -> Failure {
-    if let Some(Kept { rows, rows_expected: Some(all) }) = kept {
+fn incomplete(meta: &Meta, kept: Option<ResumableLoad>, damage: &[String]) -> CommandError {
+    if let Some(ResumableLoad { rows, rows_expected: Some(all) }) = kept {
         let progress = rows_progress(rows, all);
         let error = format!("the data of {} is incomplete: a load was interrupted at {progress}", meta.id);
-        return Failure::new(Code::Load, error).hint("leave out --no-load to resume it");
+        return CommandError::new(Code::Load, error).hint("leave out --no-load to resume it");
     }
     if !damage.is_empty() {
         let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
-        return Failure::new(Code::Load, error)
+        return CommandError::new(Code::Load, error)
             .hint(format!("restore it, or drop the rest and load anew with `pgdyno load {} --replace`", meta.id));
     }
     let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
-    Failure::new(Code::Load, error).hint("leave out --no-load to load anew")
+    CommandError::new(Code::Load, error).hint("leave out --no-load to load anew")
 }
 
 /// Replaces pgdyno's routines of an older version. Routines that the user changed stay.
@@ -143,7 +143,7 @@ fn own_routines(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet, 
         refresh_routines(admin, data, access.caps).or_fail(Code::Load)?;
     } else if !schema_may_differ {
         let error = format!("routines of {} were changed by hand: {}", data.meta().id, changed.join("; "));
-        return Err(Failure::new(Code::Check, error).hint(
+        return Err(CommandError::new(Code::Check, error).hint(
             "drop them, and the next run installs its own; or measure them as they are with --allow-schema-changes",
         ));
     }

@@ -11,15 +11,15 @@ use super::loaded::loaded;
 use super::{DataAccess, admit_size};
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::target::reach::is_null;
-use crate::target::{Server, Target, named};
+use crate::target::{Target, TargetServer, named};
 
 /// The database of a single step.
 pub struct Reached {
-    server: Server,
+    server: TargetServer,
     options: ConnectOptions,
     caps: Capabilities,
     events: Arc<dyn EventSink>,
@@ -37,17 +37,17 @@ impl Reached {
         events: Arc<dyn EventSink>,
     ) -> Result<Self> {
         if workload.data.is_empty() {
-            return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta.id)));
+            return Err(CommandError::new(Code::Start, format!("{} has no data", workload.meta.id)));
         }
         // The first database of a command receives reports of long waits.
         let _ = interrupt.events.set(Arc::clone(&events));
         let server = Target::resolve(order)?.reach(order)?;
         let Some(options) = server.options().map(|options| interrupt.options(options)) else {
-            return Err(Failure::new(Code::Start, "there is no server to reach"));
+            return Err(CommandError::new(Code::Start, "there is no server to reach"));
         };
         let mut admin = Admin::connect(&options).or_fail(Code::Start)?;
         if is_null(&admin) {
-            return Err(Failure::new(Code::Start, format!("{options} is a null server, which keeps no data")));
+            return Err(CommandError::new(Code::Start, format!("{options} is a null server, which keeps no data")));
         }
         events.note(&format!("target: {}", named(&mut admin, &options, &server.origin)?));
         let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
@@ -103,10 +103,10 @@ impl Reached {
                         DataState::Partial { damage, .. } if !damage.is_empty() => {
                             let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
                             let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
-                            return Err(Failure::new(Code::Check, error).hint(hint));
+                            return Err(CommandError::new(Code::Check, error).hint(hint));
                         }
                         DataState::Taken(taken) => {
-                            return Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken))));
+                            return Err(CommandError::new(Code::Load, LoadError::Taken(Box::new(taken))));
                         }
                         _ => {}
                     }
@@ -116,7 +116,7 @@ impl Reached {
                     None => ("no data", "loads it"),
                 };
                 let error = format!("{} holds {what} of {id}", self.options);
-                Err(Failure::new(Code::Start, error).hint(format!("`pgdyno load {id}` {does}")))
+                Err(CommandError::new(Code::Start, error).hint(format!("`pgdyno load {id}` {does}")))
             }
         }
     }

@@ -5,7 +5,7 @@ use pgdyno_workload::DataSet;
 
 use super::access::DataAccess;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::{lock, reach};
 
 /// Completes or undoes a change of the data that an earlier run was killed in.
@@ -21,16 +21,16 @@ pub(crate) fn repair(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn Data
     if let Some(why) = unknown {
         let error = format!("a killed run left the data of {} half changed: {why}", data.meta().id);
         let hint = "run again as a role that sees pg_locks and pg_stat_activity, or load the data anew with --replace";
-        return Err(Failure::new(Code::Start, error).hint(hint));
+        return Err(CommandError::new(Code::Start, error).hint(hint));
     }
     if let Some(other) = other {
         let error = format!("the data of {} is being changed: {other} measures this database", data.meta().id);
-        return Err(Failure::new(Code::Start, error).hint("wait until that run ends"));
+        return Err(CommandError::new(Code::Start, error).hint("wait until that run ends"));
     }
     reach::admit_change(access.caps, "this repair of half changed data")?;
     access.events.note(&repair.what);
     pgdyno_load::repair(admin, &repair).map_err(|error| {
-        Failure::new(Code::Load, format!("{}: {error}", repair.what))
+        CommandError::new(Code::Load, format!("{}: {error}", repair.what))
             .hint("run again, or load the data anew with --replace; nothing has changed")
     })
 }

@@ -5,7 +5,7 @@ use pgdyno_net::{Admin, quote};
 use pgdyno_workload::{Capabilities, Workload};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// Refuses a workload that writes if the role may write to none of its tables. Routines may have other rights than the role.
 ///
@@ -33,7 +33,7 @@ pub(crate) fn admit(admin: &mut Admin, workload: &Workload, caps: &Capabilities)
         let role = role.unwrap_or_default();
         let id = workload.meta.id;
         let error = format!("failed to {}: role {role} may write to none of the tables of {id}", WRITE.name);
-        return Err(Failure::new(Code::Start, error).hint(format!(
+        return Err(CommandError::new(Code::Start, error).hint(format!(
             "GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}, or run a workload that only reads"
         )));
     }

@@ -6,14 +6,14 @@ use pgdyno_text::units;
 use pgdyno_workload::{DataSet, Meta};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// Refuses a size or parameters that differ from those of the data, as a run does.
 pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     let meta = data.meta();
     match pgdyno_load::state(admin, data).or_fail(Code::Load)? {
         DataState::Other(stamp) => Err(other(data, &stamp)),
-        DataState::Taken(taken) => Err(Failure::new(Code::Load, LoadError::Taken(Box::new(taken)))),
+        DataState::Taken(taken) => Err(CommandError::new(Code::Load, LoadError::Taken(Box::new(taken)))),
         DataState::Foreign { scale: Some(scale), maker } if !suits(meta, scale, data.scale()) => {
             Err(other_size_of_another(meta.scale_name, scale, data.scale(), maker))
         }
@@ -27,21 +27,21 @@ pub(super) fn suits(meta: &Meta, there: u64, asked: u64) -> bool {
 }
 
 /// Returns the error for data of another program that has another size.
-pub(super) fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> Failure {
+pub(super) fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> CommandError {
     let whose = maker.unwrap_or("another program");
     let error = format!("{whose} loaded {name} {there}; you asked for {name} {asked}");
     let hint = format!("leave out --{name} to drive what is there, or name another database in --target");
-    Failure::new(Code::Load, error).hint(hint)
+    CommandError::new(Code::Load, error).hint(hint)
 }
 
 /// Returns the error for complete data of pgdyno that differs from what is asked for.
-pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
+pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> CommandError {
     let meta = data.meta();
     let (name, asked) = (meta.scale_name, data.params().text(meta.scale_name));
     let there = found.load_params().find(|(param, _)| *param == name).map(|(_, value)| value);
     if let Some(there) = there.filter(|there| there != asked && meta.is_size_loaded()) {
         let error = format!("the database holds data of {name} {there}; you asked for {name} {asked}");
-        return Failure::new(Code::Load, error).hint(format!(
+        return CommandError::new(Code::Load, error).hint(format!(
             "leave out --{name} to use what is there, or load anew with --replace, or drop it first with `pgdyno drop \
              {}`",
             meta.id
@@ -59,7 +59,7 @@ pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
         let (there, asked): (Vec<_>, Vec<_>) = differing.into_iter().unzip();
         let (there, asked) = (there.join(" "), asked.join(" "));
         let error = format!("the database holds data of {} with {there}; you asked for {asked}", found.dataset);
-        return Failure::new(Code::Load, error)
+        return CommandError::new(Code::Load, error)
             .hint("leave that out to use what is there, or load anew with --replace");
     }
     let error = match data.sql_data() {
@@ -70,7 +70,7 @@ pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
             format!("{} or its parameters have changed since it was loaded: the database holds {found}", meta.id)
         }
     };
-    Failure::new(Code::Load, error).hint("load anew with --replace")
+    CommandError::new(Code::Load, error).hint("load anew with --replace")
 }
 
 /// Returns the size of the data: `1,000`, or a fraction as it was given.

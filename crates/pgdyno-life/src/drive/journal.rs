@@ -10,7 +10,7 @@ use pgdyno_plan::{Pace, Plan};
 use pgdyno_workload::Rng;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// Name of the log in the run directory.
 const NAME: &str = "transactions.log";
@@ -32,7 +32,7 @@ impl Journal {
         };
         let part = |thread| directory.join(format!("{NAME}.{thread}"));
         let files = LogFiles::create((0..plan.drive.threads).map(part)).map_err(|(path, error)| {
-            Failure::new(Code::Start, format!("failed to create {}: {error}", path.display()))
+            CommandError::new(Code::Start, format!("failed to create {}: {error}", path.display()))
         })?;
         Ok(Self { path: directory.join(NAME), accounting, files })
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use pgdyno_engine::Event;
+use pgdyno_engine::EngineEvent;
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 use pgdyno_server::ServerIdentity;
@@ -34,17 +34,17 @@ pub(super) struct Listener<'a, 'e, 'scope> {
 
 impl<'a> Listener<'a, '_, '_> {
     /// Receives an event.
-    pub(super) fn event(&mut self, event: Event<'_>) {
+    pub(super) fn event(&mut self, event: EngineEvent<'_>) {
         let events = self.context.events;
         match event {
-            Event::Connected if self.has_no_ramp() => self.samples.open(self.watch.as_ref()),
-            Event::Connected => {}
-            Event::Started { answers, .. } => self.started(answers),
-            Event::Interval(interval) => self.interval(interval),
-            Event::Lost { why } => events.note(&format!("a client lost its connection: {why}")),
-            Event::ConnectFailed { error, .. } => events.note(&format!("a client could not connect: {error}")),
-            Event::Note(Note::Notice(message)) => self.notices.take(message, events),
-            Event::Note(note) => events.note(&note.text()),
+            EngineEvent::Connected if self.has_no_ramp() => self.samples.open(self.watch.as_ref()),
+            EngineEvent::Connected => {}
+            EngineEvent::Started { answers, .. } => self.started(answers),
+            EngineEvent::Interval(interval) => self.interval(interval),
+            EngineEvent::Lost { why } => events.note(&format!("a client lost its connection: {why}")),
+            EngineEvent::ConnectFailed { error, .. } => events.note(&format!("a client could not connect: {error}")),
+            EngineEvent::Note(Note::Notice(message)) => self.notices.take(message, events),
+            EngineEvent::Note(note) => events.note(&note.text()),
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> Listener<'a, '_, '_> {
             Phase::Drain => self.samples.close(watch),
         }
         self.watch.iter().for_each(|watch| watch.interval(interval));
-        self.context.events.event(&events::Event::Interval { interval });
+        self.context.events.event(&events::RunEvent::Interval { interval });
         self.executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
     }
 }

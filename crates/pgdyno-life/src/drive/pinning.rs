@@ -3,12 +3,12 @@
 use pgdyno_plan::cpus;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// Returns the CPU of each of `threads` engine threads as `--pin` asks for it; none without `--pin`.
 pub(crate) fn cpus(pin: Option<&str>, threads: usize) -> Result<Vec<usize>> {
     let Some(pin) = pin else { return Ok(Vec::new()) };
-    let failed = |error: String| Failure::new(Code::Start, error);
+    let failed = |error: String| CommandError::new(Code::Start, error);
     let allowed = pgdyno_engine::allowed_cpus().map_err(|error| failed(format!("--pin: {error}")))?;
     assign(pin, &allowed, threads).map_err(failed)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// What EXPLAIN said of each query.
 pub(crate) struct QueryPlans {
@@ -55,7 +55,7 @@ const REPARTITION: &str = "MapMergeJob";
 ///
 /// # Errors
 /// When there is such a query, or the connection is lost.
-pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<Vec<String>, Failure> {
+pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<Vec<String>, CommandError> {
     let (mut refused, mut repartitioned) = (Vec::new(), Vec::new());
     for (query, sql) in &explained.queries {
         match admin.query(&format!("EXPLAIN {sql}")) {
@@ -65,7 +65,7 @@ pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<Vec<Stri
                     repartitioned.push((*query).to_owned());
                 }
             }
-            Err(error) if error.is_lost() => return Err(Failure::new(Code::Run, error)),
+            Err(error) if error.is_lost() => return Err(CommandError::new(Code::Run, error)),
             Err(error) => refused.push((*query, error.reason())),
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<Vec<Stri
 }
 
 /// Returns the error for the refused queries, a line for each with the server's words, and the others as the remedy.
-fn refusal(all: &[&str], refused: &[(&str, String)]) -> Option<Failure> {
+fn refusal(all: &[&str], refused: &[(&str, String)]) -> Option<CommandError> {
     let words: Vec<_> = refused.iter().map(|(query, why)| format!("\n  {query}: {why}")).collect();
     let number = |query: &&str| query.trim_start_matches('q').to_owned();
     let others: Vec<_> =
@@ -88,7 +88,7 @@ fn refusal(all: &[&str], refused: &[(&str, String)]) -> Option<Failure> {
         all.len(),
         words.concat()
     );
-    let failure = Failure::new(Code::Start, error);
+    let failure = CommandError::new(Code::Start, error);
     Some(match others.is_empty() {
         true => failure,
         false => failure.hint(format!("run the others with --queries {}", others.join(","))),

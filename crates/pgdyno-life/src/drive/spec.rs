@@ -1,6 +1,6 @@
 //! The engine's specification of a plan.
 
-use pgdyno_engine::{Rules, RunSpec};
+use pgdyno_engine::{ClientRules, RunSpec};
 use pgdyno_plan::Plan;
 
 /// Returns the engine's specification of the plan.
@@ -16,11 +16,11 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         wire: plan.drive.wire,
         pin,
         rate: plan.drive.pace.rate(),
-        rules: Rules {
+        rules: ClientRules {
             max_tries: plan.drive.max_tries,
             latency_limit_ns: plan.drive.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
             transactions: plan.drive.transactions,
-            ..Rules::default()
+            ..ClientRules::default()
         },
         ramp_ns: ns(plan.drive.ramp_s),
         measure_ns: plan.drive.time_s.map(ns),

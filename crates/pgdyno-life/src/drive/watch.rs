@@ -24,7 +24,7 @@ use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, Sampl
 use pgdyno_server::ServerIdentity;
 use pgdyno_server::os::perf::{Perf, Stacks};
 use pgdyno_server::os::{BackendMemory, Machines, OsMetrics};
-use pgdyno_server::stat::{LeftOut, Sampled, Sampler, SamplerOptions};
+use pgdyno_server::stat::{Sampled, Sampler, SamplerOptions, UnsampledSource};
 
 pub(crate) use sink::Sink;
 
@@ -237,7 +237,7 @@ impl<'scope> Watch<'scope> {
         let mut machines = self.machines.join().unwrap_or_default();
         if self.is_server_left_out {
             (sampled.notices, sampled.plans, machines.server) = (Vec::new(), None, None);
-            sampled.left_out = vec![LeftOut {
+            sampled.left_out = vec![UnsampledSource {
                 source: "all statistics",
                 why: "the clients are not all on the sampled server".to_owned(),
             }];
@@ -252,7 +252,7 @@ impl<'scope> Watch<'scope> {
             until_s: notice.until.map(at_s),
         });
         let events: Vec<_> = notices.collect();
-        let left_out = |out: LeftOut| LeftOutRecord { source: out.source.to_owned(), why: out.why };
+        let left_out = |out: UnsampledSource| LeftOutRecord { source: out.source.to_owned(), why: out.why };
         let mut left_out: Vec<_> = sampled.left_out.into_iter().map(left_out).chain(machines.left_out).collect();
         if self.is_distributed {
             let why = "only the node that the clients connect to is sampled; its counters leave out the other nodes";

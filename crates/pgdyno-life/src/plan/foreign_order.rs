@@ -3,8 +3,8 @@
 use pgdyno_plan::{Order, TargetName, TargetOrder};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
-use crate::plan::resolve::Request;
+use crate::failure::{CommandError, Result};
+use crate::plan::resolve::RunRequest;
 use crate::plan::workload_source::WorkloadSource;
 use crate::target::Target;
 
@@ -15,7 +15,7 @@ use crate::target::Target;
 pub(super) fn refuse_programs(stored: &TargetOrder, given: &TargetOrder) -> Result<()> {
     let Some(target) = programs(stored).filter(|_| given.target.is_none()) else { return Ok(()) };
     let error = format!("the record names {target}: the program of a record is not run");
-    Err(Failure::new(Code::Start, error).hint(format!(
+    Err(CommandError::new(Code::Start, error).hint(format!(
         "give --target {target} if it is yours, or --target embedded for a PostgreSQL that pgdyno finds"
     )))
 }
@@ -25,7 +25,7 @@ fn programs(order: &TargetOrder) -> Option<&TargetName> {
     order.target.as_ref().filter(|target| target.kind().names_programs())
 }
 
-impl Request {
+impl RunRequest {
     /// Returns what this request, which a record asks for, would connect to or start on this machine beyond its SQL, and what
     /// `given`, the command line, does not name. Shells of scripts count if the request is `carried_out`.
     ///
@@ -89,13 +89,13 @@ mod tests {
 
     /// Returns the request of a record whose plan has this target, and what it asks for.
     fn asked(plan: &Plan, given: &Order) -> Result<Vec<String>> {
-        Request::again(plan, Path::new(""), given.clone())?.asks(given, true)
+        RunRequest::again(plan, Path::new(""), given.clone())?.asks(given, true)
     }
 
     fn plan_of(file: &Path, target: &str) -> Plan {
         let mut order = Order::default();
         order.workload.names = vec![file.display().to_string()];
-        let request = Request::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let request = RunRequest::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let plan = request.resolve(&Facts::unknown()).unwrap_or_else(|failure| panic!("{}", failure.text())).plan;
         Plan { target: target.into(), ..plan }
     }

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use pgdyno_load::{ServerSettings, steps};
 use pgdyno_net::{Admin, ConnectOptions, Deadline};
-use pgdyno_plan::{Facts, LoadChoice, Plan};
+use pgdyno_plan::{Facts, LoadWhen, Plan};
 use pgdyno_report::forms::{FORMAT_VERSION, PlanForm};
 use pgdyno_workload::Workload;
 
 use super::recipe_order;
-use super::resolve::{Draft, Request, Resolved, without_effect};
+use super::resolve::{PlanDraft, Resolved, RunRequest, without_effect};
 use crate::data::loaded::loaded;
 use crate::data::{self, disk::shortages};
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::reach::is_null;
 use crate::target::{Target, room};
 
@@ -21,8 +21,8 @@ use crate::target::{Target, room};
 ///
 /// # Errors
 /// When the request cannot be carried out.
-pub fn preview(request: &Request) -> Result<PlanForm> {
-    let Draft { target, mut facts, resolved } = request.draft()?;
+pub fn preview(request: &RunRequest) -> Result<PlanForm> {
+    let PlanDraft { target, mut facts, resolved } = request.draft()?;
     let looked = match &request.order.from_template {
         Some(_) => Ok(None),
         None => look(&target, &resolved.workload, &mut facts),
@@ -49,7 +49,7 @@ pub fn preview(request: &Request) -> Result<PlanForm> {
     }
     let loaded = workload.data.iter().filter(|data| data.meta().has_data());
     let before_run = workload.data.iter().flat_map(|data| data.before_run()).filter(|_| !plan.load.no_vacuum);
-    if plan.load.choice != LoadChoice::Never {
+    if plan.load.choice != LoadWhen::Never {
         warnings.extend(shortages(&workload, &target));
     }
     warnings.extend(workload.drive.advice(plan.drive.clients));
@@ -88,9 +88,9 @@ const ALL_ANSWERS: Duration = Duration::from_secs(20);
 /// Returns true if the run would load its data.
 fn is_loaded(plan: &Plan, facts: &Facts) -> bool {
     match plan.load.choice {
-        LoadChoice::Never => false,
-        LoadChoice::IfMissing => facts.loaded.is_none(),
-        LoadChoice::Always => true,
+        LoadWhen::Never => false,
+        LoadWhen::IfMissing => facts.loaded.is_none(),
+        LoadWhen::Always => true,
     }
 }
 
@@ -130,7 +130,7 @@ fn look_by(
     facts: &mut Facts,
 ) -> std::result::Result<(), String> {
     facts.server = Some(pgdyno_server::capabilities(admin, options).map_err(|error| error.to_string())?);
-    let with_remedy = |failure: Failure| match failure.remedy() {
+    let with_remedy = |failure: CommandError| match failure.remedy() {
         Some(remedy) => format!("{}; {remedy}", failure.text()),
         None => failure.text(),
     };

@@ -6,14 +6,14 @@ mod machine;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pgdyno_plan::recipe::{self, Expanded, Recipe, RecipeError, Request, expand};
+use pgdyno_plan::recipe::{self, Expanded, Recipe, RecipeError, RecipeRun, expand};
 use pgdyno_plan::{DrivePlan, Order, Plan, RecipePlan};
 use pgdyno_text::units;
 use pgdyno_workloads::registry;
 
 use crate::drive::cpus::cpus;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 
 /// The recipe that a run follows.
@@ -44,7 +44,7 @@ pub fn apply(order: Order) -> Result<(Order, Option<FollowedRecipe>)> {
     // If the server is known to have one of the guide's sizes, that size is used.
     let same = if fit.is_none() { machine::in_file(&order.target)? } else { None };
     let same = same.and_then(|machine| recipe.size_of(machine)).map(|size| size.name.as_str());
-    let request = Request {
+    let request = RecipeRun {
         size: order.recipe.size.as_deref().or(same),
         variant: order.recipe.variant.as_deref(),
         fit,
@@ -57,7 +57,7 @@ pub fn apply(order: Order) -> Result<(Order, Option<FollowedRecipe>)> {
     let order = fill::fill(order, &run);
     let source = WorkloadSource::read(&order.workload).map_err(|failure| {
         let error = format!("recipe {} needs a workload that does not exist: {}", recipe.name, failure.text());
-        Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
+        CommandError::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
     })?;
     weigh(&order, &source, &mut run.recipe);
     Ok((
@@ -96,7 +96,7 @@ pub fn recipe(name: &str) -> Result<Recipe> {
         return Err(unknown(name));
     }
     let text = std::fs::read_to_string(name)
-        .map_err(|error| Failure::new(Code::Start, format!("failed to read recipe {name}: {error}")))?;
+        .map_err(|error| CommandError::new(Code::Start, format!("failed to read recipe {name}: {error}")))?;
     let mut recipe = recipe::read(name, &text).or_fail(Code::Start)?;
     let beside = Path::new(name).with_file_name(&recipe.workload);
     if registry::find(&recipe.workload).is_err() && beside.exists() {
@@ -115,11 +115,11 @@ fn named_recipe(names: &[String]) -> Result<Option<Recipe>> {
         ([_], [name]) => recipe(name).map(Some),
         ([one], _) => {
             let error = format!("recipe {one} has a workload of its own, and takes no scripts or workloads beside it");
-            Err(Failure::new(Code::Start, error))
+            Err(CommandError::new(Code::Start, error))
         }
         ([one, other, ..], _) => {
             let error = format!("a run follows one recipe, and {one} and {other} are named");
-            Err(Failure::new(Code::Start, error).hint("run them one after the other: `pgdyno suite run` does so"))
+            Err(CommandError::new(Code::Start, error).hint("run them one after the other: `pgdyno suite run` does so"))
         }
     }
 }
@@ -134,9 +134,9 @@ fn looks_like_recipe(name: &str) -> bool {
     !is_path && name.contains('/') && recipe::nearest(name).is_some()
 }
 
-fn unknown(name: &str) -> Failure {
+fn unknown(name: &str) -> CommandError {
     let hint = recipe::nearest(name).map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
-    Failure::new(Code::Start, format!("unknown recipe '{name}'{hint}"))
+    CommandError::new(Code::Start, format!("unknown recipe '{name}'{hint}"))
         .hint("`pgdyno list recipes` lists them; your own recipe is a file that ends in .toml")
 }
 
@@ -153,13 +153,13 @@ fn refuse_options(order: &Order) -> Result<()> {
         None => Ok(()),
         Some((option, _)) => {
             let error = format!("{option} is for recipes, and {} is not a recipe", order.workload.id());
-            Err(Failure::new(Code::Start, error).hint("`pgdyno list recipes` lists them"))
+            Err(CommandError::new(Code::Start, error).hint("`pgdyno list recipes` lists them"))
         }
     }
 }
 
 /// Returns the error with its remedy.
-fn refusal(recipe: &Recipe, error: RecipeError) -> Failure {
+fn refusal(recipe: &Recipe, error: RecipeError) -> CommandError {
     let name = &recipe.name;
     let size = recipe.sizes.first().map_or("NAME", |size| size.name.as_str());
     let hint = match (&error, &recipe.fit) {
@@ -171,9 +171,11 @@ fn refusal(recipe: &Recipe, error: RecipeError) -> Failure {
             format!("--size {size} takes the numbers of that machine as they are; `pgdyno show {name}` shows them")
         }
         (RecipeError::Unknown { .. }, _) => format!("`pgdyno show {name}` shows its sizes and variants"),
-        (RecipeError::SizeAndFit { .. } | RecipeError::Short { .. }, _) => return Failure::new(Code::Start, error),
+        (RecipeError::SizeAndFit { .. } | RecipeError::Short { .. }, _) => {
+            return CommandError::new(Code::Start, error);
+        }
     };
-    Failure::new(Code::Start, error).hint(hint)
+    CommandError::new(Code::Start, error).hint(hint)
 }
 
 /// Leaves the threads of a fitted run to pgdyno if they exceed this machine's CPUs: pgbench wants one job per client,

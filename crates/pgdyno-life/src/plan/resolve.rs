@@ -1,4 +1,4 @@
-//! From an order to a plan. [`Request::resolve`] is the only place that fills in a default or decides what an order leaves
+//! From an order to a plan. [`RunRequest::resolve`] is the only place that fills in a default or decides what an order leaves
 //! open.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
-    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LoadChoice, LoadPlan, Loaded, Order, Plan,
+    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LoadPlan, LoadWhen, Loaded, Order, Plan,
     QueryMode, Rate, StagePlan, TargetFacts, TargetOrder,
 };
 use pgdyno_results::admit_file;
@@ -16,7 +16,7 @@ use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
 use crate::drive::pinning;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::plan::recipe_order::{self, FollowedRecipe};
 use crate::plan::watch;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
@@ -29,7 +29,7 @@ const MAX_DEFAULT_SIZE: u64 = 10;
 const STANDBY_RECONNECT_S: f64 = 10.0;
 
 /// A requested run. Everything that it names has been read, except the target.
-pub struct Request {
+pub struct RunRequest {
     /// The order, with what its recipe says.
     pub order: Order,
     /// The recipe that it follows, if any.
@@ -53,7 +53,7 @@ pub struct Resolved {
 }
 
 /// A request before anything connects to a server.
-pub struct Draft {
+pub struct PlanDraft {
     /// The target.
     pub target: Target,
     /// The facts that are known without a server.
@@ -62,7 +62,7 @@ pub struct Draft {
     pub resolved: Resolved,
 }
 
-impl Request {
+impl RunRequest {
     /// Reads what the order names: its recipe, and the files of its workload.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Request {
     /// data that is loaded, or a pooler, gives them another value.
     ///
     /// # Errors
-    /// As [`Request::resolve`].
+    /// As [`RunRequest::resolve`].
     pub fn left_to_server(&self, facts: &Facts) -> Result<Vec<String>> {
         if facts.server.is_some() || facts.target.is_null() || !self.source.needs_server() {
             return Ok(Vec::new());
@@ -119,7 +119,7 @@ impl Request {
     ///
     /// # Errors
     /// When the order is impossible on any server.
-    pub fn draft(&self) -> Result<Draft> {
+    pub fn draft(&self) -> Result<PlanDraft> {
         let target = self.target()?;
         let analytics = self.analytics()?.map(|(name, _)| name);
         let facts = Facts { driver_cpus: cpus(), target: target.facts(), analytics, ..Facts::unknown() };
@@ -128,7 +128,7 @@ impl Request {
         if resolved.plan.drive.agents.is_none() {
             pinning::cpus(resolved.plan.drive.pin.as_deref(), resolved.plan.drive.threads)?;
         }
-        Ok(Draft { target, facts, resolved })
+        Ok(PlanDraft { target, facts, resolved })
     }
 
     /// Finds the other server of queries, if the order names one: its name without a password, and how to connect to it.
@@ -142,7 +142,7 @@ impl Request {
         let target = Target::resolve(&order)?;
         let Some(options) = target.given() else {
             let error = format!("--analytics-target {named} is no server that both sides could have the same data of");
-            return Err(Failure::new(Code::Start, error)
+            return Err(CommandError::new(Code::Start, error)
                 .hint("name a standby of the target by a connection string, or by its name in pgdyno.toml"));
         };
         Ok(Some((target.name().into(), options.clone())))
@@ -166,10 +166,10 @@ impl Request {
             let target = Target::resolve(&self.order.target)?;
             if let Some(option) = prepared.filter(|_| target.is_null()) {
                 let error = format!("{option} needs PostgreSQL, and this run has a null server");
-                return Err(Failure::new(Code::Start, error));
+                return Err(CommandError::new(Code::Start, error));
             }
             if from_template.is_some() && target.is_null() {
-                return Err(Failure::new(Code::Start, "a null server has no database to copy (--from-template)"));
+                return Err(CommandError::new(Code::Start, "a null server has no database to copy (--from-template)"));
             }
             return Ok(target);
         }
@@ -177,7 +177,7 @@ impl Request {
         let copied = from_template.is_some().then_some("--from-template");
         if let Some(option) = named.or(copied).or(prepared) {
             let error = format!("{} measures pgdyno itself and takes no {option}", self.source.name());
-            return Err(Failure::new(Code::Start, error));
+            return Err(CommandError::new(Code::Start, error));
         }
         Ok(Target::none())
     }
@@ -248,9 +248,8 @@ fn client_setup(
     if let Some(shared) = connections.filter(|shared| *shared > most_clients) {
         let error =
             format!("--connections {shared} is more than the {most_clients} clients, and a client uses at most one");
-        return Err(
-            Failure::new(Code::Start, error).hint("lower --connections, or leave it out to give each client its own")
-        );
+        return Err(CommandError::new(Code::Start, error)
+            .hint("lower --connections, or leave it out to give each client its own"));
     }
     let links = connections.unwrap_or(most_clients);
     let settled = ClientSetup { clients, connections, threads: threads.min(links as usize), ..setup };
@@ -266,7 +265,7 @@ fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> R
         (None, Some(_)) => "--analytics-set",
         (None, None) => return Ok(()),
     };
-    let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let failed = |error: String, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
     let stages = &workload.drive.stages;
     if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == GroupWork::Queries) {
         let error =
@@ -307,11 +306,11 @@ fn from_template(order: &Order, target: &TargetFacts) -> Option<String> {
 fn admit_length(order: &Order) -> Result<()> {
     let drive = &order.drive;
     if drive.time.is_some_and(|time| time <= 0.0) {
-        return Err(Failure::new(Code::Start, "--time must be above 0"));
+        return Err(CommandError::new(Code::Start, "--time must be above 0"));
     }
     if drive.max_tries == Some(0) && time_s(order).is_none() && drive.latency_limit.is_none() {
         let error = "--max-tries=0 needs an end: give --time or --latency-limit";
-        return Err(Failure::new(Code::Start, error));
+        return Err(CommandError::new(Code::Start, error));
     }
     Ok(())
 }
@@ -326,7 +325,7 @@ fn admit_order(order: &Order, source: &WorkloadSource, workload: &Workload, setu
         let error =
             format!("--plans explains the queries of tproc-h and ch-benchmark, and {} has none of them", source.name());
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
-        return Err(Failure::new(Code::Start, error).hint(hint));
+        return Err(CommandError::new(Code::Start, error).hint(hint));
     }
     admit_analytics(order, workload, setup)
 }
@@ -340,11 +339,11 @@ fn params_of(order: &Order, source: &WorkloadSource, workload: &Workload) -> BTr
 }
 
 /// Returns when data is loaded.
-fn load_choice(order: &Order, is_null: bool) -> LoadChoice {
+fn load_choice(order: &Order, is_null: bool) -> LoadWhen {
     match (order.no_load || is_null, order.replace) {
-        (true, _) => LoadChoice::Never,
-        (false, true) => LoadChoice::Always,
-        (false, false) => LoadChoice::IfMissing,
+        (true, _) => LoadWhen::Never,
+        (false, true) => LoadWhen::Always,
+        (false, false) => LoadWhen::IfMissing,
     }
 }
 
@@ -459,7 +458,7 @@ pub fn without_effect(plan: &Plan) -> Vec<String> {
 
 /// Refuses what several drivers cannot do together.
 fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents: u32) -> Result<()> {
-    let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let failed = |error: String, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
     let stages = &workload.drive.stages;
     let ends_with_group = |stage: &&Stage| matches!(stage.ends, Ends::WhenDone(_)) && stage.groups.len() > 1;
     if let Some(stage) = stages.iter().find(ends_with_group) {
@@ -531,7 +530,7 @@ fn fresh_seed() -> Result<u64> {
 /// Checks that the file of `--json` can be written after the run.
 pub fn admit_json(order: &Order) -> Result<()> {
     let Some(path) = &order.json else { return Ok(()) };
-    admit_file(path).map_err(|error| Failure::new(Code::Start, error).hint("name another file with --json"))
+    admit_file(path).map_err(|error| CommandError::new(Code::Start, error).hint("name another file with --json"))
 }
 
 #[cfg(test)]

@@ -6,22 +6,22 @@ use std::path::Path;
 use pgdyno_plan::{DriveOrder, InputFile, MeetingOrder, Order, Plan, ScriptPlan, TargetOrder, WatchOrder, sha256};
 use pgdyno_results::{input_path, read_beside, read_ordinary};
 use pgdyno_text::units;
-use pgdyno_workloads::own::{Directory, embedded};
+use pgdyno_workloads::own::{WorkloadDirectory, embedded};
 use pgdyno_workloads::registry;
-use pgdyno_workloads::scripted::Source;
+use pgdyno_workloads::scripted::WeightedScript;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::plan::foreign_order::refuse_programs;
 use crate::plan::recipe_order::FollowedRecipe;
-use crate::plan::resolve::Request;
+use crate::plan::resolve::RunRequest;
 use crate::plan::workload_source::WorkloadSource;
 
 const OLD: &str = "records of 0.1.0 and of the drop-in name scripts but do not contain them; name the scripts or their \
                    directory \
                    instead, as in `pgdyno run ./mine.sql`";
 
-impl Request {
+impl RunRequest {
     /// Returns the request of a stored plan. `directory` is the run directory of its record, which contains the files
     /// that are too large for a plan.
     ///
@@ -40,7 +40,7 @@ impl Request {
     /// Returns the same request with another target, seed and other output files, if `order` names them.
     ///
     /// # Errors
-    /// As [`Request::of_plan`], and when `order` contains anything else.
+    /// As [`RunRequest::of_plan`], and when `order` contains anything else.
     pub fn again(plan: &Plan, directory: &Path, order: Order) -> Result<Self> {
         let (target, config) = (order.target.target.clone(), order.target.config.clone());
         let (random_seed, os_metrics) = (order.drive.random_seed, order.watch.os_metrics.clone());
@@ -66,7 +66,7 @@ impl Request {
         if counts != order {
             let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
                          --random-seed, --cache-size, --meet, --agents, --wait, --label, --out and --json";
-            return Err(Failure::new(Code::Start, error)
+            return Err(CommandError::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
         let request = Self::of_plan(plan, directory)?;
@@ -105,11 +105,11 @@ fn admit_agents(plan: &Plan, meeting: &MeetingOrder) -> Result<()> {
         Some(agents) => format!("give --agents {agents}, or ssh: and {agents} machines"),
     };
     let error = format!("--agents asks for {}, and the run had {had}", plural(asked));
-    Err(Failure::new(Code::Start, error).hint(hint))
+    Err(CommandError::new(Code::Start, error).hint(hint))
 }
 
 impl WorkloadSource {
-    /// Builds the workload that a stored plan names; `directory` as in [`Request::of_plan`].
+    /// Builds the workload that a stored plan names; `directory` as in [`RunRequest::of_plan`].
     ///
     /// # Errors
     /// When a file is missing or differs from the hash in the plan, or when there is no such workload.
@@ -122,13 +122,16 @@ impl WorkloadSource {
         if let Some(path) = &plan.directory {
             let files: BTreeMap<_, _> =
                 contents.into_iter().map(|(input, bytes)| (input.file.as_str(), bytes)).collect();
-            let read = Directory::read(path, &mut |file| Ok(files.get(file).cloned()));
+            let read = WorkloadDirectory::read(path, &mut |file| Ok(files.get(file).cloned()));
             return Ok(Self::Directory(read.or_fail(Code::Start)?));
         }
         let source = |script: &ScriptPlan| {
             let found = contents.iter().find(|(input, _)| input.sha256 == script.sha256);
-            let source =
-                |text: &Vec<u8>| Source { name: script.file.clone(), text: text.clone(), weight: script.weight };
+            let source = |text: &Vec<u8>| WeightedScript {
+                name: script.file.clone(),
+                text: text.clone(),
+                weight: script.weight,
+            };
             found.map(|(_, text)| source(text)).ok_or_else(|| lacking(script, "the plan has no such file"))
         };
         plan.scripts.iter().map(source).collect::<Result<_>>().map(Self::Scripts)
@@ -142,12 +145,12 @@ fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
         None => {
             let Some(name) = input_path(Path::new(""), &input.sha256) else {
                 let error = format!("'{}' is not a hash of {}", input.sha256, input.file);
-                return Err(Failure::new(Code::Start, error));
+                return Err(CommandError::new(Code::Start, error));
             };
             let path = directory.join(&name);
             let bytes = read_beside(directory, &name.to_string_lossy()).map_err(|error| {
                 let error = format!("the record lacks {}: failed to read {}: {error}", input.file, path.display());
-                Failure::new(Code::Start, error)
+                CommandError::new(Code::Start, error)
                     .hint("keep the run directory whole: it has what is too large for run.json")
             })?;
             (bytes, path.display().to_string())
@@ -155,7 +158,7 @@ fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
     };
     if sha256(&bytes) != input.sha256 {
         let error = format!("{} in {place} was changed: its SHA-256 is not {}", input.file, input.sha256);
-        return Err(Failure::new(Code::Start, error));
+        return Err(CommandError::new(Code::Start, error));
     }
     Ok(bytes)
 }
@@ -175,27 +178,27 @@ fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
     // The scripts of a directory without the rest would be another workload.
     if plan.directory.is_some() || !plan.scale_name.is_empty() {
         let error = format!("the record lacks the files of {}: it names its scripts only", plan.workload);
-        return Err(Failure::new(Code::Start, error).hint(OLD));
+        return Err(CommandError::new(Code::Start, error).hint(OLD));
     }
     plan.scripts.iter().map(still_there).collect::<Result<_>>().map(WorkloadSource::Scripts)
 }
 
 /// Reads a script from its original path if it has not changed.
-fn still_there(script: &ScriptPlan) -> Result<Source> {
+fn still_there(script: &ScriptPlan) -> Result<WeightedScript> {
     let text = read_ordinary(Path::new(&script.file)).map_err(|error| lacking(script, &error.to_string()))?;
     match sha256(&text) == script.sha256 {
-        true => Ok(Source { name: script.file.clone(), text, weight: script.weight }),
+        true => Ok(WeightedScript { name: script.file.clone(), text, weight: script.weight }),
         false => Err(lacking(script, "a different file is there now")),
     }
 }
 
 /// Returns the failure for a script whose text is not known.
-fn lacking(script: &ScriptPlan, why: &str) -> Failure {
+fn lacking(script: &ScriptPlan, why: &str) -> CommandError {
     let error = format!(
         "the record lacks the text of {} (SHA-256 {:.16}…), and the original cannot be used: {why}",
         script.file, script.sha256
     );
-    Failure::new(Code::Start, error).hint(OLD)
+    CommandError::new(Code::Start, error).hint(OLD)
 }
 
 #[cfg(test)]
@@ -204,10 +207,10 @@ mod tests {
 
     use super::*;
 
-    fn planned(names: &[&Path]) -> (Request, Plan) {
+    fn planned(names: &[&Path]) -> (RunRequest, Plan) {
         let mut order = Order::default();
         order.workload.names = names.iter().map(|path| path.display().to_string()).collect();
-        let request = Request::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let request = RunRequest::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let plan = request.resolve(&Facts::unknown()).unwrap_or_else(|failure| panic!("{}", failure.text())).plan;
         (request, plan)
     }
@@ -215,7 +218,7 @@ mod tests {
     fn again(plan: &Plan, directory: &Path) -> Result<Plan> {
         // Goes through JSON, as a plan that is read from a record does.
         let text = serde_json::to_string(plan).unwrap();
-        let request = Request::of_plan(&serde_json::from_str(&text).unwrap(), directory)?;
+        let request = RunRequest::of_plan(&serde_json::from_str(&text).unwrap(), directory)?;
         Ok(request.resolve(&Facts::unknown())?.plan)
     }
 

@@ -9,12 +9,12 @@ use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload};
 use pgdyno_workloads::options;
-use pgdyno_workloads::own::{Directory, embedded};
-use pgdyno_workloads::registry::{self, Entry};
-use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Source, Spec};
+use pgdyno_workloads::own::{WorkloadDirectory, embedded};
+use pgdyno_workloads::registry::{self, BuiltinWorkload};
+use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Spec, WeightedScript};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// Tries of a transaction of a built-in workload. A try that conflicts with another transaction fails in a fraction of
 /// the time that the other one needs to commit: with eight clients on one row at `serializable`, one transaction in
@@ -58,11 +58,11 @@ impl ClientSetup {
 /// The workload to run. All of its files have been read.
 pub enum WorkloadSource {
     /// A built-in workload.
-    BuiltIn(&'static Entry),
+    BuiltIn(&'static BuiltinWorkload),
     /// Script files.
-    Scripts(Vec<Source>),
+    Scripts(Vec<WeightedScript>),
     /// A directory with `workload.toml`.
-    Directory(Directory),
+    Directory(WorkloadDirectory),
 }
 
 impl WorkloadSource {
@@ -74,14 +74,14 @@ impl WorkloadSource {
             several => {
                 if let Some(other) = several.iter().find(|name| !is_script(name)) {
                     let error = format!("{other} is not a script file, and only script files can be combined");
-                    return Err(Failure::new(Code::Start, error));
+                    return Err(CommandError::new(Code::Start, error));
                 }
                 Self::Scripts(several.iter().map(|name| script(name)).collect::<Result<_>>()?)
             }
         };
         match &source {
             Self::Scripts(scripts) if scripts.iter().all(|script| script.weight == 0) => {
-                Err(Failure::new(Code::Start, "all scripts have weight 0: none would run"))
+                Err(CommandError::new(Code::Start, "all scripts have weight 0: none would run"))
             }
             _ => Ok(source),
         }
@@ -107,9 +107,9 @@ impl WorkloadSource {
             Err(_) if Path::new(name).is_dir() => Ok(Self::Directory(directory(name)?)),
             Err(_) if is_script(name) => Ok(Self::Scripts(vec![script(name)?])),
             Err(_) if name.contains('/') => {
-                Err(Failure::new(Code::Start, format!("there is no file or directory {name}")))
+                Err(CommandError::new(Code::Start, format!("there is no file or directory {name}")))
             }
-            Err(error) => Err(Failure::new(Code::Start, error).hint(
+            Err(error) => Err(CommandError::new(Code::Start, error).hint(
                 "`pgdyno list workloads` lists the workloads and their parameters; a script file or a directory with \
                  workload.toml can be named too",
             )),
@@ -172,7 +172,7 @@ impl WorkloadSource {
                 choose_size(&mut given, meta, size.filter(|_| directory.is_on_built_in()));
                 leave_as_loaded(&mut given, meta, loaded);
                 let params = params(meta, &given)?;
-                let sources = directory.scripts().iter().map(|script| Source {
+                let sources = directory.scripts().iter().map(|script| WeightedScript {
                     name: script.file.clone(),
                     text: script.text.clone(),
                     weight: script.weight,
@@ -214,7 +214,7 @@ impl WorkloadSource {
             Self::BuiltIn(entry) => entry.meta.id.to_owned(),
             Self::Directory(directory) => directory.name().to_owned(),
             Self::Scripts(scripts) => {
-                let file = |source: &Source| source.name.rsplit('/').next().unwrap_or(&source.name).to_owned();
+                let file = |source: &WeightedScript| source.name.rsplit('/').next().unwrap_or(&source.name).to_owned();
                 scripts.iter().map(file).collect::<Vec<_>>().join("+")
             }
         }
@@ -315,7 +315,7 @@ fn refuse_options_of_others(order: &WorkloadOrder) -> Result<()> {
     let Some(name) = order.options.keys().find(|name| name.as_str() != SCALE) else { return Ok(()) };
     let whose = options::find(name).map_or("other workloads", |option| option.whose);
     let error = format!("--{name} is for {whose}; a script has --scale and the variables of -D");
-    Err(Failure::new(Code::Start, error))
+    Err(CommandError::new(Code::Start, error))
 }
 
 /// Returns the scale and the variables of script files.
@@ -327,11 +327,11 @@ fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
             SCALE => {
                 let parsed = value.parse().ok().filter(|n| (1..=i64::MAX.unsigned_abs()).contains(n));
                 let error = || format!("scale must be a whole number above 0, but '{value}' was given");
-                scale = parsed.ok_or_else(|| Failure::new(Code::Start, error()))?;
+                scale = parsed.ok_or_else(|| CommandError::new(Code::Start, error()))?;
             }
             name if !pgdyno_script::valid_variable_name(name.as_bytes()) => {
                 let error = format!("'{name}' cannot be a variable: write letters, digits and underscores");
-                return Err(Failure::new(Code::Start, error));
+                return Err(CommandError::new(Code::Start, error));
             }
             name => defines.push((name.to_owned(), value.clone())),
         }
@@ -340,7 +340,13 @@ fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
 }
 
 /// Returns a workload of scripts that one group of clients runs.
-fn spec(id: &str, scripts: Vec<Source>, defines: Vec<(String, String)>, scale: u64, setup: &ClientSetup) -> Spec {
+fn spec(
+    id: &str,
+    scripts: Vec<WeightedScript>,
+    defines: Vec<(String, String)>,
+    scale: u64,
+    setup: &ClientSetup,
+) -> Spec {
     Spec {
         id: id.to_owned(),
         summary: String::new(),
@@ -357,7 +363,7 @@ fn spec(id: &str, scripts: Vec<Source>, defines: Vec<(String, String)>, scale: u
 
 /// Builds a workload of scripts, and refuses scripts that cannot run in this mode.
 fn scripts(spec: Spec, mode: QueryMode) -> Result<Scripted> {
-    let scripted = scripted::build(spec).map_err(|error| Failure::new(Code::Start, *error))?;
+    let scripted = scripted::build(spec).map_err(|error| CommandError::new(Code::Start, *error))?;
     scripted.check_variables(mode).or_fail(Code::Start)?;
     scripted.check_literals().or_fail(Code::Start)?;
     for (script, _) in scripted.modes(mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {
@@ -380,21 +386,21 @@ fn split_weight(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn script(name: &str) -> Result<Source> {
+fn script(name: &str) -> Result<WeightedScript> {
     let (path, weight) = split_weight(name);
     let weight = match weight.map(|text| (text, text.parse::<u32>())) {
         None => 1,
         Some((_, Ok(weight))) if weight <= i32::MAX.unsigned_abs() => weight,
         Some((text, _)) => {
             let error = format!("'{text}' in {name} is not a weight: write a whole number up to {}", i32::MAX);
-            return Err(Failure::new(Code::Start, error));
+            return Err(CommandError::new(Code::Start, error));
         }
     };
     let text = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
-    Ok(Source { name: path.to_owned(), text, weight })
+    Ok(WeightedScript { name: path.to_owned(), text, weight })
 }
 
-fn directory(name: &str) -> Result<Directory> {
+fn directory(name: &str) -> Result<WorkloadDirectory> {
     let files = pgdyno_untrusted::Directory::open(Path::new(name)).map_err(|error| unreadable(name, &error))?;
     let mut read = |file: &str| {
         let path = RelativePath::parse(file).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
@@ -403,9 +409,9 @@ fn directory(name: &str) -> Result<Directory> {
             read => read.map(Some),
         }
     };
-    Directory::read(name, &mut read).or_fail(Code::Start)
+    WorkloadDirectory::read(name, &mut read).or_fail(Code::Start)
 }
 
-fn unreadable(path: &str, error: &std::io::Error) -> Failure {
-    Failure::new(Code::Start, format!("failed to read {path}: {error}"))
+fn unreadable(path: &str, error: &std::io::Error) -> CommandError {
+    CommandError::new(Code::Start, format!("failed to read {path}: {error}"))
 }

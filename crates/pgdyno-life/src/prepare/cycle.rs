@@ -18,7 +18,7 @@ pub(crate) use server_steps::ServerSteps;
 
 use crate::events::EventSink;
 use crate::failure::Result;
-use crate::target::Server;
+use crate::target::TargetServer;
 
 /// Prepares a server that this process holds before the data of a run is loaded: restarts it with these settings, and
 /// drops its files from the operating system's cache. Returns the evidence.
@@ -26,7 +26,7 @@ use crate::target::Server;
 /// # Errors
 /// When the server does not start with the settings. It then runs with the previous ones, unless that fails, too.
 pub fn between(
-    server: &mut Server,
+    server: &mut TargetServer,
     cycle: Cycle,
     settings: &BTreeMap<String, String>,
     events: &dyn EventSink,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_load::{Acknowledged, Moment, ScenarioError, commit_until_crash, lost};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
-use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
+use pgdyno_server::{HeldServer, PrivateServer, Want, capabilities};
 use pgdyno_text::units;
 use pgdyno_workload::{Durability, Workload};
 use pgdyno_workloads::registry;
@@ -14,7 +14,7 @@ use crate::data::loading::{LoadSettings, default_loaders};
 use crate::drive::cpus::cpus;
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::{embedded_options, starting};
 
 /// Clients that drive it.
@@ -27,7 +27,7 @@ const OWN_CONNECTIONS: u32 = 16;
 const SETTINGS: [&str; 3] = ["fsync", "synchronous_commit", "full_page_writes"];
 
 /// The result of the test.
-pub struct Outcome {
+pub struct DurabilityOutcome {
     /// What was lost or is wrong; empty if nothing is.
     pub found: Vec<String>,
     /// What was done.
@@ -44,15 +44,15 @@ pub fn test(
     test: &Durability,
     events: &dyn EventSink,
     stop: &Stop,
-) -> Result<Outcome> {
+) -> Result<DurabilityOutcome> {
     let began = Instant::now();
     let meta = workload.meta;
     let settings = like.settings().iter().map(|s| (s.name.clone(), s.value.clone())).collect();
     let options = embedded_options(CLIENTS + OWN_CONNECTIONS, false, settings)?;
     let want = Want::Directory(like.installation().bindir.clone());
     events.note("durability: a private server of its own is loaded, driven and killed");
-    let mut server = Embedded::start(&want, &options, &mut starting(events)).or_fail(Code::Server)?;
-    let reach = |server: &Embedded| server.server().connect_options("postgres");
+    let mut server = HeldServer::start(&want, &options, &mut starting(events)).or_fail(Code::Server)?;
+    let reach = |server: &HeldServer| server.server().connect_options("postgres");
 
     let workload = registry::build(meta.id, [(meta.scale_name, "1")]).or_fail(Code::Start)?;
     let target = reach(&server);
@@ -87,7 +87,7 @@ pub fn test(
         units::count(seen.acknowledged.len() as u64),
         seen.unanswered,
     );
-    Ok(Outcome { found, remark, seconds: began.elapsed().as_secs_f64() })
+    Ok(DurabilityOutcome { found, remark, seconds: began.elapsed().as_secs_f64() })
 }
 
 /// Returns the acknowledged transactions that the server no longer has.
@@ -117,11 +117,11 @@ fn broken_checks(access: &data::DataAccess<'_>, workload: &Workload) -> Result<(
 }
 
 /// Returns the connection failure of sessions that were to connect, or to be killed.
-pub fn failure(error: ScenarioError) -> Failure {
+pub fn failure(error: ScenarioError) -> CommandError {
     let code = match error {
         ScenarioError::Interrupted | ScenarioError::NotRestored(_) => Code::Interrupted,
         ScenarioError::Connect(_) | ScenarioError::Thread(_) => Code::Start,
         ScenarioError::Refused(_) => Code::Check,
     };
-    Failure::new(code, error)
+    CommandError::new(code, error)
 }

@@ -15,7 +15,7 @@ use pgdyno_untrusted::append_to_file;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::exit_code::Code;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// How often a running command is checked.
 const POLL: Duration = Duration::from_millis(20);
@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const DSN: &str = "dsn=";
 
 /// A hook that failed, and why.
-pub(crate) type Failed = Box<(CycleRecord, Failure)>;
+pub(crate) type Failed = Box<(CycleRecord, CommandError)>;
 
 /// Runs the hook `name` with `sh -c`, ends it after its timeout or when `stop` is set, and keeps its output in
 /// `directory/hook-NAME.log`. The environment is that of this process plus `env`, and never contains a password.
@@ -96,7 +96,7 @@ impl<'a> HookOutput<'a> {
 
     fn failed(&self, began: Instant, error: &io::Error) -> Failed {
         let what = format!("hook {} could not be run: {error}", self.name);
-        Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what)))
+        Box::new((self.record(began, false, what.clone()), CommandError::new(Code::Hook, what)))
     }
 
     /// Runs the command with its output in these two files, and returns its result.
@@ -125,13 +125,13 @@ impl<'a> HookOutput<'a> {
             }
             Ok(Ended::Stopped) => {
                 let what = format!("hook {} was interrupted", self.name);
-                let failure = Failure::new(Code::Interrupted, what.clone());
+                let failure = CommandError::new(Code::Interrupted, what.clone());
                 return Err(Box::new((self.record(began, false, what), failure)));
             }
             Err(error) => return Err(self.failed(began, &error)),
         };
         let hint = format!("its output is in {}", self.directory.join(&self.file).display());
-        Err(Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what).hint(hint))))
+        Err(Box::new((self.record(began, false, what.clone()), CommandError::new(Code::Hook, what).hint(hint))))
     }
 
     /// Copies the standard output of a hook into its log without connection strings, and returns the last of those.

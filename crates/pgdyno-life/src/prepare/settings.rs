@@ -19,7 +19,7 @@ pub(crate) use change::{Changed, Restored, Ways, change, recover};
 use shown::Shown;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// How a setting is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ fn look(admin: &mut Admin, asked: &BTreeMap<String, String>) -> Result<Vec<Asked
             _ if there.is(value) => Way::There,
             "superuser" | "superuser-backend" => {
                 let error = format!("setting {name} is {}, and this role may not set it to {value}", there.value);
-                return Err(Failure::new(Code::Start, error).hint(
+                return Err(CommandError::new(Code::Start, error).hint(
                     "let the role set it (GRANT SET ON PARAMETER), set it for the role (ALTER ROLE … SET), or connect as a superuser",
                 ));
             }
@@ -102,7 +102,7 @@ fn look(admin: &mut Admin, asked: &BTreeMap<String, String>) -> Result<Vec<Asked
             _ => {
                 let error =
                     format!("setting {name} is {} on this server, and cannot be changed to {value}", there.value);
-                return Err(Failure::new(Code::Start, error));
+                return Err(CommandError::new(Code::Start, error));
             }
         };
         all.push(Asked { value: value.clone(), there, way });
@@ -120,8 +120,8 @@ fn may_set(admin: &mut Admin, name: &str) -> bool {
     superuser.is_some_and(|superuser| superuser == "on") || granted(admin).is_some_and(|granted| granted == "t")
 }
 
-fn unknown(admin: &mut Admin, name: &str) -> Failure {
-    let failure = Failure::new(Code::Start, format!("this server has no setting '{name}'"));
+fn unknown(admin: &mut Admin, name: &str) -> CommandError {
+    let failure = CommandError::new(Code::Start, format!("this server has no setting '{name}'"));
     let known = admin.query("select name from pg_settings").map(|rows| rows.rows).unwrap_or_default();
     let known: Vec<_> = known.into_iter().filter_map(|row| row.into_iter().next()?).collect();
     match nearest(name, known.iter().map(String::as_str)) {
@@ -143,7 +143,7 @@ pub(crate) fn verify(
         Ok(admin) => admin,
         Err(error) => {
             let hint = "settings are sent in the startup message of each session; a pooler in between may refuse them";
-            return (Vec::new(), Err(Failure::new(Code::Start, error).hint(hint)));
+            return (Vec::new(), Err(CommandError::new(Code::Start, error).hint(hint)));
         }
     };
     let mut shown = match shown(&mut admin, asked.keys()) {
@@ -169,7 +169,7 @@ pub(crate) fn verify(
     }
     let verdict = match wrong.is_empty() {
         true => Ok(()),
-        false => Err(Failure::new(Code::Start, format!("settings did not take effect: {}", wrong.join("; "))).hint(
+        false => Err(CommandError::new(Code::Start, format!("settings did not take effect: {}", wrong.join("; "))).hint(
             "the server's command line, or a setting of the role or the database (ALTER ROLE or DATABASE … SET), may \
              override them",
         )),

@@ -1,6 +1,6 @@
 //! How the clients of a run ended, without their counts.
 
-use pgdyno_engine::{Ended, RunOutcome};
+use pgdyno_engine::{RunEnd, RunOutcome};
 use pgdyno_measure::stall::Stall;
 
 use crate::record::figures;
@@ -8,7 +8,7 @@ use crate::record::figures;
 /// What decides the status of a run beside the figures in its record.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    pub(crate) ended: Ended,
+    pub(crate) ended: RunEnd,
     /// Clients without a connection at the end.
     pub(crate) clients_lost: usize,
     /// Clients that were aborted.

@@ -5,17 +5,17 @@ use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_plan::StagePlan;
 use pgdyno_results::{
-    BuildRecord, ClientRecord, ErrorRecord, LevelChangeRecord, Names, PlaceRecord, RuleRecord, RunRecord, ServerRecord,
-    SteadyRecord, Summary, TallyRecord, TxnName, Warning,
+    BuildRecord, ClientRecord, CounterNames, ErrorRecord, LevelChangeRecord, PlaceRecord, RuleRecord, RunRecord,
+    ServerRecord, SteadyRecord, Summary, TallyRecord, TxnName, Warning,
 };
-use pgdyno_server::Machine;
+use pgdyno_server::MachineFacts;
 use pgdyno_wire::{ErrorClass, SqlState};
-use pgdyno_workload::{Capabilities, Drive, Figures, Judgement, NumberedDrive, TxnFigures};
+use pgdyno_workload::{Capabilities, Drive, Judgement, NumberedDrive, TxnFigures, WindowFigures};
 
 /// The names of a workload's counters.
-pub(crate) fn names(drive: &Drive, caps: &Capabilities) -> Names {
+pub(crate) fn names(drive: &Drive, caps: &Capabilities) -> CounterNames {
     let NumberedDrive { txns, statements, .. } = drive.numbered(caps);
-    Names {
+    CounterNames {
         counted_queries: (0..statements.len()).filter(|nth| statements[*nth].is_counted).collect(),
         txns: txns.iter().map(|t| TxnName { name: t.name.to_owned(), weight: t.weight, queries: t.queries }).collect(),
         statements: statements.iter().map(|numbered| (numbered.statement.sql().to_owned(), numbered.txn)).collect(),
@@ -26,7 +26,7 @@ pub(crate) fn names(drive: &Drive, caps: &Capabilities) -> Names {
 
 /// Returns this machine, and its clock.
 pub(crate) fn client() -> ClientRecord {
-    let machine = Machine::look();
+    let machine = MachineFacts::look();
     let clock = Clock::measure();
     let kernel = machine.kernel.clone();
     ClientRecord {
@@ -107,7 +107,7 @@ pub(crate) fn judge(record: &mut RunRecord, drive: &Drive, window: &Totals) {
     };
     let txns: Vec<_> = window.part.txns.iter().map(txn).collect();
     let seconds = window.seconds();
-    let judged = drive.judge(&Figures { seconds, clients: record.plan.drive.clients, txns: &txns, tallies });
+    let judged = drive.judge(&WindowFigures { seconds, clients: record.plan.drive.clients, txns: &txns, tallies });
     let rule = |j: Judgement| RuleRecord { name: j.name.to_owned(), rule: j.rule, found: j.found, holds: j.holds };
     record.rules = judged.into_iter().map(rule).collect();
 }

@@ -3,7 +3,7 @@
 
 use pgdyno_net::{Admin, AdminError};
 use pgdyno_results::{Execution, QueryCostRecord, SampleTable};
-use pgdyno_samples::{Column, statements};
+use pgdyno_samples::{SampleColumn, statements};
 use pgdyno_workload::Explained;
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ pub(crate) fn of(
             let mut rows = counted.rows().iter().map(|(_, row)| row);
             rows.find(|row| counted.cell(row, statements::QUERYID) == Some(id))
         });
-        let of = |column: Column| -> Option<f64> { counted.cell(row?, column)?.parse().ok() };
+        let of = |column: SampleColumn| -> Option<f64> { counted.cell(row?, column)?.parse().ok() };
         let calls = of(statements::CALLS).filter(|calls| *calls > 0.0);
         let bytes = |column| Some(of(column)? * ids.block_bytes / calls?);
         let own = executions.iter().filter(|execution| execution.transaction == *query);

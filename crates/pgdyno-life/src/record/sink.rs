@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pgdyno_results::{CycleRecord, RunRecord, TargetRecord, Warning};
 
-use crate::events::{Event, EventSink};
+use crate::events::{EventSink, RunEvent};
 use crate::failure::Result;
-use crate::plan::resolve::{Request, Resolved};
+use crate::plan::resolve::{Resolved, RunRequest};
 use crate::record::Recording;
 
 /// Records a run from the moment at which the run calls [`RecordSink::begin`]. Nothing is recorded before that.
 pub(crate) struct RecordSink<'a> {
-    request: &'a Request,
+    request: &'a RunRequest,
     /// The plan at the beginning.
     draft: &'a Resolved,
     target: Option<TargetRecord>,
@@ -21,7 +21,7 @@ pub(crate) struct RecordSink<'a> {
 }
 
 impl<'a> RecordSink<'a> {
-    pub(crate) fn new(request: &'a Request, draft: &'a Resolved, target: Option<TargetRecord>) -> Self {
+    pub(crate) fn new(request: &'a RunRequest, draft: &'a Resolved, target: Option<TargetRecord>) -> Self {
         Self { request, draft, target, recording: Mutex::new(None) }
     }
 
@@ -85,10 +85,10 @@ impl<'a> RecordSink<'a> {
 }
 
 impl EventSink for RecordSink<'_> {
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &RunEvent<'_>) {
         match event {
-            Event::Interval { interval } => self.edit(|recording| recording.interval(interval)),
-            Event::Warning { text } => self.add_warning(Warning::note(*text)),
+            RunEvent::Interval { interval } => self.edit(|recording| recording.interval(interval)),
+            RunEvent::Warning { text } => self.add_warning(Warning::note(*text)),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Status and exit code of a run.
 
-use pgdyno_engine::Ended;
+use pgdyno_engine::RunEnd;
 use pgdyno_results::{RunRecord, Status, Warning};
 use pgdyno_text::units;
 
@@ -32,15 +32,15 @@ pub(crate) fn aborted(clients: usize) -> String {
 }
 
 /// Returns why a run ended early; `None` if it did not.
-pub(crate) fn early_end(ended: &Ended) -> Option<String> {
+pub(crate) fn early_end(ended: &RunEnd) -> Option<String> {
     match ended {
-        Ended::Complete => None,
-        Ended::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
-        Ended::ServerLost(why) => Some(format!(
+        RunEnd::Complete => None,
+        RunEnd::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
+        RunEnd::ServerLost(why) => Some(format!(
             "the server was lost: {why}; what was measured until then stands (--reconnect TIME goes on trying)"
         )),
-        Ended::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
-        Ended::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
+        RunEnd::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
+        RunEnd::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
     }
 }
 
@@ -50,9 +50,9 @@ pub(crate) fn of(record: &RunRecord, ending: &Ending) -> End {
     if let Some(reason) = early_end(&ending.ended) {
         let death = ending.death.as_ref();
         return match ending.ended {
-            Ended::Interrupted => end(Status::Interrupted, Some(reason), Code::Interrupted),
+            RunEnd::Interrupted => end(Status::Interrupted, Some(reason), Code::Interrupted),
             // The figures are those of a part of the clients from then on.
-            Ended::DriverLost(_) => end(Status::Invalid, Some(reason), Code::Run),
+            RunEnd::DriverLost(_) => end(Status::Invalid, Some(reason), Code::Run),
             _ => {
                 end(Status::Failed, Some(death.map_or(reason.clone(), |death| format!("{reason}; {death}"))), Code::Run)
             }

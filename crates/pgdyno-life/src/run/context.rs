@@ -1,15 +1,15 @@
 //! What all rooms of a run borrow.
 
 use crate::agents::Team;
-use crate::events::{Event, EventSink};
+use crate::events::{EventSink, RunEvent};
 use crate::interrupt::Interrupt;
-use crate::plan::resolve::{Request, Resolved};
+use crate::plan::resolve::{Resolved, RunRequest};
 use crate::record::sink::RecordSink;
 use crate::target::Named;
 
 /// The request of a run, and where its events go.
 pub(crate) struct RunContext<'a> {
-    pub(crate) request: &'a Request,
+    pub(crate) request: &'a RunRequest,
     /// The plan before anything connects to the server, which says what is done to it.
     pub(crate) draft: &'a Resolved,
     /// The target's entry in `pgdyno.toml`, if it has one.
@@ -35,7 +35,7 @@ impl RunContext<'_> {
 pub(crate) struct BothSinks<'a>(pub(crate) &'a dyn EventSink, pub(crate) &'a dyn EventSink);
 
 impl EventSink for BothSinks<'_> {
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &RunEvent<'_>) {
         self.0.event(event);
         self.1.event(event);
     }

@@ -14,7 +14,7 @@ use pgdyno_workload::Capabilities;
 pub(crate) use self::after::After;
 use crate::drive::team::TeamOfRun;
 use crate::drive::{Driven, DrivenServer, Driver, watch};
-use crate::events::Event;
+use crate::events::RunEvent;
 use crate::failure::Result;
 use crate::kept_session::KeptSession;
 use crate::record::figures;
@@ -75,7 +75,7 @@ pub(crate) fn measure<'a>(context: &RunContext<'_>, mut loaded: Loaded<'a>) -> R
 /// Drives with these parts.
 fn drive(context: &RunContext<'_>, driver: Driver<'_>) -> Result<Driven> {
     let txns = driver.workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
-    context.events.event(&Event::DriveBegins { plan: driver.plan, transactions: &txns });
+    context.events.event(&RunEvent::DriveBegins { plan: driver.plan, transactions: &txns });
     context.interrupt.driving(|| driver.drive())
 }
 

@@ -7,7 +7,7 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions, Stop};
 use pgdyno_results::AnalyticsServerRecord;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::record::figures;
 use crate::target::room::{self, Watchers};
 
@@ -51,14 +51,14 @@ impl AnalyticsServer {
         markers: bool,
     ) -> Result<Self> {
         let mut standby = Admin::connect(&options).or_fail(Code::Start)?;
-        let prefixed = |failure: Failure| {
-            Failure::new(failure.code(), format!("{name}, the server of the queries: {}", failure.text()))
+        let prefixed = |failure: CommandError| {
+            CommandError::new(failure.code(), format!("{name}, the server of the queries: {}", failure.text()))
         };
         room::admit(&mut standby, streams, Watchers { counters: false, samples: false }).map_err(prefixed)?;
         if markers {
             let [theirs, ours] = [&mut standby, primary].map(identity).map(|found| found.or_fail(Code::Start));
             if let Some(error) = unlike(&name, &theirs?, &ours?) {
-                return Err(Failure::new(Code::Start, error).hint(
+                return Err(CommandError::new(Code::Start, error).hint(
                     "name a hot standby of --target in --analytics-target; -D markers=false also takes another server with \
                      the same tables, and measures no ages",
                 ));
@@ -89,7 +89,7 @@ impl AnalyticsServer {
         let until = Instant::now() + REPLAYING;
         while standby.query_opt(&read).ok().flatten().as_deref() != Some("1") {
             if stop.is_requested() {
-                return Err(Failure::new(Code::Interrupted, "interrupted while the standby replayed"));
+                return Err(CommandError::new(Code::Interrupted, "interrupted while the standby replayed"));
             }
             if Instant::now() > until {
                 let error = format!(
@@ -97,7 +97,7 @@ impl AnalyticsServer {
                     self.name,
                     REPLAYING.as_secs()
                 );
-                return Err(Failure::new(Code::Start, error)
+                return Err(CommandError::new(Code::Start, error)
                     .hint("look at pg_stat_wal_receiver there, and at recovery_min_apply_delay"));
             }
             std::thread::sleep(PAUSE);
@@ -142,7 +142,7 @@ pub(crate) fn admit_settings(options: &ConnectOptions, settings: &BTreeMap<Strin
     if settings.is_empty() {
         return Ok(());
     }
-    let refused = |failure: Failure| failure.hint("these are the settings of --analytics-set");
+    let refused = |failure: CommandError| failure.hint("these are the settings of --analytics-set");
     Admin::connect(&with_settings(options, settings)).or_fail(Code::Start).map(drop).map_err(refused)
 }
 

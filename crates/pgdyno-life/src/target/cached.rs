@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use jiff::Timestamp;
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_results::CachedDataRecord;
-use pgdyno_server::{Entry, WantedData};
+use pgdyno_server::{KeptData, WantedData};
 use pgdyno_workload::DataSet;
 
 /// Maximum size of all kept data in bytes, unless the order says otherwise.
@@ -19,7 +19,7 @@ pub const WORTH_KEEPING_S: f64 = 5.0;
 #[must_use]
 pub(crate) fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option<u64>) -> Option<WantedData> {
     let sets: Vec<_> = data.iter().filter(|set| set.meta().has_data()).collect();
-    if sets.is_empty() || plan.load.choice == LoadChoice::Never {
+    if sets.is_empty() || plan.load.choice == LoadWhen::Never {
         return None;
     }
     let named = |set: &&Arc<dyn DataSet>| {
@@ -34,12 +34,12 @@ pub(crate) fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option
         about: sets.iter().map(named).collect::<Vec<_>>().join("; "),
         identity: identity.join("\n"),
         cache_bytes_max: cache_bytes.unwrap_or(CACHE_BYTES_MAX),
-        is_loaded_anew: plan.load.choice == LoadChoice::Always,
+        is_loaded_anew: plan.load.choice == LoadWhen::Always,
     })
 }
 
 /// Returns what the record says of kept data.
-pub(crate) fn record(entry: &Entry) -> CachedDataRecord {
+pub(crate) fn record(entry: &KeptData) -> CachedDataRecord {
     let made = UNIX_EPOCH + Duration::from_secs(entry.made_unix_s);
     let loaded_at = Timestamp::try_from(made).map_or_else(|_| String::new(), |at| at.to_string());
     CachedDataRecord { loaded_at, bytes: entry.bytes }

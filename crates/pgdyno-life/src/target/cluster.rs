@@ -9,7 +9,7 @@ use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, Cluster, Distribution, Workload};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// Above this imbalance the fullest node limits throughput more than the number of nodes does.
 const SKEW: f64 = 1.1;
@@ -35,7 +35,7 @@ pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Re
     if plan.from_template.is_some() {
         let error =
             "--from-template cannot copy a database whose tables are spread over nodes: the shards would be shared";
-        return Err(Failure::new(Code::Start, error).hint("load the data anew with --replace"));
+        return Err(CommandError::new(Code::Start, error).hint("load the data anew with --replace"));
     }
     if plan.drive.mode == QueryMode::Simple || !calls_distributed_procedures(workload, caps) {
         return Ok(());
@@ -49,7 +49,7 @@ pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Re
         "in query mode {} a CALL has bound parameters: it is never sent to the node of its rows{crashes}",
         plan.drive.mode.name()
     );
-    Err(Failure::new(Code::Start, error)
+    Err(CommandError::new(Code::Start, error)
         .hint("leave -M out, which means simple here, or call functions: --call function"))
 }
 

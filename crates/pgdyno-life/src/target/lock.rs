@@ -10,7 +10,7 @@ use pgdyno_load::steps::{MARK, OTHER_RUNS};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::interrupt::Interrupt;
 
 /// What all keys begin with: "pgdy" in ASCII.
@@ -132,8 +132,8 @@ pub(crate) fn other_run_here(admin: &mut Admin, warn: &mut dyn FnMut(String)) ->
     Ok(OTHER_RUNS.decide(find_where(admin, RUNS, here)).or_fail(Code::Start)?.or_warn(warn).flatten())
 }
 
-fn refused(options: &ConnectOptions, holder: &str) -> Failure {
-    Failure::new(
+fn refused(options: &ConnectOptions, holder: &str) -> CommandError {
+    CommandError::new(
         Code::Start,
         format!("{options} is being measured by {holder}: two runs at once would disturb each other"),
     )

@@ -5,13 +5,13 @@ use pgdyno_plan::{TargetName, TargetOrder};
 use pgdyno_results::TargetRecord;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// A target and its name.
 #[derive(Clone, Debug)]
 pub struct Named {
     pub(crate) name: String,
-    pub(crate) entry: targets::Target,
+    pub(crate) entry: targets::NamedTarget,
 }
 
 impl Named {
@@ -30,14 +30,14 @@ impl Named {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file == targets::FILE => return Ok(None),
             Err(e) => {
                 let error = format!("failed to read {file} for target '{name}': {e}");
-                return Err(Failure::new(Code::Start, error).hint("--config names the file with the targets"));
+                return Err(CommandError::new(Code::Start, error).hint("--config names the file with the targets"));
             }
         };
         let targets = Targets::read(&file, &text).or_fail(Code::Start)?;
         let Some(entry) = targets.find(name) else {
             let error = format!("{file} has no target '{name}'");
             let known: Vec<_> = targets.target.keys().map(String::as_str).collect();
-            return Err(Failure::new(Code::Start, error).hint(match targets.nearest(name) {
+            return Err(CommandError::new(Code::Start, error).hint(match targets.nearest(name) {
                 Some(nearest) => format!("did you mean {nearest}?"),
                 None if known.is_empty() => "it has none; a target begins with a line [target.NAME]".to_owned(),
                 None => format!("it has {}", known.join(", ")),
@@ -62,7 +62,7 @@ impl Named {
 }
 
 /// Adds to an error about a connection string that the word is no name either.
-pub(super) fn explain(failure: Failure, order: &TargetOrder) -> Failure {
+pub(super) fn explain(failure: CommandError, order: &TargetOrder) -> CommandError {
     match order.target.as_ref().filter(|word| word.kind().is_name()) {
         Some(word) if !order.config().exists() => {
             failure.hint(format!("for targets with names there must be a {} that has '{word}'", targets::FILE))

@@ -2,12 +2,12 @@
 //! pooler there may be no sessions.
 
 use pgdyno_net::Admin;
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, Drive, Pooling};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 const DIRECTLY: &str = "connect to the server itself, not through the pooler, or use session pooling";
 
@@ -23,7 +23,7 @@ pub fn is_null(admin: &Admin) -> bool {
 /// When it writes, and the server is a standby or its transactions are read-only.
 pub(crate) fn admit_run(caps: &Capabilities, drive: &Drive, plan: &Plan) -> Result<()> {
     let writes = [
-        (plan.load.choice == LoadChoice::Always, "--replace loads anew"),
+        (plan.load.choice == LoadWhen::Always, "--replace loads anew"),
         (plan.from_template.is_some(), "--from-template copies a database"),
     ];
     let asked = writes.iter().find(|(asked, _)| *asked).map(|(_, what)| *what);
@@ -37,7 +37,7 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &Drive, plan: &Plan) -> Resu
     }
     if !drive.is_read_only() {
         let error = format!("{} is a standby, and {id} writes", plan.target);
-        return Err(Failure::new(Code::Start, error).hint(
+        return Err(CommandError::new(Code::Start, error).hint(
             "name the primary in --target, or run a workload that only reads: select-only, polardb-ro, or a script of \
              SELECTs",
         ));
@@ -46,7 +46,8 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &Drive, plan: &Plan) -> Resu
         None => Ok(()),
         Some(what) => {
             let error = format!("{} is a standby, and {what}", plan.target);
-            Err(Failure::new(Code::Start, error).hint("do that on the primary; the standby gets it by replication"))
+            Err(CommandError::new(Code::Start, error)
+                .hint("do that on the primary; the standby gets it by replication"))
         }
     }
 }
@@ -58,8 +59,8 @@ fn writes_by_default(caps: &Capabilities, drive: &Drive) -> bool {
 }
 
 /// Returns the error for what a session cannot do whose transactions are read-only.
-fn read_only(what: &str, remedy: &str) -> Failure {
-    Failure::new(Code::Start, format!("default_transaction_read_only is on, and {what}")).hint(remedy)
+fn read_only(what: &str, remedy: &str) -> CommandError {
+    CommandError::new(Code::Start, format!("default_transaction_read_only is on, and {what}")).hint(remedy)
 }
 
 /// Returns the query mode that a pooler permits if the `usual` one needs sessions, and why.
@@ -80,18 +81,18 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
         None | Some(Pooling::Session) => return Ok(()),
         Some(Pooling::Statement) => {
             let error = "the pooler hands out a connection for each statement, and a transaction has several";
-            return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
+            return Err(CommandError::new(Code::Start, error).hint(DIRECTLY));
         }
         Some(Pooling::Transaction { prepared }) => prepared,
     };
     let sessions = [
-        (plan.load.choice == LoadChoice::Always, "--replace, which loads,"),
+        (plan.load.choice == LoadWhen::Always, "--replace, which loads,"),
         (plan.from_template.is_some(), "--from-template"),
     ];
     if let Some((_, what)) = sessions.iter().find(|(asked, _)| *asked) {
         let error =
             format!("{what} needs sessions of its own, but the pooler hands out a connection for each transaction");
-        return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
+        return Err(CommandError::new(Code::Start, error).hint(DIRECTLY));
     }
     let mut groups = plan.drive.stages.iter().flat_map(|stage| &stage.groups);
     let is_asked = match plan.drive.stages.is_empty() {
@@ -103,7 +104,7 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
     }
     let error = "query mode prepared cannot be used: the pooler assigns a connection to each transaction and keeps no \
                  prepared statements";
-    Err(Failure::new(Code::Start, error).hint(
+    Err(CommandError::new(Code::Start, error).hint(
         "give --mode extended or simple; PgBouncer keeps prepared statements from 1.21 on with \
          max_prepared_statements above 0; or connect to the server itself",
     ))
@@ -124,7 +125,7 @@ pub(crate) fn admit_load(caps: &Capabilities, id: &str) -> Result<()> {
     let error = format!(
         "the server is a standby: the data of {id} that you asked for is not there, and cannot be loaded there"
     );
-    Err(Failure::new(Code::Load, error).hint("load on the primary; the standby gets it by replication"))
+    Err(CommandError::new(Code::Load, error).hint("load on the primary; the standby gets it by replication"))
 }
 
 /// Refuses a step that changes data.
@@ -139,7 +140,7 @@ pub fn admit_change(caps: &Capabilities, step: &str) -> Result<()> {
             .map_or(Ok(()), |remedy| Err(read_only(&format!("{step} changes data"), remedy)));
     }
     let error = format!("the server is a standby, and {step} changes data");
-    Err(Failure::new(Code::Start, error).hint("name the primary in --target"))
+    Err(CommandError::new(Code::Start, error).hint("name the primary in --target"))
 }
 
 /// Refuses a step that needs sessions.
@@ -153,7 +154,7 @@ pub fn admit_sessions(caps: &Capabilities, what: &str) -> Result<()> {
                 "{what} needs sessions of its own, but the pooler hands out a connection for each {}",
                 pooling.name()
             );
-            Err(Failure::new(Code::Start, error).hint(DIRECTLY))
+            Err(CommandError::new(Code::Start, error).hint(DIRECTLY))
         }
         _ => Ok(()),
     }

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use pgdyno_load::steps::{COUNTERS, SAMPLES};
 use pgdyno_net::Admin;
-use pgdyno_server::{Limit, room};
+use pgdyno_server::{ConnectionLimit, room};
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// How long sessions that have just ended may take to go.
 const GOING: Duration = Duration::from_secs(2);
@@ -58,7 +58,7 @@ pub fn shortage(admin: &mut Admin, clients: u32, samples: bool) -> Result<Vec<St
 }
 
 /// Returns the tightest limit. Waits for sessions that have just ended, if so many connections do not fit.
-fn roomy(admin: &mut Admin, connections: u32) -> Result<Option<Limit>> {
+fn roomy(admin: &mut Admin, connections: u32) -> Result<Option<ConnectionLimit>> {
     let patience = Instant::now() + GOING;
     loop {
         match room(admin).or_fail(Code::Start)? {
@@ -71,7 +71,7 @@ fn roomy(admin: &mut Admin, connections: u32) -> Result<Option<Limit>> {
 }
 
 /// Returns the refusal of more clients than there is room for.
-fn refusal(limit: &Limit, clients: u32, wanted: Watchers) -> Option<Failure> {
+fn refusal(limit: &ConnectionLimit, clients: u32, wanted: Watchers) -> Option<CommandError> {
     let own = CONTROL + wanted.sessions();
     if clients.saturating_add(CONTROL) <= limit.free() {
         return None;
@@ -83,11 +83,11 @@ fn refusal(limit: &Limit, clients: u32, wanted: Watchers) -> Option<Failure> {
     );
     let remedy = limit.remedy(clients.saturating_add(own));
     let hint = format!("lower --clients or --streams, let clients share --connections, or {remedy}");
-    Some(Failure::new(Code::Start, error).hint(hint))
+    Some(CommandError::new(Code::Start, error).hint(hint))
 }
 
 /// Returns the watchers that fit, and warnings for the others: the counters are worth more than the samples.
-fn reduced(limit: &Limit, clients: u32, wanted: Watchers) -> (Watchers, Vec<String>) {
+fn reduced(limit: &ConnectionLimit, clients: u32, wanted: Watchers) -> (Watchers, Vec<String>) {
     let left = limit.free().saturating_sub(clients.saturating_add(CONTROL));
     let counters = wanted.counters && left > 0;
     let samples = wanted.samples && left > u32::from(counters);

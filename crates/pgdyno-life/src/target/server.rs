@@ -10,15 +10,15 @@ use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::{Plan, TargetOrder};
 use pgdyno_results::{PlaceRecord, ServerRecord};
 use pgdyno_server::{
-    Embedded, EmbeddedOptions, Entry, Keeping, Origin, Places, PrivateServer, Purpose, ServerIdentity, StartStep, Want,
-    WantedData, connect_to, kept,
+    HeldServer, InstallationOrigin, Keeping, KeptData, Places, PrivateServer, PrivateServerOptions, Purpose,
+    ServerIdentity, StartStep, Want, WantedData, connect_to, kept,
 };
 use pgdyno_workload::Workload;
 
 use crate::environment;
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::record::figures;
 use crate::target::cached;
@@ -59,7 +59,7 @@ impl Demand {
 }
 
 /// A server that is ready to use for as long as this value lives.
-pub struct Server {
+pub struct TargetServer {
     /// How to reach it; `None` without a server.
     options: Option<ConnectOptions>,
     /// Where it comes from, for the record.
@@ -77,7 +77,7 @@ enum Hold {
     /// The kept private server; nothing ends.
     Kept(Box<PrivateServer>),
     Embedded {
-        embedded: Box<Embedded>,
+        embedded: Box<HeldServer>,
         /// The settings that it was started with.
         settings: BTreeMap<String, String>,
     },
@@ -99,7 +99,7 @@ pub(crate) enum Owner {
     Ours,
 }
 
-impl Server {
+impl TargetServer {
     /// Returns how to reach it; `None` without a server.
     pub fn options(&self) -> Option<&ConnectOptions> {
         self.options.as_ref()
@@ -129,8 +129,11 @@ impl Server {
     /// Returns the kept private server, for single steps: the data of a temporary one would end with it.
     pub(super) fn kept(want: &Want) -> Result<Self> {
         running(&private_version(want)?)?.map(Self::of_kept).ok_or_else(|| {
-            Failure::new(Code::Start, "no target is given, and no private server is running that would keep the data")
-                .hint("give --target, or start a private server that stays: `pgdyno server start`")
+            CommandError::new(
+                Code::Start,
+                "no target is given, and no private server is running that would keep the data",
+            )
+            .hint("give --target, or start a private server that stays: `pgdyno server start`")
         })
     }
 
@@ -178,8 +181,8 @@ impl Server {
         let connections = demand.clients.saturating_add(OWN_CONNECTIONS);
         let purpose = demand.purpose();
         let list = settings.clone().into_iter().collect();
-        let options = EmbeddedOptions { purpose, data: demand.data, ..embedded_options(connections, tcp, list)? };
-        let embedded = Embedded::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
+        let options = PrivateServerOptions { purpose, data: demand.data, ..embedded_options(connections, tcp, list)? };
+        let embedded = HeldServer::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
         Ok(Self {
             options: Some(reach(&embedded)?),
             origin: format!("{}, {}", ServerRecord::PRIVATE, origin(embedded.server())),
@@ -238,7 +241,7 @@ impl Server {
     /// Does the same over a connection by these options.
     ///
     /// # Errors
-    /// As [`Server::announce`].
+    /// As [`TargetServer::announce`].
     pub(crate) fn announce_by(&mut self, options: &ConnectOptions, events: &dyn EventSink) -> Result<()> {
         if matches!(self.hold, Hold::Null { .. }) {
             return Ok(());
@@ -292,7 +295,7 @@ impl Server {
     pub(crate) fn restart(&mut self, settings: &BTreeMap<String, String>) -> Result<()> {
         match &mut self.hold {
             Hold::Nothing | Hold::Null { .. } => {
-                Err(Failure::new(Code::Server, "pgdyno restarts only servers that it started itself"))
+                Err(CommandError::new(Code::Server, "pgdyno restarts only servers that it started itself"))
             }
             Hold::Kept(server) => {
                 **server = kept::restart(&places()?).or_fail(Code::Server)?;
@@ -327,7 +330,7 @@ impl Server {
     }
 
     /// Returns the kept data that a private server of this process began with a copy of.
-    pub(crate) fn cached(&self) -> Option<&Entry> {
+    pub(crate) fn cached(&self) -> Option<&KeptData> {
         match &self.hold {
             Hold::Embedded { embedded, .. } => embedded.cached(),
             Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => None,
@@ -360,7 +363,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TargetServer {
     fn drop(&mut self) {
         if let Hold::Null { child, stdin, directory } = &mut self.hold {
             // The null server ends when its input ends; its directory is removed with `directory`.
@@ -388,7 +391,7 @@ pub fn named(admin: &mut Admin, options: &ConnectOptions, origin: &str) -> Resul
 /// Returns the kept private server if it runs and has the wanted version.
 fn running(want: &Want) -> Result<Option<PrivateServer>> {
     Ok(match kept::status(&places()?).or_fail(Code::Server)? {
-        kept::Status::Running(server) if want.is(server.installation()) => Some(server),
+        kept::KeptServerStatus::Running(server) if want.is(server.installation()) => Some(server),
         _ => None,
     })
 }
@@ -403,7 +406,7 @@ pub fn private_version(want: &Want) -> Result<Want> {
 }
 
 /// Returns how to connect to a private server of this process.
-fn reach(embedded: &Embedded) -> Result<ConnectOptions> {
+fn reach(embedded: &HeldServer) -> Result<ConnectOptions> {
     let server = embedded.server();
     match (server.tcp_dsn(PRIVATE_DATABASE), embedded.password()) {
         (Some(dsn), Some(password)) => {
@@ -420,8 +423,8 @@ pub fn places() -> Result<Places> {
 }
 
 /// Returns the options of a private server of this program.
-pub fn embedded_options(connections: u32, tcp: bool, settings: Vec<(String, String)>) -> Result<EmbeddedOptions> {
-    let mut options = EmbeddedOptions::new(own_program()?, places()?);
+pub fn embedded_options(connections: u32, tcp: bool, settings: Vec<(String, String)>) -> Result<PrivateServerOptions> {
+    let mut options = PrivateServerOptions::new(own_program()?, places()?);
     options.path = environment::variable("PATH");
     options.connections = connections;
     options.tcp = tcp;
@@ -451,7 +454,7 @@ pub fn starting(events: &dyn EventSink) -> impl FnMut(StartStep) + '_ {
 pub fn origin(server: &PrivateServer) -> String {
     let installation = server.installation();
     match installation.origin {
-        Origin::Portable => "portable".to_owned(),
+        InstallationOrigin::Portable => "portable".to_owned(),
         _ => format!("from {}", installation.bindir.display()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use pgdyno_samples::{Column, Source};
+use pgdyno_samples::{SampleColumn, SampleSource};
 use pgdyno_server::Frame;
 
 /// Number of frames of a source that are kept: the view shows the last seconds.
@@ -31,13 +31,13 @@ pub(crate) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// Returns a cell; `None` if it is empty or there is no such column.
-    pub(crate) fn text(&self, column: Column) -> Option<&'a str> {
+    pub(crate) fn text(&self, column: SampleColumn) -> Option<&'a str> {
         let nth = self.columns.iter().position(|known| *known == column.name)?;
         self.cells.get(nth)?.as_deref()
     }
 
     /// Returns a cell as a number.
-    pub(crate) fn number(&self, column: Column) -> Option<f64> {
+    pub(crate) fn number(&self, column: SampleColumn) -> Option<f64> {
         self.text(column)?.parse().ok()
     }
 }
@@ -59,35 +59,39 @@ impl Frames {
     }
 
     /// Returns when the last frame of `source` was taken.
-    pub(crate) fn last_s(&self, source: Source) -> Option<f64> {
+    pub(crate) fn last_s(&self, source: SampleSource) -> Option<f64> {
         self.sources.get(source.name)?.back().map(|kept| kept.at_s)
     }
 
     /// Returns the rows of the last frame of `source`; none without a frame.
-    pub(crate) fn rows(&self, source: Source) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self, source: SampleSource) -> impl Iterator<Item = Row<'_>> {
         self.sources.get(source.name).and_then(VecDeque::back).into_iter().flat_map(Kept::rows)
     }
 
     /// Returns the rows of each frame of `source` that was taken after `since_s`, the oldest first.
-    pub(crate) fn since(&self, source: Source, since_s: f64) -> impl Iterator<Item = impl Iterator<Item = Row<'_>>> {
+    pub(crate) fn since(
+        &self,
+        source: SampleSource,
+        since_s: f64,
+    ) -> impl Iterator<Item = impl Iterator<Item = Row<'_>>> {
         self.sources.get(source.name).into_iter().flatten().filter(move |kept| kept.at_s > since_s).map(Kept::rows)
     }
 
     /// Returns a number of the only row of the last frame.
-    pub(crate) fn gauge(&self, column: Column) -> Option<f64> {
+    pub(crate) fn gauge(&self, column: SampleColumn) -> Option<f64> {
         self.sources.get(column.source)?.back()?.rows().next()?.number(column)
     }
 
     /// Returns the growth of a counter of the only row between the last two frames. `None` if it fell: statistics were
     /// reset.
-    pub(crate) fn growth(&self, column: Column) -> Option<f64> {
+    pub(crate) fn growth(&self, column: SampleColumn) -> Option<f64> {
         let (before, last) = self.last_two(column.source)?;
         let grown = last.rows().next()?.number(column)? - before.rows().next()?.number(column)?;
         (grown >= 0.0).then_some(grown)
     }
 
     /// Returns the growth per second.
-    pub(crate) fn rate(&self, column: Column) -> Option<f64> {
+    pub(crate) fn rate(&self, column: SampleColumn) -> Option<f64> {
         let (before, last) = self.last_two(column.source)?;
         let seconds = last.at_s - before.at_s;
         if seconds > 0.0 { self.growth(column).map(|grown| grown / seconds) } else { None }

@@ -1,6 +1,6 @@
 //! The use of CPUs.
 
-use pgdyno_samples::{Source, machine, processes};
+use pgdyno_samples::{SampleSource, machine, processes};
 
 use super::frames::Frames;
 
@@ -89,7 +89,7 @@ fn shared(frames: &Frames) -> Option<Machine> {
 }
 
 /// Returns the machine by the state of its CPUs.
-fn divided(frames: &Frames, source: Source, name: &'static str) -> Option<Machine> {
+fn divided(frames: &Frames, source: SampleSource, name: &'static str) -> Option<Machine> {
     let row = frames.rows(source).next()?;
     let cpus = row.number(machine::CPUS)?;
     let gauge = |column| row.number(column).unwrap_or(0.0);

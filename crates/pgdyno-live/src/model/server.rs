@@ -1,6 +1,6 @@
 //! Facts about the server in a few lines: what it writes, whether its cache suffices, what slows it down.
 
-use pgdyno_samples::{Source, checkpointer, database, locks, machine, replication, vacuum, waits, wal};
+use pgdyno_samples::{SampleSource, checkpointer, database, locks, machine, replication, vacuum, waits, wal};
 use pgdyno_text::units;
 
 use super::Model;
@@ -144,7 +144,7 @@ impl Model {
 
     /// Returns true if the last frame of `source`, which has rows only sometimes, is recent: another source gives the
     /// time.
-    fn is_fresh(&self, source: Source) -> bool {
+    fn is_fresh(&self, source: SampleSource) -> bool {
         let time_s = [database::SOURCE, machine::SOURCE, waits::SOURCE]
             .into_iter()
             .filter_map(|source| self.frames.last_s(source))

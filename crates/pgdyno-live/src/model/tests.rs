@@ -1,6 +1,6 @@
 //! Tests of the model's data from intervals and frames.
 
-use pgdyno_life::events::Event;
+use pgdyno_life::events::RunEvent;
 use pgdyno_measure::Phase;
 
 use super::example::{begun, frame, measuring, second};
@@ -27,7 +27,7 @@ fn a_run_goes_through_its_stages() {
     assert_eq!((stage.name, stage.far.as_str()), ("measuring", "5 s of 30 s, 25 s left"));
     assert!((stage.share.unwrap() - 8.0 / 33.0).abs() < 1e-9);
     assert_eq!((model.stage(40.0).name, model.stage(40.0).share), ("ending", Some(1.0)));
-    model.event(0.0, &Event::Ending { text: "ending" });
+    model.event(0.0, &RunEvent::Ending { text: "ending" });
     assert!(model.stage(9.0).far.contains("press Ctrl-C again"));
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, quote};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, TextRows, quote};
 use pgdyno_workload::{CheckCost, CheckSql, Expect};
 
 use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
@@ -19,7 +19,7 @@ const CHEAP: f64 = 0.02;
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     /// Rows of all parts, in their order.
-    pub(crate) rows: Rows,
+    pub(crate) rows: TextRows,
     /// The server's reason, if it cannot run the query.
     pub(crate) refused: Option<String>,
     began: Option<Instant>,
@@ -59,7 +59,7 @@ struct State {
     done: usize,
     cost_done: f64,
     /// By query.
-    rows: Vec<Option<Rows>>,
+    rows: Vec<Option<TextRows>>,
     /// By question.
     times: Vec<(Option<Instant>, Option<Instant>)>,
     /// By question, the server's reason if it cannot run the query.
@@ -179,7 +179,7 @@ impl Board<'_> {
         if let Some(error) = state.error {
             return Err(error);
         }
-        let answer = |((began, ended), refused)| Answer { rows: Rows::default(), refused, began, ended };
+        let answer = |((began, ended), refused)| Answer { rows: TextRows::default(), refused, began, ended };
         let mut answers: Vec<_> = state.times.into_iter().zip(state.refused).map(answer).collect();
         for (query, rows) in self.queries.iter().zip(state.rows) {
             let (answer, rows) = (&mut answers[query.question].rows, rows.unwrap_or_default());

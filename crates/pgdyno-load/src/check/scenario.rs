@@ -7,12 +7,12 @@ mod values;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, Stop};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Stop, TextRows};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Act, IsolationLevel, Scenario, Step};
+use pgdyno_workload::{Act, IsolationLevel, Scenario, ScenarioStep};
 
 use actor::{Actor, Statement};
-pub use outcome::{Rules, ScenarioError, ScenarioResult};
+pub use outcome::{ScenarioError, ScenarioOptions, ScenarioResult};
 pub(crate) use values::Values;
 
 /// Interval between two looks at a session.
@@ -41,7 +41,7 @@ pub fn default_level(admin: &mut Admin) -> Result<IsolationLevel, AdminError> {
 pub fn play(
     options: &ConnectOptions,
     scenario: &Scenario,
-    rules: &Rules,
+    rules: &ScenarioOptions,
     stop: &Stop,
 ) -> Result<ScenarioResult, ScenarioError> {
     let began = Instant::now();
@@ -97,7 +97,7 @@ impl<E: Into<ScenarioError>> From<E> for End {
 /// A scenario in progress.
 struct Play<'a> {
     options: &'a ConnectOptions,
-    rules: &'a Rules,
+    rules: &'a ScenarioOptions,
     stop: &'a Stop,
     watcher: Admin,
     actors: BTreeMap<&'static str, Actor>,
@@ -106,7 +106,7 @@ struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    fn open(options: &'a ConnectOptions, rules: &'a Rules, stop: &'a Stop) -> Result<Self, ScenarioError> {
+    fn open(options: &'a ConnectOptions, rules: &'a ScenarioOptions, stop: &'a Stop) -> Result<Self, ScenarioError> {
         let watcher = watcher(options, rules)?;
         let values = Values::default();
         Ok(Self { options, rules, stop, watcher, actors: BTreeMap::new(), values, tried_again: Vec::new() })
@@ -128,31 +128,31 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), End> {
+    fn step(&mut self, step: &ScenarioStep) -> Result<(), End> {
         if self.stop.is_requested() {
             return Err(ScenarioError::Interrupted.into());
         }
         match step {
-            Step::Look { sql, keep } => {
+            ScenarioStep::Look { sql, keep } => {
                 let rows = self.ask(sql)?;
                 self.values.keep(keep, rows);
             }
-            Step::Begin(session) => {
+            ScenarioStep::Begin(session) => {
                 self.run(session, "begin")?;
                 self.actor(session)?.in_transaction = true;
             }
-            Step::Run(act) => {
+            ScenarioStep::Run(act) => {
                 self.send(act)?;
                 self.await_end(act.session)?;
             }
-            Step::Waits { act, blocker } => {
+            ScenarioStep::Waits { act, blocker } => {
                 self.send(act)?;
                 self.await_lock(act.session, blocker)?;
             }
-            Step::Ends(session) => self.await_end(session)?,
-            Step::Commit(session) => self.end_transaction(session, "commit")?,
-            Step::Rollback(session) => self.end_transaction(session, "rollback")?,
-            Step::Holds { what, sql } => self.holds(what, sql)?,
+            ScenarioStep::Ends(session) => self.await_end(session)?,
+            ScenarioStep::Commit(session) => self.end_transaction(session, "commit")?,
+            ScenarioStep::Rollback(session) => self.end_transaction(session, "rollback")?,
+            ScenarioStep::Holds { what, sql } => self.holds(what, sql)?,
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl<'a> Play<'a> {
         self.values.fill(sql).map_err(|name| End::Broken(format!("no row returned {name}, which is needed for: {sql}")))
     }
 
-    fn ask(&mut self, sql: &str) -> Result<Rows, End> {
+    fn ask(&mut self, sql: &str) -> Result<TextRows, End> {
         let sql = self.fill(sql)?;
         self.watcher.query(&sql).map_err(|error| match error.is_lost() {
             true => error.into(),
@@ -306,7 +306,7 @@ impl<'a> Play<'a> {
 }
 
 /// A session that observes the others. It must see the latest commits, and must not hang.
-fn watcher(options: &ConnectOptions, rules: &Rules) -> Result<Admin, ScenarioError> {
+fn watcher(options: &ConnectOptions, rules: &ScenarioOptions) -> Result<Admin, ScenarioError> {
     let mut watcher = Admin::connect(options)?;
     watcher.execute("set default_transaction_isolation = 'read committed'")?;
     watcher.execute(&format!("set statement_timeout = {}", rules.limit.as_millis()))?;

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::load::distribute;
 use crate::state::stamp;
-use crate::{LoadError, Phase};
+use crate::{LoadError, LoadPhase};
 
 /// Brings the schema of the workload's routines up to date; creates it if it does not exist. The routines find the
 /// tables by the session's search_path. Nothing outside of that schema is changed, and a schema of this name that
@@ -48,7 +48,7 @@ pub fn place_routines(
     }
     admin.execute(&sql).map_err(|source| match source.code() {
         Some(SqlState::INSUFFICIENT_PRIVILEGE) => LoadError::NoPlace { schema, source },
-        _ => LoadError::of(Phase::Routines, None, source),
+        _ => LoadError::of(LoadPhase::Routines, None, source),
     })?;
     Ok(true)
 }

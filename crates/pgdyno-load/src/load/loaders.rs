@@ -14,7 +14,7 @@ use crate::load::plan::{FillPlan, index_statements};
 use crate::load::schedule::{Next, Schedule, Task};
 use crate::session::Session;
 use crate::state::relations;
-use crate::{LoadError, LoadProgress, Phase};
+use crate::{LoadError, LoadPhase, LoadProgress};
 
 /// Interval between two looks at the `Stop`, while a loader waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -38,7 +38,7 @@ struct Board {
     tables: Vec<Filled>,
     spans: Vec<Span>,
     /// Statements that are done, and their total, by phase.
-    steps: Vec<(Phase, usize, usize)>,
+    steps: Vec<(LoadPhase, usize, usize)>,
 }
 
 /// Progress of one table.
@@ -60,7 +60,7 @@ impl Filled {
 /// Time from the first statement of a phase to the end of its last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    pub(crate) phase: Phase,
+    pub(crate) phase: LoadPhase,
     pub(crate) began: Instant,
     pub(crate) ended: Instant,
 }
@@ -74,7 +74,7 @@ impl<'a> LoaderWork<'a> {
         progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Self {
         let schedule = plan.schedule(tables, loaders);
-        let steps = [Phase::Log, Phase::Freeze, Phase::Indexes, Phase::Analyze];
+        let steps = [LoadPhase::Log, LoadPhase::Freeze, LoadPhase::Indexes, LoadPhase::Analyze];
         let kept: Vec<_> = tables.iter().map(|table| plan.kept(table).map_or(0, |kept| kept.rows)).collect();
         let board = Board {
             error: None,
@@ -121,10 +121,10 @@ impl<'a> LoaderWork<'a> {
     pub(crate) fn create_split(&self, sessions: &mut [Session<'_>]) -> Result<(), LoadError> {
         for (n, table) in self.tables.iter().enumerate() {
             if self.board().schedule.is_split(n) && self.plan.kept(table).is_none() {
-                self.began(Phase::Rows);
+                self.began(LoadPhase::Rows);
                 self.create(table, &mut sessions[0], "begin")?;
-                sessions[0].execute(Phase::Rows, Some(table.name), "commit")?;
-                self.ended(Phase::Rows);
+                sessions[0].execute(LoadPhase::Rows, Some(table.name), "commit")?;
+                self.ended(LoadPhase::Rows);
             }
         }
         Ok(())
@@ -242,7 +242,7 @@ impl<'a> LoaderWork<'a> {
     /// do not need. Beside as many busy loaders as CPUs they take CPUs from the loaders, and cost a quarter more CPU time.
     fn set_workers(&self, table: &Table, session: &mut Session<'_>) -> Result<(), LoadError> {
         let idle = self.board().schedule.idle_loaders();
-        session.run(Phase::Indexes, Some(table.name), |admin| {
+        session.run(LoadPhase::Indexes, Some(table.name), |admin| {
             set_index_memory(admin, self.plan.conditions.server.shared_buffers_bytes, self.loaders, idle)?;
             let usual =
                 admin.query_opt("reset max_parallel_maintenance_workers; show max_parallel_maintenance_workers")?;
@@ -273,7 +273,7 @@ impl<'a> LoaderWork<'a> {
             })?;
             self.filled(n, rows);
         }
-        session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &all, rows))?;
+        session.execute(LoadPhase::Rows, Some(table.name), &self.commit_sql(table, &all, rows))?;
         self.filled(n, 0);
         self.expect_rows(n)
     }
@@ -291,13 +291,13 @@ impl<'a> LoaderWork<'a> {
         let partition = &table.partitions.known()[nth];
         self.filling_part(n);
         let sql = format!("begin; truncate table {}", quote::identifier(&partition.name));
-        session.execute(Phase::Rows, Some(table.name), &sql)?;
+        session.execute(LoadPhase::Rows, Some(table.name), &sql)?;
         let mut chunks = partition.chunks.iter().cloned().flatten();
         let rows =
             session.copy(table.name, &copy_sql(table, &partition.name, !self.plan.unlogged), |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
             })?;
-        session.execute(Phase::Rows, Some(table.name), "commit")?;
+        session.execute(LoadPhase::Rows, Some(table.name), "commit")?;
         self.filled(n, rows);
         Ok(())
     }
@@ -322,13 +322,13 @@ impl<'a> LoaderWork<'a> {
             return Ok(());
         };
         self.filling_part(n);
-        session.execute(Phase::Rows, Some(table.name), &self.begin_sql())?;
+        session.execute(LoadPhase::Rows, Some(table.name), &self.begin_sql())?;
         let mut chunks = unit.clone();
         let copy = copy_sql(table, table.relation_of(&unit), false);
         let rows = session.copy(table.name, &copy, |writer, halt| {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
-        session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
+        session.execute(LoadPhase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
         self.filled(n, rows);
         Ok(())
     }
@@ -363,7 +363,7 @@ impl<'a> LoaderWork<'a> {
         filled.ended = Some(Instant::now());
     }
 
-    fn began(&self, phase: Phase) {
+    fn began(&self, phase: LoadPhase) {
         let now = Instant::now();
         let mut board = self.board();
         if board.spans.iter().all(|span| span.phase != phase) {
@@ -373,7 +373,7 @@ impl<'a> LoaderWork<'a> {
         }
     }
 
-    fn ended(&self, phase: Phase) {
+    fn ended(&self, phase: LoadPhase) {
         let mut board = self.board();
         if let Some(span) = board.spans.iter_mut().find(|span| span.phase == phase) {
             span.ended = Instant::now();
@@ -392,13 +392,14 @@ impl<'a> LoaderWork<'a> {
     /// table is pgdyno's after the transaction.
     fn create(&self, table: &Table, session: &mut Session<'_>, begin: &str) -> Result<(), LoadError> {
         let sql = format!("{begin}; {}; {}", table.ddl, self.mark_sql(table));
-        session.execute(Phase::Rows, Some(table.name), &sql)?;
+        session.execute(LoadPhase::Rows, Some(table.name), &sql)?;
         let was_spread = |table: &Table| self.plan.kept(table).is_some();
         if let Some(sql) = distribute::table_sql(&self.plan.conditions.caps, self.tables, was_spread, table) {
-            session.execute(Phase::Rows, Some(table.name), &sql)?;
+            session.execute(LoadPhase::Rows, Some(table.name), &sql)?;
         }
         if self.plan.unlogged {
-            session.run(Phase::Rows, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), true))?;
+            session
+                .run(LoadPhase::Rows, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), true))?;
         }
         Ok(())
     }
@@ -439,12 +440,12 @@ fn name(table: &Table) -> String {
     quote::identifier(table.name)
 }
 
-fn phase(task: Task) -> Phase {
+fn phase(task: Task) -> LoadPhase {
     match task {
-        Task::Whole(_) | Task::Partition(..) | Task::Share(..) => Phase::Rows,
-        Task::Log(_) => Phase::Log,
-        Task::FreezeBehind(_) | Task::Freeze(_) => Phase::Freeze,
-        Task::Index(..) => Phase::Indexes,
-        Task::Analyze(_) => Phase::Analyze,
+        Task::Whole(_) | Task::Partition(..) | Task::Share(..) => LoadPhase::Rows,
+        Task::Log(_) => LoadPhase::Log,
+        Task::FreezeBehind(_) | Task::Freeze(_) => LoadPhase::Freeze,
+        Task::Index(..) => LoadPhase::Indexes,
+        Task::Analyze(_) => LoadPhase::Analyze,
     }
 }

@@ -11,8 +11,8 @@ use crate::session::Session;
 use crate::state::inventory::Inventory;
 use crate::state::ledger::{Found, Ledger};
 use crate::state::{layout, stamp};
-use crate::steps::{self, Step};
-use crate::{LoadError, LoadProgress, LoadReport, Phase, PhaseReport, Stamp, TableReport};
+use crate::steps::{self, ServerStep};
+use crate::{LoadError, LoadPhase, LoadProgress, LoadReport, PhaseReport, Stamp, TableReport};
 
 /// Loads of this estimated size and above are resumable. Below it, whole tables in one transaction each are faster,
 /// and starting again is cheap.
@@ -77,8 +77,8 @@ impl<'a> Load<'a> {
     /// Decides what the outcome of a step means; notes that an optional one was left out.
     pub(crate) fn decide<T>(
         &mut self,
-        step: &'static Step,
-        phase: Phase,
+        step: &'static ServerStep,
+        phase: LoadPhase,
         outcome: Result<T, AdminError>,
     ) -> Result<Option<T>, LoadError> {
         let done = step.decide(outcome).map_err(|error| LoadError::of(phase, None, error.source))?;
@@ -87,7 +87,7 @@ impl<'a> Load<'a> {
 
     pub(crate) fn phase<T>(
         &mut self,
-        phase: Phase,
+        phase: LoadPhase,
         work: impl FnOnce(&mut Self) -> Result<T, LoadError>,
     ) -> Result<T, LoadError> {
         (self.progress)(&LoadProgress::Phase(phase));
@@ -107,11 +107,13 @@ impl<'a> Load<'a> {
     ) -> Result<(), LoadError> {
         let Some(cluster) = self.caps.cluster.as_ref().filter(|_| self.caps.distributed_tables) else { return Ok(()) };
         let routines = self.data.routines(self.caps).list;
-        control.run(Phase::Prepare, None, |admin| Ok(distribute::check_search_path(admin, self.caps, &routines)))??;
+        control
+            .run(LoadPhase::Prepare, None, |admin| Ok(distribute::check_search_path(admin, self.caps, &routines)))??;
         if is_resumable(self.data, self.how) {
             return Ok(());
         }
-        let ways = control.run(Phase::Prepare, None, |admin| nodes::dial(options, admin, cluster, sessions.len()))?;
+        let ways =
+            control.run(LoadPhase::Prepare, None, |admin| nodes::dial(options, admin, cluster, sessions.len()))?;
         self.notes.extend(ways.notes);
         for (session, rows) in sessions.iter_mut().zip(ways.rows) {
             rows.map_or(Ok(()), |rows| session.send_rows_over(rows))?;
@@ -130,10 +132,10 @@ impl<'a> Load<'a> {
         let foreign_keys = self.foreign_keys(found);
         if !foreign_keys.is_empty() {
             // One after another: two that lock the same tables in different orders would deadlock.
-            self.phase(Phase::ForeignKeys, |load| {
+            self.phase(LoadPhase::ForeignKeys, |load| {
                 for (done, (table, sql)) in foreign_keys.iter().enumerate() {
-                    control.execute(Phase::ForeignKeys, Some(*table), sql)?;
-                    let (phase, total) = (Phase::ForeignKeys, foreign_keys.len());
+                    control.execute(LoadPhase::ForeignKeys, Some(*table), sql)?;
+                    let (phase, total) = (LoadPhase::ForeignKeys, foreign_keys.len());
                     (load.progress)(&LoadProgress::Step { phase, done: done + 1, total });
                 }
                 Ok(())
@@ -141,23 +143,23 @@ impl<'a> Load<'a> {
         }
         let routines = self.data.routines(self.caps).list;
         if !routines.is_empty() {
-            self.phase(Phase::Routines, |load| {
+            self.phase(LoadPhase::Routines, |load| {
                 let sql = routines::create_sql(load.data, load.caps, schema, &routines);
-                control.execute(Phase::Routines, None, &sql)
+                control.execute(LoadPhase::Routines, None, &sql)
             })?;
         }
-        self.phase(Phase::Checkpoint, |load| load.checkpoint(control))?;
-        self.phase(Phase::Stamp, |load| {
+        self.phase(LoadPhase::Checkpoint, |load| load.checkpoint(control))?;
+        self.phase(LoadPhase::Stamp, |load| {
             let (data, caps) = (load.data, load.caps);
             // SQL files may have changed it.
             let home = format!("set search_path = {schema}");
-            let inventory = control.run(Phase::Stamp, None, |admin| {
+            let inventory = control.run(LoadPhase::Stamp, None, |admin| {
                 admin.execute(&home)?;
                 Ok(Inventory::take(admin, data, caps))
             })??;
-            let made = control.run(Phase::Stamp, None, |admin| Ok(layout::found(admin, data, caps, &inventory)))?;
-            let made = load.decide(&steps::SCHEMA, Phase::Stamp, made)?;
-            control.run(Phase::Stamp, None, |admin| {
+            let made = control.run(LoadPhase::Stamp, None, |admin| Ok(layout::found(admin, data, caps, &inventory)))?;
+            let made = load.decide(&steps::SCHEMA, LoadPhase::Stamp, made)?;
+            control.run(LoadPhase::Stamp, None, |admin| {
                 let complete = stamp::complete_sql(schema, stamp, made.as_ref());
                 let close = load.ledger.as_ref().map_or(String::new(), |ledger| format!("; {}", ledger.drop_sql()));
                 admin.execute(&(complete + &close))?;
@@ -186,10 +188,10 @@ impl<'a> Load<'a> {
     /// Runs CHECKPOINT, so that a run does not begin by writing out the load.
     fn checkpoint(&mut self, control: &mut Session<'_>) -> Result<(), LoadError> {
         if self.caps.distributed_tables {
-            self.notes.extend(control.run(Phase::Checkpoint, None, distribute::checkpoint)?);
+            self.notes.extend(control.run(LoadPhase::Checkpoint, None, distribute::checkpoint)?);
         }
-        let outcome = control.run(Phase::Checkpoint, None, |admin| Ok(admin.execute("checkpoint")))?;
-        self.decide(&steps::CHECKPOINT, Phase::Checkpoint, outcome).map(drop)
+        let outcome = control.run(LoadPhase::Checkpoint, None, |admin| Ok(admin.execute("checkpoint")))?;
+        self.decide(&steps::CHECKPOINT, LoadPhase::Checkpoint, outcome).map(drop)
     }
 
     pub(crate) fn report(

@@ -14,7 +14,7 @@ use crate::state::owner;
 use crate::state::stamp::{self, command};
 use crate::state::taken;
 use crate::steps;
-use crate::{DataState, Dropped, Kept, LoadError, LoadProgress, Owner, Phase, Stamp, Taken};
+use crate::{DataState, Dropped, LoadError, LoadPhase, LoadProgress, Owner, ResumableLoad, Stamp, Taken};
 
 /// State at the start of a load.
 pub(crate) struct Prepared {
@@ -29,10 +29,10 @@ impl Load<'_> {
     pub(crate) fn prepare(&mut self, control: &mut Session<'_>, stamp: &Stamp) -> Result<Prepared, LoadError> {
         let dataset = self.data.meta().dataset;
         // Held until the connection ends: a long transaction would keep VACUUM from freezing.
-        let got = control.run(Phase::Prepare, None, |admin| {
+        let got = control.run(LoadPhase::Prepare, None, |admin| {
             Ok(admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset))))
         })?;
-        match self.decide(&steps::LOAD_LOCK, Phase::Prepare, got)? {
+        match self.decide(&steps::LOAD_LOCK, LoadPhase::Prepare, got)? {
             Some(Some(got)) if got != "t" => return Err(LoadError::Busy { dataset: dataset.to_owned() }),
             // What is left of the schema's name is looked at with the data.
             Some(_) | None => {}
@@ -61,7 +61,7 @@ impl Load<'_> {
                 let sql = ledger.create_sql(&stamp::mark_sql(self.data), self.unlogged);
                 begun = begun.and_then(|_| admin.execute(&sql));
             }
-            begun.map_err(|error| LoadError::of(Phase::Prepare, None, error))
+            begun.map_err(|error| LoadError::of(LoadPhase::Prepare, None, error))
         })?;
         Ok(Prepared { schema, found: Found::default() })
     }
@@ -82,7 +82,11 @@ impl Load<'_> {
                     let remedy = command(self.data, &begun.unwrap_or_else(|| stamp.clone())) + " --replace";
                     return Err(LoadError::Damaged { dataset: self.data.meta().dataset, damage, remedy });
                 }
-                DataState::Partial { stamp: Some(begun), kept: Some(Kept { rows, rows_expected: None }), .. } => {
+                DataState::Partial {
+                    stamp: Some(begun),
+                    kept: Some(ResumableLoad { rows, rows_expected: None }),
+                    ..
+                } => {
                     let (go_on, anew) = (command(self.data, &begun), command(self.data, stamp));
                     return Err(LoadError::Unfinished {
                         begun: Box::new(begun),
@@ -146,8 +150,8 @@ fn in_transaction<T>(
     session: &mut Session<'_>,
     work: impl FnOnce(&mut Admin) -> Result<T, LoadError>,
 ) -> Result<T, LoadError> {
-    session.execute(Phase::Prepare, None, "begin")?;
-    let done = session.run(Phase::Prepare, None, |admin| Ok(work(admin)))?;
-    session.execute(Phase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" })?;
+    session.execute(LoadPhase::Prepare, None, "begin")?;
+    let done = session.run(LoadPhase::Prepare, None, |admin| Ok(work(admin)))?;
+    session.execute(LoadPhase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" })?;
     done
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A phase of a load. Phases overlap: a loader that finds no more rows to load begins with the indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Phase {
+pub enum LoadPhase {
     /// What is in the way is dropped, and the load is marked as begun.
     Prepare,
     /// SQL that makes the schema runs.
@@ -29,7 +29,7 @@ pub enum Phase {
     Stamp,
 }
 
-impl Phase {
+impl LoadPhase {
     /// Returns the action, to follow "failed to".
     pub(crate) fn attempt(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Phase {
     }
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for LoadPhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Prepare => "prepare",
@@ -87,7 +87,7 @@ pub enum LoadProgress<'a> {
     /// Data of other workloads is about to be dropped: what, and all of its objects.
     Dropping(&'a str),
     /// A phase begins; earlier ones may not have ended.
-    Phase(Phase),
+    Phase(LoadPhase),
     /// Rows of one table were sent.
     Table {
         /// The table.
@@ -102,7 +102,7 @@ pub enum LoadProgress<'a> {
     /// A statement of a phase without rows is done.
     Step {
         /// The phase.
-        phase: Phase,
+        phase: LoadPhase,
         /// Statements that are done.
         done: usize,
         /// Number of statements.

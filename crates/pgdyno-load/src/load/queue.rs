@@ -10,7 +10,7 @@ use crate::load::loaders::copy_sql;
 use crate::load::schedule::Schedule;
 use crate::session::Session;
 use crate::state::ledger::Ledger;
-use crate::{LoadError, LoadProgress, Phase};
+use crate::{LoadError, LoadPhase, LoadProgress};
 
 /// Units that one statement puts into the queue.
 const AT_ONCE: usize = 1000;
@@ -44,7 +44,7 @@ impl<'a> Queue<'a> {
                 false => Vec::new(),
             };
             for units in units.chunks(AT_ONCE) {
-                session.execute(Phase::Rows, Some(table.name), &self.ledger.queue_sql(n, table.name, units))?;
+                session.execute(LoadPhase::Rows, Some(table.name), &self.ledger.queue_sql(n, table.name, units))?;
             }
         }
         Ok(())
@@ -76,7 +76,7 @@ impl<'a> Queue<'a> {
         let done = loop {
             match self.take_one(session, &mut buffer) {
                 Ok(Some(more)) => rows += more,
-                Ok(None) => match session.run(Phase::Rows, None, |admin| self.ledger.is_queue_done(admin)) {
+                Ok(None) => match session.run(LoadPhase::Rows, None, |admin| self.ledger.is_queue_done(admin)) {
                     Ok(true) => break Ok(rows),
                     Ok(false) => std::thread::sleep(POLL_INTERVAL),
                     Err(error) => break Err(error),
@@ -93,11 +93,11 @@ impl<'a> Queue<'a> {
 
     /// Takes a unit, copies its rows and enters them, in one transaction. Returns `None` if there is none to take.
     fn take_one(&self, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<Option<u64>, LoadError> {
-        session.execute(Phase::Rows, None, &format!("begin; {}", self.ledger.lock_sql()))?;
-        let taken = session.run(Phase::Rows, None, |admin| self.ledger.take(admin))?;
+        session.execute(LoadPhase::Rows, None, &format!("begin; {}", self.ledger.lock_sql()))?;
+        let taken = session.run(LoadPhase::Rows, None, |admin| self.ledger.take(admin))?;
         let known = |name: &str| self.tables.iter().position(|table| table.name == name);
         let Some((n, unit)) = taken.and_then(|(name, unit)| Some((known(&name)?, unit))) else {
-            session.execute(Phase::Rows, None, "rollback")?;
+            session.execute(LoadPhase::Rows, None, "rollback")?;
             return Ok(None);
         };
         let (table, mut chunks) = (&self.tables[n], unit.clone());
@@ -106,7 +106,7 @@ impl<'a> Queue<'a> {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
         let entry = self.ledger.rows_sql(table.name, &unit, rows);
-        session.execute(Phase::Rows, Some(table.name), &format!("{entry}; commit"))?;
+        session.execute(LoadPhase::Rows, Some(table.name), &format!("{entry}; commit"))?;
         Ok(Some(rows))
     }
 }

@@ -1,6 +1,6 @@
 //! Report of a load.
 
-use crate::{Phase, Stamp};
+use crate::{LoadPhase, Stamp};
 
 /// Report of a load, with times.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ pub struct TableReport {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseReport {
     /// The phase.
-    pub phase: Phase,
+    pub phase: LoadPhase,
     /// From the start of its first statement to the end of its last one.
     pub seconds: f64,
     /// The part of it after the end of all earlier phases: the load takes longer by that.

@@ -8,7 +8,7 @@ use crate::load::distribute;
 use crate::state::inventory::Inventory;
 use crate::state::object::Object;
 use crate::state::{layout, stamp, taken};
-use crate::{LoadError, Phase};
+use crate::{LoadError, LoadPhase};
 
 /// Creates or replaces the workload's routines if they are missing or differ: an older pgdyno may have loaded correct
 /// data with outdated procedures. Drops routines of pgdyno with the same names and other arguments. All in one
@@ -55,7 +55,7 @@ pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabiliti
     };
     done.map_err(|error| match error.code() {
         Some(SqlState::INSUFFICIENT_PRIVILEGE) => LoadError::Routines { source: error },
-        _ => LoadError::of(Phase::Routines, None, error),
+        _ => LoadError::of(LoadPhase::Routines, None, error),
     })?;
     layout::note_routines(admin, data, caps)
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::Phase;
+use crate::LoadPhase;
 use crate::load::cost::FREEZE;
 
 /// Properties of a table that matter to the schedule.
@@ -203,11 +203,11 @@ impl Schedule {
     }
 
     /// Returns the number of statements of a phase.
-    pub(crate) fn statements(&self, phase: Phase) -> usize {
+    pub(crate) fn statements(&self, phase: LoadPhase) -> usize {
         let of_table = |table: &Table| match phase {
-            Phase::Log => usize::from(table.job.unlogged),
-            Phase::Freeze => usize::from(table.job.vacuums(table.filling)),
-            Phase::Indexes => table.indexes_left.len(),
+            LoadPhase::Log => usize::from(table.job.unlogged),
+            LoadPhase::Freeze => usize::from(table.job.vacuums(table.filling)),
+            LoadPhase::Indexes => table.indexes_left.len(),
             _ => 1,
         };
         self.tables.iter().map(of_table).sum()

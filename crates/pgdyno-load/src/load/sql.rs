@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::state::ledger::Found;
 use crate::state::sql_objects::{self, Address, Marked};
 use crate::state::taken;
-use crate::{LoadError, LoadProgress, LoadReport, Phase, Stamp, TableReport, Taken, steps};
+use crate::{LoadError, LoadPhase, LoadProgress, LoadReport, Stamp, TableReport, Taken, steps};
 
 impl Load<'_> {
     /// Runs the whole load.
@@ -28,11 +28,11 @@ impl Load<'_> {
     ) -> Result<LoadReport, LoadError> {
         (self.progress)(&LoadProgress::Plan { tables: 0, rows_expected: 0, rows_kept: 0, loaders: 1 });
         let mut stamp = Stamp::planned(self.data, &[]);
-        let home = self.phase(Phase::Prepare, |load| load.prepare(control, &stamp))?.schema;
+        let home = self.phase(LoadPhase::Prepare, |load| load.prepare(control, &stamp))?.schema;
         let mut making = Making { control, stamp: &stamp, home: &home, before: HashSet::new(), made: HashSet::new() };
         making.open()?;
         for (nth, file) in sql.files.iter().enumerate() {
-            let phase = if nth == 0 { Phase::Schema } else { Phase::Rows };
+            let phase = if nth == 0 { LoadPhase::Schema } else { LoadPhase::Rows };
             self.phase(phase, |load| {
                 making.run(file, phase, load.progress).map_err(|error| making.taken(load.data, error))
             })?;
@@ -54,8 +54,8 @@ impl Load<'_> {
             "select coalesce(sum(pg_total_relation_size(name::regclass)), 0)::bigint from unnest(array[{}]::text[]) name",
             names.join(", ")
         );
-        let sizes = control.run(Phase::Rows, None, |admin| Ok(admin.query_one(&sql)))?;
-        let bytes = self.decide(&steps::SIZES, Phase::Rows, sizes)?.and_then(|bytes| bytes.parse().ok());
+        let sizes = control.run(LoadPhase::Rows, None, |admin| Ok(admin.query_one(&sql)))?;
+        let bytes = self.decide(&steps::SIZES, LoadPhase::Rows, sizes)?.and_then(|bytes| bytes.parse().ok());
         self.finish(control, &home, &mut stamp, &Found::default())?;
         let report = |table: Counted| TableReport {
             name: table.name,
@@ -116,17 +116,18 @@ fn must_stand_alone(error: &AdminError) -> bool {
 
 impl Making<'_, '_> {
     fn open(&mut self) -> Result<(), LoadError> {
-        self.control.execute(Phase::Schema, None, "begin isolation level repeatable read")?;
-        self.before = self.control.run(Phase::Schema, None, sql_objects::everything)?;
+        self.control.execute(LoadPhase::Schema, None, "begin isolation level repeatable read")?;
+        self.before = self.control.run(LoadPhase::Schema, None, sql_objects::everything)?;
         Ok(())
     }
 
     /// Marks all objects so far. Earlier ones are marked again: their comments may have been changed.
     fn mark(&mut self) -> Result<Marked, LoadError> {
-        let now = self.control.run(Phase::Schema, None, sql_objects::everything)?;
+        let now = self.control.run(LoadPhase::Schema, None, sql_objects::everything)?;
         self.made.extend(now.difference(&self.before));
         let Self { control, stamp, home, made, .. } = self;
-        control.run(Phase::Schema, None, |admin| sql_objects::mark(admin, made, &stamp.dataset, &stamp.identity, home))
+        control
+            .run(LoadPhase::Schema, None, |admin| sql_objects::mark(admin, made, &stamp.dataset, &stamp.identity, home))
     }
 
     /// Returns the error for an object that exists already, if pgdyno made it for another workload; otherwise the same error.
@@ -140,9 +141,9 @@ impl Making<'_, '_> {
         let names: Vec<_> = quoted.map(|name| name.split('(').next().unwrap_or(name)).collect();
         let home = self.home;
         // The transaction has failed.
-        let rolled_back = self.control.execute(Phase::Schema, None, "rollback");
+        let rolled_back = self.control.execute(LoadPhase::Schema, None, "rollback");
         let found = rolled_back
-            .and_then(|_| self.control.run(Phase::Schema, None, |admin| taken::owners_of(admin, home, &names)));
+            .and_then(|_| self.control.run(LoadPhase::Schema, None, |admin| taken::owners_of(admin, home, &names)));
         let (dataset, workload) = (data.meta().dataset.to_owned(), data.meta().id.to_owned());
         match found {
             Ok(owners) if owners.iter().any(|owner| owner.dataset != dataset) => {
@@ -154,13 +155,13 @@ impl Making<'_, '_> {
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {
-        self.control.execute(Phase::Schema, None, "commit").map(drop)
+        self.control.execute(LoadPhase::Schema, None, "commit").map(drop)
     }
 
     fn run(
         &mut self,
         file: &SqlFile,
-        phase: Phase,
+        phase: LoadPhase,
         progress: &(dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Result<(), LoadError> {
         for (nth, statement) in file.statements.iter().enumerate() {
@@ -180,7 +181,7 @@ impl Making<'_, '_> {
 
     fn statement(
         &mut self,
-        phase: Phase,
+        phase: LoadPhase,
         file: &SqlFile,
         statement: &SqlStatement,
         savepoint: bool,
@@ -204,7 +205,7 @@ impl Making<'_, '_> {
     }
 
     /// Runs a statement; the inner error is the server's.
-    fn attempt(&mut self, phase: Phase, statement: &SqlStatement) -> Result<Result<(), AdminError>, LoadError> {
+    fn attempt(&mut self, phase: LoadPhase, statement: &SqlStatement) -> Result<Result<(), AdminError>, LoadError> {
         let mut refused = None;
         let ran = self.control.run(phase, None, |admin| match admin.execute(&statement.sql) {
             Err(error @ AdminError::Server { .. }) => {
@@ -224,12 +225,12 @@ impl Making<'_, '_> {
     /// Marks the objects, counts the rows of the tables, and commits.
     fn finish(mut self) -> Result<(Marked, Vec<Counted>), LoadError> {
         // The files may have switched to a role that may not write the stamp.
-        self.control.execute(Phase::Rows, None, "reset role")?;
+        self.control.execute(LoadPhase::Rows, None, "reset role")?;
         let marked = self.mark()?;
         let mut tables = Vec::new();
         for table in &marked.tables {
             let sql = format!("select count(*) from {}", table.sql);
-            let rows = self.control.run(Phase::Rows, Some(&table.name), |admin| admin.query_one(&sql))?;
+            let rows = self.control.run(LoadPhase::Rows, Some(&table.name), |admin| admin.query_one(&sql))?;
             tables.push(Counted { name: table.name.clone(), rows: rows.parse().unwrap_or_default() });
         }
         if marked.count > 0 {
@@ -240,7 +241,7 @@ impl Making<'_, '_> {
 }
 
 /// Returns the server's message about a statement, with its place.
-fn located(phase: Phase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
+fn located(phase: LoadPhase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
     match error {
         AdminError::Server { message, .. } if message.code != pgdyno_wire::SqlState::DISK_FULL => {
             LoadError::Sql { file: file.name.clone(), line: statement.line, sql: statement.sql.clone(), message }

@@ -5,9 +5,9 @@ use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::LoadError;
 use crate::state::inventory::Inventory;
-use crate::state::schema::{Difference, Part, Schema};
+use crate::state::schema::{Schema, SchemaDifference, SchemaPart};
 use crate::state::stamp;
-use crate::steps::{self, Done};
+use crate::steps::{self, StepOutcome};
 
 /// Knowledge of loaded data.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Known {
     /// Rows that each table has by the stamp; empty without one.
     pub(crate) rows: Vec<(String, u64)>,
     /// Differences of tables and routines from those loaded; `None` if no stamp keeps the schema.
-    pub(crate) differences: Option<Vec<Difference>>,
+    pub(crate) differences: Option<Vec<SchemaDifference>>,
     /// The reason why no differences are known, if the stamp of an older pgdyno keeps no schema.
     pub(crate) schema_unknown: Option<String>,
     /// What runs have noted in the stamp.
@@ -36,7 +36,7 @@ pub fn differences(
     admin: &mut Admin,
     data: &dyn DataSet,
     caps: &Capabilities,
-) -> Result<Option<Vec<Difference>>, LoadError> {
+) -> Result<Option<Vec<SchemaDifference>>, LoadError> {
     known(admin, data, caps).map(|known| known.differences)
 }
 
@@ -71,8 +71,8 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     }
     let found = steps::SCHEMA.decide(found(admin, data, caps, &inventory));
     let mut found = match found.map_err(|error| LoadError::Catalog(error.source))? {
-        Done::With(found) => found,
-        Done::LeftOut(why) => {
+        StepOutcome::With(found) => found,
+        StepOutcome::LeftOut(why) => {
             let unknown = Known { schema_unknown: Some(why), ..Known::default() };
             return Ok(Known { rows: stamp.rows, changes: stamp.changes, ..unknown });
         }
@@ -115,12 +115,12 @@ pub(crate) fn found(
     for (name, table) in data.tables(caps).iter().map(|table| table.name).zip(&tables) {
         let sql = format!("select pg_relation_filenode(to_regclass({}))", quote::literal(table));
         if let Some(file) = admin.query_opt(&sql)? {
-            schema.insert(Part::new(name, FILE, name), &file);
+            schema.insert(SchemaPart::new(name, FILE, name), &file);
         }
     }
     // For views, types and the like only their existence counts.
     for other in inventory.relations.iter().filter(|o| made_by_sql && o.kind != "table") {
-        schema.insert(Part::new("", other.kind, &other.name), "");
+        schema.insert(SchemaPart::new("", other.kind, &other.name), "");
     }
     Ok(schema)
 }
@@ -134,7 +134,7 @@ pub(crate) fn note_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabi
     }
     let Some(noted) = stamp::layout(admin, schema, dataset).map_err(LoadError::Catalog)? else { return Ok(()) };
     let now = steps::SCHEMA.decide(found(admin, data, caps, &inventory));
-    let Done::With(now) = now.map_err(|error| LoadError::Catalog(error.source))? else { return Ok(()) };
+    let StepOutcome::With(now) = now.map_err(|error| LoadError::Catalog(error.source))? else { return Ok(()) };
     let mut layout = noted.clone();
     layout.retain(|part| !part.is_routine());
     for (part, definition) in now.parts().filter(|(part, _)| part.is_routine()) {

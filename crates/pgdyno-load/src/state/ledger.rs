@@ -20,7 +20,7 @@ use crate::{LoadError, identity};
 
 /// Progress of an interrupted load that can be resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct ResumableLoad {
     /// Rows that are stored.
     pub rows: u64,
     /// Approximate rows of all tables; `None` if the workload would load other rows, and so start again.
@@ -44,7 +44,7 @@ pub(crate) struct Found {
     /// By table. A table without an entry has no useful rows.
     pub(crate) tables: BTreeMap<String, KeptTable>,
     /// Progress in rows; empty if the workload loads no rows.
-    pub(crate) far: Kept,
+    pub(crate) far: ResumableLoad,
     /// Whether the ledger is unlogged, and so may be the tables.
     pub(crate) unlogged: bool,
 }
@@ -143,7 +143,7 @@ impl Ledger {
         let mut tables = self.read(admin)?;
         tables.values_mut().for_each(|table| table.unlogged = unlogged);
         let rows = tables.values().map(|table| table.rows).sum();
-        Ok(Found { tables, far: Kept { rows, rows_expected: None }, unlogged })
+        Ok(Found { tables, far: ResumableLoad { rows, rows_expected: None }, unlogged })
     }
 
     /// Returns SQL that drops it.
@@ -217,5 +217,5 @@ pub(crate) fn find(
     let rows = tables.values().map(|table| table.rows).sum();
     let expected = || data.tables(caps).iter().map(|table| table.rows.expected()).sum();
     let rows_expected = (begun.identity == identity(data)).then(expected);
-    Ok(Left::Found(Found { tables, far: Kept { rows, rows_expected }, unlogged }))
+    Ok(Left::Found(Found { tables, far: ResumableLoad { rows, rows_expected }, unlogged }))
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A column, an index, a constraint … of a table, or a table or routine itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Part {
+pub struct SchemaPart {
     /// The table or partition that it belongs to; the table's own name for the table itself; empty for a routine.
     pub table: String,
     /// Its kind in SQL: `table`, `partition`, `column`, `primary key`, `index`, `procedure`.
@@ -16,7 +16,7 @@ pub struct Part {
     pub name: String,
 }
 
-impl Part {
+impl SchemaPart {
     /// Returns a part with this name.
     #[must_use]
     pub fn new(table: &str, kind: &str, name: &str) -> Self {
@@ -36,7 +36,7 @@ impl Part {
 }
 
 /// `index customer_i2 of customer`.
-impl fmt::Display for Part {
+impl fmt::Display for SchemaPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { table, kind, name } = self;
         match kind.as_str() {
@@ -51,53 +51,53 @@ impl fmt::Display for Part {
 /// its definition from the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
-    parts: BTreeMap<Part, String>,
+    parts: BTreeMap<SchemaPart, String>,
 }
 
 impl Schema {
     /// Every part with its definition.
-    pub fn parts(&self) -> impl Iterator<Item = (&Part, &str)> {
+    pub fn parts(&self) -> impl Iterator<Item = (&SchemaPart, &str)> {
         self.parts.iter().map(|(part, definition)| (part, definition.as_str()))
     }
 
     /// Returns the definition of a part.
     #[must_use]
-    pub fn get(&self, part: &Part) -> Option<&str> {
+    pub fn get(&self, part: &SchemaPart) -> Option<&str> {
         self.parts.get(part).map(String::as_str)
     }
 
     /// Adds or replaces a part of an expected schema.
-    pub fn insert(&mut self, part: Part, definition: &str) {
+    pub fn insert(&mut self, part: SchemaPart, definition: &str) {
         self.parts.insert(part, definition.to_owned());
     }
 
     /// Keeps only the parts that `wanted` accepts.
-    pub fn retain(&mut self, mut wanted: impl FnMut(&Part) -> bool) {
+    pub fn retain(&mut self, mut wanted: impl FnMut(&SchemaPart) -> bool) {
         self.parts.retain(|part, _| wanted(part));
     }
 
     /// Returns the differences of `found` from this schema. Parts of a table that is missing or new are left out.
     #[must_use]
-    pub fn differences(&self, found: &Self) -> Vec<Difference> {
-        let goes_with_its_table = |part: &Part, others: &Self| {
-            let table = |kind| others.parts.contains_key(&Part::new(&part.table, kind, &part.table));
+    pub fn differences(&self, found: &Self) -> Vec<SchemaDifference> {
+        let goes_with_its_table = |part: &SchemaPart, others: &Self| {
+            let table = |kind| others.parts.contains_key(&SchemaPart::new(&part.table, kind, &part.table));
             !part.is_table() && !part.table.is_empty() && !table("table") && !table("partition")
         };
         let expected = self.parts.iter().filter_map(|(part, was)| {
             let is = found.parts.get(part);
             let is_different = is != Some(was) && !(is.is_none() && goes_with_its_table(part, found));
-            is_different.then(|| Difference { part: part.clone(), was: Some(was.clone()), is: is.cloned() })
+            is_different.then(|| SchemaDifference { part: part.clone(), was: Some(was.clone()), is: is.cloned() })
         });
         let superfluous = found.parts.iter().filter_map(|(part, is)| {
             let is_different = !self.parts.contains_key(part) && !goes_with_its_table(part, self);
-            is_different.then(|| Difference { part: part.clone(), was: None, is: Some(is.clone()) })
+            is_different.then(|| SchemaDifference { part: part.clone(), was: None, is: Some(is.clone()) })
         });
         expected.chain(superfluous).collect()
     }
 
     /// Returns the text for the stamp: a line for each part.
     pub(crate) fn to_text(&self) -> String {
-        let line = |(part, definition): (&Part, &String)| {
+        let line = |(part, definition): (&SchemaPart, &String)| {
             [&part.table, &part.kind, &part.name, definition].map(|field| escape(field)).join("\t")
         };
         self.parts.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -109,7 +109,7 @@ impl Schema {
         for line in text.lines() {
             let fields: Vec<_> = line.split('\t').map(unescape).collect();
             if let [table, kind, name, definition] = fields.as_slice() {
-                schema.insert(Part::new(table, kind, name), definition);
+                schema.insert(SchemaPart::new(table, kind, name), definition);
             }
         }
         schema
@@ -118,9 +118,9 @@ impl Schema {
 
 /// A part that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct SchemaDifference {
     /// The part.
-    pub part: Part,
+    pub part: SchemaPart,
     /// The definition expected; `None` if there should be no such part.
     pub was: Option<String>,
     /// The definition found.
@@ -128,7 +128,7 @@ pub struct Difference {
 }
 
 /// `index customer_i2 of customer is missing: unique btree (c_w_id, c_d_id, c_last, c_first, c_id)`.
-impl fmt::Display for Difference {
+impl fmt::Display for SchemaDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { part, was, is } = self;
         let defined = |definition: &str| match definition {
@@ -177,7 +177,7 @@ mod tests {
     fn schema(parts: &[(&str, &str, &str, &str)]) -> Schema {
         let mut schema = Schema::default();
         for (table, kind, name, definition) in parts {
-            schema.insert(Part::new(table, kind, name), definition);
+            schema.insert(SchemaPart::new(table, kind, name), definition);
         }
         schema
     }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn what_is_written_down_is_read_back() {
         let mut odd = schema(&STOCK);
-        odd.insert(Part::new("a\tb", "index", "two\nlines"), "btree (\"\\x\")\r");
+        odd.insert(SchemaPart::new("a\tb", "index", "two\nlines"), "btree (\"\\x\")\r");
         assert_eq!(Schema::from_text(&odd.to_text()), odd);
         assert_eq!(Schema::from_text(""), Schema::default());
     }

@@ -8,7 +8,7 @@ use crate::{LoadError, state};
 
 /// A table, an index or a TOAST table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredRelation {
     /// Its OID, for SQL.
     pub oid: String,
     /// Its name, with the schema if that is not on the search path.
@@ -22,7 +22,7 @@ pub struct Stored {
 ///
 /// # Errors
 /// When the server refuses, or the connection is lost.
-pub fn stored(admin: &mut Admin, data: &dyn DataSet) -> Result<Vec<Stored>, LoadError> {
+pub fn stored(admin: &mut Admin, data: &dyn DataSet) -> Result<Vec<StoredRelation>, LoadError> {
     let caps = state::capabilities(admin);
     let inventory = Inventory::take(admin, data, &caps)?;
     let tables = inventory
@@ -45,7 +45,7 @@ pub fn stored(admin: &mut Admin, data: &dyn DataSet) -> Result<Vec<Stored>, Load
     let stored = |row: Vec<Option<String>>| {
         let [oid, name, bytes] =
             <[Option<String>; 3]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);
-        Stored { oid, name, bytes: bytes.parse().unwrap_or_default() }
+        StoredRelation { oid, name, bytes: bytes.parse().unwrap_or_default() }
     };
     Ok(rows.rows.into_iter().map(stored).collect())
 }

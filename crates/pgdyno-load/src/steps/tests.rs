@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::*;
 
-fn row(step: &Step) -> String {
+fn row(step: &ServerStep) -> String {
     let kind = if step.is_required { "required" } else { "optional" };
     format!("| {} | {kind} | {} | {} |\n", step.name, step.needs, step.without)
 }

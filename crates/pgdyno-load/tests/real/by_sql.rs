@@ -7,7 +7,7 @@ use std::time::Duration;
 use pgdyno_load::{DataState, LoadError, LoadOptions, LoadProgress, Moment, check, drop_data, load, state};
 use pgdyno_net::{Admin, Stop};
 use pgdyno_workload::{DataSet, Params};
-use pgdyno_workloads::own::Directory;
+use pgdyno_workloads::own::WorkloadDirectory;
 use pgdyno_workloads::registry;
 
 use crate::server::{self, Server};
@@ -61,7 +61,7 @@ fn own(schema: &str, load: &str, given: &[(&str, &str)]) -> Arc<dyn DataSet> {
         "a.sql" => Some("select 1;"),
         _ => None,
     };
-    let directory = Directory::read("iot", &mut |file| Ok(text(file).map(|t| t.as_bytes().to_vec()))).unwrap();
+    let directory = WorkloadDirectory::read("iot", &mut |file| Ok(text(file).map(|t| t.as_bytes().to_vec()))).unwrap();
     let meta = directory.meta();
     let params = Params::new(meta.id, meta.params, given.iter().copied()).unwrap();
     let noop = registry::build("noop", []).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pgdyno_load::{Fresh, FreshError, Template};
+use pgdyno_load::{Fresh, FreshError, TemplateDatabase};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 use crate::connect;
@@ -11,7 +11,7 @@ use crate::server::{self, Server};
 const RUN: &str = "20260101T000000Z-Own Thing-abc123";
 
 fn make(options: &ConnectOptions, template: &str) -> Result<Fresh, FreshError> {
-    Fresh::make(&Template::find(options, template)?, RUN, &Stop::new())
+    Fresh::make(&TemplateDatabase::find(options, template)?, RUN, &Stop::new())
 }
 
 /// The databases that are there, templates of PostgreSQL apart.
@@ -76,7 +76,7 @@ fn what_cannot_be_copied_is_refused_with_the_remedy() {
 
     let mut admin = connect(&server.options());
     admin.execute("alter database mine allow_connections false").unwrap();
-    let template = Template::find(&target.with_database("postgres"), "mine").unwrap();
+    let template = TemplateDatabase::find(&target.with_database("postgres"), "mine").unwrap();
     assert!(template.options().is_none());
     let fresh = Fresh::make(&template, RUN, &Stop::new()).unwrap();
     connect(&fresh.options());
@@ -97,7 +97,7 @@ fn copies_that_were_left_behind_are_dropped_and_nothing_else() {
     let live = make(&options, "mine").unwrap();
     let live_name = live.name().to_owned();
     let copy = |run: &str| {
-        let template = Template::find(&options, "mine").unwrap();
+        let template = TemplateDatabase::find(&options, "mine").unwrap();
         let fresh = Fresh::make(&template, run, &Stop::new()).unwrap();
         let name = fresh.name().to_owned();
         fresh.remove().unwrap();
@@ -110,7 +110,7 @@ fn copies_that_were_left_behind_are_dropped_and_nothing_else() {
         admin.execute(&format!("create database \"{name}\"")).unwrap();
     }
     let watcher = connect(&options.with_database(&watched));
-    let next = Fresh::make(&Template::find(&options, "mine").unwrap(), "next", &Stop::new()).unwrap();
+    let next = Fresh::make(&TemplateDatabase::find(&options, "mine").unwrap(), "next", &Stop::new()).unwrap();
     assert_eq!(next.notes.len(), 2, "{:?}", next.notes);
     assert_eq!(next.notes[0], format!("dropped {dead}, a copy that a run left behind"));
     assert!(next.notes[1].starts_with(&format!("{watched}, a copy that a run left behind, is still there: ")));
@@ -143,7 +143,7 @@ fn a_stop_ends_whatever_a_copy_waits_for() {
         other.execute(&format!("begin; comment on database \"{locked}\" is 'somebody is at it'")).unwrap();
         let stop = Stop::new();
         let ended = std::thread::scope(|scope| {
-            let template = Template::find(&options, "mine").unwrap();
+            let template = TemplateDatabase::find(&options, "mine").unwrap();
             let making = scope.spawn({
                 let stop = &stop;
                 move || Fresh::make(&template, "next", stop).err()

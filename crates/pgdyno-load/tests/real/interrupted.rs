@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
-use pgdyno_load::{DataState, LoadError, LoadProgress, Phase, load, state};
+use pgdyno_load::{DataState, LoadError, LoadPhase, LoadProgress, load, state};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// What was begun must be reported, must not count as complete, and must be replaced by the next load.
@@ -59,7 +59,7 @@ fn a_stop_cancels_a_statement_that_waits_on_the_server() {
         return;
     }
     let server = Server::start("");
-    for phase in [Phase::Indexes, Phase::ForeignKeys] {
+    for phase in [LoadPhase::Indexes, LoadPhase::ForeignKeys] {
         let target = server.database(&format!("phase{}", phase as u8));
         let stop = Stop::new();
         let locker: Mutex<Option<Admin>> = Mutex::new(None);
@@ -97,7 +97,7 @@ fn a_backend_that_is_terminated_ends_the_load_with_the_tables_name() {
         };
         let error = load_with(&target, &Sample::with_hook(&[], Arc::new(hook)), &how(loaders)).unwrap_err();
         match &error {
-            LoadError::Lost { phase: Phase::Rows, table: Some(table), .. } => assert_eq!(table, "big"),
+            LoadError::Lost { phase: LoadPhase::Rows, table: Some(table), .. } => assert_eq!(table, "big"),
             other => panic!("{other}"),
         }
         assert!(error.to_string().contains("terminating connection due to administrator command"), "{error}");

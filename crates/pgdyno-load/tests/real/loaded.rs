@@ -6,7 +6,7 @@ use crate::postgres;
 use crate::sample::Sample;
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, LoadError, LoadProgress, Phase, identity, load, state};
+use pgdyno_load::{DataState, LoadError, LoadPhase, LoadProgress, identity, load, state};
 use pgdyno_net::Stop;
 
 #[test]
@@ -110,8 +110,8 @@ fn progress_counts_every_row_and_names_every_phase() {
         let reported: std::collections::BTreeSet<_> = phases.iter().copied().collect();
         assert_eq!(reported.len(), phases.len(), "each once: {phases:?}");
         assert!(reported.iter().copied().eq(report.phases.iter().map(|p| p.phase)), "{reported:?}");
-        assert_eq!(reported.contains(&Phase::Freeze), loaders == 8);
-        for (phase, last) in [(Phase::Indexes, 3), (Phase::Analyze, 3), (Phase::ForeignKeys, 1)] {
+        assert_eq!(reported.contains(&LoadPhase::Freeze), loaders == 8);
+        for (phase, last) in [(LoadPhase::Indexes, 3), (LoadPhase::Analyze, 3), (LoadPhase::ForeignKeys, 1)] {
             let mut done: Vec<_> = steps.iter().filter(|s| s.0 == phase).map(|s| (s.1, s.2)).collect();
             done.sort_unstable();
             assert!(done.into_iter().eq((1..=last).map(|n| (n, last))), "{phase}: {steps:?}");

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use crate::sample::{Hook, Sample};
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, LoadProgress, Phase, Shared, drop_data, help, load, state};
+use pgdyno_load::{
+    DataState, LoadError, LoadOptions, LoadPhase, LoadProgress, ResumableLoad, Shared, drop_data, help, load, state,
+};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// Eight units of a hundred chunks.
@@ -17,7 +19,7 @@ fn resumable(loaders: usize) -> LoadOptions {
     LoadOptions { resumable: true, ..how(loaders) }
 }
 
-fn kept(admin: &mut Admin, sample: &Sample) -> Option<Kept> {
+fn kept(admin: &mut Admin, sample: &Sample) -> Option<ResumableLoad> {
     match state(admin, sample).unwrap() {
         DataState::Partial { stamp: Some(_), kept, .. } => kept,
         other => panic!("{other:?}"),
@@ -136,7 +138,9 @@ fn indexes_and_foreign_keys_that_are_there_are_not_made_again() {
     let whole = server.database("whole");
     load_with(&whole, &Sample::new(&[]), &how(1)).unwrap();
     let expected = print(&mut connect(&whole));
-    for phase in [Phase::Freeze, Phase::Indexes, Phase::Analyze, Phase::ForeignKeys, Phase::Routines] {
+    for phase in
+        [LoadPhase::Freeze, LoadPhase::Indexes, LoadPhase::Analyze, LoadPhase::ForeignKeys, LoadPhase::Routines]
+    {
         let target = server.database(&format!("phase{}", phase as u8));
         let stop = Stop::new();
         let progress = |progress: &LoadProgress<'_>| {
@@ -151,7 +155,7 @@ fn indexes_and_foreign_keys_that_are_there_are_not_made_again() {
         let indexes =
             "select string_agg(indexrelid::text, ' ' order by 1) from pg_index where indrelid = 'big'::regclass";
         let before = admin.query_opt(indexes).unwrap().unwrap_or_default();
-        assert_eq!(before.split_whitespace().count() == 2, phase > Phase::Indexes, "{phase}: {before}");
+        assert_eq!(before.split_whitespace().count() == 2, phase > LoadPhase::Indexes, "{phase}: {before}");
         let sample = Sample::new(&[]);
         let report = load_with(&target, &sample, &resumable(2)).unwrap();
         assert_eq!((sample.written.load(Ordering::Relaxed), report.rows_kept), (0, 100_010), "{phase}");
@@ -240,7 +244,7 @@ fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
         let how = LoadOptions { unlogged: true, resumable, ..how(4) };
         let report = load_with(&target, &Sample::with_hook(SCALE, Arc::new(hook)), &how).unwrap();
         assert_eq!((seen.lock().unwrap().as_str(), report.notes.len()), ("u", 0), "{:?}", report.notes);
-        assert!(report.phases.iter().any(|p| p.phase == Phase::Log), "{:?}", report.phases);
+        assert!(report.phases.iter().any(|p| p.phase == LoadPhase::Log), "{:?}", report.phases);
         let mut admin = connect(&target);
         assert_eq!(print(&mut admin), expected);
         assert_eq!(thawed(&mut admin, "big"), "0");

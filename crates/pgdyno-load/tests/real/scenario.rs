@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use pgdyno_load::{Moment, Rules, ScenarioError, ScenarioResult, check, default_level, play};
+use pgdyno_load::{Moment, ScenarioError, ScenarioOptions, ScenarioResult, check, default_level, play};
 use pgdyno_net::{ConnectOptions, Stop};
-use pgdyno_workload::{IsolationLevel, Scenario, Step};
+use pgdyno_workload::{IsolationLevel, Scenario, ScenarioStep};
 
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
 
-const RULES: Rules = Rules { level: None, limit: Duration::from_secs(60) };
+const RULES: ScenarioOptions = ScenarioOptions { level: None, limit: Duration::from_secs(60) };
 
-fn played(target: &ConnectOptions, scenario: &Scenario, rules: &Rules) -> ScenarioResult {
+fn played(target: &ConnectOptions, scenario: &Scenario, rules: &ScenarioOptions) -> ScenarioResult {
     play(target, scenario, rules, &Stop::new()).unwrap()
 }
 
 /// A scenario over these steps.
-fn scenario(steps: Vec<Step>) -> Scenario {
+fn scenario(steps: Vec<ScenarioStep>) -> Scenario {
     Scenario { clause: "test", title: "a test", remark: None, steps, restore: Vec::new() }
 }
 
@@ -54,7 +54,7 @@ fn the_nine_tests_hold_at_every_level_and_leave_the_data_consistent() {
         let clauses: Vec<_> = scenarios.iter().map(|scenario| scenario.clause).collect();
         assert_eq!(clauses, (1..=9).map(|n| format!("3.4.2.{n}")).collect::<Vec<_>>());
         for scenario in &scenarios {
-            let result = played(&target, scenario, &Rules { level: Some(level), ..RULES });
+            let result = played(&target, scenario, &ScenarioOptions { level: Some(level), ..RULES });
             assert!(result.holds, "{} at {}: {result:?}", scenario.clause, level.name());
             // A transaction that waited for a commit that changed its row is rolled back by the stricter levels.
             let undone = ["3.4.2.3", "3.4.2.5", "3.4.2.7"].contains(&scenario.clause);
@@ -126,58 +126,67 @@ fn transactions_that_are_not_isolated_are_found_out() {
 #[test]
 fn what_comes_otherwise_is_reported_in_words() {
     let Some((_server, target)) = two_rows("what_comes_otherwise_is_reported_in_words") else { return };
-    let found = |steps: Vec<Step>, limit: Duration| {
-        let result = played(&target, &scenario(steps), &Rules { level: None, limit });
+    let found = |steps: Vec<ScenarioStep>, limit: Duration| {
+        let result = played(&target, &scenario(steps), &ScenarioOptions { level: None, limit });
         await_alone(&mut connect(&target));
         assert_eq!(result.holds, result.found.is_none());
         result.found.unwrap_or_default()
     };
-    let begun = |session| vec![Step::Begin(session), Step::run(session, ADD)];
-    let with = |mut steps: Vec<Step>, more: Vec<Step>| {
+    let begun = |session| vec![ScenarioStep::Begin(session), ScenarioStep::run(session, ADD)];
+    let with = |mut steps: Vec<ScenarioStep>, more: Vec<ScenarioStep>| {
         steps.extend(more);
         steps
     };
     let patient = RULES.limit;
 
     let kept = vec![
-        Step::Begin("T1"),
-        Step::fetch("T1", ADD, "t1"),
-        Step::waits("T2", "T1", ADD, "t2"),
-        Step::Commit("T1"),
-        Step::Ends("T2"),
-        Step::holds("two more", "select :t2.n::int = :t1.n::int + 1 and :t2.tries = '1'"),
+        ScenarioStep::Begin("T1"),
+        ScenarioStep::fetch("T1", ADD, "t1"),
+        ScenarioStep::waits("T2", "T1", ADD, "t2"),
+        ScenarioStep::Commit("T1"),
+        ScenarioStep::Ends("T2"),
+        ScenarioStep::holds("two more", "select :t2.n::int = :t1.n::int + 1 and :t2.tries = '1'"),
     ];
     assert_eq!(found(kept, patient), "");
 
-    let wrong = vec![Step::look("one", "select 1 as n"), Step::holds("one is two", "select :one.n = '2', :one.n as n")];
+    let wrong = vec![
+        ScenarioStep::look("one", "select 1 as n"),
+        ScenarioStep::holds("one is two", "select :one.n = '2', :one.n as n"),
+    ];
     assert_eq!(found(wrong, patient), "not so: one is two: n=1");
-    assert_eq!(found(vec![Step::holds("anything", "select true where false")], patient), "not so: anything: no row");
-    let absent = found(vec![Step::run("T1", "select :none.n")], patient);
+    assert_eq!(
+        found(vec![ScenarioStep::holds("anything", "select true where false")], patient),
+        "not so: anything: no row"
+    );
+    let absent = found(vec![ScenarioStep::run("T1", "select :none.n")], patient);
     assert!(absent.starts_with("no row returned none.n"), "{absent}");
-    let refused = found(vec![Step::run("T1", "select  1 / 0")], patient);
+    let refused = found(vec![ScenarioStep::run("T1", "select  1 / 0")], patient);
     assert!(refused.starts_with("T1: ") && refused.contains("division by zero"), "{refused}");
 
     // It should wait, and does not.
     let other = "update pair set n = n + 1 where id = 2";
-    let free = found(with(begun("T1"), vec![Step::waits("T2", "T1", other, "t2")]), patient);
+    let free = found(with(begun("T1"), vec![ScenarioStep::waits("T2", "T1", other, "t2")]), patient);
     assert_eq!(free, format!("T2 did not wait for T1: {other}"));
     // It waits for another user.
-    let elsewhere =
-        with(begun("T1"), vec![Step::Begin("T3"), Step::run("T3", other), Step::waits("T2", "T1", other, "t2")]);
+    let elsewhere = with(
+        begun("T1"),
+        vec![ScenarioStep::Begin("T3"), ScenarioStep::run("T3", other), ScenarioStep::waits("T2", "T1", other, "t2")],
+    );
     let elsewhere = found(elsewhere, Duration::from_millis(300));
     assert!(
         elsewhere.starts_with("T2 does not wait for T1, and has not ended after 0.3 s, and waits for T3"),
         "{elsewhere}"
     );
     // It should not wait, and does; nobody waits for the limit.
-    let stuck = found(with(begun("T1"), vec![Step::run("T2", ADD)]), patient);
+    let stuck = found(with(begun("T1"), vec![ScenarioStep::run("T2", ADD)]), patient);
     assert_eq!(stuck, format!("T2 waits for T1, but must not: {ADD}"));
-    let stuck = vec![Step::waits("T2", "T1", ADD, "t2"), Step::Ends("T2")];
+    let stuck = vec![ScenarioStep::waits("T2", "T1", ADD, "t2"), ScenarioStep::Ends("T2")];
     assert_eq!(found(with(begun("T1"), stuck), patient), format!("T2 waits for T1, but must not: {ADD}"));
     // It never ends.
-    let endless = found(vec![Step::run("T1", "select pg_sleep(3600)")], Duration::from_millis(300));
+    let endless = found(vec![ScenarioStep::run("T1", "select pg_sleep(3600)")], Duration::from_millis(300));
     assert_eq!(endless, "T1 has not ended after 0.3 s: select pg_sleep(3600)");
-    let endless = found(vec![Step::holds("the end", "select pg_sleep(3600) is null")], Duration::from_millis(300));
+    let endless =
+        found(vec![ScenarioStep::holds("the end", "select pg_sleep(3600) is null")], Duration::from_millis(300));
     assert!(endless.contains("statement timeout"), "{endless}");
 
     // None of them left anything behind but what was committed.
@@ -188,9 +197,9 @@ fn what_comes_otherwise_is_reported_in_words() {
 fn what_is_restored_is_restored_however_it_ended() {
     let Some((_server, target)) = two_rows("what_is_restored_is_restored_however_it_ended") else { return };
     let mut scenario = scenario(vec![
-        Step::look("before", "select n from pair where id = 2"),
-        Step::run("T1", "update pair set n = 17 where id = 2"),
-        Step::holds("that it fails", "select false"),
+        ScenarioStep::look("before", "select n from pair where id = 2"),
+        ScenarioStep::run("T1", "update pair set n = 17 where id = 2"),
+        ScenarioStep::holds("that it fails", "select false"),
     ]);
     scenario.restore = vec![
         "update pair set n = :never.kept where id = 1".to_owned(),
@@ -203,24 +212,24 @@ fn what_is_restored_is_restored_however_it_ended() {
 #[test]
 fn serialization_failures_are_tried_again() {
     let Some((_server, target)) = two_rows("serialization_failures_are_tried_again") else { return };
-    let rules = Rules { level: Some(IsolationLevel::RepeatableRead), ..RULES };
+    let rules = ScenarioOptions { level: Some(IsolationLevel::RepeatableRead), ..RULES };
     let alone = scenario(vec![
-        Step::Begin("T1"),
-        Step::run("T1", ADD),
-        Step::waits("T2", "T1", ADD, "t2"),
-        Step::Commit("T1"),
-        Step::Ends("T2"),
-        Step::holds("T2 was sent twice", "select :t2.tries = '2', :t2.tries as tries"),
+        ScenarioStep::Begin("T1"),
+        ScenarioStep::run("T1", ADD),
+        ScenarioStep::waits("T2", "T1", ADD, "t2"),
+        ScenarioStep::Commit("T1"),
+        ScenarioStep::Ends("T2"),
+        ScenarioStep::holds("T2 was sent twice", "select :t2.tries = '2', :t2.tries as tries"),
     ]);
     let result = played(&target, &alone, &rules);
     assert_eq!((result.found, result.tried_again), (None, vec!["T2"]));
 
     // In a transaction of several statements it undoes them all: the scenario is begun anew, and at last it counts.
     let together = scenario(vec![
-        Step::Begin("T2"),
-        Step::run("T2", "select from pair"),
-        Step::run("T1", ADD),
-        Step::run("T2", ADD),
+        ScenarioStep::Begin("T2"),
+        ScenarioStep::run("T2", "select from pair"),
+        ScenarioStep::run("T1", ADD),
+        ScenarioStep::run("T2", ADD),
     ]);
     let result = played(&target, &together, &rules);
     let words = result.found.unwrap();
@@ -233,7 +242,8 @@ fn serialization_failures_are_tried_again() {
 #[test]
 fn a_stop_ends_a_scenario_that_waits() {
     let Some((_server, target)) = two_rows("a_stop_ends_a_scenario_that_waits") else { return };
-    let steps = vec![Step::Begin("T1"), Step::run("T1", ADD), Step::run("T1", "select pg_sleep(3600)")];
+    let steps =
+        vec![ScenarioStep::Begin("T1"), ScenarioStep::run("T1", ADD), ScenarioStep::run("T1", "select pg_sleep(3600)")];
     let stop = Stop::new();
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 
 use crate::postgres;
 pub(crate) use crate::postgres::{account, available};
@@ -40,14 +40,14 @@ pub(crate) fn run(command: &mut Command) {
 
 /// A running server.
 pub(crate) struct Server {
-    dir: Directory,
+    dir: TestDirectory,
     child: Child,
 }
 
 impl Server {
     /// A fresh cluster with these lines at the end of its `postgresql.conf`.
     pub(crate) fn start(conf: &str) -> Self {
-        let dir = Directory::new("pgdyno");
+        let dir = TestDirectory::new("pgdyno");
         hand_over(dir.path());
         let (path, data) = (dir.path().to_str().unwrap(), dir.path().join("data"));
         run(command("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"]));

@@ -25,7 +25,7 @@ const ASSUMED_WEIGHT: f64 = 3.0;
 
 /// Verdict on a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LoadVerdict {
     /// It meets the objective.
     Kept,
     /// It does not meet the objective.
@@ -55,20 +55,20 @@ impl Noise {
         Self { spread: (squares / freedom).sqrt(), freedom }
     }
 
-    pub(super) fn verdict(&self, margins: &[f64]) -> Verdict {
+    pub(super) fn verdict(&self, margins: &[f64]) -> LoadVerdict {
         if margins.is_empty() {
-            return Verdict::Open;
+            return LoadVerdict::Open;
         }
         // The median of one or two is their mean.
         let loss = if margins.len() > 2 { MEDIAN } else { 1.0 };
         let least = t_quantile(self.freedom) * self.spread * loss / (margins.len() as f64).sqrt();
         match median(margins) {
             // Whatever the spread: nothing on the scale supports the other verdict.
-            _ if margins.iter().all(|margin| *margin <= -SATURATED) => Verdict::Broken,
-            _ if margins.iter().all(|margin| *margin >= SATURATED) => Verdict::Kept,
-            middle if middle >= least => Verdict::Kept,
-            middle if middle <= -least => Verdict::Broken,
-            _ => Verdict::Open,
+            _ if margins.iter().all(|margin| *margin <= -SATURATED) => LoadVerdict::Broken,
+            _ if margins.iter().all(|margin| *margin >= SATURATED) => LoadVerdict::Kept,
+            middle if middle >= least => LoadVerdict::Kept,
+            middle if middle <= -least => LoadVerdict::Broken,
+            _ => LoadVerdict::Open,
         }
     }
 }
@@ -104,11 +104,11 @@ mod tests {
     #[test]
     fn what_is_far_is_decided_at_once_and_what_is_near_after_repeats() {
         let verdict = |margins: &[f64]| Noise::of(std::iter::once(margins)).verdict(margins);
-        assert_eq!([verdict(&[0.5]), verdict(&[-0.5])], [Verdict::Kept, Verdict::Broken]);
-        assert_eq!(verdict(&[0.2]), Verdict::Open);
-        assert_eq!(verdict(&[0.2, 0.22, 0.18]), Verdict::Kept);
-        assert_eq!(verdict(&[-0.2, -0.22, -0.18]), Verdict::Broken);
-        assert_eq!(verdict(&[0.5, -0.5, 0.4, -0.2]), Verdict::Open);
-        assert_eq!(verdict(&[-1.0]), Verdict::Broken);
+        assert_eq!([verdict(&[0.5]), verdict(&[-0.5])], [LoadVerdict::Kept, LoadVerdict::Broken]);
+        assert_eq!(verdict(&[0.2]), LoadVerdict::Open);
+        assert_eq!(verdict(&[0.2, 0.22, 0.18]), LoadVerdict::Kept);
+        assert_eq!(verdict(&[-0.2, -0.22, -0.18]), LoadVerdict::Broken);
+        assert_eq!(verdict(&[0.5, -0.5, 0.4, -0.2]), LoadVerdict::Open);
+        assert_eq!(verdict(&[-1.0]), LoadVerdict::Broken);
     }
 }

@@ -29,7 +29,7 @@ fn bounds() -> Bounds {
 }
 
 /// Searches to the end. Returns the result and the number of measurements.
-fn search(bounds: Bounds, mut measure: impl FnMut(f64) -> Seen) -> (Limit, Search, usize) {
+fn search(bounds: Bounds, mut measure: impl FnMut(f64) -> Seen) -> (SearchResult, Search, usize) {
     let (mut search, mut spent) = (Search::new(bounds), 0);
     while let Some(load) = search.next() {
         assert!(load >= bounds.min && load <= bounds.max, "{load}");

@@ -1,6 +1,6 @@
 //! Tests of the bounds on thousands of simulated windows with known properties.
 
-use super::{Verdict, level_changes, steadiness, warm_up};
+use super::{WindowVerdict, level_changes, steadiness, warm_up};
 use crate::compare::simulation::{Noise, autoregression};
 
 /// Returns throughput by interval: 1000 with noise of 5 %.
@@ -60,7 +60,7 @@ fn a_slow_decline_is_a_drift() {
 fn a_level_window_is_called_steady_once_it_is_long_enough() {
     let mut noise = Noise::new(4);
     let steady = |n, noise: &mut Noise| {
-        share(300, || steadiness(&throughput(noise, n, 0.3)).unwrap().verdict() == Verdict::Steady)
+        share(300, || steadiness(&throughput(noise, n, 0.3)).unwrap().verdict() == WindowVerdict::Steady)
     };
     assert!(steady(120, &mut noise) > 0.9);
     assert!(steady(9, &mut noise) < 0.1);
@@ -74,7 +74,7 @@ fn a_drift_of_a_tenth_is_called_steady_in_at_most_one_of_twenty_windows() {
             let mut window = throughput(&mut noise, n, rho);
             // The middles of the first and the last third are two thirds of the window apart.
             window.iter_mut().enumerate().for_each(|(nth, v)| *v *= 1.0 + 0.15 * nth as f64 / n as f64);
-            steadiness(&window).unwrap().verdict() == Verdict::Steady
+            steadiness(&window).unwrap().verdict() == WindowVerdict::Steady
         });
         assert!(steady <= 0.05, "{n} intervals, {rho}: {steady}");
     }

@@ -27,7 +27,7 @@ pub struct Steadiness {
 
 /// Verdict on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum WindowVerdict {
     /// A trend of [`STEADY_BELOW`] or more is ruled out: the measured trend plus chance is below it.
     Steady,
     /// A trend that is more than chance.
@@ -39,11 +39,11 @@ pub enum Verdict {
 impl Steadiness {
     /// Returns the verdict.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> WindowVerdict {
         match self {
-            _ if self.drifts => Verdict::Drifts,
-            _ if self.trend.abs() + self.chance < STEADY_BELOW => Verdict::Steady,
-            _ => Verdict::Unknown,
+            _ if self.drifts => WindowVerdict::Drifts,
+            _ if self.trend.abs() + self.chance < STEADY_BELOW => WindowVerdict::Steady,
+            _ => WindowVerdict::Unknown,
         }
     }
 }
@@ -90,21 +90,21 @@ mod tests {
     fn a_level_series_does_not_drift() {
         let level: Vec<f64> = (0..30).map(|i| 1000.0 + f64::from(i % 7) * 10.0).collect();
         let s = steadiness(&level).unwrap();
-        assert!(s.verdict() == Verdict::Steady && s.variation < 0.05, "{s:?}");
+        assert!(s.verdict() == WindowVerdict::Steady && s.variation < 0.05, "{s:?}");
     }
 
     #[test]
     fn a_decline_is_a_drift() {
         let decline: Vec<f64> = (0..30).map(|i| 1000.0 - f64::from(i) * 10.0 + f64::from(i % 3)).collect();
         let s = steadiness(&decline).unwrap();
-        assert!(s.verdict() == Verdict::Drifts && s.trend < -0.2, "{s:?}");
+        assert!(s.verdict() == WindowVerdict::Drifts && s.trend < -0.2, "{s:?}");
     }
 
     #[test]
     fn a_few_wild_intervals_show_neither() {
         let wild = [900.0, 1500.0, 200.0, 1100.0, 300.0, 800.0, 100.0, 500.0, 200.0];
         let s = steadiness(&wild).unwrap();
-        assert!(s.trend < -0.6 && s.verdict() == Verdict::Unknown, "{s:?}");
+        assert!(s.trend < -0.6 && s.verdict() == WindowVerdict::Unknown, "{s:?}");
         assert_eq!(steadiness(&[1.0; 8]), None);
         assert_eq!(steadiness(&[0.0; 30]), None);
     }

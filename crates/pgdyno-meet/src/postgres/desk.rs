@@ -9,7 +9,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 
 use super::rows::{self, AgentRow};
 use super::{LOOK, Link, MeetError, PROTOCOL, bytea, transaction};
-use crate::{AgentId, BATCH_BYTES_MAX, Coordinator, News, Order, RunId, Step, Tick};
+use crate::{AgentId, AgentStep, BATCH_BYTES_MAX, Coordinator, Instruction, LocalTime, MeetingEvent, RunId};
 
 /// Returns the name of this machine.
 pub(super) fn host() -> String {
@@ -47,7 +47,7 @@ pub fn agents(options: &ConnectOptions) -> Result<Vec<AgentRow>, MeetError> {
 }
 
 /// An order as it is written: its step, and the batches that have arrived.
-type Written = (Step, u64);
+type Written = (AgentStep, u64);
 
 /// The coordinator of a run at a meeting.
 pub struct Desk {
@@ -142,7 +142,7 @@ impl Desk {
     #[must_use]
     pub fn server_ns(&self, at: Instant) -> Option<u64> {
         let tick = at.saturating_duration_since(self.link.begun).as_nanos() as u64;
-        self.coordinator.clock().server_ns(Tick(tick))
+        self.coordinator.clock().server_ns(LocalTime(tick))
     }
 
     /// Ends the job, as [`Coordinator::stop`] does.
@@ -152,7 +152,7 @@ impl Desk {
     }
 
     /// Waits for news for some time, reads and writes, and returns the next news.
-    pub fn step(&mut self, patience: Duration) -> Option<News> {
+    pub fn step(&mut self, patience: Duration) -> Option<MeetingEvent> {
         if let Some(news) = self.coordinator.news() {
             return Some(news);
         }
@@ -253,7 +253,7 @@ impl Desk {
     }
 
     /// Returns the statements that write what is new in the orders, and what is written then.
-    fn writing(&self, orders: &[(AgentId, Order)]) -> (String, Vec<(AgentId, Written)>) {
+    fn writing(&self, orders: &[(AgentId, Instruction)]) -> (String, Vec<(AgentId, Written)>) {
         let run = self.run.0;
         let mut statements = format!(
             "UPDATE pgdyno_meet.runs SET beat = {}, seen_at = clock_timestamp() WHERE run = {run};",
@@ -324,13 +324,13 @@ impl Desk {
     }
 
     /// Returns the statements that write an order and wake its agent.
-    fn order(&self, agent: AgentId, order: &Order) -> String {
+    fn order(&self, agent: AgentId, order: &Instruction) -> String {
         fn or_null<T: ToString>(value: Option<T>) -> String {
             value.map_or_else(|| "NULL".to_owned(), |value| value.to_string())
         }
         let (step, nth, at_ns) = rows::order_columns(&order.step);
         let payload = match &order.step {
-            Step::Do { task, .. } => Some(bytea(task)),
+            AgentStep::Do { task, .. } => Some(bytea(task)),
             _ => None,
         };
         format!(

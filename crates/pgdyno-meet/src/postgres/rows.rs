@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pgdyno_untrusted::TerminalText;
 
-use crate::{AgentId, Order, Report, RunId, State, Step};
+use crate::{AgentId, AgentState, AgentStep, Instruction, Report, RunId};
 
 /// A row as the server sends it: `None` is NULL.
 pub type Row = [Option<String>];
@@ -79,12 +79,12 @@ pub fn report(row: &Row) -> Option<(AgentRow, Report)> {
     let agent = agent(row)?;
     let nth = || number(row, 11);
     let state = match agent.state.as_str() {
-        "preparing" => State::Doing { nth: nth()? },
-        "ready" => State::Ready { nth: nth()? },
-        "running" => State::Started { nth: nth()? },
-        "done" => State::Did { nth: nth()?, result: Ok(unhex(row.get(12)?.as_deref().unwrap_or_default())) },
-        "failed" => State::Did { nth: nth()?, result: Err(text(row, 13, REASON_CHARS_MAX).unwrap_or_default()) },
-        _ => State::Idle,
+        "preparing" => AgentState::Doing { nth: nth()? },
+        "ready" => AgentState::Ready { nth: nth()? },
+        "running" => AgentState::Started { nth: nth()? },
+        "done" => AgentState::Did { nth: nth()?, result: Ok(unhex(row.get(12)?.as_deref().unwrap_or_default())) },
+        "failed" => AgentState::Did { nth: nth()?, result: Err(text(row, 13, REASON_CHARS_MAX).unwrap_or_default()) },
+        _ => AgentState::Idle,
     };
     let report = Report {
         agent: AgentId(agent.agent),
@@ -105,41 +105,41 @@ pub fn batch(row: &Row) -> Option<(AgentId, u64, Arc<[u8]>)> {
 /// Reads an order: run, beat, step, task, time, batches that have arrived, payload. Its number is the run's beat, which
 /// rises with each. `task` keeps the last payload, which is read once.
 #[must_use]
-pub fn order(row: &Row, task: &mut Option<Task>) -> Option<Order> {
+pub fn order(row: &Row, task: &mut Option<Task>) -> Option<Instruction> {
     let run: u64 = number(row, 0)?;
     let nth: Option<u32> = number(row, 3);
     let step = match row.get(2)?.as_deref()? {
-        "claim" => Step::Claim,
-        "release" => Step::Release,
+        "claim" => AgentStep::Claim,
+        "release" => AgentStep::Release,
         "do" => {
             if let Some(payload) = row.get(6)?.as_deref() {
                 *task = Some((run, nth?, unhex(payload).into()));
             }
             let (_, nth, task) = task.as_ref().filter(|(of, task, _)| (*of, Some(*task)) == (run, nth))?;
-            Step::Do { nth: *nth, task: Arc::clone(task) }
+            AgentStep::Do { nth: *nth, task: Arc::clone(task) }
         }
-        "go" => Step::Go { nth: nth?, at_ns: number(row, 4)? },
-        "stop" => Step::Stop { nth: nth?, at_once: false },
-        "stop at once" => Step::Stop { nth: nth?, at_once: true },
+        "go" => AgentStep::Go { nth: nth?, at_ns: number(row, 4)? },
+        "stop" => AgentStep::Stop { nth: nth?, at_once: false },
+        "stop at once" => AgentStep::Stop { nth: nth?, at_once: true },
         _ => return None,
     };
-    Some(Order { run: RunId(run), number: number(row, 1)?, step, acked: number(row, 5)? })
+    Some(Instruction { run: RunId(run), number: number(row, 1)?, step, acked: number(row, 5)? })
 }
 
 /// Returns step, task and time of an order as its row has them.
-pub(super) fn order_columns(step: &Step) -> (&'static str, Option<u32>, Option<u64>) {
+pub(super) fn order_columns(step: &AgentStep) -> (&'static str, Option<u32>, Option<u64>) {
     match step {
-        Step::Claim => ("claim", None, None),
-        Step::Do { nth, .. } => ("do", Some(*nth), None),
-        Step::Go { nth, at_ns } => ("go", Some(*nth), Some(*at_ns)),
-        Step::Stop { nth, at_once: false } => ("stop", Some(*nth), None),
-        Step::Stop { nth, at_once: true } => ("stop at once", Some(*nth), None),
-        Step::Release => ("release", None, None),
+        AgentStep::Claim => ("claim", None, None),
+        AgentStep::Do { nth, .. } => ("do", Some(*nth), None),
+        AgentStep::Go { nth, at_ns } => ("go", Some(*nth), Some(*at_ns)),
+        AgentStep::Stop { nth, at_once: false } => ("stop", Some(*nth), None),
+        AgentStep::Stop { nth, at_once: true } => ("stop at once", Some(*nth), None),
+        AgentStep::Release => ("release", None, None),
     }
 }
 
 /// Returns true if a row of agent, step, task, time and batches that have arrived is as it was written.
-pub(super) fn is_as_written(row: &Row, step: &Step, acked: u64) -> bool {
+pub(super) fn is_as_written(row: &Row, step: &AgentStep, acked: u64) -> bool {
     let (name, nth, at_ns) = order_columns(step);
     row.get(1).and_then(Option::as_deref) == Some(name)
         && (number(row, 2), number(row, 3), number(row, 4)) == (nth, at_ns, Some(acked))
@@ -195,7 +195,7 @@ mod tests {
     fn rows_with_impossible_numbers_are_skipped() {
         let good = ["1", "h", "2", "p", "1", "4", "7", "failed", "NULL", "0.5", "3", "1", "NULL", "no", "0"];
         let (_, read) = report(&row(&good)).unwrap();
-        assert_eq!(read.state, State::Did { nth: 1, result: Err("no".to_owned()) });
+        assert_eq!(read.state, AgentState::Did { nth: 1, result: Err("no".to_owned()) });
         for (column, wrong) in
             [(0, "-1"), (2, "-1"), (4, "x"), (5, "NULL"), (9, "x"), (10, "-5"), (11, "-1"), (14, "-1")]
         {

@@ -8,14 +8,14 @@ use pgdyno_net::{Admin, ConnectOptions};
 
 use super::rows::{self, Row, Task};
 use super::{LOOK, Link, MeetError, PROTOCOL, bytea, schema, transaction};
-use crate::{Action, Agent, AgentId, BEAT_NS, Report, RunId, State, TASK_BYTES_MAX, Tick};
+use crate::{Action, Agent, AgentId, AgentState, BEAT_NS, LocalTime, Report, RunId, TASK_BYTES_MAX};
 
 /// The most orders that are read: an agent serves one run, and a few more may want it.
 const ORDERS_MAX: usize = 100;
 
 /// What an agent's user should know of its meeting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum AgentNotice {
     /// The meeting server does not answer, with the reason. It is asked again and again.
     Unreachable(String),
     /// It answers again.
@@ -33,7 +33,7 @@ pub struct Seat {
     cpus: usize,
     /// Whether its row is gone.
     is_forgotten: bool,
-    notices: VecDeque<Notice>,
+    notices: VecDeque<AgentNotice>,
     /// Whether the user knows that the meeting server does not answer.
     is_reported: bool,
     /// Number of the last batch that was written.
@@ -41,8 +41,8 @@ pub struct Seat {
     /// The last task whose payload was read.
     task: Option<Task>,
     looked: Instant,
-    said: Option<(Option<RunId>, State)>,
-    said_at: Tick,
+    said: Option<(Option<RunId>, AgentState)>,
+    said_at: LocalTime,
     is_news: bool,
 }
 
@@ -75,7 +75,7 @@ impl Seat {
             task: None,
             looked: Instant::now() - LOOK,
             said: None,
-            said_at: Tick(0),
+            said_at: LocalTime(0),
             is_news: true,
         })
     }
@@ -94,7 +94,7 @@ impl Seat {
 
     /// Returns the moment of a start.
     #[must_use]
-    pub fn instant(&self, tick: Tick) -> Instant {
+    pub fn instant(&self, tick: LocalTime) -> Instant {
         self.link.instant(tick)
     }
 
@@ -108,7 +108,7 @@ impl Seat {
     #[must_use]
     pub fn server_ns(&self, at: Instant) -> Option<u64> {
         let tick = at.saturating_duration_since(self.link.begun).as_nanos() as u64;
-        self.agent.clock().server_ns(Tick(tick))
+        self.agent.clock().server_ns(LocalTime(tick))
     }
 
     /// Notes that the program is ready for the common start of this task.
@@ -130,7 +130,7 @@ impl Seat {
     }
 
     /// Returns what its user should know.
-    pub fn notice(&mut self) -> Option<Notice> {
+    pub fn notice(&mut self) -> Option<AgentNotice> {
         self.notices.pop_front()
     }
 
@@ -154,8 +154,8 @@ impl Seat {
     /// Reports once that the meeting server does not answer, and once that it does again.
     fn report_silence(&mut self) {
         match (&self.link.outage, self.is_reported) {
-            (Some(why), false) => self.notices.push_back(Notice::Unreachable(why.clone())),
-            (None, true) => self.notices.push_back(Notice::Reached),
+            (Some(why), false) => self.notices.push_back(AgentNotice::Unreachable(why.clone())),
+            (None, true) => self.notices.push_back(AgentNotice::Reached),
             _ => {}
         }
         self.is_reported = self.link.outage.is_some();
@@ -243,7 +243,7 @@ impl Seat {
         let agent = std::mem::replace(&mut self.agent, Agent::new(self.id));
         self.agent = agent.with_id(self.id);
         (self.is_forgotten, self.said, self.written) = (false, None, 0);
-        self.notices.push_back(Notice::JoinedAgain(self.id.0));
+        self.notices.push_back(AgentNotice::JoinedAgain(self.id.0));
         Ok(())
     }
 
@@ -271,8 +271,8 @@ impl Seat {
     fn saying(&self, report: &Report) -> String {
         let null = || "NULL".to_owned();
         let (result, failure) = match &report.state {
-            State::Did { result: Ok(result), .. } => (bytea(result), null()),
-            State::Did { result: Err(why), .. } => (null(), literal(&cut(why).replace('\0', " "))),
+            AgentState::Did { result: Ok(result), .. } => (bytea(result), null()),
+            AgentState::Did { result: Err(why), .. } => (null(), literal(&cut(why).replace('\0', " "))),
             _ => (null(), null()),
         };
         format!(

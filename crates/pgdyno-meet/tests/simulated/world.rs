@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use pgdyno_meet::{
-    Action, Agent, AgentId, Coordinator, JobEnd, MemberEnd, News, Order, Report, RunId, State, Step, Tick,
+    Action, Agent, AgentId, AgentState, AgentStep, Coordinator, Instruction, JobEnd, LocalTime, MeetingEvent,
+    MemberEnd, Report, RunId,
 };
 
 const MS: u64 = 1_000_000;
@@ -125,13 +126,13 @@ struct Local {
 }
 
 impl Local {
-    fn at(self, t: u64) -> Tick {
+    fn at(self, t: u64) -> LocalTime {
         let drift = (t as i128 * i128::from(self.ppm) / 1_000_000) as i64;
-        Tick((self.begun + t).wrapping_add_signed(drift))
+        LocalTime((self.begun + t).wrapping_add_signed(drift))
     }
 
     /// Returns the true time of a local one.
-    fn back(self, tick: Tick) -> u64 {
+    fn back(self, tick: LocalTime) -> u64 {
         let local = i128::from(tick.0) - i128::from(self.begun);
         (local * 1_000_000 / (1_000_000 + i128::from(self.ppm))).max(0) as u64
     }
@@ -148,7 +149,7 @@ enum Event {
     },
     Order {
         to: usize,
-        order: Order,
+        order: Instruction,
     },
     Report {
         to: usize,
@@ -226,7 +227,7 @@ impl SimCoordinator {
     }
 
     /// Begins the next stage.
-    fn drive(&mut self, now: Tick) {
+    fn drive(&mut self, now: LocalTime) {
         self.stages += 1;
         let tasks = self.tasks(true);
         self.machine.begin(now, &tasks, true, false);
@@ -305,7 +306,7 @@ pub(crate) struct World {
     server_off_until: u64,
     began: Vec<Began>,
     /// The last order of each coordinator to each agent: it stays at the meeting when its coordinator is gone.
-    rows: BTreeMap<(usize, usize), Order>,
+    rows: BTreeMap<(usize, usize), Instruction>,
     pub(crate) messages: u64,
     pub(crate) agents: Vec<SimAgent>,
     pub(crate) coordinators: Vec<SimCoordinator>,
@@ -577,13 +578,13 @@ impl World {
             let (run, number) = (RunId(self.dice.below(2) + 50), self.dice.below(2));
             let (nth, at_ns) = (self.dice.below(9) as u32, self.dice.next());
             let step = match self.dice.below(6) {
-                0 => Step::Do { nth, task: Arc::from([0, 1, 3]) },
-                1 => Step::Go { nth, at_ns },
-                2 => Step::Stop { nth, at_once: true },
-                3 => Step::Release,
-                _ => Step::Claim,
+                0 => AgentStep::Do { nth, task: Arc::from([0, 1, 3]) },
+                1 => AgentStep::Go { nth, at_ns },
+                2 => AgentStep::Stop { nth, at_once: true },
+                3 => AgentStep::Release,
+                _ => AgentStep::Claim,
             };
-            let order = Order { run, number, step, acked: self.dice.next() };
+            let order = Instruction { run, number, step, acked: self.dice.next() };
             self.send(|| Event::Order { to: i, order: order.clone() });
         }
     }
@@ -596,9 +597,9 @@ impl World {
         let run = RunId([self.coordinators[to].run, 77][self.dice.below(2) as usize]);
         let nth = self.dice.below(99) as u32;
         let state = match self.dice.below(4) {
-            0 => State::Ready { nth },
-            1 => State::Did { nth, result: Ok(vec![9]) },
-            _ => State::Idle,
+            0 => AgentState::Ready { nth },
+            1 => AgentState::Did { nth, result: Ok(vec![9]) },
+            _ => AgentState::Idle,
         };
         let agent = AgentId(5_000 + self.dice.below(3));
         let run = (self.dice.below(2) == 0).then_some(run);
@@ -716,35 +717,35 @@ impl World {
         let mut pause = None;
         while let Some(news) = coordinator.machine.news() {
             match news {
-                News::Gathered(members) => {
+                MeetingEvent::Gathered(members) => {
                     coordinator.members = members;
                     let tasks = coordinator.tasks(false);
                     coordinator.machine.begin(local, &tasks, false, false);
                 }
-                News::TooFew(_) => coordinator.outcome = Some(Outcome::TooFew),
-                News::Ready => {
+                MeetingEvent::TooFew(_) => coordinator.outcome = Some(Outcome::TooFew),
+                MeetingEvent::Ready => {
                     if let Some(server_ns) = coordinator.machine.clock().server_ns(local) {
                         coordinator.machine.go(server_ns + 3 * S);
                     }
                 }
-                News::Batch { place, batch } => coordinator.parts[place].push(batch.to_vec()),
-                News::Lost { .. } => {}
-                News::Ended(JobEnd { failure: Some(why), .. }) => {
+                MeetingEvent::Batch { place, batch } => coordinator.parts[place].push(batch.to_vec()),
+                MeetingEvent::Lost { .. } => {}
+                MeetingEvent::Ended(JobEnd { failure: Some(why), .. }) => {
                     coordinator.outcome = Some(Outcome::Failed(why));
                     coordinator.machine.release();
                 }
-                News::Ended(JobEnd { members, .. }) if coordinator.stages == 0 => {
+                MeetingEvent::Ended(JobEnd { members, .. }) if coordinator.stages == 0 => {
                     let look: Vec<_> = (0..members.len()).map(|place| MemberEnd::Did(vec![place as u8])).collect();
                     assert_eq!(members, look, "each has looked for itself");
                     coordinator.drive(local);
                 }
                 // What it measures is saved, and the next stage prepared; meanwhile it keeps in touch.
-                News::Ended(JobEnd { members, .. }) if coordinator.stages < self.faults.stages => {
+                MeetingEvent::Ended(JobEnd { members, .. }) if coordinator.stages < self.faults.stages => {
                     assert!(members.iter().all(|end| matches!(end, MemberEnd::Did(_))), "{members:?}");
                     pause = Some(self.dice.below(self.faults.pause_s * S));
                     break;
                 }
-                News::Ended(end) => {
+                MeetingEvent::Ended(end) => {
                     let all_did = end.members.iter().all(|end| matches!(end, MemberEnd::Did(_)));
                     assert!(all_did, "without a failure all have a result: {end:?}");
                     coordinator.outcome = Some(match coordinator.interrupted {

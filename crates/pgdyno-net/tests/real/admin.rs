@@ -1,7 +1,7 @@
 //! SQL and COPY against a real server.
 
 use crate::postgres;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use pgdyno_net::AdminError;
 use pgdyno_wire::SqlState;
 
@@ -12,7 +12,7 @@ fn sql_copy_and_cancel_work_and_their_errors_show_the_statement() {
     if !server::available("admin") {
         return;
     }
-    let server = Server::start("", TRUST);
+    let server = TestServer::start("", TRUST);
     let mut admin = server.admin();
     assert_eq!(admin.parameters().server_version_num().map(|v| v / 10_000), Some(postgres::major()));
 

@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use pgdyno_net::{ConnectOptions, Connection, Env};
 use sha2::{Digest as _, Sha256};
 
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use crate::trust::Fixture;
 use crate::{beside, fake};
 
@@ -101,7 +101,7 @@ fn a_role_may_have_more_than_a_hundred_thousand_iterations() {
     if !server::available("iterations") || !beside::available("iterations") {
         return;
     }
-    let server = Server::start("", "local all postgres trust\nhost all all all scram-sha-256\n");
+    let server = TestServer::start("", "local all postgres trust\nhost all all all scram-sha-256\n");
     let secret = verifier(b"pencil", 150_000);
     server.admin().execute(&format!("create role careful login password '{secret}'")).unwrap();
     let dsn = format!("host=127.0.0.1 port={} dbname=postgres user=careful", server.port);

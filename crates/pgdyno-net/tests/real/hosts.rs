@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use crate::{beside, fake};
 use pgdyno_net::{ConnectError, ConnectOptions, Connection, Env};
 use pgdyno_testing::port::Port;
@@ -103,8 +103,8 @@ fn hosts_are_tried_until_one_will_do() {
     if !server::available("several hosts") {
         return;
     }
-    let primary = Server::start("", TRUST);
-    let standby = Server::standby_of(&primary);
+    let primary = TestServer::start("", TRUST);
+    let standby = TestServer::standby_of(&primary);
     let reserved = Port::reserve();
     let free = reserved.number();
     let starting = answering(STARTING);
@@ -154,8 +154,8 @@ fn a_host_that_hangs_is_left_for_the_next_one() {
     if !server::available("hosts that hang") || !beside::available("hosts that hang") {
         return;
     }
-    let primary = Server::start("", TRUST);
-    let standby = Server::standby_of(&primary);
+    let primary = TestServer::start("", TRUST);
+    let standby = TestServer::standby_of(&primary);
     let hold = |stream: std::net::TcpStream| {
         // Until the client gives up.
         let mut stream = stream;

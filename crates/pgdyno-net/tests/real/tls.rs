@@ -2,7 +2,7 @@
 
 use crate::pki::{Pki, write_key};
 use crate::postgres;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Connection, Env};
 use rcgen::{CertificateParams, DnType, KeyPair};
 
@@ -31,7 +31,7 @@ const ROLES: &str = "set password_encryption = 'scram-sha-256';\n\
     create role md5_user login password 'pencil'";
 
 /// Puts certificate and key where the server looks, and makes it read them.
-fn install(server: &Server, pki: &Pki, name: &str) {
+fn install(server: &TestServer, pki: &Pki, name: &str) {
     for (from, to) in
         [(format!("{name}.crt"), "server.crt"), (format!("{name}.key"), "server.key"), ("ca.crt".to_owned(), "ca.crt")]
     {
@@ -41,8 +41,8 @@ fn install(server: &Server, pki: &Pki, name: &str) {
     }
 }
 
-fn start(pki: &Pki) -> Server {
-    let server = Server::start("", HBA);
+fn start(pki: &Pki) -> TestServer {
+    let server = TestServer::start("", HBA);
     install(&server, pki, "server");
     let mut admin = server.admin();
     for line in CONF.lines() {
@@ -54,14 +54,14 @@ fn start(pki: &Pki) -> Server {
     server
 }
 
-fn reload(server: &Server) {
+fn reload(server: &TestServer) {
     server.admin().execute("select pg_reload_conf()").unwrap();
     // The postmaster has read its files once new sessions show the new settings.
     while server.admin().query_one("show ssl").unwrap() != "on" {}
 }
 
 struct Fixture {
-    server: Server,
+    server: TestServer,
     pki: Pki,
 }
 
@@ -367,7 +367,7 @@ fn each_refusal_is_one_sentence_with_host_and_remedy() {
     let socket = f.server.dir().display();
     let error = f.error(&format!("host={socket} user=absent password=x")).to_string();
     assert!(error.contains("refuses the password"), "{error}");
-    let plain = Server::start("", "local all all trust\nhost all all all trust\n");
+    let plain = TestServer::start("", "local all all trust\nhost all all all trust\n");
     let options = plain.resolve("host=127.0.0.1 dbname=postgres user=postgres sslmode=require");
     let error = Connection::open(&options).unwrap_err().to_string();
     assert!(error.contains("does not offer TLS") && error.contains("ssl=on"), "{error}");

@@ -10,7 +10,7 @@ use rcgen::{
 
 use crate::beside;
 use crate::pki::write_key;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 /// The serial number of every server's certificate.
 const LEAF: u8 = 7;
@@ -90,14 +90,14 @@ impl Authority {
 
 /// A real server, its certificates, and the files that clients are given.
 pub(crate) struct Fixture {
-    pub(crate) server: Server,
+    pub(crate) server: TestServer,
     files: tempfile::TempDir,
     reloads: u32,
 }
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        let server = Server::start("", "local all all trust\nhost all all all trust\n");
+        let server = TestServer::start("", "local all all trust\nhost all all all trust\n");
         Self { server, files: tempfile::tempdir().unwrap(), reloads: 0 }
     }
 

@@ -9,7 +9,7 @@ use pgdyno_workloads::pgbench::{ACCOUNTS, BRANCHES, TELLERS};
 
 use super::progress::InitProgress;
 use super::{Run, Teller, sql};
-use crate::messages::{Failure, Io};
+use crate::messages::{ExitReason, Io};
 
 /// A table to fill: its name, its rows per unit of scale, and their source.
 pub(super) struct Source {
@@ -26,7 +26,7 @@ pub(super) const ACCOUNTS_ROWS: Source =
     Source { table: "pgbench_accounts", rows_per_scale: ACCOUNTS, write: write_accounts };
 
 impl Run<'_> {
-    pub(super) fn generate_here(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn generate_here(&mut self, io: &mut Io<'_>) -> Result<(), ExitReason> {
         self.session.execute("begin", io)?;
         self.session.execute(sql::TRUNCATE, io)?;
         for source in [BRANCHES_ROWS, TELLERS_ROWS, ACCOUNTS_ROWS] {
@@ -36,14 +36,14 @@ impl Run<'_> {
     }
 
     /// Fills a table that was truncated in the same transaction.
-    pub(super) fn fill(&mut self, source: &Source, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn fill(&mut self, source: &Source, io: &mut Io<'_>) -> Result<(), ExitReason> {
         let total = source.rows_per_scale * u64::from(self.options.scale);
         let copy = sql::copy(source.table, self.session.can_freeze(source.table)?);
         let mut shown = Shown::new(source.table, total, self.options.quiet, io);
         self.session.copy(&copy, 0..total, source.write, &mut shown)
     }
 
-    pub(super) fn generate_on_server(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn generate_on_server(&mut self, io: &mut Io<'_>) -> Result<(), ExitReason> {
         self.session.execute("begin", io)?;
         self.session.execute(sql::TRUNCATE, io)?;
         self.execute_all(&sql::generate(self.options.scale), io)?;

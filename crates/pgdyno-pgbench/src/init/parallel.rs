@@ -25,7 +25,7 @@ use pgdyno_workloads::pgbench::partitions::{PartitionMethod, partition};
 use super::generate::{ACCOUNTS_ROWS, BRANCHES_ROWS, Shown, TELLERS_ROWS};
 use super::session::Session;
 use super::{Run, Teller, sql};
-use crate::messages::{Failure, Io};
+use crate::messages::{ExitReason, Io};
 
 /// A task of one connection.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Teller for Sender<Message> {
 }
 
 impl Run<'_> {
-    pub(super) fn generate_in_parallel(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn generate_in_parallel(&mut self, io: &mut Io<'_>) -> Result<(), ExitReason> {
         self.session.execute("begin", io)?;
         self.session.execute(sql::TRUNCATE, io)?;
         for source in [BRANCHES_ROWS, TELLERS_ROWS] {
@@ -71,7 +71,7 @@ impl Run<'_> {
     }
 
     /// Returns the tasks that load the accounts.
-    fn loads(&mut self, total: u64) -> Result<Vec<Task>, Failure> {
+    fn loads(&mut self, total: u64) -> Result<Vec<Task>, ExitReason> {
         let by_range = self.options.partitioning.filter(|partitioning| {
             let enough = partitioning.partitions >= self.options.jobs;
             self.has_made_tables && partitioning.method == PartitionMethod::Range && enough
@@ -87,7 +87,7 @@ impl Run<'_> {
         })
     }
 
-    pub(super) fn primary_keys_in_parallel(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn primary_keys_in_parallel(&mut self, io: &mut Io<'_>) -> Result<(), ExitReason> {
         let tablespace = self.options.index_tablespace.as_deref();
         let [branches, tellers, accounts] = sql::primary_keys(tablespace);
         let partitions = self.options.partitioning.filter(|_| self.has_made_tables);
@@ -103,7 +103,7 @@ impl Run<'_> {
     }
 
     /// Does the tasks over as many connections as there are jobs. The first failure ends all of them.
-    fn work(&self, tasks: Vec<Task>, teller: &mut dyn Teller) -> Result<(), Failure> {
+    fn work(&self, tasks: Vec<Task>, teller: &mut dyn Teller) -> Result<(), ExitReason> {
         let workers = (self.options.jobs as usize).min(tasks.len());
         let tasks = Mutex::new(VecDeque::from(tasks));
         let failure = Mutex::new(None);
@@ -131,12 +131,12 @@ impl Run<'_> {
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failure) => Err(failure),
             // The stop came before any task could fail.
-            None if self.halt.is_set() => Err(Failure::error("initialization was stopped")),
+            None if self.halt.is_set() => Err(ExitReason::error("initialization was stopped")),
             None => Ok(()),
         }
     }
 
-    fn worker(&self, tasks: &Mutex<VecDeque<Task>>, sender: &mut Sender<Message>) -> Result<(), Failure> {
+    fn worker(&self, tasks: &Mutex<VecDeque<Task>>, sender: &mut Sender<Message>) -> Result<(), ExitReason> {
         let mut session = Session::open(self.target, self.halt)?;
         let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while let Some(task) = next().filter(|_| !self.halt.is_set()) {

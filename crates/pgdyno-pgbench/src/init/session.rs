@@ -7,7 +7,7 @@ use pgdyno_workload::CopyBuf;
 
 use super::{Teller, sql};
 use crate::connect::{Failed, refusal};
-use crate::messages::{Failure, Said};
+use crate::messages::{ExitReason, Said};
 use pgdyno_wire::libpq;
 
 /// Rows in one message, 170 kB of accounts.
@@ -30,7 +30,7 @@ impl Session {
     }
 
     /// Opens one of several connections.
-    pub(super) fn open(options: &ConnectOptions, halt: &Halt<'_>) -> Result<Self, Failure> {
+    pub(super) fn open(options: &ConnectOptions, halt: &Halt<'_>) -> Result<Self, ExitReason> {
         let refused = |error: ConnectError| Failed(refusal(&error)).during("initialization");
         Connection::open(options).map(|connection| Self::new(connection, options, halt)).map_err(refused)
     }
@@ -42,20 +42,20 @@ impl Session {
     }
 
     /// Executes a statement.
-    pub(super) fn execute(&mut self, sql: &str, teller: &mut dyn Teller) -> Result<(), Failure> {
+    pub(super) fn execute(&mut self, sql: &str, teller: &mut dyn Teller) -> Result<(), ExitReason> {
         let result = self.admin.execute(sql);
         self.print_notices(sql, teller);
         result.map(drop).map_err(|error| failed(&error, sql))
     }
 
     /// Executes a query with a Boolean result.
-    pub(super) fn is_so(&mut self, sql: &str) -> Result<bool, Failure> {
+    pub(super) fn is_so(&mut self, sql: &str) -> Result<bool, ExitReason> {
         let answer = self.admin.query_one(sql).map_err(|error| failed(&error, sql))?;
         Ok(answer == "t")
     }
 
     /// Returns true if rows copied into `table` can be frozen, provided that it was truncated in the same transaction.
-    pub(super) fn can_freeze(&mut self, table: &str) -> Result<bool, Failure> {
+    pub(super) fn can_freeze(&mut self, table: &str) -> Result<bool, ExitReason> {
         if self.admin.parameters().server_version_num().unwrap_or(0) < FREEZE_SINCE {
             return Ok(false);
         }
@@ -70,7 +70,7 @@ impl Session {
         rows: Range<u64>,
         write: fn(Range<u64>, &mut CopyBuf),
         teller: &mut dyn Teller,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExitReason> {
         let result = self.copy_rows(sql, rows, write, teller);
         self.print_notices(sql, teller);
         result
@@ -82,11 +82,11 @@ impl Session {
         rows: Range<u64>,
         write: fn(Range<u64>, &mut CopyBuf),
         teller: &mut dyn Teller,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExitReason> {
         let mut copy = self
             .admin
             .copy_in(sql)
-            .map_err(|error| Failure::error(format!("unexpected copy in result: {}", text(&error, sql))))?;
+            .map_err(|error| ExitReason::error(format!("unexpected copy in result: {}", text(&error, sql))))?;
         let mut buffer = CopyBuf::new();
         let mut start = rows.start;
         while start < rows.end {
@@ -94,7 +94,7 @@ impl Session {
             buffer.clear();
             write(start..end, &mut buffer);
             copy.write(buffer.bytes()).map_err(|error| match error {
-                AdminError::Lost { .. } | AdminError::Interrupted { .. } => Failure::error("PQputline failed"),
+                AdminError::Lost { .. } | AdminError::Interrupted { .. } => ExitReason::error("PQputline failed"),
                 error => not_copied(&error, sql),
             })?;
             teller.sent(end - start);
@@ -117,12 +117,12 @@ pub(crate) fn notices<'a>(admin: &mut Admin, sql: &'a str) -> impl Iterator<Item
 }
 
 /// Returns the failure of a COPY, which starts with the server's error.
-fn not_copied(error: &AdminError, sql: &str) -> Failure {
-    Failure::raw(format!("{}\n", text(error, sql))).and(Said::Error("PQendcopy failed".to_owned()))
+fn not_copied(error: &AdminError, sql: &str) -> ExitReason {
+    ExitReason::raw(format!("{}\n", text(error, sql))).and(Said::Error("PQendcopy failed".to_owned()))
 }
 
-fn failed(error: &AdminError, sql: &str) -> Failure {
-    Failure::error(format!("query failed: {}", text(error, sql))).and(Said::Detail(format!("Query was: {sql}")))
+fn failed(error: &AdminError, sql: &str) -> ExitReason {
+    ExitReason::error(format!("query failed: {}", text(error, sql))).and(Said::Detail(format!("Query was: {sql}")))
 }
 
 /// Returns an error as `PQerrorMessage` does.

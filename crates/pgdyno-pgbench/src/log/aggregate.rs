@@ -89,7 +89,7 @@ impl Aggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transaction::{Failure, Outcome};
+    use crate::transaction::{TransactionError, TransactionOutcome};
 
     fn logged(accounting: Accounting, interval_s: u32, ends_s: &[f64], keep_partial: bool) -> String {
         let mut aggregator = Aggregator::new(accounting, interval_s, 100_700_000);
@@ -155,12 +155,12 @@ mod tests {
             let mut aggregator = Aggregator::new(accounting, 1, 0);
             let mut out = Vec::new();
             for (outcome, tries) in [
-                (Outcome::Ok, 4),
-                (Outcome::Skipped, 1),
-                (Outcome::Failed(Failure::Serialization), 4),
-                (Outcome::Failed(Failure::Deadlock), 1),
-                (Outcome::Failed(Failure::Deadlock), 1),
-                (Outcome::Failed(Failure::Other), 1),
+                (TransactionOutcome::Ok, 4),
+                (TransactionOutcome::Skipped, 1),
+                (TransactionOutcome::Failed(TransactionError::Serialization), 4),
+                (TransactionOutcome::Failed(TransactionError::Deadlock), 1),
+                (TransactionOutcome::Failed(TransactionError::Deadlock), 1),
+                (TransactionOutcome::Failed(TransactionError::Other), 1),
             ] {
                 let tx = TxRecord { latency_us: 300.0, lag_us: 20.0, outcome, tries, ..TxRecord::default() };
                 aggregator.record(&tx, &mut out);

@@ -11,7 +11,7 @@ use pgdyno_wire::ErrorClass;
 use pgdyno_workload::Rng;
 
 use super::{TxLog, merge_aggregates, merge_raw};
-use crate::transaction::{Failure, Outcome, TxRecord};
+use crate::transaction::{TransactionError, TransactionOutcome, TxRecord};
 
 /// Lines are written in blocks of this size.
 const PIECE_BYTES: usize = 64 << 10;
@@ -126,11 +126,13 @@ impl Observer for Writer {
             latency_us: us(end.intended, end.end),
             lag_us: us(end.intended, end.begun),
             outcome: match end.outcome {
-                TxOutcome::Completed => Outcome::Ok,
-                TxOutcome::Skipped => Outcome::Skipped,
-                TxOutcome::Failed(ErrorClass::Serialization) => Outcome::Failed(Failure::Serialization),
-                TxOutcome::Failed(ErrorClass::Deadlock) => Outcome::Failed(Failure::Deadlock),
-                TxOutcome::Failed(_) => Outcome::Failed(Failure::Other),
+                TxOutcome::Completed => TransactionOutcome::Ok,
+                TxOutcome::Skipped => TransactionOutcome::Skipped,
+                TxOutcome::Failed(ErrorClass::Serialization) => {
+                    TransactionOutcome::Failed(TransactionError::Serialization)
+                }
+                TxOutcome::Failed(ErrorClass::Deadlock) => TransactionOutcome::Failed(TransactionError::Deadlock),
+                TxOutcome::Failed(_) => TransactionOutcome::Failed(TransactionError::Other),
             },
             tries: end.tries,
         };

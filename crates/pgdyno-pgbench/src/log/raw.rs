@@ -4,7 +4,7 @@ use pgdyno_workload::push_int;
 
 use super::digits::push_rounded;
 use crate::stats::Accounting;
-use crate::transaction::{Failure, Outcome, TxRecord};
+use crate::transaction::{TransactionError, TransactionOutcome, TxRecord};
 
 /// Appends the line of one transaction:
 ///
@@ -21,12 +21,12 @@ pub fn write_raw(accounting: &Accounting, tx: &TxRecord, out: &mut Vec<u8>) {
     push_int(out, tx.number.cast_signed());
     out.push(b' ');
     match tx.outcome {
-        Outcome::Ok => push_rounded(out, tx.latency_us),
-        Outcome::Skipped => out.extend_from_slice(b"skipped"),
-        Outcome::Failed(_) if !accounting.failures_detailed => out.extend_from_slice(b"failed"),
-        Outcome::Failed(Failure::Serialization) => out.extend_from_slice(b"serialization"),
-        Outcome::Failed(Failure::Deadlock) => out.extend_from_slice(b"deadlock"),
-        Outcome::Failed(Failure::Other) => out.extend_from_slice(b"other"),
+        TransactionOutcome::Ok => push_rounded(out, tx.latency_us),
+        TransactionOutcome::Skipped => out.extend_from_slice(b"skipped"),
+        TransactionOutcome::Failed(_) if !accounting.failures_detailed => out.extend_from_slice(b"failed"),
+        TransactionOutcome::Failed(TransactionError::Serialization) => out.extend_from_slice(b"serialization"),
+        TransactionOutcome::Failed(TransactionError::Deadlock) => out.extend_from_slice(b"deadlock"),
+        TransactionOutcome::Failed(TransactionError::Other) => out.extend_from_slice(b"other"),
     }
     out.push(b' ');
     push_int(out, i64::from(tx.script));
@@ -36,11 +36,14 @@ pub fn write_raw(accounting: &Accounting, tx: &TxRecord, out: &mut Vec<u8>) {
     push_int(out, tx.end_epoch_us % 1_000_000);
     if accounting.throttled {
         out.push(b' ');
-        push_rounded(out, if tx.outcome == Outcome::Ok { tx.lag_us } else { 0.0 });
+        push_rounded(out, if tx.outcome == TransactionOutcome::Ok { tx.lag_us } else { 0.0 });
     }
     if accounting.retries() {
         out.push(b' ');
-        push_int(out, if tx.outcome == Outcome::Skipped { 0 } else { i64::from(tx.tries.saturating_sub(1)) });
+        push_int(
+            out,
+            if tx.outcome == TransactionOutcome::Skipped { 0 } else { i64::from(tx.tries.saturating_sub(1)) },
+        );
     }
     out.push(b'\n');
 }
@@ -68,11 +71,11 @@ mod tests {
             end_epoch_us: 1_795_308_357_001_670,
             latency_us: 12_990.0,
             lag_us: 1_695.0,
-            outcome: Outcome::Ok,
+            outcome: TransactionOutcome::Ok,
             tries: 2,
         };
-        let skipped = TxRecord { outcome: Outcome::Skipped, ..ok };
-        let failed = |failure| TxRecord { outcome: Outcome::Failed(failure), ..ok };
+        let skipped = TxRecord { outcome: TransactionOutcome::Skipped, ..ok };
+        let failed = |failure| TxRecord { outcome: TransactionOutcome::Failed(failure), ..ok };
         for (accounting, tx, text) in [
             (&plain, ok, "1 12 12990 2 1795308357 1670\n"),
             (&rate, ok, "1 12 12990 2 1795308357 1670 1695\n"),
@@ -80,11 +83,11 @@ mod tests {
             (&both, ok, "1 12 12990 2 1795308357 1670 1695 1\n"),
             (&rate, skipped, "1 12 skipped 2 1795308357 1670 0\n"),
             (&both, skipped, "1 12 skipped 2 1795308357 1670 0 0\n"),
-            (&plain, failed(Failure::Serialization), "1 12 failed 2 1795308357 1670\n"),
-            (&tries, failed(Failure::Other), "1 12 failed 2 1795308357 1670 1\n"),
-            (&both, failed(Failure::Serialization), "1 12 serialization 2 1795308357 1670 0 1\n"),
-            (&both, failed(Failure::Deadlock), "1 12 deadlock 2 1795308357 1670 0 1\n"),
-            (&both, failed(Failure::Other), "1 12 other 2 1795308357 1670 0 1\n"),
+            (&plain, failed(TransactionError::Serialization), "1 12 failed 2 1795308357 1670\n"),
+            (&tries, failed(TransactionError::Other), "1 12 failed 2 1795308357 1670 1\n"),
+            (&both, failed(TransactionError::Serialization), "1 12 serialization 2 1795308357 1670 0 1\n"),
+            (&both, failed(TransactionError::Deadlock), "1 12 deadlock 2 1795308357 1670 0 1\n"),
+            (&both, failed(TransactionError::Other), "1 12 other 2 1795308357 1670 0 1\n"),
         ] {
             assert_eq!(line(accounting, &tx), text);
         }

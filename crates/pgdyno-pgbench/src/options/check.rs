@@ -2,37 +2,38 @@
 
 use super::collect::try_help;
 use super::given::Given;
-use super::scripts::{self, ScriptChoice, ScriptSource, Scripts};
+use super::scripts::{self, ScriptChoice, ScriptReader, ScriptSource};
 use super::values::shown;
 use super::{
-    InitOptions, Limit, LogOptions, Parsed, PartitionMethod, Partitioning, RunOptions, Step, Surroundings, Target,
+    BenchmarkEnd, ConnectionTarget, InitOptions, InitStep, LogOptions, Parsed, PartitionMethod, Partitioning,
+    RunOptions, Surroundings,
 };
-use crate::messages::Failure;
+use crate::messages::ExitReason;
 
-const DEFAULT_STEPS: [Step; 5] =
-    [Step::DropTables, Step::CreateTables, Step::GenerateHere, Step::Vacuum, Step::PrimaryKeys];
+const DEFAULT_STEPS: [InitStep; 5] =
+    [InitStep::DropTables, InitStep::CreateTables, InitStep::GenerateHere, InitStep::Vacuum, InitStep::PrimaryKeys];
 const DEFAULT_TRANSACTIONS: u32 = 10;
 const DEFAULT_LOG_PREFIX: &str = "pgbench_log";
 
 pub(super) fn check(
     mut given: Given,
     surroundings: &Surroundings<'_>,
-    scripts: &mut dyn Scripts,
+    scripts: &mut dyn ScriptReader,
     program: &str,
-) -> Result<Parsed, Failure> {
+) -> Result<Parsed, ExitReason> {
     if given.scripts.is_empty() && !given.initialize {
         let source = ScriptSource::Builtin(scripts::find(scripts, "tpcb-like")?.name);
         given.scripts.push(ScriptChoice { source, weight: 1 });
     }
     scripts.complete(given.protocol)?;
     if given.scripts.iter().all(|script| script.weight == 0) && !given.initialize {
-        return Err(Failure::error("total script weight must not be zero"));
+        return Err(ExitReason::error("total script weight must not be zero"));
     }
     let target = target(&mut given, surroundings, program)?;
     if given.initialize { init(given, target) } else { run(given, target) }
 }
 
-fn target(given: &mut Given, surroundings: &Surroundings<'_>, program: &str) -> Result<Target, Failure> {
+fn target(given: &mut Given, surroundings: &Surroundings<'_>, program: &str) -> Result<ConnectionTarget, ExitReason> {
     let mut operands = std::mem::take(&mut given.operands).into_iter();
     let named = given.dbname.take().or_else(|| operands.next().map(|operand| shown(&operand)));
     let env = surroundings.env;
@@ -41,27 +42,27 @@ fn target(given: &mut Given, surroundings: &Surroundings<'_>, program: &str) -> 
         .or_else(|| variable("PGDATABASE"))
         .or_else(|| variable("PGUSER"))
         .or_else(|| env.user().map(str::to_owned))
-        .ok_or_else(|| Failure::error("could not look up effective user ID: user does not exist"))?;
+        .ok_or_else(|| ExitReason::error("could not look up effective user ID: user does not exist"))?;
     if let Some(operand) = operands.next() {
         let text = format!("too many command-line arguments (first is \"{}\")", shown(&operand));
-        return Err(Failure::error(text).and(try_help(program)));
+        return Err(ExitReason::error(text).and(try_help(program)));
     }
-    Ok(Target { dbname, host: given.host.take(), port: given.port.take(), user: given.user.take() })
+    Ok(ConnectionTarget { dbname, host: given.host.take(), port: given.port.take(), user: given.user.take() })
 }
 
-fn init(given: Given, target: Target) -> Result<Parsed, Failure> {
+fn init(given: Given, target: ConnectionTarget) -> Result<Parsed, ExitReason> {
     if given.run_option {
-        return Err(Failure::error("some of the specified options cannot be used in initialization (-i) mode"));
+        return Err(ExitReason::error("some of the specified options cannot be used in initialization (-i) mode"));
     }
     if given.partitions == 0 && given.partition_method.is_some() {
-        return Err(Failure::error("--partition-method requires greater than zero --partitions"));
+        return Err(ExitReason::error("--partition-method requires greater than zero --partitions"));
     }
     let mut steps = given.steps.unwrap_or_else(|| DEFAULT_STEPS.to_vec());
     if given.no_vacuum {
-        steps.retain(|step| *step != Step::Vacuum);
+        steps.retain(|step| *step != InitStep::Vacuum);
     }
-    if given.foreign_keys && !steps.contains(&Step::ForeignKeys) {
-        steps.push(Step::ForeignKeys);
+    if given.foreign_keys && !steps.contains(&InitStep::ForeignKeys) {
+        steps.push(InitStep::ForeignKeys);
     }
     let method = given.partition_method.unwrap_or(PartitionMethod::Range);
     Ok(Parsed::Init(Box::new(InitOptions {
@@ -79,23 +80,23 @@ fn init(given: Given, target: Target) -> Result<Parsed, Failure> {
     })))
 }
 
-fn run(given: Given, target: Target) -> Result<Parsed, Failure> {
+fn run(given: Given, target: ConnectionTarget) -> Result<Parsed, ExitReason> {
     if given.init_option {
-        return Err(Failure::error("some of the specified options cannot be used in benchmarking mode"));
+        return Err(ExitReason::error("some of the specified options cannot be used in benchmarking mode"));
     }
     let limit = match (given.transactions, given.seconds) {
         (Some(_), Some(_)) => {
-            return Err(Failure::error("specify either a number of transactions (-t) or a duration (-T), not both"));
+            return Err(ExitReason::error("specify either a number of transactions (-t) or a duration (-T), not both"));
         }
-        (None, Some(seconds)) => Limit::Seconds(seconds),
-        (transactions, None) => Limit::Transactions(transactions.unwrap_or(DEFAULT_TRANSACTIONS)),
+        (None, Some(seconds)) => BenchmarkEnd::Seconds(seconds),
+        (transactions, None) => BenchmarkEnd::Transactions(transactions.unwrap_or(DEFAULT_TRANSACTIONS)),
     };
     check_log(&given)?;
     if given.progress_timestamp && given.progress_s.is_none() {
-        return Err(Failure::error("--progress-timestamp is allowed only under --progress"));
+        return Err(ExitReason::error("--progress-timestamp is allowed only under --progress"));
     }
     if given.max_tries == 0 && given.latency_limit_us.is_none() && given.seconds.is_none() {
-        return Err(Failure::error(
+        return Err(ExitReason::error(
             "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
         ));
     }
@@ -138,8 +139,8 @@ fn run(given: Given, target: Target) -> Result<Parsed, Failure> {
     })))
 }
 
-fn check_log(given: &Given) -> Result<(), Failure> {
-    let refuse = |text: &str| Err(Failure::error(text));
+fn check_log(given: &Given) -> Result<(), ExitReason> {
+    let refuse = |text: &str| Err(ExitReason::error(text));
     if given.sampling_rate.is_some() && !given.log {
         return refuse("log sampling (--sampling-rate) is allowed only when logging transactions (-l)");
     }

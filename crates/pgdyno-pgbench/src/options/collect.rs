@@ -5,11 +5,11 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use super::getopt::{GetOpt, Item};
 use super::given::Given;
-use super::scripts::{self, ScriptChoice, ScriptSource, Scripts};
+use super::scripts::{self, ScriptChoice, ScriptReader, ScriptSource};
 use super::table::Id;
 use super::values::{self, Seed, shown};
-use super::{Parsed, PartitionMethod, Step, Surroundings};
-use crate::messages::{Failure, Io, Said};
+use super::{InitStep, Parsed, PartitionMethod, Surroundings};
+use crate::messages::{ExitReason, Io, Said};
 
 /// pgbench's limit.
 const MAX_SCRIPTS: usize = 128;
@@ -30,9 +30,9 @@ pub(super) enum Collected {
 pub(super) fn collect(
     args: &[Vec<u8>],
     surroundings: &Surroundings<'_>,
-    scripts: &mut dyn Scripts,
+    scripts: &mut dyn ScriptReader,
     io: &mut Io<'_>,
-) -> Result<Collected, Failure> {
+) -> Result<Collected, ExitReason> {
     const VARIABLE: &str = "PGBENCH_RANDOM_SEED";
     let seed = match surroundings.env.var(VARIABLE) {
         Some(value) => random_seed(value.as_bytes(), &format!("{VARIABLE} environment variable"), surroundings, io)?,
@@ -44,7 +44,7 @@ pub(super) fn collect(
         let (id, value) = match item {
             Item::Option(id, value) => (id, Some(value)),
             Item::Bare(id) => (id, None),
-            Item::Complaint(text) => return Err(Failure::raw(text).and(try_help(io.program()))),
+            Item::Complaint(text) => return Err(ExitReason::raw(text).and(try_help(io.program()))),
         };
         // The table decides which options have a value.
         let plain = value.as_deref().unwrap_or_default();
@@ -72,7 +72,7 @@ pub(super) fn try_help(program: &str) -> Said {
 }
 
 impl Given {
-    fn take(&mut self, id: Id, value: &[u8], scripts: &mut dyn Scripts) -> Result<(), Failure> {
+    fn take(&mut self, id: Id, value: &[u8], scripts: &mut dyn ScriptReader) -> Result<(), ExitReason> {
         let text = || Some(shown(value));
         let path = || Some(OsString::from_vec(value.to_vec()));
         let positive = |option| values::integer(value, option, 1, i32::MAX);
@@ -107,7 +107,7 @@ impl Given {
             Id::LatencyLimit => {
                 let limit_ms = values::atof(value);
                 if limit_ms <= 0.0 {
-                    return Err(Failure::error(format!("invalid latency limit: \"{}\"", shown(value))));
+                    return Err(ExitReason::error(format!("invalid latency limit: \"{}\"", shown(value))));
                 }
                 // A limit below one microsecond counts as no limit.
                 self.latency_limit_us = Some((limit_ms * 1000.0) as i64).filter(|limit| *limit != 0);
@@ -118,14 +118,14 @@ impl Given {
             Id::Protocol => {
                 let mode = shown(value).parse();
                 self.protocol =
-                    mode.map_err(|_| Failure::error(format!("invalid query mode (-M): \"{}\"", shown(value))))?;
+                    mode.map_err(|_| ExitReason::error(format!("invalid query mode (-M): \"{}\"", shown(value))))?;
             }
             Id::Quiet => self.quiet = true,
             Id::ReportPerCommand => self.report_per_command = true,
             Id::Rate => {
                 let rate = values::atof(value);
                 if rate <= 0.0 {
-                    return Err(Failure::error(format!("invalid rate limit: \"{}\"", shown(value))));
+                    return Err(ExitReason::error(format!("invalid rate limit: \"{}\"", shown(value))));
                 }
                 self.rate_tps = Some(rate);
             }
@@ -140,7 +140,7 @@ impl Given {
             Id::SamplingRate => {
                 let rate = values::atof(value);
                 if rate <= 0.0 || rate > 1.0 {
-                    return Err(Failure::error(format!("invalid sampling rate: \"{}\"", shown(value))));
+                    return Err(ExitReason::error(format!("invalid sampling rate: \"{}\"", shown(value))));
                 }
                 self.sampling_rate = Some(rate);
             }
@@ -154,7 +154,7 @@ impl Given {
                     "range" => PartitionMethod::Range,
                     "hash" => PartitionMethod::Hash,
                     _ => {
-                        return Err(Failure::error(format!(
+                        return Err(ExitReason::error(format!(
                             "invalid partition method, expecting \"range\" or \"hash\", got: \"{}\"",
                             shown(value)
                         )));
@@ -164,7 +164,7 @@ impl Given {
             Id::FailuresDetailed => self.failures_detailed = true,
             Id::MaxTries => {
                 self.max_tries = u32::try_from(values::atoi(value))
-                    .map_err(|_| Failure::error(format!("invalid number of maximum tries: \"{}\"", shown(value))))?;
+                    .map_err(|_| ExitReason::error(format!("invalid number of maximum tries: \"{}\"", shown(value))))?;
             }
             Id::VerboseErrors => self.verbose_errors = true,
             Id::ExitOnAbort => self.exit_on_abort = true,
@@ -183,37 +183,37 @@ impl Given {
         Ok(())
     }
 
-    fn add_builtin(&mut self, prefix: &str, weight: u32, scripts: &dyn Scripts) -> Result<(), Failure> {
+    fn add_builtin(&mut self, prefix: &str, weight: u32, scripts: &dyn ScriptReader) -> Result<(), ExitReason> {
         let source = ScriptSource::Builtin(scripts::find(scripts, prefix)?.name);
         self.add(ScriptChoice { source, weight })
     }
 
-    fn add(&mut self, script: ScriptChoice) -> Result<(), Failure> {
+    fn add(&mut self, script: ScriptChoice) -> Result<(), ExitReason> {
         if self.scripts.len() >= MAX_SCRIPTS {
-            return Err(Failure::error(format!("at most {MAX_SCRIPTS} SQL scripts are allowed")));
+            return Err(ExitReason::error(format!("at most {MAX_SCRIPTS} SQL scripts are allowed")));
         }
         self.scripts.push(script);
         Ok(())
     }
 }
 
-fn random_seed(value: &[u8], from: &str, surroundings: &Surroundings<'_>, io: &mut Io<'_>) -> Result<u64, Failure> {
+fn random_seed(value: &[u8], from: &str, surroundings: &Surroundings<'_>, io: &mut Io<'_>) -> Result<u64, ExitReason> {
     let reported = || Said::Error(format!("error while setting random seed from {from}"));
     let seed = match values::seed(value).map_err(|failure| failure.and(reported()))? {
         Seed::Fixed(seed) => seed,
         Seed::Time => surroundings.time_seed,
         Seed::Strong => (surroundings.strong_seed)()
-            .map_err(|_| Failure::error("could not generate random seed").and(reported()))?,
+            .map_err(|_| ExitReason::error("could not generate random seed").and(reported()))?,
     };
     io.info(&format!("setting random seed to {seed}"));
     Ok(seed)
 }
 
-fn clients(value: &[u8], surroundings: &Surroundings<'_>) -> Result<u32, Failure> {
+fn clients(value: &[u8], surroundings: &Surroundings<'_>) -> Result<u32, ExitReason> {
     let clients = values::integer(value, "-c/--client", 1, i32::MAX)?;
     let wanted = u64::from(clients) + OTHER_FILES;
     match surroundings.max_open_files {
-        Some(limit) if limit < wanted => Err(Failure::error(format!(
+        Some(limit) if limit < wanted => Err(ExitReason::error(format!(
             "need at least {wanted} open files, but system limit is {limit}"
         ))
         .and(Said::Hint("Reduce number of clients, or use limit/ulimit to increase the system limit.".to_owned()))),
@@ -221,24 +221,27 @@ fn clients(value: &[u8], surroundings: &Surroundings<'_>) -> Result<u32, Failure
     }
 }
 
-fn steps(value: &[u8]) -> Result<Vec<Step>, Failure> {
+fn steps(value: &[u8]) -> Result<Vec<InitStep>, ExitReason> {
     if value.is_empty() {
-        return Err(Failure::error("no initialization steps specified"));
+        return Err(ExitReason::error("no initialization steps specified"));
     }
     let letters = value.iter().filter(|&&letter| letter != b' ');
     letters
         .map(|letter| {
             Ok(match letter {
-                b'd' => Step::DropTables,
-                b't' => Step::CreateTables,
-                b'g' => Step::GenerateHere,
-                b'G' => Step::GenerateOnServer,
-                b'v' => Step::Vacuum,
-                b'p' => Step::PrimaryKeys,
-                b'f' => Step::ForeignKeys,
+                b'd' => InitStep::DropTables,
+                b't' => InitStep::CreateTables,
+                b'g' => InitStep::GenerateHere,
+                b'G' => InitStep::GenerateOnServer,
+                b'v' => InitStep::Vacuum,
+                b'p' => InitStep::PrimaryKeys,
+                b'f' => InitStep::ForeignKeys,
                 other => {
-                    return Err(Failure::error(format!("unrecognized initialization step \"{}\"", shown(&[*other])))
-                        .and(Said::Detail("Allowed step characters are: \"dtgGvpf\".".to_owned())));
+                    return Err(ExitReason::error(format!(
+                        "unrecognized initialization step \"{}\"",
+                        shown(&[*other])
+                    ))
+                    .and(Said::Detail("Allowed step characters are: \"dtgGvpf\".".to_owned())));
                 }
             })
         })

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use pgdyno_wire::QueryMode;
 
 use super::scripts::ScriptChoice;
-use super::{PartitionMethod, Step};
+use super::{InitStep, PartitionMethod};
 
 /// The given options, and pgbench's defaults for the others.
 pub(super) struct Given {
@@ -20,7 +20,7 @@ pub(super) struct Given {
     pub(super) port: Option<String>,
     pub(super) user: Option<String>,
     pub(super) operands: Vec<Vec<u8>>,
-    pub(super) steps: Option<Vec<Step>>,
+    pub(super) steps: Option<Vec<InitStep>>,
     pub(super) scale: Option<u32>,
     pub(super) fillfactor: u32,
     pub(super) quiet: bool,

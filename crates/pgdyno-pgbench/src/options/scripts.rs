@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 
 use pgdyno_wire::QueryMode;
 
-use crate::messages::{Failure, Said};
+use crate::messages::{ExitReason, Said};
 
 /// A built-in script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Builtin {
+pub struct BuiltinChoice {
     /// Its name for `-b`.
     pub name: String,
     /// Its name in reports.
@@ -21,27 +21,27 @@ pub struct Builtin {
 ///
 /// Options are parsed in their order, and the first error is reported. A script of `-f` is read and parsed at its turn,
 /// so that its errors are in order with the others.
-pub trait Scripts {
+pub trait ScriptReader {
     /// Returns all built-in scripts, in pgbench's order.
-    fn all(&self) -> Vec<Builtin>;
+    fn all(&self) -> Vec<BuiltinChoice>;
 
     /// Returns the built-in script whose name starts with `prefix`.
     ///
     /// # Errors
     /// pgbench's error, when there is none or several.
-    fn find(&self, prefix: &str) -> Result<Builtin, String>;
+    fn find(&self, prefix: &str) -> Result<BuiltinChoice, String>;
 
     /// Reads and parses a file; `-` is standard input.
     ///
     /// # Errors
     /// pgbench's error.
-    fn file(&mut self, path: &OsStr) -> Result<(), Failure>;
+    fn file(&mut self, path: &OsStr) -> Result<(), ExitReason>;
 
     /// Called after all options were parsed; checks the scripts for this query mode.
     ///
     /// # Errors
     /// pgbench's error.
-    fn complete(&mut self, _: QueryMode) -> Result<(), Failure> {
+    fn complete(&mut self, _: QueryMode) -> Result<(), ExitReason> {
         Ok(())
     }
 }
@@ -60,13 +60,13 @@ pub struct ScriptChoice {
 pub enum ScriptSource {
     /// A built-in script, by its full name.
     Builtin(String),
-    /// A file, as passed to [`Scripts::file`].
+    /// A file, as passed to [`ScriptReader::file`].
     File(OsString),
 }
 
 /// Returns what `-b list` prints to standard error.
 #[must_use]
-pub fn listing(scripts: &dyn Scripts) -> String {
+pub fn listing(scripts: &dyn ScriptReader) -> String {
     let lines: String =
         scripts.all().iter().map(|script| format!("  {:>13}: {}\n", script.name, script.description)).collect();
     format!("Available builtin scripts:\n{lines}\n")
@@ -74,11 +74,11 @@ pub fn listing(scripts: &dyn Scripts) -> String {
 
 /// Returns what `--show-script` prints to standard error.
 #[must_use]
-pub fn shown(script: &Builtin) -> String {
+pub fn shown(script: &BuiltinChoice) -> String {
     format!("-- {}: {}\n{}\n", script.name, script.description, script.text)
 }
 
 /// Returns the built-in script of this name, or the error with the list of all.
-pub(super) fn find(scripts: &dyn Scripts, prefix: &str) -> Result<Builtin, Failure> {
-    scripts.find(prefix).map_err(|text| Failure::error(text).and(Said::Raw(listing(scripts))))
+pub(super) fn find(scripts: &dyn ScriptReader, prefix: &str) -> Result<BuiltinChoice, ExitReason> {
+    scripts.find(prefix).map_err(|text| ExitReason::error(text).and(Said::Raw(listing(scripts))))
 }

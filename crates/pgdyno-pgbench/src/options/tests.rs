@@ -7,24 +7,28 @@ use crate::messages::Said;
 
 struct Three;
 
-impl Scripts for Three {
-    fn all(&self) -> Vec<Builtin> {
+impl ScriptReader for Three {
+    fn all(&self) -> Vec<BuiltinChoice> {
         ["tpcb-like", "simple-update", "select-only"]
-            .map(|name| Builtin { name: name.into(), description: format!("<{name}>"), text: "SELECT 1;\n".into() })
+            .map(|name| BuiltinChoice {
+                name: name.into(),
+                description: format!("<{name}>"),
+                text: "SELECT 1;\n".into(),
+            })
             .into()
     }
 
-    fn find(&self, prefix: &str) -> Result<Builtin, String> {
+    fn find(&self, prefix: &str) -> Result<BuiltinChoice, String> {
         self.all().into_iter().find(|script| script.name.starts_with(prefix)).ok_or_else(|| format!("no \"{prefix}\""))
     }
 
-    fn file(&mut self, path: &OsStr) -> Result<(), Failure> {
-        if path == "absent" { Err(Failure::error("could not open")) } else { Ok(()) }
+    fn file(&mut self, path: &OsStr) -> Result<(), ExitReason> {
+        if path == "absent" { Err(ExitReason::error("could not open")) } else { Ok(()) }
     }
 }
 
 /// Returns the result, and the messages.
-fn read(args: &[&str], vars: &[(&str, &str)]) -> (Result<Parsed, Failure>, String) {
+fn read(args: &[&str], vars: &[(&str, &str)]) -> (Result<Parsed, ExitReason>, String) {
     let args: Vec<OsString> = ["pgbench"].iter().chain(args).map(OsString::from).collect();
     let env = Env::new(vars.iter().copied(), None, Some("os"));
     let surroundings = Surroundings { env: &env, time_seed: 11, strong_seed: &|| Ok(22), max_open_files: Some(1003) };
@@ -50,7 +54,7 @@ fn init(args: &[&str]) -> InitOptions {
 
 fn refused(args: &[&str]) -> String {
     match read(args, &[]).0 {
-        Err(Failure { said, exit_code: 1 }) => match &said[0] {
+        Err(ExitReason { said, exit_code: 1 }) => match &said[0] {
             Said::Error(text) | Said::Raw(text) => text.clone(),
             other => panic!("{other:?}"),
         },
@@ -61,11 +65,11 @@ fn refused(args: &[&str]) -> String {
 #[test]
 fn without_options_pgbenchs_defaults_hold() {
     let run = run(&[]);
-    assert_eq!(run.target, Target { dbname: "os".into(), ..Target::default() });
+    assert_eq!(run.target, ConnectionTarget { dbname: "os".into(), ..ConnectionTarget::default() });
     let tpcb = ScriptChoice { source: ScriptSource::Builtin("tpcb-like".into()), weight: 1 };
     assert_eq!(run.scripts, [tpcb]);
     assert!(run.uses_builtin() && run.vacuum && !run.vacuum_all && !run.debug && !run.connect_per_transaction);
-    assert_eq!((run.clients, run.threads, run.limit), (1, 1, Limit::Transactions(10)));
+    assert_eq!((run.clients, run.threads, run.limit), (1, 1, BenchmarkEnd::Transactions(10)));
     assert_eq!((run.protocol, run.max_tries, run.random_seed), (QueryMode::Simple, Some(1), 11));
     assert_eq!((run.log, run.scale, run.rate_tps, run.latency_limit_us), (None, None, None, None));
     assert_eq!(
@@ -75,7 +79,7 @@ fn without_options_pgbenchs_defaults_hold() {
 
     let init = init(&["-i"]);
     assert_eq!((init.scale, init.fillfactor, init.quiet, init.jobs, init.partitioning), (1, 100, false, 1, None));
-    use Step::{CreateTables, DropTables, GenerateHere, PrimaryKeys, Vacuum};
+    use InitStep::{CreateTables, DropTables, GenerateHere, PrimaryKeys, Vacuum};
     assert_eq!(init.steps, [DropTables, CreateTables, GenerateHere, Vacuum, PrimaryKeys]);
 }
 
@@ -133,7 +137,7 @@ fn a_benchmark_is_what_its_options_say() {
     assert_eq!(
         run,
         RunOptions {
-            target: Target {
+            target: ConnectionTarget {
                 dbname: "db".into(),
                 host: Some("h".into()),
                 port: Some("1".into()),
@@ -148,7 +152,7 @@ fn a_benchmark_is_what_its_options_say() {
             protocol: QueryMode::Prepared,
             vacuum: false,
             vacuum_all: true,
-            limit: Limit::Seconds(60),
+            limit: BenchmarkEnd::Seconds(60),
             rate_tps: Some(100.5),
             latency_limit_us: Some(2500),
             progress_s: Some(5),
@@ -178,7 +182,7 @@ fn a_benchmark_is_what_its_options_say() {
 
 #[test]
 fn an_initialization_is_what_its_options_say() {
-    use Step::{CreateTables, DropTables, ForeignKeys, GenerateHere, GenerateOnServer, PrimaryKeys};
+    use InitStep::{CreateTables, DropTables, ForeignKeys, GenerateHere, GenerateOnServer, PrimaryKeys};
     let full = init(&[
         "-i",
         "-q",
@@ -201,7 +205,7 @@ fn an_initialization_is_what_its_options_say() {
     assert_eq!(
         full,
         InitOptions {
-            target: Target { dbname: "db".into(), ..Target::default() },
+            target: ConnectionTarget { dbname: "db".into(), ..ConnectionTarget::default() },
             debug: false,
             steps: vec![DropTables, CreateTables, GenerateOnServer, ForeignKeys],
             scale: 20,

@@ -1,6 +1,6 @@
 //! Parses values of options as pgbench does with the functions of C.
 
-use crate::messages::{Failure, Said};
+use crate::messages::{ExitReason, Said};
 
 /// Returns bytes as text for a message.
 pub(super) fn shown(value: &[u8]) -> String {
@@ -33,15 +33,15 @@ fn leading_integer(value: &[u8]) -> Option<(i128, &[u8])> {
 }
 
 /// Parses an integer between `min` and `max`.
-pub(super) fn integer(value: &[u8], option: &str, min: i32, max: i32) -> Result<u32, Failure> {
+pub(super) fn integer(value: &[u8], option: &str, min: i32, max: i32) -> Result<u32, ExitReason> {
     // strtol returns 0 for an empty text.
     let (number, rest) = leading_integer(value).unwrap_or((0, value));
     if !rest.iter().all(|&byte| is_space(byte)) {
-        return Err(Failure::error(format!("invalid value \"{}\" for option {option}", shown(value))));
+        return Err(ExitReason::error(format!("invalid value \"{}\" for option {option}", shown(value))));
     }
     match u32::try_from(number) {
         Ok(found) if (i128::from(min)..=i128::from(max)).contains(&number) => Ok(found),
-        _ => Err(Failure::error(format!("{option} must be in range {min}..{max}"))),
+        _ => Err(ExitReason::error(format!("{option} must be in range {min}..{max}"))),
     }
 }
 
@@ -61,32 +61,32 @@ pub(super) fn atof(value: &[u8]) -> f64 {
 }
 
 /// Parses the seconds of one of pgdyno's own options.
-pub(super) fn seconds(value: &[u8], what: &str) -> Result<f64, Failure> {
+pub(super) fn seconds(value: &[u8], what: &str) -> Result<f64, ExitReason> {
     match shown(value).trim().parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
-        _ => Err(Failure::error(format!("invalid {what}: \"{}\"", shown(value)))
+        _ => Err(ExitReason::error(format!("invalid {what}: \"{}\"", shown(value)))
             .and(Said::Detail("Expecting a number of seconds, at least 0.".to_owned()))),
     }
 }
 
 /// Parses the list of `--latency-percentiles`.
-pub(super) fn percentiles(value: &[u8]) -> Result<Vec<f64>, Failure> {
+pub(super) fn percentiles(value: &[u8]) -> Result<Vec<f64>, ExitReason> {
     const MOST: usize = 10;
     let text = shown(value);
     let listed: Vec<&str> = text.split(',').map(str::trim).collect();
     if listed.len() > MOST {
-        return Err(Failure::error(format!("at most {MOST} latency percentiles are allowed")));
+        return Err(ExitReason::error(format!("at most {MOST} latency percentiles are allowed")));
     }
     let number = |word: &&str| match word.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 100.0 => Ok(number),
-        _ => Err(Failure::error(format!("invalid latency percentile: \"{word}\""))
+        _ => Err(ExitReason::error(format!("invalid latency percentile: \"{word}\""))
             .and(Said::Detail("Expecting numbers greater than 0 and at most 100, separated by commas.".to_owned()))),
     };
     listed.iter().map(number).collect()
 }
 
 /// Splits script and weight at the last `@`.
-pub(super) fn weighted(value: &[u8]) -> Result<(&[u8], u32), Failure> {
+pub(super) fn weighted(value: &[u8]) -> Result<(&[u8], u32), ExitReason> {
     let Some(at) = value.iter().rposition(|&byte| byte == b'@') else {
         return Ok((value, 1));
     };
@@ -94,9 +94,9 @@ pub(super) fn weighted(value: &[u8]) -> Result<(&[u8], u32), Failure> {
     match leading_integer(weight) {
         Some((number, [])) if i64::try_from(number).is_ok() => match i32::try_from(number) {
             Ok(number) if number >= 0 => Ok((script, number.unsigned_abs())),
-            _ => Err(Failure::error(format!("weight specification out of range (0 .. {}): {number}", i32::MAX))),
+            _ => Err(ExitReason::error(format!("weight specification out of range (0 .. {}): {number}", i32::MAX))),
         },
-        _ => Err(Failure::error(format!("invalid weight specification: @{}", shown(weight)))),
+        _ => Err(ExitReason::error(format!("invalid weight specification: @{}", shown(weight)))),
     }
 }
 
@@ -110,14 +110,14 @@ pub(super) enum Seed {
 
 /// Parses `time`, `rand`, or a number as `scanf` reads an unsigned one: with leading blanks, a sign that wraps around,
 /// and too large ones clamped.
-pub(super) fn seed(value: &[u8]) -> Result<Seed, Failure> {
+pub(super) fn seed(value: &[u8]) -> Result<Seed, ExitReason> {
     match value {
         b"time" => return Ok(Seed::Time),
         b"rand" => return Ok(Seed::Strong),
         _ => {}
     }
     let Some((number, [])) = leading_integer(value) else {
-        return Err(Failure::error(format!("unrecognized random seed option \"{}\"", shown(value)))
+        return Err(ExitReason::error(format!("unrecognized random seed option \"{}\"", shown(value)))
             .and(Said::Detail("Expecting an unsigned integer, \"time\" or \"rand\".".to_owned())));
     };
     Ok(Seed::Fixed(match u64::try_from(number.unsigned_abs()) {
@@ -128,15 +128,15 @@ pub(super) fn seed(value: &[u8]) -> Result<Seed, Failure> {
 }
 
 /// Parses name and value of `-D`.
-pub(super) fn definition(value: &[u8]) -> Result<(String, Vec<u8>), Failure> {
+pub(super) fn definition(value: &[u8]) -> Result<(String, Vec<u8>), ExitReason> {
     let split = value.iter().position(|&byte| byte == b'=').filter(|at| *at > 0 && at + 1 < value.len());
     let Some(at) = split else {
-        return Err(Failure::error(format!("invalid variable definition: \"{}\"", shown(value))));
+        return Err(ExitReason::error(format!("invalid variable definition: \"{}\"", shown(value))));
     };
     let name = &value[..at];
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
     if name[0].is_ascii_digit() || !name.iter().all(allowed) {
-        return Err(Failure::error(format!("option: invalid variable name: \"{}\"", shown(name))));
+        return Err(ExitReason::error(format!("option: invalid variable name: \"{}\"", shown(name))));
     }
     Ok((shown(name), value[at + 1..].to_vec()))
 }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::messages::Said;
 
-    fn said<T: std::fmt::Debug>(result: Result<T, Failure>) -> String {
+    fn said<T: std::fmt::Debug>(result: Result<T, ExitReason>) -> String {
         match result {
             Ok(value) => format!("{value:?}"),
             Err(failure) => match &failure.said[0] {

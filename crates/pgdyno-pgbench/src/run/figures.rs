@@ -1,13 +1,13 @@
 //! Converts the engine's counters to pgbench's.
 
 use pgdyno_engine::RunOutcome;
-use pgdyno_measure::{Latency, Part, TxnPart};
+use pgdyno_measure::{Latency, ThreadCounts, TxnPart};
 use pgdyno_wire::ErrorClass;
 use pgdyno_workloads::scripted::Scripted;
 
 use super::accounting;
 use super::setup::SetUp;
-use crate::options::{Limit, RunOptions};
+use crate::options::{BenchmarkEnd, RunOptions};
 use crate::report::{
     LatencyPercentiles, Quantiles, Reconnects, RunLength, RunReport, ScriptQuantiles, ScriptReport, Warmup,
 };
@@ -81,8 +81,8 @@ pub(super) fn report(options: &RunOptions, set_up: &SetUp, workload: &Scripted, 
         clients: options.clients,
         threads: options.threads,
         length: match options.limit {
-            Limit::Transactions(n) => RunLength::Transactions(n),
-            Limit::Seconds(s) => RunLength::Seconds(s),
+            BenchmarkEnd::Transactions(n) => RunLength::Transactions(n),
+            BenchmarkEnd::Seconds(s) => RunLength::Seconds(s),
         },
         progress: options.progress_s.is_some(),
         connect: options.connect_per_transaction,
@@ -103,7 +103,7 @@ pub(super) fn report(options: &RunOptions, set_up: &SetUp, workload: &Scripted, 
     }
 }
 
-fn percentiles(percents: &[f64], workload: &Scripted, part: &Part) -> LatencyPercentiles {
+fn percentiles(percents: &[f64], workload: &Scripted, part: &ThreadCounts) -> LatencyPercentiles {
     let scripts = workload.scripts().iter().enumerate().map(|(index, script)| {
         let first = workload.first_statement(index);
         ScriptQuantiles {

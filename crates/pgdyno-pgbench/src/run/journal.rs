@@ -7,7 +7,7 @@ use pgdyno_workloads::scripted::Scripted;
 
 use super::accounting;
 use crate::log::{Aggregator, DEFAULT_PREFIX, LogFiles, ThreadLog, TxLog, file_name};
-use crate::messages::{Failure, system_text};
+use crate::messages::{ExitReason, system_text};
 use crate::options::{LogOptions, RunOptions};
 use crate::stats::Accounting;
 
@@ -20,11 +20,11 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Creates the files.
-    pub(super) fn open(log: &LogOptions, options: &RunOptions) -> Result<Self, Failure> {
+    pub(super) fn open(log: &LogOptions, options: &RunOptions) -> Result<Self, ExitReason> {
         let prefix = if log.prefix.is_empty() { DEFAULT_PREFIX.into() } else { log.prefix.to_string_lossy() };
         let paths = (0..options.threads).map(|t| PathBuf::from(file_name(&prefix, std::process::id(), t)));
         let files = LogFiles::create(paths).map_err(|(path, error)| {
-            Failure::error(format!("could not open logfile \"{}\": {}", path.display(), system_text(&error)))
+            ExitReason::error(format!("could not open logfile \"{}\": {}", path.display(), system_text(&error)))
         })?;
         Ok(Self { log: log.clone(), accounting: accounting(options), files })
     }
@@ -41,15 +41,15 @@ impl Journal {
     }
 
     /// Merges the files into the first one, if that was requested.
-    pub(super) fn close(self) -> Result<(), Failure> {
+    pub(super) fn close(self) -> Result<(), ExitReason> {
         if let Some(error) = self.files.take_error() {
-            return Err(Failure::error(format!("could not write to the log file: {}", system_text(&error))));
+            return Err(ExitReason::error(format!("could not write to the log file: {}", system_text(&error))));
         }
         let Some(first) = self.files.paths().next().filter(|_| self.log.merge).map(PathBuf::from) else {
             return Ok(());
         };
         self.files.merge_into(&first, self.log.aggregate_interval_s.is_some()).map_err(|error| {
-            Failure::error(format!("could not merge the log files into \"{}\": {error}", first.display()))
+            ExitReason::error(format!("could not merge the log files into \"{}\": {error}", first.display()))
         })
     }
 }

@@ -5,7 +5,7 @@ use pgdyno_measure::Totals;
 use pgdyno_workloads::scripted::Scripted;
 
 /// A benchmark that has run.
-pub struct Ran {
+pub struct FinishedBenchmark {
     /// The exit code of the process.
     pub exit_code: u8,
     /// The workload.
@@ -18,7 +18,7 @@ pub struct Ran {
     pub scale: u64,
 }
 
-impl Ran {
+impl FinishedBenchmark {
     /// Returns everything that the report counts: the measured window and what ended after it.
     #[must_use]
     pub fn counted(&self) -> Totals {

@@ -4,15 +4,15 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt};
 
 use crate::connect::{self, Ask};
 use crate::init::session::{notices, text};
-use crate::messages::{Failure, Io, Said};
+use crate::messages::{ExitReason, Io, Said};
 use crate::observer::BenchmarkObserver;
-use crate::options::{AS_POSTGRESQL, Limit, RunOptions};
-use crate::report::{PartitionMethod, banner};
+use crate::options::{AS_POSTGRESQL, BenchmarkEnd, RunOptions};
+use crate::report::{AccountsPartitioning, banner};
 
 /// The results of the queries.
 pub(crate) struct SetUp {
     pub(crate) scale: u64,
-    pub(crate) partitions: Option<(PartitionMethod, u64)>,
+    pub(crate) partitions: Option<(AccountsPartitioning, u64)>,
     pub(crate) server_version: String,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn set_up(
     io: &mut Io<'_>,
     halt: &Halt<'_>,
     observer: &mut dyn BenchmarkObserver,
-) -> Result<SetUp, Failure> {
+) -> Result<SetUp, ExitReason> {
     let connection = connect::open(target, ask).map_err(|failed| failed.during("setup"))?;
     let (host, port) = (connection.peer().host().to_owned(), connection.peer().port());
     halt.watch_always(connection.cancel_handle());
@@ -44,8 +44,8 @@ pub(super) fn set_up(
     let version = format!("{AS_POSTGRESQL} (pgdyno {})", env!("CARGO_PKG_VERSION"));
     drop(io.out.write_all(banner(io.program(), &version, &server_version).as_bytes()).and_then(|()| io.out.flush()));
     let limit = match options.limit {
-        Limit::Transactions(n) => format!("nxacts: {n}"),
-        Limit::Seconds(s) => format!("duration: {s}"),
+        BenchmarkEnd::Transactions(n) => format!("nxacts: {n}"),
+        BenchmarkEnd::Seconds(s) => format!("duration: {s}"),
     };
     let (clients, dbname) = (options.clients, target.dbname());
     io.debug(&format!("pghost: {host} pgport: {port} nclients: {clients} {limit} dbName: {dbname}"));
@@ -74,32 +74,32 @@ pub(super) fn set_up(
 }
 
 /// Returns the scale and the partitions of the tables that the built-in scripts use.
-fn tables(admin: &mut Admin, dbname: &str) -> Result<(u64, Option<(PartitionMethod, u64)>), Failure> {
+fn tables(admin: &mut Admin, dbname: &str) -> Result<(u64, Option<(AccountsPartitioning, u64)>), ExitReason> {
     let hint =
         || Said::Hint(format!("Perhaps you need to do initialization (\"pgbench -i\") in database \"{dbname}\"."));
     let sql = "select count(*) from pgbench_branches";
     let branches = admin.query_one(sql).map_err(|error| {
-        Failure::error(format!("could not count number of branches: {}", text(&error, sql))).and(hint())
+        ExitReason::error(format!("could not count number of branches: {}", text(&error, sql))).and(hint())
     })?;
     let scale = branches
         .parse::<i64>()
         .ok()
         .filter(|n| *n >= 0)
-        .ok_or_else(|| Failure::error(format!("invalid count(*) from pgbench_branches: \"{branches}\"")))?;
+        .ok_or_else(|| ExitReason::error(format!("invalid count(*) from pgbench_branches: \"{branches}\"")))?;
     let rows = admin.query(PARTITIONS);
     let rows = match rows {
         Ok(rows) => rows,
         // pgbench takes the server for an older one, without partitions.
         Err(error) if !error.is_lost() => return Ok((scale.unsigned_abs(), None)),
-        Err(error) => return Err(Failure::error(format!("could not read catalogs: {}", text(&error, PARTITIONS)))),
+        Err(error) => return Err(ExitReason::error(format!("could not read catalogs: {}", text(&error, PARTITIONS)))),
     };
     let Some(row) = rows.rows.first() else {
-        return Err(Failure::error("no pgbench_accounts table found in \"search_path\"").and(hint()));
+        return Err(ExitReason::error("no pgbench_accounts table found in \"search_path\"").and(hint()));
     };
     let method = match row.get(1).and_then(Option::as_deref) {
-        Some("r") => PartitionMethod::Range,
-        Some("h") => PartitionMethod::Hash,
-        Some(other) => return Err(Failure::error(format!("unexpected partition method: \"{other}\""))),
+        Some("r") => AccountsPartitioning::Range,
+        Some("h") => AccountsPartitioning::Hash,
+        Some(other) => return Err(ExitReason::error(format!("unexpected partition method: \"{other}\""))),
         None => return Ok((scale.unsigned_abs(), None)),
     };
     let count = row.get(2).and_then(Option::as_deref).and_then(|n| n.parse().ok()).unwrap_or_default();
@@ -111,10 +111,10 @@ fn print_notices(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
 }
 
 /// Executes a statement; reports a failure and ignores it, unless the user has ended the program.
-fn try_to(admin: &mut Admin, sql: &str, halt: &Halt<'_>, io: &mut Io<'_>) -> Result<(), Failure> {
+fn try_to(admin: &mut Admin, sql: &str, halt: &Halt<'_>, io: &mut Io<'_>) -> Result<(), ExitReason> {
     let done: Result<u64, AdminError> = admin.execute(sql);
     if halt.is_interrupted() {
-        return Err(Failure::error(format!("{sql} was interrupted")));
+        return Err(ExitReason::error(format!("{sql} was interrupted")));
     }
     print_notices(admin, sql, io);
     if let Err(error) = done {

@@ -4,21 +4,21 @@ use std::cell::Cell;
 
 use pgdyno_net::{Admin, Env, Secret};
 use pgdyno_pgbench::connect;
-use pgdyno_pgbench::options::Target;
+use pgdyno_pgbench::options::ConnectionTarget;
 
 use crate::programs::{Pgbench, ours};
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 /// Role `locked` needs a password over TCP; nobody else comes in over TCP but `postgres`.
 const HBA: &str = "local all all trust\nhost all postgres all trust\nhost all locked all scram-sha-256\n\
                    host all fooled all password\n";
 
-fn started(test: &str) -> Option<(Pgbench, Server)> {
+fn started(test: &str) -> Option<(Pgbench, TestServer)> {
     if !server::available(test) {
         return None;
     }
     let pgbench = Pgbench::find(test)?;
-    let server = Server::start("", HBA);
+    let server = TestServer::start("", HBA);
     server
         .admin()
         .execute("set password_encryption = 'scram-sha-256'; create role locked login password 'sesame'; create role fooled login password 'sesame'; create role out login")
@@ -73,8 +73,12 @@ fn a_password_is_asked_for_once_and_serves_all_connections() {
     let Some((_, server)) = started("password") else { return };
     let port = server.port.to_string();
     let env = Env::new([("PGPORT", port.as_str())], None, Some("postgres"));
-    let target =
-        Target { dbname: "postgres".into(), host: Some("127.0.0.1".into()), user: Some("locked".into()), port: None };
+    let target = ConnectionTarget {
+        dbname: "postgres".into(),
+        host: Some("127.0.0.1".into()),
+        user: Some("locked".into()),
+        port: None,
+    };
     let asked = Cell::new(0);
     let ask = |password: &'static str| {
         let asked = &asked;

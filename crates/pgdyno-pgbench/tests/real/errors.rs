@@ -4,7 +4,7 @@ use pgdyno_net::AdminError;
 use pgdyno_wire::libpq;
 
 use crate::programs::Pgbench;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 #[test]
 fn errors_have_libpqs_form() {
@@ -12,7 +12,7 @@ fn errors_have_libpqs_form() {
         return;
     }
     let Some(pgbench) = Pgbench::find("errors") else { return };
-    let server = Server::start("", "local all all trust\n");
+    let server = TestServer::start("", "local all all trust\n");
     let mut admin = server.admin();
     admin
         .execute(

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pgdyno_net::{Admin, Stop};
 
 use crate::programs::{Pgbench, Ran, ours, ours_until};
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 const TABLES: [(&str, &str); 4] =
     [("pgbench_accounts", "aid"), ("pgbench_branches", "bid"), ("pgbench_history", "aid"), ("pgbench_tellers", "tid")];
@@ -43,7 +43,7 @@ const SETS: &[&str] = &[
 
 /// One server, and a database for each initialization to come.
 pub(crate) struct Stage {
-    pub(crate) server: Server,
+    pub(crate) server: TestServer,
     pub(crate) pgbench: Pgbench,
     admin: Admin,
     databases: u32,
@@ -58,7 +58,7 @@ impl Stage {
         }
         let pgbench = Pgbench::find(test)?;
         let server =
-            Server::start("log_statement = all\nautovacuum = off\nmax_wal_size = 4GB\n", "local all all trust\n");
+            TestServer::start("log_statement = all\nautovacuum = off\nmax_wal_size = 4GB\n", "local all all trust\n");
         let space = server.dir().join("space");
         std::fs::create_dir(&space).unwrap();
         std::fs::set_permissions(&space, std::fs::Permissions::from_mode(0o700)).unwrap();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pgdyno_net::{Env, Secret, Stop};
-use pgdyno_pgbench::messages::{Failure, Io, system_text};
-use pgdyno_pgbench::options::{self, Builtin, Parsed, Scripts, Surroundings, Target};
+use pgdyno_pgbench::messages::{ExitReason, Io, system_text};
+use pgdyno_pgbench::options::{self, BuiltinChoice, ConnectionTarget, Parsed, ScriptReader, Surroundings};
 use pgdyno_pgbench::{connect, init};
 
 use crate::server;
@@ -83,7 +83,7 @@ pub(crate) fn ours_until(args: &[&str], vars: &[(&str, &str)], stop: &Stop) -> R
     Ran { code: i32::from(code), out: text(out), err: text(err) }
 }
 
-fn run(args: &[OsString], env: &Env, io: &mut Io<'_>, stop: &Stop) -> Result<(), Failure> {
+fn run(args: &[OsString], env: &Env, io: &mut Io<'_>, stop: &Stop) -> Result<(), ExitReason> {
     let surroundings = Surroundings {
         env,
         time_seed: 1,
@@ -91,7 +91,7 @@ fn run(args: &[OsString], env: &Env, io: &mut Io<'_>, stop: &Stop) -> Result<(),
         max_open_files: rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum,
     };
     let mut scripts = TestScripts;
-    let target = |target: &Target, io: &Io<'_>| connect::options(target, io.program(), env);
+    let target = |target: &ConnectionTarget, io: &Io<'_>| connect::options(target, io.program(), env);
     let mut ask = || Ok(Secret::new(String::new()));
     match options::parse(args, &surroundings, &mut scripts, io)? {
         Parsed::Help => drop(io.out.write_all(options::help(io.program()).as_bytes())),
@@ -123,8 +123,8 @@ const UPDATES: &str = "UPDATE pgbench_tellers SET tbalance = tbalance + :delta W
 const INSERT: &str = "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) \
                       VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);\n";
 
-impl Scripts for TestScripts {
-    fn all(&self) -> Vec<Builtin> {
+impl ScriptReader for TestScripts {
+    fn all(&self) -> Vec<BuiltinChoice> {
         [
             (
                 "tpcb-like",
@@ -134,12 +134,12 @@ impl Scripts for TestScripts {
             ("simple-update", "simple update", format!("{ACCOUNT}{OTHERS}BEGIN;\n{UPDATE}{SELECT}{INSERT}END;\n")),
             ("select-only", "select only", format!("{ACCOUNT}{SELECT}")),
         ]
-        .map(|(name, what, text)| Builtin { name: name.into(), description: format!("<builtin: {what}>"), text })
+        .map(|(name, what, text)| BuiltinChoice { name: name.into(), description: format!("<builtin: {what}>"), text })
         .into()
     }
 
-    fn find(&self, prefix: &str) -> Result<Builtin, String> {
-        let mut found: Vec<Builtin> = self.all();
+    fn find(&self, prefix: &str) -> Result<BuiltinChoice, String> {
+        let mut found: Vec<BuiltinChoice> = self.all();
         found.retain(|script| script.name.starts_with(prefix));
         match found.len() {
             0 => Err(format!("no builtin script found for name \"{prefix}\"")),
@@ -148,20 +148,20 @@ impl Scripts for TestScripts {
         }
     }
 
-    fn file(&mut self, path: &OsStr) -> Result<(), Failure> {
+    fn file(&mut self, path: &OsStr) -> Result<(), ExitReason> {
         let shown = path.to_string_lossy();
         let failed = |what: &str, error: &std::io::Error| {
-            Failure::error(format!("could not {what} file \"{shown}\": {}", system_text(error)))
+            ExitReason::error(format!("could not {what} file \"{shown}\": {}", system_text(error)))
         };
         if path == "-" {
             // Nothing stands in the standard input of these tests.
-            return Err(Failure::error("empty command list for script \"-\""));
+            return Err(ExitReason::error("empty command list for script \"-\""));
         }
         let mut file = std::fs::File::open(Path::new(path)).map_err(|error| failed("open", &error))?;
         let mut text = String::new();
         std::io::Read::read_to_string(&mut file, &mut text).map_err(|error| failed("read", &error))?;
         if text.trim().is_empty() {
-            return Err(Failure::error(format!("empty command list for script \"{shown}\"")));
+            return Err(ExitReason::error(format!("empty command list for script \"{shown}\"")));
         }
         Ok(())
     }

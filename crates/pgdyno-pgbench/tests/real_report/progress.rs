@@ -1,6 +1,6 @@
 //! Progress lines.
 
-use pgdyno_pgbench::progress::{Clock, Snapshot, progress_line};
+use pgdyno_pgbench::progress::{Snapshot, TimeFormat, progress_line};
 use pgdyno_pgbench::stats::Accounting;
 
 use crate::read::{printed, records, stats};
@@ -41,7 +41,7 @@ fn every_line_of_pgbench_is_that_of_a_stretch_of_its_log() {
             around.into_iter().any(|run_us| {
                 let last = Snapshot { at_us: at_us - run_us, stats: last };
                 let now = Snapshot { at_us, stats: now };
-                progress_line(&accounting, Clock::Epoch { start_us: 0 }, &last, &now).trim_end() == line
+                progress_line(&accounting, TimeFormat::Epoch { start_us: 0 }, &last, &now).trim_end() == line
             })
         });
         from = found.unwrap_or_else(|| panic!("no stretch of the log after {from} gives: {line}"));

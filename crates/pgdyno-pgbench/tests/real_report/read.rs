@@ -2,7 +2,7 @@
 
 use pgdyno_pgbench::log::{merge_raw, write_raw};
 use pgdyno_pgbench::stats::{Accounting, Stats};
-use pgdyno_pgbench::transaction::{Failure, Outcome, TxRecord};
+use pgdyno_pgbench::transaction::{TransactionError, TransactionOutcome, TxRecord};
 
 use crate::support::Run;
 
@@ -15,11 +15,11 @@ pub(crate) fn record(accounting: &Accounting, line: &str) -> TxRecord {
     let lag = if accounting.throttled { next() } else { "0" };
     let retries: u32 = if accounting.max_tries != 1 { next().parse().unwrap() } else { 0 };
     let outcome = match time {
-        "skipped" => Outcome::Skipped,
+        "skipped" => TransactionOutcome::Skipped,
         // Without --failures-detailed the kind is not reported, and makes no difference.
-        "failed" | "serialization" => Outcome::Failed(Failure::Serialization),
-        "deadlock" => Outcome::Failed(Failure::Deadlock),
-        _ => Outcome::Ok,
+        "failed" | "serialization" => TransactionOutcome::Failed(TransactionError::Serialization),
+        "deadlock" => TransactionOutcome::Failed(TransactionError::Deadlock),
+        _ => TransactionOutcome::Ok,
     };
     TxRecord {
         client: client.parse().unwrap(),

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pgdyno_pgbench::log::file_name;
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 
 use crate::postgres;
 use crate::skipped::skipped;
 
 /// A running server and the pgbench of its version; everything ends with this value.
 pub(crate) struct Bench {
-    dir: Directory,
+    dir: TestDirectory,
     /// pgbench's major version.
     pub(crate) version: u32,
 }
@@ -35,7 +35,7 @@ impl Bench {
             skipped(&format!("{test}: no pgbench of version 15 or later, or no psql"));
             return None;
         }
-        let dir = Directory::new("pgdyno");
+        let dir = TestDirectory::new("pgdyno");
         if let Some((uid, gid)) = postgres::account() {
             chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }

@@ -4,10 +4,10 @@ use pgdyno_workload::{Commands, OptionSpec};
 
 use super::access::flag;
 use super::kept::{self};
-use super::{Group, RunOption};
+use super::{OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Preparing the server",
     options: &[
         RunOption {

@@ -4,11 +4,11 @@ use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::access::{flag, given, text};
 use super::kept::{self, figures, has_data, one, one_of, values};
-use super::{Group, Kept, RunOption};
-use crate::LoadChoice;
+use super::{KeptOption, OptionGroup, RunOption};
+use crate::LoadWhen;
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Data",
     options: &[
         RunOption {
@@ -19,7 +19,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("no_load"),
             access: flag!(no_load),
-            kept: Kept::With("replace"),
+            kept: KeptOption::With("replace"),
             sample: "",
             beside: "tpcb-like --target embedded",
         },
@@ -29,9 +29,9 @@ pub(super) const GROUP: Group = Group {
             suite: Some("replace"),
             access: flag!(replace),
             kept: values("data", figures, |plan| match plan.load.choice {
-                LoadChoice::IfMissing => Vec::new(),
-                LoadChoice::Always => one("loaded anew"),
-                LoadChoice::Never => one("as it is there"),
+                LoadWhen::IfMissing => Vec::new(),
+                LoadWhen::Always => one("loaded anew"),
+                LoadWhen::Never => one("as it is there"),
             }),
             sample: "",
             beside: "tpcb-like --target embedded",
@@ -46,7 +46,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: None,
             access: given!(target.cache_bytes, cache_size, size),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "5GB",
             beside: "tpcb-like --target embedded",
         },

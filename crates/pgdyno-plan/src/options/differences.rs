@@ -1,6 +1,6 @@
 //! The options in which two plans differ.
 
-use super::{Bearing, Kept, RunOption, Value, of_any_run};
+use super::{Bearing, KeptOption, OptionValue, RunOption, of_any_run};
 use crate::Plan;
 
 /// A value in which two plans differ.
@@ -22,14 +22,14 @@ pub fn differences(first: &Plan, second: &Plan) -> Vec<Difference> {
     let mut found = Vec::new();
     for option in of_any_run().filter(|option| affects_figures(option, first, second)) {
         let (mine, theirs) = (option.kept.values(first), option.kept.values(second));
-        let of = |values: &[Value], name: &str| {
+        let of = |values: &[OptionValue], name: &str| {
             values.iter().find(|value| value.name == name).map(|value| value.text.clone())
         };
         let only_theirs = theirs.iter().filter(|value| of(&mine, &value.name).is_none());
         for value in mine.iter().chain(only_theirs) {
             let (first, second) = (of(&mine, &value.name), of(&theirs, &value.name));
             if first != second {
-                let is_flag = matches!(option.kept, Kept::Flag(..));
+                let is_flag = matches!(option.kept, KeptOption::Flag(..));
                 found.push(Difference { name: value.name.clone(), first, second, is_flag });
             }
         }

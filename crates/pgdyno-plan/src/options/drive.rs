@@ -6,11 +6,11 @@ use pgdyno_workload::{Commands, Omitted, OptionSpec, RATE_MAX_PER_S, ValueKind};
 use super::Bearing;
 use super::access::{given, whole};
 use super::kept::{Reported, figures, none, one, one_of, values, work};
-use super::{Group, Kept, RunOption};
+use super::{KeptOption, OptionGroup, RunOption};
 use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, Wire, cpus};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Clients and pace",
     options: &[
         RunOption {
@@ -110,7 +110,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("transactions"),
             access: given!(drive.transactions, |text| whole(text, 1..=u64::MAX)),
-            kept: Kept::With("time"),
+            kept: KeptOption::With("time"),
             sample: "100",
             beside: "tpcb-like --target embedded",
         },
@@ -174,7 +174,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("arrivals"),
             access: given!(drive.arrivals, word::<Arrivals>, |arrivals| arrivals.name().to_owned()),
-            kept: Kept::With("rate"),
+            kept: KeptOption::With("rate"),
             sample: "uniform",
             beside: "tpcb-like --target embedded -R 100",
         },
@@ -238,7 +238,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("latency_limit"),
             access: given!(drive.latency_limit, milliseconds),
-            kept: Kept::Values(Reported { title: "latency limit", bearing: limit }, |plan| {
+            kept: KeptOption::Values(Reported { title: "latency limit", bearing: limit }, |plan| {
                 one_of(plan.drive.latency_limit_ms.map(|ms| format!("{ms} ms")))
             }),
             sample: "50ms",

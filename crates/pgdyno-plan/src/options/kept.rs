@@ -14,7 +14,7 @@ pub enum Bearing {
 }
 
 /// What a plan keeps of an option.
-pub enum Kept {
+pub enum KeptOption {
     /// Nothing: it names the server, selects a recipe's numbers, labels the run, or names output files.
     Nothing,
     /// A value, which is reported with that of another option.
@@ -36,14 +36,14 @@ pub struct Reported {
 
 /// A value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Value {
+pub struct OptionValue {
     /// The name of the parameter or setting; the option's title if it has only one value.
     pub name: String,
     /// The value as people read it.
     pub text: String,
 }
 
-impl Kept {
+impl KeptOption {
     /// Returns how reports show it, if they show it as an option of its own.
     #[must_use]
     pub fn reported(&self) -> Option<Reported> {
@@ -55,14 +55,14 @@ impl Kept {
 
     /// Returns the values in `plan`: none if the option is off, several for parameters and settings.
     #[must_use]
-    pub fn values(&self, plan: &Plan) -> Vec<Value> {
+    pub fn values(&self, plan: &Plan) -> Vec<OptionValue> {
         let (title, values) = match self {
             Self::Nothing | Self::With(_) => return Vec::new(),
             Self::Flag(reported, is_given) if is_given(plan) => (reported.title, one("yes")),
             Self::Flag(..) => return Vec::new(),
             Self::Values(reported, values) => (reported.title, values(plan)),
         };
-        let named = |(name, text): (String, String)| Value {
+        let named = |(name, text): (String, String)| OptionValue {
             name: if name.is_empty() { title.to_owned() } else { name },
             text,
         };
@@ -80,8 +80,8 @@ impl Kept {
 }
 
 /// Returns an option that the plan keeps as true or false.
-pub(super) const fn flag(title: &'static str, is_given: fn(&Plan) -> bool) -> Kept {
-    Kept::Flag(Reported { title, bearing: figures }, is_given)
+pub(super) const fn flag(title: &'static str, is_given: fn(&Plan) -> bool) -> KeptOption {
+    KeptOption::Flag(Reported { title, bearing: figures }, is_given)
 }
 
 /// Returns an option whose values the plan keeps.
@@ -89,8 +89,8 @@ pub(super) const fn values(
     title: &'static str,
     bearing: fn(&Plan) -> Bearing,
     values: fn(&Plan) -> Vec<(String, String)>,
-) -> Kept {
-    Kept::Values(Reported { title, bearing }, values)
+) -> KeptOption {
+    KeptOption::Values(Reported { title, bearing }, values)
 }
 
 /// Returns the only value of an option.

@@ -4,10 +4,10 @@ use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{flag, given, whole};
 use super::kept::{self, figures, has_data, one_of, values};
-use super::{Group, RunOption};
+use super::{OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Loading",
     options: &[
         RunOption {

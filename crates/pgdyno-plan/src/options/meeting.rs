@@ -5,11 +5,11 @@ use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{Access, given, text};
 use super::kept::{figures, one_of, values};
-use super::{Group, Kept, RunOption};
+use super::{KeptOption, OptionGroup, RunOption};
 use crate::Order;
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Several drivers",
     options: &[
         RunOption {
@@ -22,7 +22,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Load,
             suite: None,
             access: given!(meeting.meet, text),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "host=meet",
             beside: "tpcb-like --target embedded",
         },
@@ -51,7 +51,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Load,
             suite: None,
             access: given!(meeting.wait, duration),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "90s",
             beside: "noop --meet host=meet",
         },

@@ -4,10 +4,10 @@ use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::access::{flag, given, pairs, text};
 use super::kept::{self, none, one, values};
-use super::{Group, Kept, RunOption};
+use super::{KeptOption, OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Output",
     options: &[
         RunOption {
@@ -49,7 +49,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: None,
             access: pairs!(labels),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "commit=abc123",
             beside: "tpcb-like --target embedded",
         },
@@ -58,7 +58,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: None,
             access: given!(json, text, |file| file.display().to_string()),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "out.json",
             beside: "tpcb-like --target embedded",
         },

@@ -4,10 +4,10 @@ use pgdyno_text::parse::positive;
 use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::access::{flag, given, text};
-use super::{Group, Kept, RunOption};
+use super::{KeptOption, OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Recipe",
     options: &[
         RunOption {
@@ -23,7 +23,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("size"),
             access: given!(recipe.size, text),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "16vcpu",
             beside: "alloydb/tpcc-full --target embedded",
         },
@@ -32,7 +32,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("variant"),
             access: given!(recipe.variant, text),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "100M",
             beside: "alloydb/tpcc-full --target embedded",
         },
@@ -44,7 +44,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("fit"),
             access: flag!(recipe.fit),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "",
             beside: "alloydb/tpcc-full --target embedded",
         },
@@ -61,7 +61,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("short"),
             access: given!(recipe.short, positive),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "5",
             beside: "alloydb/tpcc-full --target embedded",
         },

@@ -4,10 +4,10 @@ use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{flag, given, pairs, text};
 use super::kept::{self, figures, values};
-use super::{Group, Kept, RunOption};
+use super::{KeptOption, OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Target",
     options: &[
         RunOption {
@@ -23,7 +23,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Data,
             suite: None,
             access: given!(target.target, text),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "host=db1",
             beside: "tpcb-like",
         },
@@ -37,7 +37,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Data,
             suite: None,
             access: given!(target.config, text, |file| file.display().to_string()),
-            kept: Kept::Nothing,
+            kept: KeptOption::Nothing,
             sample: "mine.toml",
             beside: "tpcb-like --target embedded",
         },

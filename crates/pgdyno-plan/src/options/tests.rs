@@ -20,7 +20,7 @@ fn names_and_letters_are_used_once() {
 fn other_options_that_one_names_exist() {
     for option in of_any_run() {
         let with = match option.kept {
-            Kept::With(other) => Some(other),
+            KeptOption::With(other) => Some(other),
             _ => None,
         };
         for other in option.spec.conflicts.iter().copied().chain(option.spec.requires).chain(with) {

@@ -4,10 +4,10 @@ use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::{flag, given, text, whole};
 use super::kept::{self, Reported, figures, none, one_of, values};
-use super::{Group, Kept, RunOption};
+use super::{KeptOption, OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Observation",
     options: &[
         RunOption {
@@ -66,7 +66,7 @@ pub(super) const GROUP: Group = Group {
             commands: Commands::Run,
             suite: Some("plans"),
             access: flag!(watch.plans),
-            kept: Kept::Flag(Reported { title: "plans of queries kept", bearing: none }, |plan| plan.watch.plans),
+            kept: KeptOption::Flag(Reported { title: "plans of queries kept", bearing: none }, |plan| plan.watch.plans),
             sample: "",
             beside: "tproc-h --target embedded",
         },

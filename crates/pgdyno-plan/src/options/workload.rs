@@ -4,10 +4,10 @@ use pgdyno_workload::{Commands, OptionSpec, ValueKind};
 
 use super::access::pairs;
 use super::kept::{values, work};
-use super::{Group, RunOption};
+use super::{OptionGroup, RunOption};
 
 /// The options.
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: OptionGroup = OptionGroup {
     heading: "Workload",
     options: &[RunOption {
         spec: OptionSpec {

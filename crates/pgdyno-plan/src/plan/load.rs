@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Whether the data is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum LoadChoice {
+pub enum LoadWhen {
     /// Unless the same data is already there.
     #[default]
     IfMissing,
@@ -21,7 +21,7 @@ pub enum LoadChoice {
 pub struct LoadPlan {
     /// Whether the data is loaded.
     #[serde(rename = "load")]
-    pub choice: LoadChoice,
+    pub choice: LoadWhen,
     /// Connections that load.
     pub loaders: usize,
     /// Whether an interrupted load of any size can resume.

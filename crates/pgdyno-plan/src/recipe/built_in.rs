@@ -77,7 +77,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::recipe::{Machine, Request, expand};
+    use crate::recipe::{Machine, RecipeRun, expand};
 
     #[test]
     fn every_file_is_one_of_them() {
@@ -102,7 +102,7 @@ mod tests {
             for size in &recipe.sizes {
                 let variants: Vec<_> = size.variants.iter().map(|variant| Some(variant.name.as_str())).collect();
                 for variant in if variants.is_empty() { vec![None] } else { variants } {
-                    let request = Request { size: Some(&size.name), variant, ..Request::default() };
+                    let request = RecipeRun { size: Some(&size.name), variant, ..RecipeRun::default() };
                     let run = expand(recipe, &request).unwrap();
                     let ends_with_its_work = run.clients.is_none() && run.time_s.is_none();
                     let is_timed = run.clients.is_some() && run.time_s.is_some_and(|seconds| seconds >= 30.0);
@@ -113,7 +113,7 @@ mod tests {
             }
             for (vcpus, memory_bytes) in [(1, 1 << 26), (2, 1 << 30), (24, 200 << 30), (4096, 1 << 46)] {
                 let fit = Some(Machine { vcpus, memory_bytes });
-                let run = expand(recipe, &Request { fit, short: Some(20.0), ..Request::default() }).unwrap();
+                let run = expand(recipe, &RecipeRun { fit, short: Some(20.0), ..RecipeRun::default() }).unwrap();
                 assert!(run.clients.is_none_or(|clients| clients >= 1), "{}", recipe.name);
                 assert!(run.time_s.is_none_or(|seconds| seconds >= 10.0), "{}", recipe.name);
                 assert!(run.recipe.fitted.unwrap().rule.contains(&run.recipe.size));

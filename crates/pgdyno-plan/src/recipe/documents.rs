@@ -1,7 +1,7 @@
 //! The published documents, typed a second time: what their commands, tables and outputs say, run by run. Tests check
 //! that the recipes say the same. Typed from the documents, never from the recipes.
 
-use super::{Expanded, Recipe, Request, all, expand};
+use super::{Expanded, Recipe, RecipeRun, all, expand};
 
 /// A line for each run: recipe, size, variant or `-`; the server's CPUs and GB; clients, jobs, loaders, protocol,
 /// pgbench's `-v` or `-n`; seconds of the window and of the ramp; the share in the cache; parameters of data and
@@ -219,7 +219,7 @@ fn runs() -> Vec<(&'static Recipe, String, Expanded)> {
         for size in &recipe.sizes {
             let variants: Vec<_> = size.variants.iter().map(|variant| Some(variant.name.as_str())).collect();
             for variant in if variants.is_empty() { vec![None] } else { variants } {
-                let request = Request { size: Some(&size.name), variant, ..Request::default() };
+                let request = RecipeRun { size: Some(&size.name), variant, ..RecipeRun::default() };
                 let head = format!("{} {} {}", recipe.name, size.name, variant.unwrap_or("-"));
                 runs.push((recipe, head, expand(recipe, &request).unwrap()));
             }

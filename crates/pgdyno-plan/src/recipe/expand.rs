@@ -17,7 +17,7 @@ const LEAST_RAMP_S: f64 = 1.0;
 
 /// The requested run of a recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Request<'a> {
+pub struct RecipeRun<'a> {
     /// The size whose numbers are used unchanged.
     pub size: Option<&'a str>,
     /// The variant; by default the first.
@@ -122,7 +122,7 @@ pub struct Expanded {
 ///
 /// # Errors
 /// When the request does not select exactly one size, or uses a name that the recipe does not have.
-pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, RecipeError> {
+pub fn expand(recipe: &Recipe, request: &RecipeRun<'_>) -> Result<Expanded, RecipeError> {
     let (size, machine) = select_size(recipe, request)?;
     let variant = variant(recipe, size, request.variant)?;
     let mut numbers = Numbers::of(recipe, size, variant);
@@ -186,7 +186,7 @@ impl Recipe {
 }
 
 /// Returns the size whose numbers are used, and the machine that they are scaled to.
-fn select_size<'a>(recipe: &'a Recipe, request: &Request<'_>) -> Result<(&'a Size, Option<Machine>), RecipeError> {
+fn select_size<'a>(recipe: &'a Recipe, request: &RecipeRun<'_>) -> Result<(&'a Size, Option<Machine>), RecipeError> {
     let name = || recipe.name.clone();
     match (request.size, request.fit) {
         (Some(_), Some(_)) => Err(RecipeError::SizeAndFit { recipe: name() }),

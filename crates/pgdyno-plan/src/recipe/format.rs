@@ -7,7 +7,7 @@ use pgdyno_text::parse::{Bytes, Duration, Share};
 use pgdyno_wire::QueryMode;
 use serde::Deserialize;
 
-use super::Value;
+use super::RecipeText;
 use crate::{Cycle, Published};
 
 /// A scenario of a guide, for every machine in the guide.
@@ -38,10 +38,10 @@ pub struct Recipe {
     pub cached: Option<Share>,
     /// Parameters of the workload.
     #[serde(default)]
-    pub params: BTreeMap<String, Value>,
+    pub params: BTreeMap<String, RecipeText>,
     /// Settings of the server.
     #[serde(default)]
-    pub settings: BTreeMap<String, Value>,
+    pub settings: BTreeMap<String, RecipeText>,
     /// Notes for a reader, such as errors in the document.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Recipe {
     #[serde(default)]
     pub no_vacuum: bool,
     /// The document that it is from.
-    pub source: Source,
+    pub source: SourceDocument,
     /// Steps on the server and its data around a run.
     #[serde(default)]
     pub steps: Steps,
@@ -63,7 +63,7 @@ pub struct Recipe {
 /// A document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct SourceDocument {
     /// The publisher.
     pub publisher: String,
     /// The title.
@@ -76,7 +76,7 @@ pub struct Source {
     pub url: Option<String>,
 }
 
-impl Source {
+impl SourceDocument {
     /// Returns the document in one line, without the address.
     #[must_use]
     pub fn words(&self) -> String {
@@ -159,10 +159,10 @@ pub struct Size {
     pub cached: Option<Share>,
     /// Parameters of the workload, in addition to the recipe's.
     #[serde(default)]
-    pub params: BTreeMap<String, Value>,
+    pub params: BTreeMap<String, RecipeText>,
     /// Figures of the document.
     #[serde(default)]
-    pub published: Figures,
+    pub published: PublishedFigures,
     /// Notes for a reader about this size.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -195,16 +195,16 @@ pub struct Variant {
     pub no_vacuum: Option<bool>,
     /// Parameters of the workload, in addition to the size's.
     #[serde(default)]
-    pub params: BTreeMap<String, Value>,
+    pub params: BTreeMap<String, RecipeText>,
     /// Figures of the document.
     #[serde(default)]
-    pub published: Figures,
+    pub published: PublishedFigures,
 }
 
 /// Figures that a document published.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Figures {
+pub struct PublishedFigures {
     /// New-Orders a minute.
     pub nopm: Option<f64>,
     /// Transactions a minute, as the server counts them.
@@ -223,7 +223,7 @@ pub struct Figures {
     pub note: String,
 }
 
-impl Figures {
+impl PublishedFigures {
     /// Returns the figures that are present; the note is with the first.
     #[must_use]
     pub fn list(&self) -> Vec<Published> {

@@ -40,13 +40,13 @@ fn reported(from: &str, to: &str) -> String {
     read("mine.toml", &SMALL.replacen(from, to, 1)).unwrap_err().to_string()
 }
 
-fn refused(request: &Request<'_>) -> String {
+fn refused(request: &RecipeRun<'_>) -> String {
     expand(&small(), request).unwrap_err().to_string()
 }
 
 #[test]
 fn a_size_is_taken_as_it_is() {
-    let run = expand(&small(), &Request { size: Some("16vcpu"), ..Request::default() }).unwrap();
+    let run = expand(&small(), &RecipeRun { size: Some("16vcpu"), ..RecipeRun::default() }).unwrap();
     assert_eq!(
         (run.clients, run.params["scale"].as_str(), run.time_s, run.ramp_s),
         (Some(8), "1000", Some(3600.0), 5.0)
@@ -59,7 +59,7 @@ fn a_size_is_taken_as_it_is() {
 fn numbers_grow_from_the_nearest_size() {
     let fit = |vcpus, memory_gb: u64| {
         let fit = Some(Machine { vcpus, memory_bytes: memory_gb << 30 });
-        expand(&small(), &Request { fit, ..Request::default() }).unwrap()
+        expand(&small(), &RecipeRun { fit, ..RecipeRun::default() }).unwrap()
     };
     let run = fit(3, 10);
     assert_eq!((run.clients, run.params["scale"].as_str(), run.params["hot"].as_str()), (Some(12), "125", "63"));
@@ -82,7 +82,7 @@ fn numbers_that_were_made_for_another_machine_grow_from_that_one() {
         .replace("rule = \"our rule\"", made_for)
         .replace("memory = \"128GB\"\nparams", "memory = \"104GB\"\nparams");
     let fit = Some(Machine { vcpus: 16, memory_bytes: 104 << 30 });
-    let run = expand(&read("mine.toml", &text).unwrap(), &Request { fit, ..Request::default() }).unwrap();
+    let run = expand(&read("mine.toml", &text).unwrap(), &RecipeRun { fit, ..RecipeRun::default() }).unwrap();
     assert_eq!((run.clients, run.params["scale"].as_str()), (Some(8), "813"));
     assert!(run.recipe.fitted.unwrap().rule.contains("scale 1000 × 104/128 GB = 813"));
 }
@@ -91,7 +91,7 @@ fn numbers_that_were_made_for_another_machine_grow_from_that_one() {
 fn times_are_cut_down_to_what_still_shows_something() {
     let short = |text: &str, by| {
         let recipe = read("mine.toml", text).unwrap();
-        let run = expand(&recipe, &Request { size: Some("2vcpu"), short: Some(by), ..Request::default() }).unwrap();
+        let run = expand(&recipe, &RecipeRun { size: Some("2vcpu"), short: Some(by), ..RecipeRun::default() }).unwrap();
         let shortened = run.recipe.shortened.unwrap();
         (run.time_s.unwrap(), run.ramp_s, shortened.time_s, shortened.ramp_s)
     };
@@ -99,14 +99,14 @@ fn times_are_cut_down_to_what_still_shows_something() {
     assert_eq!(short(SMALL, 2.0), (1800.0, 2.5, 3600.0, 5.0));
     assert_eq!(short(&SMALL.replace("\"1h\"", "\"6s\"").replace("ramp = \"5s\"", ""), 20.0), (6.0, 0.0, 6.0, 0.0));
     assert_eq!(
-        refused(&Request { size: Some("2vcpu"), short: Some(0.5), ..Request::default() }),
+        refused(&RecipeRun { size: Some("2vcpu"), short: Some(0.5), ..RecipeRun::default() }),
         "the times of recipe mine.toml cannot be divided by 0.5: give a number of at least 1"
     );
 }
 
 #[test]
 fn a_request_must_choose_one_run() {
-    let none = Request::default();
+    let none = RecipeRun::default();
     let here = Some(Machine { vcpus: 2, memory_bytes: 1 << 30 });
     assert_eq!(
         refused(&none),
@@ -114,16 +114,16 @@ fn a_request_must_choose_one_run() {
          2vcpu (2 vCPU, 8 GB)"
     );
     assert_eq!(
-        refused(&Request { size: Some("16cpu"), ..none }),
+        refused(&RecipeRun { size: Some("16cpu"), ..none }),
         "recipe mine.toml has no size '16cpu' (did you mean 16vcpu?); it has 16vcpu, 2vcpu"
     );
     assert_eq!(
-        refused(&Request { size: Some("2vcpu"), variant: Some("hot"), ..none }),
+        refused(&RecipeRun { size: Some("2vcpu"), variant: Some("hot"), ..none }),
         "recipe mine.toml of size 2vcpu has no variant 'hot'; it has none"
     );
-    assert!(refused(&Request { size: Some("2vcpu"), fit: here, ..none }).contains("give one of the two"));
+    assert!(refused(&RecipeRun { size: Some("2vcpu"), fit: here, ..none }).contains("give one of the two"));
     let rigid = read("mine.toml", &SMALL.replace("[fit]\nrule = \"our rule\"\ngrows", "[settings]\nx = 1\n[steps]\n#"));
-    let error = expand(&rigid.unwrap(), &Request { fit: here, ..none }).unwrap_err().to_string();
+    let error = expand(&rigid.unwrap(), &RecipeRun { fit: here, ..none }).unwrap_err().to_string();
     assert!(
         error.contains("no rule to scale its numbers (--fit): choose a size with --size; its sizes are 16vcpu"),
         "{error}"
@@ -133,7 +133,7 @@ fn a_request_must_choose_one_run() {
 #[test]
 fn a_variant_counts_before_its_size() {
     let polar = find("polardb/ro").unwrap();
-    let run = |variant| expand(polar, &Request { size: Some("polar.o.x4.large"), variant, ..Request::default() });
+    let run = |variant| expand(polar, &RecipeRun { size: Some("polar.o.x4.large"), variant, ..RecipeRun::default() });
     let first = run(None).unwrap();
     assert_eq!((first.recipe.variant.as_str(), first.params["range"].as_str()), ("50M", "50000000"));
     let second = run(Some("100M")).unwrap();
@@ -144,7 +144,7 @@ fn a_variant_counts_before_its_size() {
         "recipe polardb/ro of size polar.o.x4.large has no variant '1B'; it has 50M, 100M"
     );
     let fit = Some(Machine { vcpus: 2, memory_bytes: 1 << 30 });
-    let fitted = expand(polar, &Request { fit, ..Request::default() }).unwrap();
+    let fitted = expand(polar, &RecipeRun { fit, ..RecipeRun::default() }).unwrap();
     assert_eq!((fitted.params["scale"].as_str(), fitted.params["range"].as_str()), ("125", "6250000"));
 }
 
@@ -154,7 +154,7 @@ fn figures_are_the_runs_own_where_it_has_some() {
         SMALL.replace("name = \"2vcpu\"", "name = \"2vcpu\"\nvariant = [{ name = \"a\", published = { tps = 7 } }]");
     let run = |text| {
         let recipe = read("mine.toml", text).unwrap();
-        let run = expand(&recipe, &Request { size: Some("2vcpu"), ..Request::default() }).unwrap();
+        let run = expand(&recipe, &RecipeRun { size: Some("2vcpu"), ..RecipeRun::default() }).unwrap();
         (run.recipe.published[0].value, run.recipe.machine)
     };
     assert_eq!(run(&text), (7.0, "2 vCPU, 8 GB".to_owned()));
@@ -215,7 +215,8 @@ fn the_example_of_the_manual_is_a_recipe() {
     let manual = include_str!("../../../../docs/recipes.md");
     let example = manual.split("```toml\n").find(|text| text.starts_with("title")).unwrap();
     let recipe = read("nightly.toml", example.split("```").next().unwrap()).unwrap();
-    let run = expand(&recipe, &Request { size: Some("db16"), variant: Some("large"), ..Request::default() }).unwrap();
+    let run =
+        expand(&recipe, &RecipeRun { size: Some("db16"), variant: Some("large"), ..RecipeRun::default() }).unwrap();
     assert_eq!((run.clients, run.params["scale"].as_str(), run.fresh), (Some(64), "4000", true));
     assert!(run.cycle.prewarm && run.from_template.is_none());
     assert!(recipe.no_vacuum && !run.no_vacuum);

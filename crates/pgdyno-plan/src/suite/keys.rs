@@ -61,13 +61,13 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
-    use crate::options::{Kept, RunOption, of_any_run};
+    use crate::options::{KeptOption, RunOption, of_any_run};
 
     #[test]
     fn a_suite_has_every_option_that_a_plan_keeps() {
         // A suite provisions a target once for all of its runs, and connects to its private servers by their sockets.
         let own = ["tcp", "provision"];
-        let is_missing = |option: &&RunOption| option.suite.is_none() && !matches!(option.kept, Kept::Nothing);
+        let is_missing = |option: &&RunOption| option.suite.is_none() && !matches!(option.kept, KeptOption::Nothing);
         let missing: Vec<_> = of_any_run().filter(is_missing).map(|option| option.spec.name).collect();
         assert_eq!(missing, own);
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::options::{self, Bearing, Value};
+use pgdyno_plan::options::{self, Bearing, OptionValue};
 use pgdyno_plan::{Plan, ScriptPlan};
 use pgdyno_results::RunRecord;
 use pgdyno_text::units::{bytes, count};
 
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum FactGroup {
     /// The plan.
     Plan,
     /// The recipe that it followed.
@@ -22,7 +22,7 @@ pub enum Group {
     Settings,
 }
 
-impl Group {
+impl FactGroup {
     /// The word in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -38,9 +38,9 @@ impl Group {
 
 /// A fact in which runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct FactDifference {
     /// The subject.
-    pub group: Group,
+    pub group: FactGroup,
     /// Its name.
     pub name: String,
     /// The values of the base, or of all runs where there is one side only; several where its runs differ.
@@ -71,7 +71,7 @@ const WHEREABOUTS: &[&str] = &[
 const NEARLY: f64 = 1.02;
 
 /// A fact by group and name.
-type Key = (Group, String);
+type Key = (FactGroup, String);
 
 /// Returns the facts of a run: values in words, and whether they are decisive.
 fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
@@ -83,13 +83,13 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
     };
     let plan = &record.plan;
     for (name, value, is_decisive) in subject(plan) {
-        add(Group::Plan, name, value, is_decisive);
+        add(FactGroup::Plan, name, value, is_decisive);
     }
     for (name, value, is_decisive) in chosen(plan) {
-        add(Group::Plan, &name, value, is_decisive);
+        add(FactGroup::Plan, &name, value, is_decisive);
     }
     for (name, value) in &record.labels {
-        add(Group::Plan, &format!("label {name}"), value.clone(), false);
+        add(FactGroup::Plan, &format!("label {name}"), value.clone(), false);
     }
     if let Some(recipe) = &plan.recipe {
         let cut = recipe.shortened.as_ref().map_or_else(String::new, |s| format!("times divided by {}", s.by));
@@ -101,20 +101,20 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
             ("short", cut),
             ("fit", fitted),
         ] {
-            add(Group::Recipe, name, value, false);
+            add(FactGroup::Recipe, name, value, false);
         }
     }
     for (name, value) in server(record) {
-        add(Group::Server, &name, value, false);
+        add(FactGroup::Server, &name, value, false);
     }
     let client = &record.client;
-    add(Group::Client, "system", client.os.clone(), false);
-    add(Group::Client, "processor", client.cpu.clone(), false);
-    add(Group::Client, "CPUs", client.cpus.to_string(), false);
-    add(Group::Client, "memory", bytes(client.memory_bytes), false);
-    add(Group::Client, "pgdyno", record.pgdyno_version.clone(), false);
+    add(FactGroup::Client, "system", client.os.clone(), false);
+    add(FactGroup::Client, "processor", client.cpu.clone(), false);
+    add(FactGroup::Client, "CPUs", client.cpus.to_string(), false);
+    add(FactGroup::Client, "memory", bytes(client.memory_bytes), false);
+    add(FactGroup::Client, "pgdyno", record.pgdyno_version.clone(), false);
     for (name, value) in settings(record) {
-        add(Group::Settings, &name, value, false);
+        add(FactGroup::Settings, &name, value, false);
     }
     facts
 }
@@ -147,7 +147,7 @@ fn chosen(plan: &Plan) -> Vec<(String, String, bool)> {
     for (option, reported) in options.filter_map(|option| Some((option, option.kept.reported()?))) {
         let bearing = (reported.bearing)(plan);
         let is_parameter = option.spec.name == "param";
-        for Value { name, text } in option.kept.values(plan) {
+        for OptionValue { name, text } in option.kept.values(plan) {
             // The seed of the data makes other rows of the same kind; the size is the scale.
             if bearing == Bearing::None || is_parameter && (name == "seed" || name == plan.scale_name) {
                 continue;
@@ -215,7 +215,7 @@ pub(crate) fn settings(record: &RunRecord) -> BTreeMap<String, String> {
 const NONE: &str = "-";
 
 /// The facts in which runs differ: between the sides, or within one of them.
-pub(crate) fn differences(base_runs: &[&RunRecord], new_runs: &[&RunRecord]) -> Vec<Difference> {
+pub(crate) fn differences(base_runs: &[&RunRecord], new_runs: &[&RunRecord]) -> Vec<FactDifference> {
     let of_side = |records: &[&RunRecord]| records.iter().map(|record| facts(record)).collect::<Vec<_>>();
     let (base, new) = (of_side(base_runs), of_side(new_runs));
     let mut keys = BTreeMap::new();
@@ -230,7 +230,7 @@ pub(crate) fn differences(base_runs: &[&RunRecord], new_runs: &[&RunRecord]) -> 
         values
     };
     keys.into_iter()
-        .map(|(key, is_decisive)| Difference {
+        .map(|(key, is_decisive)| FactDifference {
             group: key.0,
             name: key.1.clone(),
             base: values(&base, key),
@@ -238,14 +238,17 @@ pub(crate) fn differences(base_runs: &[&RunRecord], new_runs: &[&RunRecord]) -> 
             is_decisive,
         })
         .filter(|d| d.base.len() > 1 || d.new.len() > 1 || (d.base != d.new && !d.new.is_empty()))
-        .filter(|d| !matches!(d.group, Group::Settings | Group::Server) || !are_nearly_one_size(d))
-        .filter(|d| d.group != Group::Settings || !is_default_that_some_lack(d, base_runs.iter().chain(new_runs)))
+        .filter(|d| !matches!(d.group, FactGroup::Settings | FactGroup::Server) || !are_nearly_one_size(d))
+        .filter(|d| d.group != FactGroup::Settings || !is_default_that_some_lack(d, base_runs.iter().chain(new_runs)))
         .collect()
 }
 
 /// Returns true if the setting is at its default in all runs that have it: which defaults a record has depends on the version of
 /// pgdyno.
-fn is_default_that_some_lack<'a>(difference: &Difference, mut runs: impl Iterator<Item = &'a &'a RunRecord>) -> bool {
+fn is_default_that_some_lack<'a>(
+    difference: &FactDifference,
+    mut runs: impl Iterator<Item = &'a &'a RunRecord>,
+) -> bool {
     let name = &difference.name;
     let lacks = difference.base.iter().chain(&difference.new).any(|value| value == NONE);
     let is_changed = |run: &RunRecord| {
@@ -257,7 +260,7 @@ fn is_default_that_some_lack<'a>(difference: &Difference, mut runs: impl Iterato
 }
 
 /// Returns true if all values are sizes that are nearly alike: a private server's room for WAL follows the disk.
-fn are_nearly_one_size(difference: &Difference) -> bool {
+fn are_nearly_one_size(difference: &FactDifference) -> bool {
     let sizes: Option<Vec<u64>> =
         difference.base.iter().chain(&difference.new).map(|value| pgdyno_text::parse::bytes(value).ok()).collect();
     let ends = sizes.and_then(|sizes| sizes.iter().min().copied().zip(sizes.iter().max().copied()));

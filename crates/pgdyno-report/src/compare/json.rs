@@ -7,7 +7,7 @@ use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Comparison, Difference, Figure, Limit, PlanChange, Plans, Side, TaskChange};
+use super::{ComparedSide, Comparison, FactDifference, Figure, Limit, PlanChange, Plans, TaskChange};
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 
@@ -170,11 +170,11 @@ fn end(ratio: Option<f64>) -> Option<f64> {
     ratio.filter(|ratio| *ratio > 0.0 && ratio.is_finite()).map(percent)
 }
 
-fn side(side: &Side) -> SideForm<'_> {
+fn side(side: &ComparedSide) -> SideForm<'_> {
     SideForm { runs: &side.runs, left_out: left_out(&side.left_out) }
 }
 
-fn change(base: f64, new: f64, change: Option<Change>, verdict: super::Verdict) -> ChangeForm {
+fn change(base: f64, new: f64, change: Option<Change>, verdict: super::ChangeVerdict) -> ChangeForm {
     ChangeForm {
         change_percent: Some(percent(new / base)).filter(|percent| percent.is_finite()),
         change_percent_low: end(change.map(|change| change.low)),
@@ -202,7 +202,7 @@ fn task(task: &TaskChange) -> TaskForm<'_> {
     }
 }
 
-fn difference(difference: &Difference) -> DifferenceForm<'_> {
+fn difference(difference: &FactDifference) -> DifferenceForm<'_> {
     DifferenceForm {
         group: difference.group.name(),
         name: &difference.name,

@@ -3,7 +3,7 @@
 use pgdyno_measure::compare::{Change, Direction, Estimate, Repeated, Tested, directions};
 use pgdyno_results::RunRecord;
 
-use super::{CompareOptions, Run, Verdict};
+use super::{ChangeVerdict, CompareOptions, ComparedRun};
 use crate::tasks;
 
 /// One task of both sides.
@@ -18,7 +18,7 @@ pub struct TaskChange {
     /// The change with an interval of its own, if runs or repeats show how much it varies.
     pub change: Option<Change>,
     /// The verdict, with all of them judged together.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
 }
 
 /// The tasks of a stage that both sides have.
@@ -34,28 +34,29 @@ impl Tasks {
     /// Returns `power: q18 and q21 slower; q1 faster; no difference shown of 21`; `None` without tasks that were judged.
     #[must_use]
     pub fn summary(&self) -> Option<String> {
-        let of = |verdict: Verdict| {
+        let of = |verdict: ChangeVerdict| {
             let names = self.list.iter().filter(move |task| task.verdict == verdict).map(|task| task.name.as_str());
             names.collect::<Vec<_>>()
         };
-        let changed = |verdict: Verdict| {
+        let changed = |verdict: ChangeVerdict| {
             let names = of(verdict);
             (!names.is_empty()).then(|| format!("{} {}", names.join(", "), verdict.name()))
         };
-        let open = of(Verdict::NoDifference).len();
-        let equal = (open > 0).then(|| format!("{} of {open}", Verdict::NoDifference.name()));
-        let parts = [changed(Verdict::Slower), changed(Verdict::Faster), equal].into_iter().flatten();
+        let open = of(ChangeVerdict::NoDifference).len();
+        let equal = (open > 0).then(|| format!("{} of {open}", ChangeVerdict::NoDifference.name()));
+        let parts = [changed(ChangeVerdict::Slower), changed(ChangeVerdict::Faster), equal].into_iter().flatten();
         let parts = parts.collect::<Vec<_>>().join("; ");
         (!parts.is_empty()).then(|| format!("{}: {parts}", self.stage))
     }
 }
 
 /// Returns the tasks of the first stage that has some in all runs; none if there is no such stage.
-pub(super) fn tasks(base: &[Run], new: &[Run], options: &CompareOptions, is_comparable: bool) -> Tasks {
+pub(super) fn tasks(base: &[ComparedRun], new: &[ComparedRun], options: &CompareOptions, is_comparable: bool) -> Tasks {
     let records = || base.iter().chain(new).map(|run| &run.record);
     let Some((stage, names)) = records().next().and_then(named) else { return Tasks::default() };
-    let of_side =
-        |side: &[Run], name: &str| side.iter().map(|run| times(&run.record, &stage, name)).collect::<Option<_>>();
+    let of_side = |side: &[ComparedRun], name: &str| {
+        side.iter().map(|run| times(&run.record, &stage, name)).collect::<Option<_>>()
+    };
     let both = |name: String| {
         let (from, to): (Vec<Repeated>, Vec<Repeated>) = (of_side(base, &name)?, of_side(new, &name)?);
         let tested = test(&from, &to, options);
@@ -66,11 +67,11 @@ pub(super) fn tasks(base: &[Run], new: &[Run], options: &CompareOptions, is_comp
     let mut judged = directions(&known, options.confidence).into_iter();
     let list = found.into_iter().map(|(name, base_ns, new_ns, tested)| {
         let verdict = match tested.and_then(|_| judged.next()) {
-            _ if !is_comparable => Verdict::NotComparable,
-            None => Verdict::Undecided,
-            Some(Direction::Up) => Verdict::Slower,
-            Some(Direction::Down) => Verdict::Faster,
-            Some(Direction::Unknown) => Verdict::NoDifference,
+            _ if !is_comparable => ChangeVerdict::NotComparable,
+            None => ChangeVerdict::Undecided,
+            Some(Direction::Up) => ChangeVerdict::Slower,
+            Some(Direction::Down) => ChangeVerdict::Faster,
+            Some(Direction::Unknown) => ChangeVerdict::NoDifference,
         };
         TaskChange { name, base_ns, new_ns, change: tested.map(|tested| tested.change), verdict }
     });
@@ -155,10 +156,14 @@ mod tests {
             change: None,
             verdict,
         };
-        let list = vec![task("q1", Verdict::Slower), task("q2", Verdict::NoDifference), task("q3", Verdict::Slower)];
+        let list = vec![
+            task("q1", ChangeVerdict::Slower),
+            task("q2", ChangeVerdict::NoDifference),
+            task("q3", ChangeVerdict::Slower),
+        ];
         let tasks = Tasks { stage: "power".to_owned(), list };
         assert_eq!(tasks.summary().as_deref(), Some("power: q1, q3 slower; no difference shown of 1"));
-        let unknown = Tasks { stage: "power".to_owned(), list: vec![task("q1", Verdict::Undecided)] };
+        let unknown = Tasks { stage: "power".to_owned(), list: vec![task("q1", ChangeVerdict::Undecided)] };
         assert_eq!((unknown.summary(), Tasks::default().summary()), (None, None));
     }
 }

@@ -8,7 +8,7 @@ use pgdyno_text::paint::Paint;
 use pgdyno_text::units::ms;
 use pgdyno_text::wrap;
 
-use super::{Comparison, Verdict, words};
+use super::{ChangeVerdict, Comparison, words};
 use crate::metric::value_text;
 
 /// Columns before the changes of a plan.
@@ -33,7 +33,7 @@ pub(super) fn render(comparison: &Comparison, look: TextStyle, out: &mut dyn Wri
     plans(comparison, &paint, out)?;
     let verdict = words::verdict(comparison);
     let painted = |line: &str| match comparison.verdict {
-        Verdict::Slower | Verdict::NotComparable => paint.red(line),
+        ChangeVerdict::Slower | ChangeVerdict::NotComparable => paint.red(line),
         _ => paint.bold(line),
     };
     writeln!(out)?;

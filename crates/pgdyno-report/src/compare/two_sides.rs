@@ -5,7 +5,7 @@ use pgdyno_plan::Pace;
 use pgdyno_results::RunRecord;
 
 use super::words::signed;
-use super::{CompareOptions, Figure, Verdict};
+use super::{ChangeVerdict, CompareOptions, Figure};
 
 /// The figures of the two sides.
 const TRANSACTIONS: &str = "nopm";
@@ -17,7 +17,7 @@ pub(super) const NOTE: &str = "the runs have two sides, transactions and queries
 
 /// A verdict on both sides.
 pub(super) struct Both {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: ChangeVerdict,
     /// Why it decides nothing; empty if that is not known here.
     pub(super) reason: String,
     /// The name of the second figure.
@@ -41,15 +41,15 @@ pub(super) fn judge<'a>(
         let change = signed(figure.new / figure.base);
         format!("{} {change} ({})", figure.metric.title(), figure.verdict.name())
     };
-    let is_reported = [first, second].iter().all(|figure| figure.verdict != Verdict::Undecided);
+    let is_reported = [first, second].iter().all(|figure| figure.verdict != ChangeVerdict::Undecided);
     let reason = format!("better only if both sides are, and these are not: {}; {}", seen(first), seen(second));
     let reason = if is_reported { reason } else { String::new() };
     Some(Both { verdict, reason, other: QUERIES.to_owned() })
 }
 
 /// Returns the verdict on transactions and queries. At an offered rate, transactions that are not slower say nothing.
-fn of_both(transactions: Verdict, queries: Verdict, is_offered: bool) -> Verdict {
-    use Verdict::{Faster, NoDifference, NotComparable, Slower, Undecided};
+fn of_both(transactions: ChangeVerdict, queries: ChangeVerdict, is_offered: bool) -> ChangeVerdict {
+    use ChangeVerdict::{Faster, NoDifference, NotComparable, Slower, Undecided};
     match (transactions, queries) {
         (NotComparable, _) | (_, NotComparable) => NotComparable,
         (NoDifference, queries) if is_offered => queries,
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_run_is_better_only_if_both_sides_are() {
-        use Verdict::{Faster, NoDifference, NotComparable, Slower, Undecided};
+        use ChangeVerdict::{Faster, NoDifference, NotComparable, Slower, Undecided};
         for (transactions, queries, verdict) in [
             (Faster, Faster, Faster),
             (Faster, Slower, Undecided),

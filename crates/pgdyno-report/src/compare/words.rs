@@ -4,7 +4,7 @@ use pgdyno_measure::compare::{Change, Held};
 use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, compare_answers};
 
-use super::{CompareOptions, Comparison, Difference, Figure, Run, Side, Verdict, figures};
+use super::{ChangeVerdict, CompareOptions, ComparedRun, ComparedSide, Comparison, FactDifference, Figure, figures};
 
 /// The beginning of the note on a verdict by one figure.
 pub(super) const BY_ONE: &str = "the verdict is by ";
@@ -43,7 +43,7 @@ pub(crate) fn share(share: f64) -> String {
 }
 
 /// `clients 16 → 32`.
-pub(crate) fn difference(difference: &Difference) -> String {
+pub(crate) fn difference(difference: &FactDifference) -> String {
     let (from, to) = (difference.base.join(" or "), difference.new.join(" or "));
     if difference.base == difference.new {
         format!("{} {from} on both sides", difference.name)
@@ -53,7 +53,7 @@ pub(crate) fn difference(difference: &Difference) -> String {
 }
 
 /// `3 runs: a, b, c`, or the one.
-pub(crate) fn runs(side: &Side) -> String {
+pub(crate) fn runs(side: &ComparedSide) -> String {
     match side.runs.as_slice() {
         [run] => run.clone(),
         runs => format!("{} runs: {}", runs.len(), runs.join(", ")),
@@ -89,8 +89,8 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     let metric = figure.metric.title();
     let seen = format!("{metric} {}", signed(figure.new / figure.base));
     match comparison.verdict {
-        Verdict::NotComparable => format!("{name}: {}; --anyway gives a verdict nevertheless", comparison.reason),
-        Verdict::Undecided => format!("{name}: {seen}, {}", comparison.reason),
+        ChangeVerdict::NotComparable => format!("{name}: {}; --anyway gives a verdict nevertheless", comparison.reason),
+        ChangeVerdict::Undecided => format!("{name}: {seen}, {}", comparison.reason),
         _ => {
             let sides = comparison.sides.each_ref().map(|side| side.runs.len());
             let of = if sides == [1, 1] {
@@ -138,8 +138,8 @@ pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
 
 /// Returns the notes for the reader.
 pub(super) fn notes(
-    base: &[Run],
-    new: &[Run],
+    base: &[ComparedRun],
+    new: &[ComparedRun],
     figures: &[Figure],
     different_work: bool,
     options: &CompareOptions,
@@ -221,9 +221,9 @@ fn drift(record: &RunRecord) -> Option<String> {
 }
 
 /// Returns true if several runs of each side were not done in turns.
-fn is_one_after_the_other(base: &[Run], new: &[Run]) -> bool {
+fn is_one_after_the_other(base: &[ComparedRun], new: &[ComparedRun]) -> bool {
     // Times are RFC 3339 in UTC, which sort as text.
-    let span = |side: &[Run]| {
+    let span = |side: &[ComparedRun]| {
         let times = || side.iter().map(|run| run.record.started_at.clone());
         times().min().zip(times().max())
     };

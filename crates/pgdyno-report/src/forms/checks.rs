@@ -7,7 +7,7 @@ use serde::Serialize;
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// The condition holds.
     Holds,
     /// It does not: the data is wrong.
@@ -28,7 +28,7 @@ pub struct OutcomeForm {
     /// Its condition.
     pub condition: String,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// How long it took in seconds; null if it was skipped.
     pub seconds: Option<f64>,
     /// The first rows that violate it, or why it was skipped.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 
-use pgdyno_plan::recipe::{Fit, Recipe, Size, Source, Steps, Value, Variant};
+use pgdyno_plan::recipe::{Fit, Recipe, RecipeText, Size, SourceDocument, Steps, Variant};
 use pgdyno_plan::{Published, QueryMode};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,7 +121,7 @@ struct VariantForm {
     published: Vec<Published>,
 }
 
-fn words(values: &BTreeMap<String, Value>) -> BTreeMap<String, String> {
+fn words(values: &BTreeMap<String, RecipeText>) -> BTreeMap<String, String> {
     values.iter().map(|(name, value)| (name.clone(), value.to_string())).collect()
 }
 
@@ -153,8 +153,8 @@ impl From<&Recipe> for RecipeForm {
     }
 }
 
-fn source(source: &Source) -> SourceForm {
-    let Source { publisher, title, edition, date, url } = source.clone();
+fn source(source: &SourceDocument) -> SourceForm {
+    let SourceDocument { publisher, title, edition, date, url } = source.clone();
     SourceForm { publisher, title, edition, date, url }
 }
 

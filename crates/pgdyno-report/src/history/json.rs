@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Histories, History, HistoryChange, HistoryRun};
-use crate::compare::Difference;
+use crate::compare::FactDifference;
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 
 /// The history of a figure, as `pgdyno history --format json` prints it.
@@ -170,7 +170,7 @@ fn change<'a>(history: &'a History, change: &'a HistoryChange) -> ChangeForm<'a>
     }
 }
 
-fn difference(one: &Difference) -> DifferenceForm<'_> {
+fn difference(one: &FactDifference) -> DifferenceForm<'_> {
     DifferenceForm {
         group: one.group.name(),
         name: &one.name,

@@ -46,7 +46,7 @@ fn the_answer_comes_first_with_what_changed_there() {
         record.server.as_mut().unwrap().version = if nth < 20 { "18.0" } else { "18.1" }.to_owned();
     }
     let histories = found(&records);
-    assert_eq!((histories.verdict(), histories.series[0].decisive), (Verdict::Slower, Some(0)));
+    assert_eq!((histories.verdict(), histories.series[0].decisive), (HistoryVerdict::Slower, Some(0)));
     let text = rendered(&histories, "text");
     let lines: Vec<_> = text.lines().collect();
     assert!(lines[2].starts_with("slower by 10."), "{text}");
@@ -94,15 +94,18 @@ fn a_change_is_between_two_commits_where_it_may_be() {
 #[test]
 fn a_slowdown_counts_while_it_is_recent_and_nothing_made_it_good() {
     let verdict = |level: &dyn Fn(usize) -> f64| found(&runs(60, level)).series[0].verdict;
-    assert_eq!(verdict(&slower_from(45)), Verdict::Slower);
-    assert_eq!(verdict(&slower_from(20)), Verdict::NoChange, "forty runs ago");
-    assert_eq!(verdict(&|nth| if nth < 45 { 1.0 } else { 1.1 }), Verdict::Faster);
-    assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.9 } else { 1.0 }), Verdict::Faster, "made good");
-    assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.8 } else { slower_from(42)(nth) }), Verdict::Slower);
+    assert_eq!(verdict(&slower_from(45)), HistoryVerdict::Slower);
+    assert_eq!(verdict(&slower_from(20)), HistoryVerdict::NoChange, "forty runs ago");
+    assert_eq!(verdict(&|nth| if nth < 45 { 1.0 } else { 1.1 }), HistoryVerdict::Faster);
+    assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.9 } else { 1.0 }), HistoryVerdict::Faster, "made good");
+    assert_eq!(
+        verdict(&|nth| if (42..52).contains(&nth) { 0.8 } else { slower_from(42)(nth) }),
+        HistoryVerdict::Slower
+    );
     let margin = HistoryOptions { margin: 0.2, ..HistoryOptions::default() };
-    assert_eq!(histories_of(&runs(60, slower_from(45)), &margin).unwrap().verdict(), Verdict::NoChange);
+    assert_eq!(histories_of(&runs(60, slower_from(45)), &margin).unwrap().verdict(), HistoryVerdict::NoChange);
     let recent = HistoryOptions { within: 5, ..HistoryOptions::default() };
-    assert_eq!(histories_of(&runs(60, slower_from(45)), &recent).unwrap().verdict(), Verdict::NoChange);
+    assert_eq!(histories_of(&runs(60, slower_from(45)), &recent).unwrap().verdict(), HistoryVerdict::NoChange);
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn of_latencies_more_is_slower() {
     }
     let options = HistoryOptions { metric: Some("p99".to_owned()), ..HistoryOptions::default() };
     let histories = histories_of(&records, &options).unwrap();
-    assert_eq!(histories.verdict(), Verdict::Slower);
+    assert_eq!(histories.verdict(), HistoryVerdict::Slower);
     let answer = headline(&histories.series[0], 0.95);
     assert!(answer.starts_with("slower by 11.") || answer.starts_with("slower by 10."), "{answer}");
 }
@@ -172,7 +175,7 @@ fn runs_that_do_not_count_are_left_out_and_counted() {
 #[test]
 fn too_few_runs_say_so() {
     let histories = found(&runs(4, |_| 1.0));
-    assert_eq!(histories.verdict(), Verdict::Undecided);
+    assert_eq!(histories.verdict(), HistoryVerdict::Undecided);
     let text = rendered(&histories, "text");
     assert!(text.contains("cannot tell: 6 comparable runs are the least, 2 more runs to go"), "{text}");
     assert!(rendered(&found(&[]), "text").contains("no run has a place in a history"));
@@ -186,7 +189,7 @@ fn too_few_runs_say_so() {
 #[test]
 fn a_drift_is_reported_and_is_no_verdict() {
     let histories = found(&runs(60, |nth| 1.0 - 0.004 * nth as f64));
-    assert_eq!((histories.verdict(), histories.series[0].drifts.len()), (Verdict::NoChange, 1));
+    assert_eq!((histories.verdict(), histories.series[0].drifts.len()), (HistoryVerdict::NoChange, 1));
     let text = rendered(&histories, "text");
     assert!(text.lines().nth(2).unwrap().starts_with("a slow drift of -2"), "{text}");
 }

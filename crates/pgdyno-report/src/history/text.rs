@@ -8,8 +8,8 @@ use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::{plain_plural, plural};
 
-use super::{Histories, History, HistoryChange, HistoryRun, Verdict, runs_missing};
-use crate::compare::Difference;
+use super::{Histories, History, HistoryChange, HistoryRun, HistoryVerdict, runs_missing};
+use crate::compare::FactDifference;
 use crate::compare::words::{share, signed};
 use crate::metric::value_text;
 
@@ -85,7 +85,7 @@ fn title(history: &History, paint: &Paint, out: &mut dyn Write) -> io::Result<()
 fn answer(history: &History, histories: &Histories, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let answer = headline(history, histories.confidence);
     wrapped(&answer, WIDTH).iter().try_for_each(|line| {
-        let painted = if history.verdict == Verdict::Slower { paint.red(line) } else { paint.bold(line) };
+        let painted = if history.verdict == HistoryVerdict::Slower { paint.red(line) } else { paint.bold(line) };
         writeln!(out, "{painted}")
     })
 }
@@ -98,7 +98,7 @@ pub fn headline(history: &History, confidence: f64) -> String {
             return drift_text(history, drift);
         }
         return match (history.verdict, history.changes.last()) {
-            (Verdict::Undecided, _) => {
+            (HistoryVerdict::Undecided, _) => {
                 let more = runs_missing(history);
                 let more = plain_plural(more as u64, "more run");
                 format!("cannot tell: {RUNS_MIN} comparable runs are the least, {more} to go")
@@ -195,7 +195,7 @@ pub fn change_lines(history: &History, change: &HistoryChange, confidence: f64) 
     lines
 }
 
-fn difference(difference: &Difference) -> String {
+fn difference(difference: &FactDifference) -> String {
     let values = |values: &[String]| values.iter().map(|value| cut(value)).collect::<Vec<_>>().join(" or ");
     format!("{} {} → {}", difference.name, values(&difference.base), values(&difference.new))
 }

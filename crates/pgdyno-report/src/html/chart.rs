@@ -18,14 +18,14 @@ pub struct Chart {
     /// Whether it has the full width; others are placed in pairs if there is room.
     pub wide: bool,
     /// The part of the page that it belongs to.
-    pub part: Part,
+    pub part: ChartPart,
     /// The series, in the order of their colours.
-    pub series: Vec<Series>,
+    pub series: Vec<ChartSeries>,
 }
 
 /// A part of the page, in the page's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ChartPart {
     /// The clients.
     Drive,
     /// The server's activity.
@@ -37,7 +37,7 @@ pub enum Part {
     Tables,
 }
 
-impl Part {
+impl ChartPart {
     /// Returns its heading.
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Part {
 
 /// Values over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub struct ChartSeries {
     /// Its name in the legend.
     pub name: String,
     /// Times, in seconds since the clients started, ascending.

@@ -7,7 +7,7 @@ use super::change::Scale;
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::sentence_case;
-use crate::compare::{Comparison, Figure, Side, TaskChange, Verdict, words};
+use crate::compare::{ChangeVerdict, ComparedSide, Comparison, Figure, TaskChange, words};
 use crate::metric::value_text;
 
 /// Differences beyond this number are only counted beside the verdict.
@@ -38,13 +38,13 @@ pub(super) fn details(comparison: &Comparison, html: &mut Html) {
     plans(comparison, html);
 }
 
-fn mark(verdict: Verdict) -> VerdictMark {
+fn mark(verdict: ChangeVerdict) -> VerdictMark {
     match verdict {
-        Verdict::Faster => VerdictMark::Faster,
-        Verdict::Slower => VerdictMark::Slower,
-        Verdict::NoDifference => VerdictMark::Equal,
-        Verdict::Undecided => VerdictMark::Unknown,
-        Verdict::NotComparable => VerdictMark::NotUsable,
+        ChangeVerdict::Faster => VerdictMark::Faster,
+        ChangeVerdict::Slower => VerdictMark::Slower,
+        ChangeVerdict::NoDifference => VerdictMark::Equal,
+        ChangeVerdict::Undecided => VerdictMark::Unknown,
+        ChangeVerdict::NotComparable => VerdictMark::NotUsable,
     }
 }
 
@@ -69,7 +69,7 @@ struct ChangeRow<'a> {
     new: String,
     ratio: f64,
     change: Option<Change>,
-    verdict: Verdict,
+    verdict: ChangeVerdict,
 }
 
 impl<'a> From<&'a Figure> for ChangeRow<'a> {
@@ -134,8 +134,8 @@ fn table_of_changes(rows: &[ChangeRow<'_>], confidence: f64, html: &mut Html) {
         }
         html.raw("<td class=\"picture\">");
         let tone = match row.verdict {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
+            ChangeVerdict::Faster => "faster",
+            ChangeVerdict::Slower => "slower",
             _ => "open",
         };
         scale.draw(tone, row.ratio, row.change.map(|change| [change.low, change.high]), html);
@@ -159,7 +159,7 @@ fn plans(comparison: &Comparison, html: &mut Html) {
     html.table(&columns, &plans.changed.iter().map(row).collect::<Vec<_>>()).raw("</section>\n");
 }
 
-fn sides(sides: &[Side; 2], html: &mut Html) {
+fn sides(sides: &[ComparedSide; 2], html: &mut Html) {
     for (name, side) in ["BASE", "NEW"].iter().zip(sides) {
         html.raw("<p><b>").text(name).raw("</b>: ").text(&words::runs(side)).raw("</p>\n");
         for (run, why) in &side.left_out {
@@ -173,7 +173,7 @@ fn differences(comparison: &Comparison, html: &mut Html) {
     if comparison.differences.is_empty() {
         html.raw("<p>None is known.</p>\n");
     }
-    let row = |d: &crate::compare::Difference| {
+    let row = |d: &crate::compare::FactDifference| {
         let work = if d.is_decisive { "different work" } else { "" };
         vec![d.group.name().to_owned(), d.name.clone(), d.base.join(" or "), d.new.join(" or "), work.to_owned()]
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::chart::{Mark, Part, Series};
+use super::chart::{ChartPart, ChartSeries, Mark};
 use super::markup::SafeJson;
 use super::several::{self, Drawn};
 use super::{ReportRun, drive, events};
@@ -20,7 +20,7 @@ pub(super) fn data(runs: &[ReportRun], growth: Vec<Value>) -> SafeJson {
     let name = |run: &ReportRun| json!({ "name": run.name, "side": run.side.map(|side| side as usize) });
     SafeJson::new(&json!({
         "runs": runs.iter().map(name).collect::<Vec<_>>(),
-        "first": Part::Drive.title(),
+        "first": ChartPart::Drive.title(),
         "phases": of_runs(&|at, run| marks(at, &drive::phases(&run.timeline.intervals))),
         "marks": of_runs(&|at, run| marks(at, &events::marks(run))),
         "charts": charts,
@@ -59,7 +59,7 @@ fn chart(drawn: Drawn, axes: &mut Axes) -> Value {
     })
 }
 
-fn line(run: usize, series: &Series, axes: &mut Axes) -> Value {
+fn line(run: usize, series: &ChartSeries, axes: &mut Axes) -> Value {
     let values: Vec<Value> = series.values.iter().map(|v| v.map_or(Value::Null, significant)).collect();
     let mut value = json!({ "run": run, "name": series.name, "axis": axes.index(&series.seconds), "values": values });
     if let Some(ink) = series.ink {

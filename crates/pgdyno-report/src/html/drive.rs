@@ -3,7 +3,7 @@
 use pgdyno_results::{IntervalRecord, LevelChangeRecord};
 
 use super::ReportRun;
-use super::chart::{Chart, Fold, Mark, Part, Series};
+use super::chart::{Chart, ChartPart, ChartSeries, Fold, Mark};
 
 /// An interval needs this share of its length for a rate.
 const WHOLE: f64 = 0.3;
@@ -49,7 +49,7 @@ fn phase_name(phase: &str) -> &str {
 }
 
 /// Returns a rate per second in each interval. Intervals that were cut short have none.
-pub(super) fn rate(name: &str, intervals: &[IntervalRecord], amount: impl Fn(&IntervalRecord) -> f64) -> Series {
+pub(super) fn rate(name: &str, intervals: &[IntervalRecord], amount: impl Fn(&IntervalRecord) -> f64) -> ChartSeries {
     let longest = intervals.iter().map(IntervalRecord::seconds).fold(0.0, f64::max);
     series(name, intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| amount(i) / seconds))
 }
@@ -59,12 +59,12 @@ pub(super) fn series(
     name: &str,
     intervals: &[IntervalRecord],
     value: impl Fn(&IntervalRecord, f64) -> Option<f64>,
-) -> Series {
-    Series {
+) -> ChartSeries {
+    ChartSeries {
         name: name.to_owned(),
         seconds: intervals.iter().map(|i| (i.start_s + i.end_s) / 2.0).collect(),
         values: intervals.iter().map(|i| value(i, i.seconds().max(1e-9))).collect(),
-        ..Series::default()
+        ..ChartSeries::default()
     }
 }
 
@@ -75,20 +75,20 @@ fn throughput(intervals: &[IntervalRecord], changes: &[LevelChangeRecord]) -> Ch
         note: "Committed transactions a second, by interval.".to_owned(),
         unit: "transactions/s".to_owned(),
         first: true,
-        part: Part::Drive,
+        part: ChartPart::Drive,
         series: std::iter::once(tps).chain(levels(intervals, changes)).collect(),
         ..Chart::default()
     }
 }
 
 /// Returns the levels between which throughput changed, as steps over the measured window.
-fn levels(intervals: &[IntervalRecord], changes: &[LevelChangeRecord]) -> Option<Series> {
+fn levels(intervals: &[IntervalRecord], changes: &[LevelChangeRecord]) -> Option<ChartSeries> {
     let measured = || intervals.iter().filter(|i| i.is_measured());
     let (first, last) = (measured().next()?, measured().next_back()?);
     let begins = std::iter::once(first.start_s).chain(changes.iter().map(|change| change.at_s));
     let ends = changes.iter().map(|change| change.at_s).chain([last.end_s]);
     let tps = changes.first().map(|change| change.tps_before).into_iter().chain(changes.iter().map(|c| c.tps_after));
-    let mut steps = Series { name: "level".to_owned(), over: true, ..Series::default() };
+    let mut steps = ChartSeries { name: "level".to_owned(), over: true, ..ChartSeries::default() };
     for ((begin, end), tps) in begins.zip(ends).zip(tps) {
         // A gap between levels has no value.
         steps.seconds.extend([begin, end, end]);
@@ -107,8 +107,8 @@ fn percentile_ms(interval: &IntervalRecord, at: usize) -> Option<f64> {
 
 fn latency(intervals: &[IntervalRecord]) -> Chart {
     let of = |name, at: usize| series(name, intervals, move |i, _| percentile_ms(i, at));
-    let max = Series { fold: Fold::Max, ..of("max", 3) };
-    let is_known = |series: &Series| series.values.iter().any(Option::is_some);
+    let max = ChartSeries { fold: Fold::Max, ..of("max", 3) };
+    let is_known = |series: &ChartSeries| series.values.iter().any(Option::is_some);
     Chart {
         title: "Response time".to_owned(),
         note: "Percentiles of each interval, from the intended start to the end of the reply; p95 and p99 only for \
@@ -117,7 +117,7 @@ fn latency(intervals: &[IntervalRecord]) -> Chart {
         unit: "ms".to_owned(),
         logarithmic: true,
         first: true,
-        part: Part::Drive,
+        part: ChartPart::Drive,
         series: [of("p50", 0), of("p95", 1), of("p99", 2)].into_iter().filter(is_known).chain([max]).collect(),
         ..Chart::default()
     }
@@ -137,7 +137,7 @@ fn failures(intervals: &[IntervalRecord]) -> Option<Chart> {
                limit."
             .to_owned(),
         unit: "a second".to_owned(),
-        part: Part::Drive,
+        part: ChartPart::Drive,
         series,
         ..Chart::default()
     })
@@ -148,7 +148,7 @@ fn in_flight(intervals: &[IntervalRecord]) -> Chart {
         title: "Transactions in flight".to_owned(),
         note: "Transactions that had begun and not yet ended at the end of each interval.".to_owned(),
         unit: "transactions".to_owned(),
-        part: Part::Drive,
+        part: ChartPart::Drive,
         series: vec![series("in flight", intervals, |i, _| Some(i.in_flight as f64))],
         ..Chart::default()
     }
@@ -159,7 +159,7 @@ fn driver(intervals: &[IntervalRecord]) -> Chart {
         title: "CPU of the driver".to_owned(),
         note: "CPU time of pgdyno's engine threads. A thread that needs a whole CPU is the bottleneck.".to_owned(),
         unit: "CPUs".to_owned(),
-        part: Part::Machines,
+        part: ChartPart::Machines,
         series: vec![rate("CPUs used", intervals, |i| i.client_cpu_s)],
         ..Chart::default()
     }

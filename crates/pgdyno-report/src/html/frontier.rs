@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::{FrontierRecord, RunRecord, is_run_name};
 
 use super::head::head;
-use super::markup::{Column, Html};
+use super::markup::{Html, PageColumn};
 use crate::frontier::{COLUMNS, findings, place, reach_note, rows, svg};
 
 /// The beginning of the name of a frontier's runs as a suite.
@@ -48,7 +48,8 @@ pub fn body(record: &FrontierRecord, html: &mut Html) {
          proportion, as if both shared the server by turns; points below it disturb each other. Crosses: 95 % intervals of several \
          runs, or of the sets of queries of one.</p>\n",
     );
-    let columns: Vec<Column<'_>> = std::iter::once(("rate", true)).chain(COLUMNS.map(|name| (name, true))).collect();
+    let columns: Vec<PageColumn<'_>> =
+        std::iter::once(("rate", true)).chain(COLUMNS.map(|name| (name, true))).collect();
     let rows: Vec<Vec<String>> =
         rows(record).into_iter().map(|(name, cells)| std::iter::once(name).chain(cells).collect()).collect();
     html.heading("Points").table(&columns, &rows);

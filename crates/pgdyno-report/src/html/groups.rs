@@ -3,9 +3,9 @@
 use pgdyno_results::{GroupTimeline, RunRecord};
 
 use super::ReportRun;
-use super::chart::{Chart, Mark, Part, Series};
+use super::chart::{Chart, ChartPart, ChartSeries, Mark};
 use super::drive::{rate, series};
-use super::markup::{Column, Html};
+use super::markup::{Html, PageColumn};
 use crate::Extent;
 use crate::group_name::group_name;
 use crate::groups::{FIRST, Row, columns, rows};
@@ -20,7 +20,7 @@ pub(super) fn table(record: &RunRecord, html: &mut Html) {
         return;
     }
     let names = columns(record, Extent::Full);
-    let columns: Vec<Column<'_>> =
+    let columns: Vec<PageColumn<'_>> =
         std::iter::once((FIRST, false)).chain(names.iter().map(|name| (name.as_str(), true))).collect();
     html.heading("Groups of clients").table(&columns, &rows);
 }
@@ -31,7 +31,7 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     if groups.is_empty() {
         return Vec::new();
     }
-    let of = |draw: &dyn Fn(&str, &GroupTimeline) -> Series| {
+    let of = |draw: &dyn Fn(&str, &GroupTimeline) -> ChartSeries| {
         groups.iter().map(|group| draw(&group_name(&run.record, &group.stage, &group.group), group)).collect()
     };
     let chart = |title: &str, note: &str, unit: &str, logarithmic, series| Chart {
@@ -39,7 +39,7 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
         note: note.to_owned(),
         unit: unit.to_owned(),
         logarithmic,
-        part: Part::Drive,
+        part: ChartPart::Drive,
         series,
         ..Chart::default()
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pgdyno_results::{Metric, Unit};
+use pgdyno_results::{RecordMetric, Unit};
 use serde_json::{Value, json};
 
 use super::ReportRun;
@@ -14,10 +14,10 @@ use crate::scaling::Scaling;
 const PERCENTILES: [&str; 3] = ["p50", "p95", "p99"];
 
 /// Returns the metrics of the charts: the scaling's own, and response times.
-pub(super) fn metrics(scaling: &Scaling) -> Vec<Vec<Metric>> {
+pub(super) fn metrics(scaling: &Scaling) -> Vec<Vec<RecordMetric>> {
     let own = &scaling.metric;
-    let throughput = if own.is_latency() { Metric::tps() } else { own.clone() };
-    let mut percentiles: Vec<Metric> = PERCENTILES.into_iter().filter_map(Metric::common).collect();
+    let throughput = if own.is_latency() { RecordMetric::tps() } else { own.clone() };
+    let mut percentiles: Vec<RecordMetric> = PERCENTILES.into_iter().filter_map(RecordMetric::common).collect();
     if own.is_latency() && !percentiles.contains(own) {
         percentiles.push(own.clone());
     }

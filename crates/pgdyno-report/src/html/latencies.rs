@@ -21,7 +21,7 @@ const NINES_MAX: f64 = 4.0;
 
 /// The latencies of a run, counted for any number of intervals.
 #[derive(Clone, Debug, Default)]
-pub struct Latencies {
+pub struct LatencyCounts {
     /// Start of each interval in milliseconds, and whether it is in the measured window.
     intervals: Vec<(u64, bool)>,
     /// Start and end of each column.
@@ -70,7 +70,7 @@ fn row(ns: u64) -> usize {
     (row as usize).min(ROWS - 1)
 }
 
-impl Latencies {
+impl LatencyCounts {
     /// Returns empty latencies of a run with these intervals.
     #[must_use]
     pub fn over(intervals: &[IntervalRecord]) -> Self {
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn response_times_stand_for_service_times_where_there_are_any() {
-        let mut latencies = Latencies::over(&intervals(3));
+        let mut latencies = LatencyCounts::over(&intervals(3));
         latencies.add(&line("a", false, 1, &[(1_000_000, 4)]));
         latencies.add(&line("a", true, 1, &[(2_000_000, 4)]));
         latencies.add(&line("b", false, 2, &[(4_000_000, 3)]));
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_hour_fits_and_no_column_is_empty() {
-        let mut latencies = Latencies::over(&intervals(3601));
+        let mut latencies = LatencyCounts::over(&intervals(3601));
         for at in 0..3601 {
             latencies.add(&line("a", false, at, &[(150, 1), (9_000_000_000_000, 2)]));
         }
@@ -225,14 +225,14 @@ mod tests {
 
     #[test]
     fn a_curve_is_of_the_measured_window_and_ends_where_its_transactions_do() {
-        let mut latencies = Latencies::over(&intervals(2));
+        let mut latencies = LatencyCounts::over(&intervals(2));
         latencies.add(&line("a", false, 0, &[(77_000_000, 1000)]));
         latencies.add(&line("a", false, 1, &[(1_000_000, 899), (2_000_000, 91), (3_000_000, 9), (9_000_000, 1)]));
         let curve = latencies.curves().remove(0);
         let at = |nines: f64| curve.points.iter().find(|(at, _)| (at - nines).abs() < 1e-9).unwrap().1;
         assert_eq!((at(0.0), at(1.0), at(2.0)), (1.0, 2.0, 2.0));
         assert_eq!(curve.points.last().unwrap(), &(3.0, 3.0), "999 of 1,000 are within 3 ms");
-        assert!(Latencies::over(&intervals(1)).curves().is_empty());
-        assert_eq!(Latencies::over(&intervals(1)).heat(), None);
+        assert!(LatencyCounts::over(&intervals(1)).curves().is_empty());
+        assert_eq!(LatencyCounts::over(&intervals(1)).heat(), None);
     }
 }

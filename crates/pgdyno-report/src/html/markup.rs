@@ -7,7 +7,7 @@ use crate::drawing::Drawing;
 pub struct Html(String);
 
 /// A column of a table: its name, and whether it holds numbers.
-pub type Column<'a> = (&'a str, bool);
+pub type PageColumn<'a> = (&'a str, bool);
 
 impl Html {
     /// Appends markup of this source code.
@@ -51,7 +51,7 @@ impl Html {
     }
 
     /// Appends a table, if it has rows.
-    pub fn table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>]) -> &mut Self {
+    pub fn table(&mut self, columns: &[PageColumn<'_>], rows: &[Vec<String>]) -> &mut Self {
         if rows.is_empty() {
             return self;
         }
@@ -72,7 +72,7 @@ impl Html {
     }
 
     /// Appends the first rows of a table; the others are folded.
-    pub fn long_table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>], shown_max: usize) -> &mut Self {
+    pub fn long_table(&mut self, columns: &[PageColumn<'_>], rows: &[Vec<String>], shown_max: usize) -> &mut Self {
         let (shown, folded) = rows.split_at(rows.len().min(shown_max));
         self.table(columns, shown);
         if !folded.is_empty() {

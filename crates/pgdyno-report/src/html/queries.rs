@@ -4,7 +4,7 @@ use pgdyno_results::{AnalyticsRecord, Execution, GroupTimeline, IntervalRecord, 
 use pgdyno_text::units::{count, percent, rate as rate_text, seconds};
 
 use super::ReportRun;
-use super::markup::{Column, Html};
+use super::markup::{Html, PageColumn};
 use crate::analytics;
 use crate::query_costs::{self, Columns};
 
@@ -146,7 +146,7 @@ fn bar(times: &Times, longest: f64, html: &mut Html) {
 /// Writes the table of queries that run beside transactions, with what it does not show.
 fn table(run: &ReportRun, analytics: &AnalyticsRecord, html: &mut Html) {
     let (columns, rows) = analytics::table(analytics);
-    let columns: Vec<Column<'_>> =
+    let columns: Vec<PageColumn<'_>> =
         std::iter::once((analytics::FIRST, false)).chain(columns.iter().map(|name| (name.as_str(), true))).collect();
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|(name, cells)| std::iter::once(name).chain(cells).collect()).collect();

@@ -15,7 +15,7 @@ mod wal;
 
 use pgdyno_results::{Points, Samples};
 
-use super::chart::{Chart, Fold, Ink, Series};
+use super::chart::{Chart, ChartSeries, Fold, Ink};
 
 /// Returns the charts of all samples, in the order of the page.
 pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
@@ -54,19 +54,19 @@ pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
 /// Two moments are a straight edge, not an area over time.
 fn has_shape(chart: &Chart) -> bool {
     const MOMENTS: usize = 3;
-    let moments = |series: &Series| series.values.iter().flatten().count();
+    let moments = |series: &ChartSeries| series.values.iter().flatten().count();
     !chart.stacked || chart.series.iter().map(moments).max().unwrap_or(0) >= MOMENTS
 }
 
 /// Returns values over time as a series.
-fn series(name: &str, points: Points) -> Series {
+fn series(name: &str, points: Points) -> ChartSeries {
     let Points { at_s, values } = layers::with_gaps(points);
-    Series { name: name.to_owned(), seconds: at_s, values, ..Series::default() }
+    ChartSeries { name: name.to_owned(), seconds: at_s, values, ..ChartSeries::default() }
 }
 
 /// Returns those series that have a value other than 0.
-fn with_values(series: impl IntoIterator<Item = Series>) -> Vec<Series> {
-    let known = |series: &Series| series.values.iter().flatten().any(|value| *value != 0.0);
+fn with_values(series: impl IntoIterator<Item = ChartSeries>) -> Vec<ChartSeries> {
+    let known = |series: &ChartSeries| series.values.iter().flatten().any(|value| *value != 0.0);
     series.into_iter().filter(known).collect()
 }
 
@@ -76,13 +76,13 @@ fn drawn(chart: Chart) -> Option<Chart> {
 }
 
 /// Returns the series in a colour with a meaning.
-fn inked(series: Series, ink: &'static str) -> Series {
-    Series { ink: Some(Ink(ink, 0)), ..series }
+fn inked(series: ChartSeries, ink: &'static str) -> ChartSeries {
+    ChartSeries { ink: Some(Ink(ink, 0)), ..series }
 }
 
 /// Returns the series with the maximum for combined values.
-fn greatest(series: Series) -> Series {
-    Series { fold: Fold::Max, ..series }
+fn greatest(series: ChartSeries) -> ChartSeries {
+    ChartSeries { fold: Fold::Max, ..series }
 }
 
 /// Returns the values multiplied by `factor`.
@@ -94,7 +94,7 @@ fn times(points: Points, factor: f64) -> Points {
 #[cfg(test)]
 mod tests {
     use pgdyno_results::SampleTable;
-    use pgdyno_samples::Column;
+    use pgdyno_samples::SampleColumn;
 
     use super::*;
 
@@ -116,7 +116,8 @@ mod tests {
         let mut samples = Samples::default();
         for source in pgdyno_samples::SOURCES {
             let row = |at: u32| {
-                let cell = |column: &Column| column.unit().map_or("word".to_owned(), |_| (10 * at + 1).to_string());
+                let cell =
+                    |column: &SampleColumn| column.unit().map_or("word".to_owned(), |_| (10 * at + 1).to_string());
                 (f64::from(at), source.columns.iter().map(cell).collect())
             };
             samples.insert(source.name, SampleTable::new(source.names, (0..3).map(row).collect()));
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn an_area_needs_three_moments_and_a_line_does_not() {
         let of = |stacked, moments: usize| {
-            let series = vec![Series { values: vec![Some(1.0); moments], ..Series::default() }];
+            let series = vec![ChartSeries { values: vec![Some(1.0); moments], ..ChartSeries::default() }];
             has_shape(&Chart { stacked, series, ..Chart::default() })
         };
         assert_eq!([of(true, 2), of(true, 3), of(false, 1)], [false, true, true]);

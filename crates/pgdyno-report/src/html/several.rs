@@ -4,7 +4,7 @@
 //! one chart would be unreadable. Areas cannot overlap: each run has its own chart, with the same height.
 
 use super::ReportRun;
-use super::chart::{Chart, Series};
+use super::chart::{Chart, ChartSeries};
 use super::of_run;
 
 /// Maximum number of runs with their own areas and heat maps; of more runs, only the first of each side.
@@ -22,7 +22,7 @@ pub(super) struct Drawn {
     /// The chart, without series.
     pub(super) chart: Chart,
     /// Its series, and the run of each.
-    pub(super) series: Vec<(usize, Series)>,
+    pub(super) series: Vec<(usize, ChartSeries)>,
     /// The run, if the chart is of one among several.
     pub(super) run: Option<usize>,
     /// The minimum upper end of the axis.
@@ -47,7 +47,7 @@ pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
         };
         return of_run::charts(run).into_iter().map(drawn).collect();
     }
-    let mut titled: Vec<(Chart, Vec<(usize, Series)>)> = Vec::new();
+    let mut titled: Vec<(Chart, Vec<(usize, ChartSeries)>)> = Vec::new();
     for (run, mut chart) in
         runs.iter().enumerate().flat_map(|(at, run)| of_run::charts(run).into_iter().map(move |c| (at, c)))
     {
@@ -69,11 +69,11 @@ pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
 }
 
 /// Returns a chart for each run with its own charts, all as high as the highest.
-fn by_run(chart: &Chart, series: &[(usize, Series)], runs: &[ReportRun], drawn: &[usize]) -> Vec<Drawn> {
-    let of = |run: usize| -> Vec<(usize, Series)> { series.iter().filter(|(r, _)| *r == run).cloned().collect() };
+fn by_run(chart: &Chart, series: &[(usize, ChartSeries)], runs: &[ReportRun], drawn: &[usize]) -> Vec<Drawn> {
+    let of = |run: usize| -> Vec<(usize, ChartSeries)> { series.iter().filter(|(r, _)| *r == run).cloned().collect() };
     let parts: Vec<_> = drawn.iter().map(|run| (*run, of(*run))).filter(|(_, series)| !series.is_empty()).collect();
     let most = parts.iter().map(|(_, series)| highest(series)).reduce(f64::max);
-    let drawn = |(run, series): (usize, Vec<(usize, Series)>)| Drawn {
+    let drawn = |(run, series): (usize, Vec<(usize, ChartSeries)>)| Drawn {
         chart: Chart { title: format!("{}: {}", chart.title, runs[run].name), ..chart.clone() },
         series,
         run: Some(run),
@@ -83,28 +83,28 @@ fn by_run(chart: &Chart, series: &[(usize, Series)], runs: &[ReportRun], drawn: 
 }
 
 /// Returns the greatest sum.
-fn highest(series: &[(usize, Series)]) -> f64 {
+fn highest(series: &[(usize, ChartSeries)]) -> f64 {
     let lines = series.iter().filter(|(_, s)| s.over).flat_map(|(_, s)| s.values.iter().copied().flatten());
-    let areas: Vec<&Series> = series.iter().filter(|(_, s)| !s.over).map(|(_, s)| s).collect();
+    let areas: Vec<&ChartSeries> = series.iter().filter(|(_, s)| !s.over).map(|(_, s)| s).collect();
     let moments = areas.iter().map(|s| s.values.len()).max().unwrap_or(0);
     let sum = |nth: usize| areas.iter().filter_map(|s| s.values.get(nth).copied().flatten()).sum::<f64>();
     lines.chain((0..moments).map(sum)).fold(0.0, f64::max)
 }
 
 /// Returns one chart for each line, with that line of all runs.
-fn by_line(chart: &Chart, series: Vec<(usize, Series)>) -> Vec<Drawn> {
-    let mut lines: Vec<(String, Vec<(usize, Series)>)> = Vec::new();
+fn by_line(chart: &Chart, series: Vec<(usize, ChartSeries)>) -> Vec<Drawn> {
+    let mut lines: Vec<(String, Vec<(usize, ChartSeries)>)> = Vec::new();
     // A line that depends on another one is only in the report of its run.
     for (run, series) in series.into_iter().filter(|(_, series)| !series.over) {
         // Runs are distinguished only by their colours.
-        let series = Series { ink: None, ..series };
+        let series = ChartSeries { ink: None, ..series };
         match lines.iter_mut().find(|(name, _)| *name == series.name) {
             Some((_, all)) => all.push((run, series)),
             None => lines.push((series.name.clone(), vec![(run, series)])),
         }
     }
     let alone = lines.len() == 1;
-    let drawn = |(name, series): (String, Vec<(usize, Series)>)| {
+    let drawn = |(name, series): (String, Vec<(usize, ChartSeries)>)| {
         let title = if alone { chart.title.clone() } else { format!("{}: {name}", chart.title) };
         // Of several percentiles the first screen has one.
         let first = chart.first && (alone || name == FIRST_PERCENTILE);
@@ -116,29 +116,29 @@ fn by_line(chart: &Chart, series: Vec<(usize, Series)>) -> Vec<Drawn> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Part, Side};
+    use super::super::{ChartPart, PageSide};
     use super::*;
     use pgdyno_results::{RunRecord, Timeline};
 
-    fn run(name: &str, side: Option<Side>, charts: Vec<Chart>) -> ReportRun {
+    fn run(name: &str, side: Option<PageSide>, charts: Vec<Chart>) -> ReportRun {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
         let record: RunRecord = pgdyno_results::read_record(&path).unwrap();
         let name = name.to_owned();
         ReportRun { name, side, charts, ..ReportRun::new(record, Timeline::default()) }
     }
 
-    fn series(name: &str, values: &[f64]) -> Series {
+    fn series(name: &str, values: &[f64]) -> ChartSeries {
         let seconds = (0..values.len()).map(|at| at as f64).collect();
-        Series {
+        ChartSeries {
             name: name.to_owned(),
             seconds,
             values: values.iter().copied().map(Some).collect(),
-            ..Series::default()
+            ..ChartSeries::default()
         }
     }
 
-    fn chart(title: &str, stacked: bool, series: Vec<Series>) -> Chart {
-        Chart { title: title.to_owned(), stacked, part: Part::Server, series, ..Chart::default() }
+    fn chart(title: &str, stacked: bool, series: Vec<ChartSeries>) -> Chart {
+        Chart { title: title.to_owned(), stacked, part: ChartPart::Server, series, ..Chart::default() }
     }
 
     #[test]
@@ -163,8 +163,9 @@ mod tests {
 
     #[test]
     fn of_many_runs_the_first_of_each_side_has_pictures() {
-        let side = |side: Option<Side>, n: usize| (0..n).map(move |_| run("r", side, Vec::new()));
-        let sides = |base, new| side(Some(Side::Base), base).chain(side(Some(Side::New), new)).collect::<Vec<_>>();
+        let side = |side: Option<PageSide>, n: usize| (0..n).map(move |_| run("r", side, Vec::new()));
+        let sides =
+            |base, new| side(Some(PageSide::Base), base).chain(side(Some(PageSide::New), new)).collect::<Vec<_>>();
         assert_eq!(drawn_runs(&sides(2, 2)), [0, 1, 2, 3]);
         assert_eq!(drawn_runs(&sides(3, 5)), [0, 3]);
         assert_eq!(drawn_runs(&side(None, 5).collect::<Vec<_>>()), [] as [usize; 0]);

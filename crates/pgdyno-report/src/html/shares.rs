@@ -1,7 +1,7 @@
 //! Statements as the server counts them: the difference of `pg_stat_statements` over the measured window.
 
 use pgdyno_results::{SampleTable, Samples};
-use pgdyno_samples::{Column, statements};
+use pgdyno_samples::{SampleColumn, statements};
 use pgdyno_text::units::{bytes, count, percent};
 
 use super::markup::Html;
@@ -47,7 +47,7 @@ pub(super) fn statements(samples: &Samples, html: &mut Html) {
     }
 }
 
-fn number(table: &SampleTable, row: &[String], column: Column) -> Option<f64> {
+fn number(table: &SampleTable, row: &[String], column: SampleColumn) -> Option<f64> {
     table.cell(row, column)?.parse().ok()
 }
 

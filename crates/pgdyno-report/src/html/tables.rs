@@ -4,7 +4,7 @@ use pgdyno_results::{RunRecord, StatementRecord};
 use pgdyno_text::units::{bytes, count, duration, ms, percent};
 
 use super::groups;
-use super::markup::{Column, Html};
+use super::markup::{Html, PageColumn};
 use crate::Extent;
 use crate::guide::published_row;
 use crate::latency_table::{latency_columns, latency_rows};
@@ -50,7 +50,7 @@ pub(super) fn transactions(record: &RunRecord, html: &mut Html) {
         return;
     }
     let names = latency_columns(record, Extent::Full);
-    let columns: Vec<Column<'_>> =
+    let columns: Vec<PageColumn<'_>> =
         std::iter::once(("transaction", false)).chain(names.iter().map(|name| (name.as_str(), true))).collect();
     html.heading("Transactions").table(&columns, &rows);
     let facts = facts(record);

@@ -1,6 +1,6 @@
 //! Reduces the points of long runs to what can be seen, and to a reasonable size of the page.
 
-use super::chart::{Chart, Fold, Series};
+use super::chart::{Chart, ChartSeries, Fold};
 
 /// Maximum number of intervals that a series shows one by one: more than an hour.
 pub(super) const INTERVALS_MAX: usize = 4000;
@@ -22,7 +22,7 @@ pub(super) fn chart(mut chart: Chart, most: usize) -> Chart {
 }
 
 /// Returns a point for each `group` points: at the mean of their times, from the known values.
-fn fold(series: Series, group: usize) -> Series {
+fn fold(series: ChartSeries, group: usize) -> ChartSeries {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let value = |values: &[Option<f64>]| {
         let known: Vec<f64> = values.iter().copied().flatten().collect();
@@ -34,7 +34,7 @@ fn fold(series: Series, group: usize) -> Series {
     };
     let seconds = series.seconds.chunks(group).map(mean).collect();
     let values = series.values.chunks(group).map(value).collect();
-    Series { seconds, values, ..series }
+    ChartSeries { seconds, values, ..series }
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
 
     fn long(fold: Fold, values: &[Option<f64>]) -> Chart {
         let seconds = (0..values.len()).map(|at| at as f64).collect();
-        let series = Series { seconds, values: values.to_vec(), fold, ..Series::default() };
+        let series = ChartSeries { seconds, values: values.to_vec(), fold, ..ChartSeries::default() };
         Chart { note: "What it is.".to_owned(), series: vec![series], ..Chart::default() }
     }
 

@@ -5,7 +5,7 @@ use pgdyno_results::RunRecord;
 use pgdyno_text::parse;
 use pgdyno_text::units::{count, rate};
 
-use crate::compare::{Difference, Group, settings};
+use crate::compare::{FactDifference, FactGroup, settings};
 
 /// The value in which runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,22 +110,22 @@ impl Axis {
     }
 
     /// Returns true if a fact is expected to differ along the axis. `scale_name` is the workload's name of its scale.
-    pub(super) fn is_about(&self, difference: &Difference, scale_name: &str) -> bool {
+    pub(super) fn is_about(&self, difference: &FactDifference, scale_name: &str) -> bool {
         let name = difference.name.as_str();
         match (self, difference.group) {
-            (Self::Clients, Group::Plan) => name == "clients",
-            (Self::Connections, Group::Plan) => name == "connections" || name == "clients",
-            (Self::Threads, Group::Plan) => name == "threads",
-            (Self::Scale, Group::Plan) => name == "scale",
-            (Self::Scale, Group::Server) => name == "data",
-            (Self::Rate, Group::Plan) => name == "pace",
-            (Self::Param(param), Group::Plan) if param == scale_name => name == "scale",
-            (Self::Param(param), Group::Plan) => name.strip_prefix("-D ") == Some(param.as_str()),
-            (Self::Label(label), Group::Plan) if name.strip_prefix("label ") == Some(label.as_str()) => true,
-            (Self::Setting(setting), Group::Settings) => name == setting,
-            (Self::Vcpus | Self::Label(_), Group::Plan) => name == "target",
+            (Self::Clients, FactGroup::Plan) => name == "clients",
+            (Self::Connections, FactGroup::Plan) => name == "connections" || name == "clients",
+            (Self::Threads, FactGroup::Plan) => name == "threads",
+            (Self::Scale, FactGroup::Plan) => name == "scale",
+            (Self::Scale, FactGroup::Server) => name == "data",
+            (Self::Rate, FactGroup::Plan) => name == "pace",
+            (Self::Param(param), FactGroup::Plan) if param == scale_name => name == "scale",
+            (Self::Param(param), FactGroup::Plan) => name.strip_prefix("-D ") == Some(param.as_str()),
+            (Self::Label(label), FactGroup::Plan) if name.strip_prefix("label ") == Some(label.as_str()) => true,
+            (Self::Setting(setting), FactGroup::Settings) => name == setting,
+            (Self::Vcpus | Self::Label(_), FactGroup::Plan) => name == "target",
             // Another machine is another target in all of these.
-            (Self::Vcpus | Self::Label(_), Group::Server) => {
+            (Self::Vcpus | Self::Label(_), FactGroup::Server) => {
                 matches!(name, "target" | "vCPUs" | "memory" | "price an hour" | "cluster")
                     || name.starts_with("label ")
             }

@@ -6,7 +6,7 @@ use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Point, Scaling};
+use super::{Scaling, ScalingPoint};
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 
@@ -68,7 +68,7 @@ pub(super) fn render(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io
     write(&form, out)
 }
 
-fn point(point: &Point) -> PointForm<'_> {
+fn point(point: &ScalingPoint) -> PointForm<'_> {
     PointForm {
         label: &point.label,
         value: point.at,

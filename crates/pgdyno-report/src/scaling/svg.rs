@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_text::TextStyle;
 
-use super::{Point, Scaling};
+use super::{Scaling, ScalingPoint};
 use crate::metric::value_text;
 
 /// The drawing's size in pixels.
@@ -26,7 +26,7 @@ pub(super) fn render(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io
     let points = &scaling.points;
     let numbers = points.iter().all(|point| point.at.is_some());
     let last_at = points.iter().filter_map(|point| point.at).fold(0.0, f64::max);
-    let x = |nth: usize, point: &Point| match point.at {
+    let x = |nth: usize, point: &ScalingPoint| match point.at {
         Some(at) if numbers => left + (right - left) * at / (last_at * 1.05),
         _ => left + (right - left) * (nth as f64 + 0.5) / points.len() as f64,
     };
@@ -69,7 +69,7 @@ pub(super) fn render(scaling: &Scaling, _: TextStyle, out: &mut dyn Write) -> io
         writeln!(out, "<text x=\"{right}\" y=\"32\" text-anchor=\"end\">{note}</text>")?;
     }
     if numbers {
-        let corner = |(nth, point): (usize, &Point)| format!("{:.1},{:.1}", x(nth, point), y(point.mean));
+        let corner = |(nth, point): (usize, &ScalingPoint)| format!("{:.1},{:.1}", x(nth, point), y(point.mean));
         let line: Vec<_> = points.iter().enumerate().map(corner).collect();
         let line = line.join(" ");
         writeln!(out, "<polyline points=\"{line}\" fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"2\"/>")?;

@@ -8,7 +8,7 @@ use pgdyno_text::paint::Paint;
 use pgdyno_text::units::percent;
 use pgdyno_untrusted::MarkdownText;
 
-use super::{Point, Scaling};
+use super::{Scaling, ScalingPoint};
 use crate::metric::value_text;
 
 /// Cells of the longest bar.
@@ -27,7 +27,7 @@ pub(super) fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
         titles.extend(["linear", "efficiency"]);
     }
     let times = |ratio: f64| format!("{ratio:.2}×");
-    let row = |point: &Point| {
+    let row = |point: &ScalingPoint| {
         let [mean, min, max] = [point.mean, point.min, point.max].map(|value| value_text(&scaling.metric, value));
         let mut row = vec![point.label.clone(), point.runs.to_string(), mean, min, max, times(point.ratio)];
         if linear {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_measure::{Percentiles, Steadiness, Verdict};
+use pgdyno_measure::{Percentiles, Steadiness, WindowVerdict};
 use pgdyno_workload::{Better, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -272,7 +272,7 @@ pub struct SteadyRecord {
 impl SteadyRecord {
     /// Returns whether the window is steady. Old records without the chance are steady if they show no large trend.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> WindowVerdict {
         let chance = self.chance.unwrap_or(self.trend.abs());
         Steadiness { variation: self.variation, trend: self.trend, chance, drifts: self.drifts }.verdict()
     }

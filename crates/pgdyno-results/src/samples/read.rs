@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use pgdyno_samples::{Column, Source};
+use pgdyno_samples::{SampleColumn, SampleSource};
 use pgdyno_untrusted::plain_cell;
 
 use super::{AT, DIRECTORY};
@@ -64,13 +64,13 @@ pub fn read_samples(directory: &Path) -> Result<Samples, StoreError> {
 impl Samples {
     /// Returns the samples of `source`; an empty table if there are none.
     #[must_use]
-    pub fn of(&self, source: Source) -> &SampleTable {
+    pub fn of(&self, source: SampleSource) -> &SampleTable {
         self.named(source.name)
     }
 
     /// Returns the samples of the source that declares a column; an empty table if there are none.
     #[must_use]
-    pub fn of_column(&self, column: Column) -> &SampleTable {
+    pub fn of_column(&self, column: SampleColumn) -> &SampleTable {
         self.named(column.source)
     }
 
@@ -143,19 +143,19 @@ impl SampleTable {
         &self.rows
     }
 
-    fn place(&self, column: Column) -> Option<usize> {
+    fn place(&self, column: SampleColumn) -> Option<usize> {
         self.columns.iter().position(|known| known == column.name)
     }
 
     /// Returns the cell of a row in a column; `None` if it is empty, or there is no such column.
     #[must_use]
-    pub fn cell<'a>(&self, row: &'a [String], column: Column) -> Option<&'a str> {
+    pub fn cell<'a>(&self, row: &'a [String], column: SampleColumn) -> Option<&'a str> {
         row.get(self.place(column)?).map(String::as_str).filter(|cell| !cell.is_empty())
     }
 
     /// Returns the values of `column`, summed over the rows of one look; `None` if no row has one.
     #[must_use]
-    pub fn gauge(&self, column: Column) -> Points {
+    pub fn gauge(&self, column: SampleColumn) -> Points {
         let mut points = Points::default();
         for (at_s, row) in &self.rows {
             let value: Option<f64> = self.cell(row, column).and_then(|cell| cell.parse().ok());
@@ -175,7 +175,7 @@ impl SampleTable {
     /// look. Rows are identified by the columns in `keys`, and their growth is summed. If a counter shrank, it was
     /// reset in between, and the growth in that span is unknown.
     #[must_use]
-    pub fn rate(&self, keys: &[Column], column: Column) -> Points {
+    pub fn rate(&self, keys: &[SampleColumn], column: SampleColumn) -> Points {
         let key = |row: &[String]| -> Vec<String> {
             keys.iter().map(|key| self.cell(row, *key).unwrap_or_default().to_owned()).collect()
         };
@@ -200,7 +200,7 @@ impl SampleTable {
 
     /// Returns the table's rows by the value of `key`, each a table with the same columns.
     #[must_use]
-    pub fn by(&self, key: Column) -> BTreeMap<String, Self> {
+    pub fn by(&self, key: SampleColumn) -> BTreeMap<String, Self> {
         let mut tables: BTreeMap<String, Self> = BTreeMap::new();
         for (at_s, row) in &self.rows {
             let value = self.cell(row, key).unwrap_or_default().to_owned();

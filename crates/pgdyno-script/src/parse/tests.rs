@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 fn script(text: &str) -> Script {
-    parse(&Source { name: "-", text: text.as_bytes() }, &mut Names::new()).unwrap_or_else(|e| panic!("{e}"))
+    parse(&ScriptText { name: "-", text: text.as_bytes() }, &mut VariableNames::new()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn error(text: &str) -> ScriptError {
-    match parse(&Source { name: "-", text: text.as_bytes() }, &mut Names::new()) {
+    match parse(&ScriptText { name: "-", text: text.as_bytes() }, &mut VariableNames::new()) {
         Ok(script) => panic!("{text} has {} commands", script.commands.len()),
         Err(error) => error,
     }
@@ -249,8 +249,8 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 
 /// Parses, and uses every command in all ways.
 fn exercise(text: &[u8]) {
-    let mut names = Names::new();
-    let result = parse(&Source { name: "-", text }, &mut names);
+    let mut names = VariableNames::new();
+    let result = parse(&ScriptText { name: "-", text }, &mut names);
     let script = match result {
         Ok(script) => script,
         Err(error) => {

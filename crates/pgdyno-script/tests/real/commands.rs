@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::pgbench::{Pgbench, Server};
 use crate::postgres;
-use pgdyno_script::{CommandKind, Names, Source, Value, Variables, parse};
+use pgdyno_script::{CommandKind, ScriptText, Value, VariableNames, Variables, parse};
 use pgdyno_workload::Rng;
 
 /// What lexers stumble over.
@@ -102,7 +102,7 @@ fn generated_scripts_have_pgbenchs_commands() {
             ["\n\\endif\n", "'\n\\endif\n", "*/\n\\endif\n", "$$\n\\endif\n", "\"\n\\endif\n"][rng.up_to(4) as usize],
         );
         let expected = reported(&pgbench, &server, &script);
-        let found = parse(&Source { name: "-", text: script.as_bytes() }, &mut Names::new());
+        let found = parse(&ScriptText { name: "-", text: script.as_bytes() }, &mut VariableNames::new());
         match (found, expected) {
             (Ok(found), Ok(expected)) => {
                 whole += 1;
@@ -137,8 +137,8 @@ fn sql_is_sent_as_pgbench_sends_it() {
     let script = script.replace('%', if postgres::major() >= 14 { body } else { "" });
     let sets = "\\set x 5\n\\set z null\n\\set b true\n\\set d 1.5e20\n";
     let script = format!("{sets}{script}");
-    let mut names = Names::new();
-    let parsed = parse(&Source { name: "-", text: script.as_bytes() }, &mut names).unwrap();
+    let mut names = VariableNames::new();
+    let parsed = parse(&ScriptText { name: "-", text: script.as_bytes() }, &mut names).unwrap();
     let names = Arc::new(names);
     for mode in ["simple", "extended"] {
         let text = if mode == "simple" {
@@ -154,7 +154,7 @@ fn sql_is_sent_as_pgbench_sends_it() {
         let parsed = if mode == "simple" {
             parsed.clone()
         } else {
-            parse(&Source { name: "-", text: text.as_bytes() }, &mut names.as_ref().clone()).unwrap()
+            parse(&ScriptText { name: "-", text: text.as_bytes() }, &mut names.as_ref().clone()).unwrap()
         };
         let mut expected = String::new();
         let mut statements = 0;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::pgbench::{Pgbench, Server};
-use pgdyno_script::{Command, CommandKind, EvalError, Names, Source, Value, Variables, parse};
+use pgdyno_script::{Command, CommandKind, EvalError, ScriptText, Value, VariableNames, Variables, parse};
 use pgdyno_workload::Rng;
 
 const SEED: &str = "5432";
@@ -166,8 +166,9 @@ impl Writer {
 
 /// What our client 0 prints for a script, in the form of pgbench's lines, and the error that ends it.
 fn ours(script: &str) -> (Vec<String>, Option<(EvalError, usize, Command)>) {
-    let mut names = Names::new();
-    let script = parse(&Source { name: "-", text: script.as_bytes() }, &mut names).unwrap_or_else(|e| panic!("{e}"));
+    let mut names = VariableNames::new();
+    let script =
+        parse(&ScriptText { name: "-", text: script.as_bytes() }, &mut names).unwrap_or_else(|e| panic!("{e}"));
     let names = Arc::new(names);
     let mut variables = Variables::new(&names);
     let mut base = Rng::new(SEED.parse().unwrap());
@@ -352,7 +353,7 @@ fn chosen_expressions_fail_in_pgbenchs_words() {
     ] {
         let define = format!("x={text}");
         let printed = pgbench.run(&["-h", server.host(), "-D", &define], b"\\set v debug(:x)\n").stderr;
-        let mut names = Names::new();
+        let mut names = VariableNames::new();
         let x = names.slot(b"x");
         let mut variables = Variables::new(&Arc::new(names));
         variables.set_text(x, text.as_bytes());
@@ -361,7 +362,7 @@ fn chosen_expressions_fail_in_pgbenchs_words() {
             Ok(_) => {
                 let script = b"\\set v debug(:x)";
                 let script =
-                    parse(&Source { name: "-", text: script }, &mut variables.names().as_ref().clone()).unwrap();
+                    parse(&ScriptText { name: "-", text: script }, &mut variables.names().as_ref().clone()).unwrap();
                 let CommandKind::Set(set) = &script.commands[0].kind else { panic!() };
                 set.expr.eval(&mut variables, &mut Rng::new(1), &mut |text| line.extend(text.bytes())).unwrap();
                 format!("debug(script=0,command=1): {}", String::from_utf8(line).unwrap())

@@ -1,7 +1,7 @@
 //! Scripts that do not parse.
 
 use crate::pgbench::Pgbench;
-use pgdyno_script::{Names, Source, parse};
+use pgdyno_script::{ScriptText, VariableNames, parse};
 use pgdyno_workload::Rng;
 
 const SCRIPTS: &[&str] = &[
@@ -148,7 +148,7 @@ fn mistakes_are_reported_in_pgbenchs_words() {
             assert!(expected.contains("invalid command"), "{expected}");
             continue;
         }
-        let found = match parse(&Source { name: "-", text: script.as_bytes() }, &mut Names::new()) {
+        let found = match parse(&ScriptText { name: "-", text: script.as_bytes() }, &mut VariableNames::new()) {
             Ok(_) => panic!("{script:?} parses, but: {expected}"),
             Err(error) => error.pgbench_lines().join("\n"),
         };
@@ -162,7 +162,7 @@ fn too_many_parameters_are_reported_in_pgbenchs_words() {
     for count in [256, 300] {
         let script = format!("select {};\n", vec![":a"; count].join(", "));
         let expected = pgbench.run(&["-h", "/nonexistent", "-M", "extended"], script.as_bytes()).stderr;
-        let parsed = parse(&Source { name: "-", text: script.as_bytes() }, &mut Names::new()).unwrap();
+        let parsed = parse(&ScriptText { name: "-", text: script.as_bytes() }, &mut VariableNames::new()).unwrap();
         let found = parsed.check_extended().unwrap_err().pgbench_lines().join("\n");
         assert_eq!(format!("pgbench: error: {found}\n"), expected);
     }
@@ -241,7 +241,7 @@ fn generated_expressions_are_refused_at_pgbenchs_token() {
         }
         script.push_str(pick(&["", "1", "1", "1\n", "\n", ")", "end"]));
         let printed = pgbench.run(&["-h", "/nonexistent"], script.as_bytes()).stderr;
-        match parse(&Source { name: "-", text: script.as_bytes() }, &mut Names::new()) {
+        match parse(&ScriptText { name: "-", text: script.as_bytes() }, &mut VariableNames::new()) {
             Ok(_) => {
                 assert!(printed.contains("connection to server"), "{script}\n{printed}");
                 whole += 1;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 
 use crate::postgres;
 use crate::skipped::skipped;
@@ -74,7 +74,7 @@ impl Pgbench {
 /// A running server; it ends with this value.
 pub(crate) struct Server {
     child: Child,
-    dir: Directory,
+    dir: TestDirectory,
 }
 
 impl Server {
@@ -84,7 +84,7 @@ impl Server {
             return None;
         }
         let account = postgres::account();
-        let dir = Directory::new("pgdyno");
+        let dir = TestDirectory::new("pgdyno");
         if let Some((uid, gid)) = account {
             std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }

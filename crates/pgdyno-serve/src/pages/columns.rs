@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use pgdyno_results::{Metric, RunRecord};
+use pgdyno_results::{RecordMetric, RunRecord};
 use pgdyno_text::units;
 
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Column {
         match self {
             Self::Clients => Some(f64::from(record.plan.stage_clients())),
             Self::Tps | Self::Nopm | Self::P99 => {
-                Metric::named(self.name(), std::iter::once(record)).and_then(|metric| metric.value(record))
+                RecordMetric::named(self.name(), std::iter::once(record)).and_then(|metric| metric.value(record))
             }
             _ => None,
         }

@@ -4,7 +4,7 @@ use pgdyno_report::html::frontier::{body, title};
 use pgdyno_results::FrontierRecord;
 
 use super::{begin, end};
-use crate::store::Found;
+use crate::run_source::Found;
 
 /// Returns the page of all frontiers, the latest first.
 pub(crate) fn frontiers(frontiers: &[Found<FrontierRecord>]) -> String {

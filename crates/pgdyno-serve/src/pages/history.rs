@@ -2,7 +2,8 @@
 
 use form_urlencoded::Serializer;
 use pgdyno_report::history::{
-    Histories, History, HistoryChange, HistoryOptions, Verdict, change_lines, drift_text, headline, histories, left_out,
+    Histories, History, HistoryChange, HistoryOptions, HistoryVerdict, change_lines, drift_text, headline, histories,
+    left_out,
 };
 use pgdyno_report::html::{Html, VerdictMark};
 use pgdyno_results::{RunRecord, Unit};
@@ -10,7 +11,7 @@ use pgdyno_text::units;
 
 use super::{begin, end, run};
 use crate::query::HistoryQuery;
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// The size of a chart.
 const SIZE: (f64, f64) = (960.0, 260.0);
@@ -112,12 +113,12 @@ fn comparison(history: &History, nth: usize) -> String {
 }
 
 /// Returns the mark of a verdict.
-pub(super) fn mark(verdict: Verdict) -> VerdictMark {
+pub(super) fn mark(verdict: HistoryVerdict) -> VerdictMark {
     match verdict {
-        Verdict::Faster => VerdictMark::Faster,
-        Verdict::Slower => VerdictMark::Slower,
-        Verdict::NoChange => VerdictMark::Equal,
-        Verdict::Undecided => VerdictMark::Unknown,
+        HistoryVerdict::Faster => VerdictMark::Faster,
+        HistoryVerdict::Slower => VerdictMark::Slower,
+        HistoryVerdict::NoChange => VerdictMark::Equal,
+        HistoryVerdict::Undecided => VerdictMark::Unknown,
     }
 }
 

@@ -7,7 +7,7 @@ use pgdyno_text::units;
 use super::trends::trends;
 use super::{Column, begin, end, run};
 use crate::query::{FILTERS, Query};
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// Returns the page of the selected runs; `runs` are all, the latest first.
 pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {

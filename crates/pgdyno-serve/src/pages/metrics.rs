@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use pgdyno_results::{IntervalLatency, Latest, Metric, RunRecord, Status, Unit};
+use pgdyno_results::{IntervalLatency, LiveData, RecordMetric, RunRecord, Status, Unit};
 use pgdyno_samples::machine;
 
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// The media type of the text.
 pub(crate) const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -67,7 +67,7 @@ struct Sample {
 }
 
 /// Returns the text. `runs` are all runs, the latest first; `latest` reads the last interval and samples of one in progress.
-pub(crate) fn metrics(runs: &[Listed], latest: impl Fn(&str) -> Option<Latest>) -> String {
+pub(crate) fn metrics(runs: &[Listed], latest: impl Fn(&str) -> Option<LiveData>) -> String {
     let mut samples = Vec::new();
     let mut reported = BTreeSet::new();
     for run in runs {
@@ -114,7 +114,7 @@ fn labels(record: &RunRecord) -> Vec<(&'static str, String)> {
     vec![("workload", record.plan.workload.clone()), ("target", record.plan.target.to_string())]
 }
 
-fn in_progress(record: &RunRecord, latest: &Latest) -> Vec<Sample> {
+fn in_progress(record: &RunRecord, latest: &LiveData) -> Vec<Sample> {
     let Some(last) = &latest.last else { return Vec::new() };
     let mut own = labels(record);
     own.push(("run", record.id.clone()));
@@ -150,8 +150,10 @@ fn base(unit: Unit) -> (&'static str, f64) {
 }
 
 fn last(record: &RunRecord) -> Vec<Sample> {
-    let mut named = Metric::of_workload(record);
-    named.extend(["tps", "p50", "p95", "p99"].iter().filter_map(|name| Metric::named(name, std::iter::once(record))));
+    let mut named = RecordMetric::of_workload(record);
+    named.extend(
+        ["tps", "p50", "p95", "p99"].iter().filter_map(|name| RecordMetric::named(name, std::iter::once(record))),
+    );
     let mut samples = Vec::new();
     for metric in named {
         let (unit, scale) = base(metric.unit());

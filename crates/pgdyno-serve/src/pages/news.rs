@@ -3,27 +3,27 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{
-    GroupTimeline, IntervalLatency, IntervalRecord, Latest, Metric, RunRecord, SampleTable, read_latest,
+    GroupTimeline, IntervalLatency, IntervalRecord, LiveData, RecordMetric, RunRecord, SampleTable, read_latest,
 };
-use pgdyno_samples::{Column, Source, machine, processes, waits};
+use pgdyno_samples::{SampleColumn, SampleSource, machine, processes, waits};
 use pgdyno_text::units;
 use serde_json::{Map, Value, json};
 
 use super::run;
-use crate::Run;
+use crate::ServedRun;
 
 /// How much of a run a page shows at first.
 const SPAN_S: f64 = 900.0;
 
 /// Sources with charts.
-const SOURCES: [Source; 3] = [waits::SOURCE, machine::SOURCE, processes::SOURCE];
+const SOURCES: [SampleSource; 3] = [waits::SOURCE, machine::SOURCE, processes::SOURCE];
 
 /// Returns the data of a run after `since_s`, in seconds since the clients started; without it, that of the last
 /// minutes.
 ///
 /// # Errors
 /// A message, when a file cannot be read.
-pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Value, String> {
+pub(crate) fn news(held: &ServedRun, goes_on: bool, since_s: Option<f64>) -> Result<Value, String> {
     let directory = held.path.parent().ok_or("a record without a directory")?;
     let read = |since_s| read_latest(directory, since_s, &SOURCES).map_err(|e| e.to_string());
     let since_s = match since_s {
@@ -65,7 +65,7 @@ const RECENT_S: f64 = 3.0;
 ///
 /// # Errors
 /// A message, when a file cannot be read.
-pub(crate) fn last(held: &Run) -> Result<Latest, String> {
+pub(crate) fn last(held: &ServedRun) -> Result<LiveData, String> {
     let directory = held.path.parent().ok_or("a record without a directory")?;
     let read = |since_s| read_latest(directory, since_s, &SOURCES).map_err(|e| e.to_string());
     // The end is not known yet: no time is greater.
@@ -88,7 +88,7 @@ fn what(record: &RunRecord) -> String {
 type Figure = (String, String);
 
 /// Returns the main figures: those of the last interval while the run goes on, and then those of the whole window.
-fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
+fn figures(record: &RunRecord, latest: &LiveData, goes_on: bool) -> Vec<Figure> {
     let mut figures = Vec::new();
     let latencies =
         |ns: [u64; 4]| ["p50 ms", "p95 ms", "p99 ms", "max ms"].map(str::to_owned).into_iter().zip(ns.map(units::ms));
@@ -100,7 +100,7 @@ fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
         }
         (_, Some(summary)) if !goes_on => {
             figures.push(("TPS".to_owned(), units::rate(summary.tps)));
-            for metric in Metric::of_workload(record) {
+            for metric in RecordMetric::of_workload(record) {
                 figures.extend(metric.value(record).map(|value| (metric.title().to_owned(), metric.listed(value))));
             }
             let latency = summary.response_latency_ns.as_ref().map(|l| [l.p50, l.p95, l.p99, l.max]);
@@ -133,7 +133,7 @@ fn moment(at_s: f64) -> Moment {
     (at_s * 1e6).round() as Moment
 }
 
-fn charts(latest: &Latest) -> Vec<Value> {
+fn charts(latest: &LiveData) -> Vec<Value> {
     let intervals = &latest.intervals;
     let mut charts = vec![
         chart(
@@ -231,7 +231,8 @@ fn machine(table: &SampleTable) -> Rows {
     let mut rows = Rows::new();
     for (at_s, row) in table.rows() {
         let value = |column| table.cell(row, column)?.parse::<f64>().ok();
-        let named = |column: Column| Some((column.name.trim_end_matches("_cpus").to_owned(), json!(value(column)?)));
+        let named =
+            |column: SampleColumn| Some((column.name.trim_end_matches("_cpus").to_owned(), json!(value(column)?)));
         rows.insert(moment(*at_s), kinds.into_iter().filter_map(named).collect());
     }
     rows
@@ -243,11 +244,11 @@ mod tests {
     use pgdyno_results::{RunDir, SampleFiles, Status, read_record};
     use std::path::Path;
 
-    fn held(directory: &Path) -> Run {
+    fn held(directory: &Path) -> ServedRun {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
         let mut record = read_record(&fixture).unwrap();
         (record.ended_at, record.status, record.id) = (None, Status::Interrupted, "a".to_owned());
-        Run { path: directory.join("run.json"), record }
+        ServedRun { path: directory.join("run.json"), record }
     }
 
     #[test]
@@ -255,7 +256,7 @@ mod tests {
         let results = tempfile::tempdir().unwrap();
         let directory = RunDir::create(results.path(), "a", &[], std::time::UNIX_EPOCH).unwrap();
         let mut run = held(directory.path());
-        let state = |run: &Run, goes_on| news(run, goes_on, None).unwrap()["state"].clone();
+        let state = |run: &ServedRun, goes_on| news(run, goes_on, None).unwrap()["state"].clone();
         assert_eq!((state(&run, true), state(&run, false)), (json!("preparing"), json!("lost")));
         let line = "0,measure,0.0,1.0,7,7,7,0,2,0,0,0,0,1,,,,,,1000000,2000000,3000000,4000000,0.5\n";
         let path = directory.path().join("intervals.csv");
@@ -286,7 +287,7 @@ mod tests {
         ];
         files.append("waits", 1.0, &columns, &looks);
         files.append("machine", 1.0, &["cpus", "busy_cpus", "user_cpus"], &[row(&["4", "3", "2.5"])]);
-        let charts = |run: &Run| news(run, true, None).unwrap()["charts"].clone();
+        let charts = |run: &ServedRun| news(run, true, None).unwrap()["charts"].clone();
         let run = held(directory.path());
         assert_eq!(charts(&run)[3]["rows"], json!([[1.0, { "CPU": 3.5, "LWLock: WALWrite": 2.0 }]]));
         assert_eq!(charts(&run)[4]["rows"], json!([[1.0, { "user": 2.5 }]]));

@@ -5,7 +5,7 @@ use pgdyno_report::search::{HEADER, findings, load, rows};
 use pgdyno_results::{SearchRecord, SearchStatus};
 
 use super::{begin, end};
-use crate::store::Found;
+use crate::run_source::Found;
 
 /// Returns the page of all searches, the latest first.
 pub(crate) fn searches(searches: &[Found<SearchRecord>]) -> String {

@@ -4,7 +4,7 @@ use pgdyno_report::html::VerdictMark;
 use pgdyno_results::{Status, Trust};
 
 use super::{begin, end};
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// Verdicts in the order of their counts.
 const TRUST: [Trust; 3] = [Trust::Good, Trust::WithCare, Trust::NotUsable];

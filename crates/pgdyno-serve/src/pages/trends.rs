@@ -1,11 +1,11 @@
 //! The trend of each workload and target: the headline metric over comparable runs, as a small chart that needs no script.
 
-use pgdyno_report::history::{Histories, History, HistoryOptions, Verdict, headline, histories};
+use pgdyno_report::history::{Histories, History, HistoryOptions, HistoryVerdict, headline, histories};
 use pgdyno_report::html::Html;
 use pgdyno_results::RunRecord;
 
 use super::history::{mark, value};
-use crate::store::Listed;
+use crate::run_source::Listed;
 
 /// Maximum number of series that are shown; the page of histories has all.
 const SERIES_MAX: usize = 8;
@@ -54,9 +54,9 @@ fn card(history: &History, histories: &Histories, html: &mut Html) {
 fn reported(history: &History, histories: &Histories) -> String {
     let runs = history.runs.len();
     match history.verdict {
-        Verdict::Undecided => format!("{runs} runs: too few to tell a change"),
-        Verdict::NoChange => format!("{}, {runs} runs", headline(history, histories.confidence)),
-        Verdict::Slower | Verdict::Faster => headline(history, histories.confidence),
+        HistoryVerdict::Undecided => format!("{runs} runs: too few to tell a change"),
+        HistoryVerdict::NoChange => format!("{}, {runs} runs", headline(history, histories.confidence)),
+        HistoryVerdict::Slower | HistoryVerdict::Faster => headline(history, histories.confidence),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The machine of pgdyno, and of the private server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MachineFacts {
     /// Its host name.
     pub host_name: Option<String>,
     /// Model name of the first CPU.
@@ -29,7 +29,7 @@ pub struct Machine {
     pub memory_limit_bytes: Option<u64>,
 }
 
-impl Machine {
+impl MachineFacts {
     /// Reads the facts of this machine. Unknown ones are empty.
     #[must_use]
     pub fn look() -> Self {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_processors_and_memory() {
-        let machine = Machine::look();
+        let machine = MachineFacts::look();
         assert!(machine.cpus >= 1);
         assert!(machine.usable_ram_bytes().unwrap() > 64 << 20);
         assert!(machine.kernel.contains(' '), "{}", machine.kernel);

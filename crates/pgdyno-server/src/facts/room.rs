@@ -14,7 +14,7 @@ const OF_DATABASE: &str = "SELECT datconnlimit, datname FROM pg_database WHERE d
 
 /// A limit of connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct ConnectionLimit {
     /// `max_connections`, `the connection limit of role "app"`.
     pub name: String,
     /// Its value.
@@ -27,7 +27,7 @@ pub struct Limit {
     raise: String,
 }
 
-impl Limit {
+impl ConnectionLimit {
     /// Returns how many connections fit, that of the session that asked included.
     #[must_use]
     pub fn free(&self) -> u32 {
@@ -61,11 +61,13 @@ impl Limit {
 ///
 /// # Errors
 /// Only when the connection is lost.
-pub fn room(admin: &mut Admin) -> Result<Option<Limit>, AdminError> {
-    admin.promptly("how many connections it has", |admin| Ok(limits(admin)?.into_iter().min_by_key(Limit::free)))
+pub fn room(admin: &mut Admin) -> Result<Option<ConnectionLimit>, AdminError> {
+    admin.promptly("how many connections it has", |admin| {
+        Ok(limits(admin)?.into_iter().min_by_key(ConnectionLimit::free))
+    })
 }
 
-fn limits(admin: &mut Admin) -> Result<Vec<Limit>, AdminError> {
+fn limits(admin: &mut Admin) -> Result<Vec<ConnectionLimit>, AdminError> {
     let is_superuser = admin.parameters().get("is_superuser") == Some("on");
     let [on_server, of_role, in_database] = match ask(admin, OTHERS)?.and_then(|rows| rows.rows.into_iter().next()) {
         Some(row) => {
@@ -79,7 +81,7 @@ fn limits(admin: &mut Admin) -> Result<Vec<Limit>, AdminError> {
         let of_roles = setting(admin, "reserved_connections")?.unwrap_or_default();
         let reserved = if is_superuser { 0 } else { of_superusers + of_roles };
         let (name, raise) = ("max_connections".to_owned(), String::new());
-        limits.push(Limit { name, most, reserved, used: on_server, raise });
+        limits.push(ConnectionLimit { name, most, reserved, used: on_server, raise });
     }
     if is_superuser {
         // The other limits do not hold for superusers.
@@ -92,7 +94,13 @@ fn limits(admin: &mut Admin) -> Result<Vec<Limit>, AdminError> {
         let Some(most) = most.and_then(|most| most.parse().ok()) else { continue };
         let name = quote::identifier(&name.unwrap_or_default());
         let raise = format!("ALTER {} {name} CONNECTION LIMIT", kind.to_uppercase());
-        limits.push(Limit { name: format!("the connection limit of {kind} {name}"), most, reserved: 0, used, raise });
+        limits.push(ConnectionLimit {
+            name: format!("the connection limit of {kind} {name}"),
+            most,
+            reserved: 0,
+            used,
+            raise,
+        });
     }
     Ok(limits)
 }
@@ -111,10 +119,16 @@ mod tests {
     fn a_limit_is_reported_with_what_is_taken_of_it_and_how_to_raise_it() {
         let name = "the connection limit of role \"app\"".to_owned();
         let raise = "ALTER ROLE \"app\" CONNECTION LIMIT".to_owned();
-        let role = Limit { name, most: 8, reserved: 0, used: 1, raise };
+        let role = ConnectionLimit { name, most: 8, reserved: 0, used: 1, raise };
         assert_eq!(role.text(), "the connection limit of role \"app\" is 8, 1 is in use by others");
         assert_eq!((role.free(), role.remedy(11).as_str()), (7, "ALTER ROLE \"app\" CONNECTION LIMIT 12"));
-        let server = Limit { name: "max_connections".to_owned(), most: 20, reserved: 3, used: 0, raise: String::new() };
+        let server = ConnectionLimit {
+            name: "max_connections".to_owned(),
+            most: 20,
+            reserved: 3,
+            used: 0,
+            raise: String::new(),
+        };
         assert_eq!(server.text(), "max_connections is 20, 3 are reserved");
         assert_eq!(server.remedy(50), "raise max_connections to 53 and restart the server");
     }

@@ -1,7 +1,7 @@
 //! The server's own counters, before and after, and their difference.
 
 use pgdyno_net::{Admin, AdminError};
-use pgdyno_samples::{Column, database, wal};
+use pgdyno_samples::{SampleColumn, database, wal};
 
 use crate::facts::ask::ask;
 use crate::facts::reads::DiskReads;
@@ -109,7 +109,7 @@ impl Sample {
     }
 
     /// Returns one of its counters.
-    fn count(&self, column: Column) -> Option<u64> {
+    fn count(&self, column: SampleColumn) -> Option<u64> {
         self.row.get(database::SOURCE.place(column))?.as_ref()?.parse().ok()
     }
 

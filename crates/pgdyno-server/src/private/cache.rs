@@ -46,7 +46,7 @@ pub struct WantedData {
 
 /// Kept data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct KeptData {
     /// Its key: 16 hexadecimal digits.
     pub key: String,
     /// What it is, for a person.
@@ -65,7 +65,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keeping {
     /// It was.
-    Kept(Entry),
+    Kept(KeptData),
     /// It was not, and why.
     Not(String),
 }
@@ -79,7 +79,7 @@ pub struct Cache {
 /// An entry that nobody removes while this value lives.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub(crate) entry: Entry,
+    pub(crate) entry: KeptData,
     pub(crate) data: PathBuf,
     _lock: File,
 }
@@ -102,7 +102,7 @@ impl Cache {
     ///
     /// # Errors
     /// When the directory cannot be read.
-    pub fn list(&self) -> io::Result<Vec<(Entry, SystemTime)>> {
+    pub fn list(&self) -> io::Result<Vec<(KeptData, SystemTime)>> {
         self.places.require_own(&self.dir())?;
         let mut entries: Vec<_> = self
             .directories()?
@@ -161,8 +161,8 @@ impl Cache {
             |dir: &&PathBuf| dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
         self.directories()?.iter().filter(unfinished).try_for_each(fs::remove_dir_all)?;
         let mut entries = self.list()?;
-        let sum = |entries: &[(Entry, SystemTime)]| entries.iter().map(|(entry, _)| entry.bytes).sum::<u64>();
-        let has_room = |entries: &[(Entry, SystemTime)]| {
+        let sum = |entries: &[(KeptData, SystemTime)]| entries.iter().map(|(entry, _)| entry.bytes).sum::<u64>();
+        let has_room = |entries: &[(KeptData, SystemTime)]| {
             let free = free_bytes(&self.dir()).unwrap_or(u64::MAX);
             sum(entries) + bytes <= bytes_max && free >= bytes.saturating_mul(2).saturating_add(SPARE_BYTES)
         };
@@ -184,9 +184,9 @@ impl Cache {
         key: &str,
         wanted: &WantedData,
         build: &Installation,
-    ) -> io::Result<Entry> {
+    ) -> io::Result<KeptData> {
         let data = making.data();
-        let entry = Entry {
+        let entry = KeptData {
             key: key.to_owned(),
             about: wanted.about.clone(),
             build: named(build),
@@ -250,7 +250,7 @@ fn named(build: &Installation) -> String {
     format!("PostgreSQL {} in {}", build.version.text, build.bindir.display())
 }
 
-fn read(dir: &Path) -> Option<Entry> {
+fn read(dir: &Path) -> Option<KeptData> {
     serde_json::from_slice(&fs::read(dir.join(ENTRY)).ok()?).ok()
 }
 
@@ -281,7 +281,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::private::programs::installation::Origin;
+    use crate::private::programs::installation::InstallationOrigin;
     use crate::private::programs::version::PgVersion;
 
     fn wanted(identity: &str) -> WantedData {
@@ -294,7 +294,11 @@ mod tests {
     }
 
     fn build(version: &str) -> Installation {
-        Installation { bindir: "/nowhere".into(), version: PgVersion::parse(version).unwrap(), origin: Origin::Path }
+        Installation {
+            bindir: "/nowhere".into(),
+            version: PgVersion::parse(version).unwrap(),
+            origin: InstallationOrigin::Path,
+        }
     }
 
     /// Makes an entry of so many bytes, last used `age_s` seconds ago.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::private::account::AccountError;
-use crate::private::programs::build::BuildError;
+use crate::private::programs::build::InstallationError;
 use crate::private::programs::portable::PortableError;
 use crate::private::server::PasswordError;
 
@@ -19,7 +19,7 @@ pub enum EmbeddedError {
     Portable(#[from] PortableError),
     /// The given one cannot be started.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(#[from] InstallationError),
     /// Its directory is unusable.
     #[error("cannot use {} for the private server; set XDG_CACHE_HOME to a writable directory on a disk", .path.display())]
     Place {

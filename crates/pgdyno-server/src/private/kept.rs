@@ -17,7 +17,7 @@ use crate::private::error::{EmbeddedError, log_text};
 use crate::private::handle::Handle;
 use crate::private::instance;
 use crate::private::places::Places;
-use crate::private::prepare::{EmbeddedOptions, Prepared, Warning, prepare};
+use crate::private::prepare::{Prepared, PrivateServerOptions, PrivateServerWarning, prepare};
 use crate::private::programs::want::Want;
 use crate::private::progress::StartStep;
 use crate::private::server::PrivateServer;
@@ -85,7 +85,7 @@ pub enum KeptError {
 
 /// State of the kept server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum KeptServerStatus {
     /// It is not running, and has no data.
     Absent,
     /// It is not running, and has data of this size in bytes: kept by `stop`, or left by a machine that shut down.
@@ -110,31 +110,31 @@ pub struct Started {
     /// The superuser's password for TCP, if TCP was asked for. It is stored nowhere.
     pub password: Option<Secret>,
     /// Warnings about its figures.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PrivateServerWarning>,
 }
 
 /// Returns the state of the kept server. Does not query it.
 ///
 /// # Errors
 /// When its files cannot be read.
-pub fn status(places: &Places) -> Result<Status, KeptError> {
+pub fn status(places: &Places) -> Result<KeptServerStatus, KeptError> {
     let dir = places.kept();
     if !dir.is_dir() {
-        return Ok(Status::Absent);
+        return Ok(KeptServerStatus::Absent);
     }
     places.require_own(&dir).map_err(|source| KeptError::Files { path: dir.clone(), source })?;
     let state = read_state(&dir);
     // Held only for a moment; a concurrent start sees that it is busy.
     let lock = instance::try_lock_kept(places).map_err(|source| KeptError::Files { path: dir.clone(), source })?;
     Ok(match (lock, state) {
-        (None, Some(server)) => Status::Running(server),
-        (None, None) => Status::Busy,
+        (None, Some(server)) => KeptServerStatus::Running(server),
+        (None, None) => KeptServerStatus::Busy,
         (Some(_), state) => {
             let data = dir.join("data");
             if data.is_dir() {
-                Status::Stopped { data_bytes: instance::size_of_tree(&data), crashed: state.is_some() }
+                KeptServerStatus::Stopped { data_bytes: instance::size_of_tree(&data), crashed: state.is_some() }
             } else {
-                Status::Absent
+                KeptServerStatus::Absent
             }
         }
     })
@@ -146,18 +146,18 @@ pub fn status(places: &Places) -> Result<Status, KeptError> {
 /// When it is running already, and all errors of [`Embedded::start`](crate::Embedded::start).
 pub fn start(
     want: &Want,
-    options: &EmbeddedOptions,
+    options: &PrivateServerOptions,
     progress: &mut dyn FnMut(StartStep),
 ) -> Result<Started, KeptError> {
     match status(&options.places)? {
-        Status::Running(server) => {
+        KeptServerStatus::Running(server) => {
             return Err(KeptError::RunsAlready {
                 version: server.installation.version.text,
                 pid: server.postmaster_pid,
             });
         }
-        Status::Busy => return Err(KeptError::Busy),
-        Status::Absent | Status::Stopped { .. } => {}
+        KeptServerStatus::Busy => return Err(KeptError::Busy),
+        KeptServerStatus::Absent | KeptServerStatus::Stopped { .. } => {}
     }
     let Prepared { spec, warnings, .. } = prepare(want, options, true, progress)?;
     let mut handle = Handle::spawn(&options.supervisor, &spec)?;
@@ -188,25 +188,25 @@ pub fn start(
 /// When it is not running, does not start with its settings (then it runs with the old ones), or does not start
 /// again.
 pub fn restart(places: &Places) -> Result<PrivateServer, KeptError> {
-    let Status::Running(before) = status(places)? else { return Err(KeptError::NotRunning) };
+    let KeptServerStatus::Running(before) = status(places)? else { return Err(KeptError::NotRunning) };
     process::send(before.supervisor_pid, Signal::USR1);
     let deadline = Instant::now() + RESTART_PATIENCE;
     loop {
         match status(places)? {
-            Status::Running(now) if now.postmaster_pid != before.postmaster_pid => {
+            KeptServerStatus::Running(now) if now.postmaster_pid != before.postmaster_pid => {
                 return match now.refused {
                     None => Ok(now),
                     Some(refused) => Err(KeptError::Refused { what: refused.what, log: refused.log }),
                 };
             }
-            Status::Running(_) | Status::Busy if Instant::now() < deadline => {
+            KeptServerStatus::Running(_) | KeptServerStatus::Busy if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            Status::Running(_) | Status::Busy => {
+            KeptServerStatus::Running(_) | KeptServerStatus::Busy => {
                 let waited_s = RESTART_PATIENCE.as_secs();
                 return Err(KeptError::StaysUp { pid: before.supervisor_pid, waited_s });
             }
-            Status::Absent | Status::Stopped { .. } => {
+            KeptServerStatus::Absent | KeptServerStatus::Stopped { .. } => {
                 return Err(KeptError::Lost { log: places.kept().join("server.log") });
             }
         }
@@ -219,16 +219,16 @@ pub fn restart(places: &Places) -> Result<PrivateServer, KeptError> {
 /// When it is not running and has no data to remove, or when it does not end.
 pub fn stop(places: &Places, keep_data: bool) -> Result<(), KeptError> {
     let pid = match status(places)? {
-        Status::Running(server) => {
+        KeptServerStatus::Running(server) => {
             let pid = server.supervisor_pid;
             // A checkpoint is written only for data that will be used again.
             process::send(pid, if keep_data { Signal::TERM } else { Signal::QUIT });
             pid
         }
-        Status::Busy => return Err(KeptError::Busy),
-        Status::Absent => return Err(KeptError::NotRunning),
-        Status::Stopped { .. } if keep_data => return Err(KeptError::NotRunning),
-        Status::Stopped { .. } => 0,
+        KeptServerStatus::Busy => return Err(KeptError::Busy),
+        KeptServerStatus::Absent => return Err(KeptError::NotRunning),
+        KeptServerStatus::Stopped { .. } if keep_data => return Err(KeptError::NotRunning),
+        KeptServerStatus::Stopped { .. } => 0,
     };
     const PATIENCE: Duration = Duration::from_secs(150);
     let deadline = Instant::now() + PATIENCE;

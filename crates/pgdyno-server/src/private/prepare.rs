@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::facts::machine::Machine;
+use crate::facts::machine::MachineFacts;
 use crate::private::account::Account;
 use crate::private::cache::WantedData;
 use crate::private::error::EmbeddedError;
@@ -16,12 +16,12 @@ use crate::private::programs::installation::Installation;
 use crate::private::programs::portable;
 use crate::private::programs::want::Want;
 use crate::private::progress::StartStep;
-use crate::private::sizing::{self, Facts, Purpose, Setting};
+use crate::private::sizing::{self, Purpose, Setting, SizingFacts};
 use crate::private::space::space;
 
 /// Options of a private server.
 #[derive(Clone, Debug)]
-pub struct EmbeddedOptions {
+pub struct PrivateServerOptions {
     /// The program that becomes the supervisor when it is started with [`SUPERVISE`](crate::SUPERVISE): pgdyno
     /// itself. On Linux `/proc/self/exe` is right even while the program is being replaced.
     pub supervisor: PathBuf,
@@ -41,7 +41,7 @@ pub struct EmbeddedOptions {
     pub data: Option<WantedData>,
 }
 
-impl EmbeddedOptions {
+impl PrivateServerOptions {
     /// Returns options for a few connections through the socket.
     #[must_use]
     pub fn new(supervisor: impl Into<PathBuf>, places: Places) -> Self {
@@ -53,7 +53,7 @@ impl EmbeddedOptions {
 
 /// A warning about the figures of a private server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Warning {
+pub enum PrivateServerWarning {
     /// The data are in memory, so that `fsync` costs nothing.
     DataInMemory(PathBuf),
     /// Little space is left for data, in bytes.
@@ -62,7 +62,7 @@ pub enum Warning {
     PassedOver(PathBuf, String),
 }
 
-impl std::fmt::Display for Warning {
+impl std::fmt::Display for PrivateServerWarning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::DataInMemory(path) => write!(
@@ -107,13 +107,13 @@ pub(crate) struct Prepared {
     pub(crate) spec: Spec,
     /// The settings that fit the machine, without given ones.
     pub(crate) sized: Vec<Setting>,
-    pub(crate) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<PrivateServerWarning>,
 }
 
 /// Finds or downloads the programs and decides the settings. Starts nothing.
 pub(crate) fn prepare(
     want: &Want,
-    options: &EmbeddedOptions,
+    options: &PrivateServerOptions,
     kept: bool,
     progress: &mut dyn FnMut(StartStep),
 ) -> Result<Prepared, EmbeddedError> {
@@ -133,13 +133,13 @@ pub(crate) fn prepare(
 
     let (disk_free_bytes, in_memory) = space(root);
     if in_memory {
-        warnings.push(Warning::DataInMemory(root.to_owned()));
+        warnings.push(PrivateServerWarning::DataInMemory(root.to_owned()));
     }
     if disk_free_bytes < LITTLE_SPACE_BYTES {
-        warnings.push(Warning::LittleSpace(root.to_owned(), disk_free_bytes));
+        warnings.push(PrivateServerWarning::LittleSpace(root.to_owned(), disk_free_bytes));
     }
-    let machine = Machine::look();
-    let sized = sizing::settings(&Facts {
+    let machine = MachineFacts::look();
+    let sized = sizing::settings(&SizingFacts {
         ram_bytes: machine.usable_ram_bytes().unwrap_or(0),
         cpus: machine.usable_cpus(),
         disk_free_bytes,
@@ -167,16 +167,18 @@ pub(crate) fn merge(mut settings: Vec<Setting>, extra: Vec<Setting>) -> Vec<Sett
 
 fn choose(
     want: &Want,
-    options: &EmbeddedOptions,
+    options: &PrivateServerOptions,
     account: Option<&Account>,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<PrivateServerWarning>,
     progress: &mut dyn FnMut(StartStep),
 ) -> Result<Installation, EmbeddedError> {
     if let Want::Directory(dir) = want {
         return Ok(build::in_directory(dir, account)?);
     }
     let search = find::search(options.path.as_deref(), account);
-    warnings.extend(search.passed_over.iter().map(|(dir, reason)| Warning::PassedOver(dir.clone(), reason.clone())));
+    warnings.extend(
+        search.passed_over.iter().map(|(dir, reason)| PrivateServerWarning::PassedOver(dir.clone(), reason.clone())),
+    );
     if let Some(installed) = search.newest(want) {
         return Ok(installed.clone());
     }

@@ -165,7 +165,7 @@ pub enum PasswordError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::private::programs::installation::Origin;
+    use crate::private::programs::installation::InstallationOrigin;
     use crate::private::programs::version::PgVersion;
 
     fn server(socket_dir: &str) -> PrivateServer {
@@ -175,7 +175,7 @@ mod tests {
             installation: Installation {
                 bindir: "/bin".into(),
                 version: PgVersion::parse("18.6").unwrap(),
-                origin: Origin::Path,
+                origin: InstallationOrigin::Path,
             },
             settings: Vec::new(),
             dir: "/x".into(),

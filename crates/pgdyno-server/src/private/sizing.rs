@@ -39,7 +39,7 @@ pub enum Purpose {
 
 /// Facts on which the settings depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct SizingFacts {
     /// Usable memory in bytes.
     pub ram_bytes: u64,
     /// Usable CPUs.
@@ -63,7 +63,7 @@ pub struct Facts {
 /// are listed so that users see them. Source: PostgreSQL documentation, "Server Configuration" and "Populating a
 /// Database".
 #[must_use]
-pub fn settings(facts: &Facts) -> Vec<Setting> {
+pub fn settings(facts: &SizingFacts) -> Vec<Setting> {
     let ram = facts.ram_bytes.max(256 * MIB);
     let shared_buffers = (ram / 4).clamp(64 * MIB, 16 * GIB);
     let maintenance_work_mem = (ram / 16).clamp(64 * MIB, 2 * GIB);
@@ -146,7 +146,7 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    const LAPTOP: Facts = Facts {
+    const LAPTOP: SizingFacts = SizingFacts {
         ram_bytes: 16 * GIB,
         cpus: 8,
         disk_free_bytes: 200 * GIB,
@@ -156,7 +156,7 @@ mod tests {
         purpose: Purpose::Transactions,
     };
 
-    fn value(facts: &Facts, name: &str) -> Option<String> {
+    fn value(facts: &SizingFacts, name: &str) -> Option<String> {
         settings(facts).into_iter().find(|setting| setting.name == name).map(|setting| setting.value)
     }
 
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn large_and_small_machines_stay_within_bounds() {
-        let large = Facts { ram_bytes: 1024 * GIB, cpus: 128, ..LAPTOP };
+        let large = SizingFacts { ram_bytes: 1024 * GIB, cpus: 128, ..LAPTOP };
         assert_eq!(value(&large, "shared_buffers").as_deref(), Some("16GB"));
         assert_eq!(value(&large, "max_worker_processes").as_deref(), Some("128"));
-        let small = Facts {
+        let small = SizingFacts {
             ram_bytes: 0,
             disk_free_bytes: 0,
             shm_bytes: Some(64 * MIB),
@@ -199,29 +199,29 @@ mod tests {
 
     #[test]
     fn an_analysis_has_memory_and_workers_for_few_queries() {
-        let of = |facts: Facts, queries| {
-            let facts = Facts { purpose: Purpose::Analysis { queries }, ..facts };
+        let of = |facts: SizingFacts, queries| {
+            let facts = SizingFacts { purpose: Purpose::Analysis { queries }, ..facts };
             ["work_mem", "max_parallel_workers_per_gather", "jit", "random_page_cost", "max_connections"]
                 .map(|name| value(&facts, name).unwrap())
         };
         assert_eq!(of(LAPTOP, 1), ["227MB", "8", "off", "1.1", "100"]);
         assert_eq!(of(LAPTOP, 4), ["170MB", "2", "off", "1.1", "100"]);
-        assert_eq!(of(Facts { ram_bytes: GIB, cpus: 1, ..LAPTOP }, 40)[..2], ["16MB", "2"]);
-        assert_eq!(of(Facts { ram_bytes: 1024 * GIB, cpus: 128, ..LAPTOP }, 1)[..2], ["1GB", "8"]);
+        assert_eq!(of(SizingFacts { ram_bytes: GIB, cpus: 1, ..LAPTOP }, 40)[..2], ["16MB", "2"]);
+        assert_eq!(of(SizingFacts { ram_bytes: 1024 * GIB, cpus: 128, ..LAPTOP }, 1)[..2], ["1GB", "8"]);
         assert_eq!(value(&LAPTOP, "jit"), None);
     }
 
     #[test]
     fn a_little_more_or_less_free_disk_changes_nothing() {
         for free in [50 * GIB, 50 * GIB - 300 * MIB, 60 * GIB] {
-            let facts = Facts { disk_free_bytes: free, ..LAPTOP };
+            let facts = SizingFacts { disk_free_bytes: free, ..LAPTOP };
             assert_eq!(value(&facts, "max_wal_size").as_deref(), Some("4GB"), "{free}");
         }
     }
 
     #[test]
     fn every_client_finds_a_place() {
-        let crowd = Facts { connections: 5000, ..LAPTOP };
+        let crowd = SizingFacts { connections: 5000, ..LAPTOP };
         assert_eq!(value(&crowd, "max_connections").as_deref(), Some("5020"));
         assert_eq!(value(&crowd, "work_mem").as_deref(), Some("4MB"));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use pgdyno_net::{AdminError, Rows};
+use pgdyno_net::{AdminError, TextRows};
 use pgdyno_samples::ColumnKind;
 
 use super::sampled::Notes;
@@ -151,7 +151,7 @@ impl Asked {
     }
 
     /// Returns the frame of one source, and whether its counters have been reset.
-    fn frame(&mut self, source: &'static Source, at: Instant, mut rows: Rows, notes: &mut Notes) -> Frame {
+    fn frame(&mut self, source: &'static Source, at: Instant, mut rows: TextRows, notes: &mut Notes) -> Frame {
         for (nth, _) in source.of.columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Statement)
         {
             let texts = rows.rows.iter_mut().filter_map(|row| row.get_mut(nth)?.as_mut());

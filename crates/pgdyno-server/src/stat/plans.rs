@@ -29,7 +29,7 @@ pub(super) fn explain(
     Ok(text)
 }
 
-fn lines(results: Vec<pgdyno_net::Rows>) -> String {
+fn lines(results: Vec<pgdyno_net::TextRows>) -> String {
     let cells = results.into_iter().flat_map(|rows| rows.rows).flatten().flatten();
     cells.collect::<Vec<_>>().join("\n")
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// A source that could not be sampled, or only partly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnsampledSource {
     /// The source.
     pub source: &'static str,
     /// The reason and a remedy.
@@ -13,7 +13,7 @@ pub struct LeftOut {
 
 /// An event that readers of the samples must know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct SampleEvent {
     /// Time when it began, or was noticed.
     pub at: Instant,
     /// Time when it was over; `None` without a length.
@@ -28,9 +28,9 @@ pub struct Notice {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampled {
     /// Missing sources.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnsampledSource>,
     /// Events.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<SampleEvent>,
     /// The requested plans, as text.
     pub plans: Option<String>,
     /// Number of queries.
@@ -46,15 +46,15 @@ pub struct Sampled {
 /// Collects the report.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    pub(super) left_out: Vec<LeftOut>,
-    pub(super) notices: Vec<Notice>,
+    pub(super) left_out: Vec<UnsampledSource>,
+    pub(super) notices: Vec<SampleEvent>,
 }
 
 impl Notes {
     /// Notes a missing source; the first reason stands.
     pub(super) fn leave_out(&mut self, source: &'static str, why: String) {
         if !self.has_left_out(source) {
-            self.left_out.push(LeftOut { source, why });
+            self.left_out.push(UnsampledSource { source, why });
         }
     }
 
@@ -64,11 +64,11 @@ impl Notes {
 
     /// Notes an event without a length.
     pub(super) fn note(&mut self, at: Instant, kind: &'static str, text: String) {
-        self.notices.push(Notice { at, until: None, kind, text });
+        self.notices.push(SampleEvent { at, until: None, kind, text });
     }
 
     /// Notes an event that began then, and is over now.
     pub(super) fn note_since(&mut self, at: Instant, kind: &'static str, text: String) {
-        self.notices.push(Notice { at, until: Some(Instant::now()), kind, text });
+        self.notices.push(SampleEvent { at, until: Some(Instant::now()), kind, text });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Rows};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, TextRows};
 
 use crate::facts::backend::LocalBackend;
 
@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// Runs statements as one transaction.
-    pub(super) fn run(&mut self, sql: &str) -> Result<Vec<Rows>, AdminError> {
+    pub(super) fn run(&mut self, sql: &str) -> Result<Vec<TextRows>, AdminError> {
         let began = Instant::now();
         let answer = self.admin.query_all(sql);
         self.cost.queries += 1;

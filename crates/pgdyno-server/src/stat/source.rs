@@ -1,6 +1,6 @@
 //! Query of a source in the catalogue: how often, and from where.
 
-use pgdyno_samples::{Column, ColumnKind, Source as Catalogued};
+use pgdyno_samples::{ColumnKind, SampleColumn, SampleSource as Catalogued};
 
 use super::traits::ServerTraits;
 
@@ -68,7 +68,7 @@ impl Source {
         let sum = |cells: &[Option<String>]| {
             cells.iter().flatten().filter_map(|cell| cell.parse::<f64>().ok()).reduce(|a, b| a + b)
         };
-        let grows = |column: &Column| column.is_counter() && !self.loses_rows;
+        let grows = |column: &SampleColumn| column.is_counter() && !self.loses_rows;
         // Before PostgreSQL 15 a database has no counters until something was done in it, and then gets a time of
         // reset.
         let is_first = self.of.columns.iter().enumerate().all(|(nth, column)| match column.kind {
@@ -86,7 +86,7 @@ impl Source {
 }
 
 /// Returns the statement for columns on a server of this version; NULL for those that it lacks.
-pub(crate) fn select(columns: &[Column], version: u32, from: &str) -> String {
+pub(crate) fn select(columns: &[SampleColumn], version: u32, from: &str) -> String {
     let columns: Vec<_> = columns.iter().map(|column| column.sql(version).unwrap_or("NULL::text")).collect();
     format!("SELECT {} {} FROM {from}", super::MARK, columns.join(", "))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pgdyno_net::AdminError;
-use pgdyno_samples::Unit;
+use pgdyno_samples::SampleUnit;
 use pgdyno_samples::statements::{COUNTERS, SOURCE};
 
 use super::session::Session;
@@ -138,7 +138,7 @@ pub(super) fn frame(
         let text = texts.get(*query)?;
         let mut cells = vec![Some((*query).to_owned()), Some(text.clone())];
         for (column, counter) in COUNTERS.iter().zip(counted) {
-            let is_time = column.unit() == Some(Unit::Milliseconds);
+            let is_time = column.unit() == Some(SampleUnit::Milliseconds);
             let cell = if is_time { format!("{counter:.3}") } else { counter.to_string() };
             cells.push(column.sql(version).map(|_| cell));
             if *column == COUNTERS[TIME] {

@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 
 use pgdyno_server::Frame;
 use pgdyno_server::stat::{Sampled, Sampler};
-use server::Server;
+use server::TestServer;
 
 /// What takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TRUST: &str = "local all all trust\nlocal replication all trust\n";
 
 /// A server with these lines in its configuration, where there is a PostgreSQL.
-fn server(test: &str, conf: &str) -> Option<Server> {
-    server::available(test).then(|| Server::start(conf, TRUST))
+fn server(test: &str, conf: &str) -> Option<TestServer> {
+    server::available(test).then(|| TestServer::start(conf, TRUST))
 }
 
 /// Looks again and again until `found` finds something in what a look brings.

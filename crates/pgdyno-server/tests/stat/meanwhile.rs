@@ -3,7 +3,7 @@
 use pgdyno_server::stat::{Sampler, SamplerOptions};
 
 use crate::postgres;
-use crate::server::Server;
+use crate::server::TestServer;
 use crate::{cell, frame, number, server, until};
 
 #[test]
@@ -63,7 +63,7 @@ fn standbys_are_seen_that_come_later_and_until_they_go() {
     };
     let mut sampler = Sampler::begin(&primary.options(), SamplerOptions::default());
     assert_eq!(frame(&sampler.look(), "replication").unwrap().rows, [] as [Vec<Option<String>>; 0]);
-    let standby = Server::standby_of(&primary);
+    let standby = TestServer::standby_of(&primary);
     until(&mut sampler, "it is seen with its name", |frames| {
         let replication = frame(frames, "replication")?;
         let row = replication.rows.first()?;

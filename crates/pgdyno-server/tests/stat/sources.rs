@@ -7,7 +7,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_server::stat::{Sampler, SamplerOptions};
 
 use crate::postgres;
-use crate::server::Server;
+use crate::server::TestServer;
 use crate::{PATIENCE, cell, frame, number, server, until, why};
 
 /// What every PostgreSQL has; `io` came with 16.
@@ -95,7 +95,7 @@ fn every_view_of_a_server_is_seen() {
     else {
         return;
     };
-    let standby = Server::standby_of(&primary);
+    let standby = TestServer::standby_of(&primary);
     // Its WAL receiver is there once it is replaying.
     let mut admin = primary.admin();
     let deadline = Instant::now() + PATIENCE;

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::failure::{CommandError, Result};
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::Target;
 use pgdyno_plan::Order;
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, StudyKind};
@@ -15,7 +15,7 @@ use crate::lock;
 use crate::stored::{name, storable, without_passwords};
 
 /// What the user asks for.
-pub struct Wanted {
+pub struct ExperimentRequest {
     /// What both sides run.
     pub order: Order,
     /// In what A and B differ from it.
@@ -31,7 +31,7 @@ pub struct Wanted {
 }
 
 /// An experiment that is about to begin, or to go on.
-pub struct Begin {
+pub struct ExperimentStart {
     /// Its record.
     pub record: AbRecord,
     /// What each side runs, with its passwords.
@@ -44,7 +44,7 @@ pub struct Begin {
 ///
 /// # Errors
 /// When a difference is none, or the workload does not have one figure.
-pub fn begin(wanted: &Wanted) -> Result<Begin> {
+pub fn begin(wanted: &ExperimentRequest) -> Result<ExperimentStart> {
     let side = |differs: &[String]| -> Result<Order> {
         let mut order = wanted.order.clone();
         differs.iter().try_for_each(|difference| differ(&mut order, difference))?;
@@ -60,7 +60,7 @@ pub fn begin(wanted: &Wanted) -> Result<Begin> {
     let mut record = AbRecord::begin(id, started, workload, a, b);
     (record.slice_s, record.budget_s) = (wanted.slice_s, wanted.budget_s);
     (record.margin, record.confidence) = (wanted.margin, wanted.confidence);
-    Ok(Begin { record, orders, lock: None })
+    Ok(ExperimentStart { record, orders, lock: None })
 }
 
 /// Returns a side as its record stores it.
@@ -79,20 +79,22 @@ fn recorded(differs: &[String], order: &Order) -> Result<AbSide> {
 ///
 /// # Errors
 /// When there is none, or it is decided, or another process measures it.
-pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<Begin> {
+pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<ExperimentStart> {
     let (mut record, lock) = lock::take_up::<AbRecord>(order.results(), StudyKind::Experiment, name)?;
     if record.verdict != AbVerdict::Undecided {
         let error = format!("experiment {} is decided: {}", record.id, record.verdict.name());
-        return Err(Failure::new(Code::Start, error).hint("start another experiment, perhaps with a smaller --margin"));
+        return Err(
+            CommandError::new(Code::Start, error).hint("start another experiment, perhaps with a smaller --margin")
+        );
     }
     record.budget_s = record.spent_s + budget_s;
     let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
-    Ok(Begin { record, orders, lock: Some(lock) })
+    Ok(ExperimentStart { record, orders, lock: Some(lock) })
 }
 
 /// Refuses a workload whose runs have two sides: an experiment decides by one figure.
 fn admit_one_side(order: &Order) -> Result<()> {
-    let request = Request::read(order.clone())?;
+    let request = RunRequest::read(order.clone())?;
     let workload = request.draft()?.resolved.workload;
     let stages = &workload.drive.stages;
     let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
@@ -102,7 +104,7 @@ fn admit_one_side(order: &Order) -> Result<()> {
     }
     let error =
         format!("an experiment decides by one figure, and {} has two: transactions and queries", workload.meta.id);
-    Err(Failure::new(Code::Start, error).hint(
+    Err(CommandError::new(Code::Start, error).hint(
         "measure one side, with --streams 0 or -D transactions=false; or compare several runs of each, with pgdyno compare",
     ))
 }

@@ -1,7 +1,7 @@
 //! A difference between the two sides of an experiment, as the user writes it.
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_plan::{Order, TargetName};
 use pgdyno_workloads::registry;
 
@@ -17,7 +17,7 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
         return Ok(());
     }
     let refuse = |error: String| {
-        Failure::new(Code::Start, error)
+        CommandError::new(Code::Start, error)
             .hint("write shared_buffers=8GB, target=db1, embedded:/opt/pg18/bin, script=FILE, mode=prepared or param:NAME=VALUE")
     };
     let (name, value) = difference
@@ -34,7 +34,7 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
             Some(parameter) => order.workload.params.push((parameter.to_owned(), value.to_owned())),
             None if is_parameter(order, name) => {
                 let error = format!("'{name}' is a parameter of {}, no setting of the server", order.workload.names[0]);
-                return Err(Failure::new(Code::Start, error).hint(format!("write param:{name}={value}")));
+                return Err(CommandError::new(Code::Start, error).hint(format!("write param:{name}={value}")));
             }
             None if is_setting(name) => order.target.settings.push((name.to_owned(), value.to_owned())),
             None => {

@@ -6,9 +6,9 @@ use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::failure::Result;
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::prepare::cycle;
-use pgdyno_life::target::{Demand, Server};
+use pgdyno_life::target::{Demand, TargetServer};
 
 use pgdyno_plan::{Cycle, Order};
 
@@ -21,7 +21,7 @@ pub struct Side {
     /// What each of its runs does, but for its length.
     pub order: Order,
     /// Its private server, and the settings that this was started with.
-    own: Option<(Server, BTreeMap<String, String>)>,
+    own: Option<(TargetServer, BTreeMap<String, String>)>,
 }
 
 impl Side {
@@ -32,7 +32,7 @@ impl Side {
         progress: &dyn EventSink,
         interrupt: &Interrupt,
     ) -> Result<Self> {
-        let request = Request::read(order.clone())?;
+        let request = RunRequest::read(order.clone())?;
         let target = request.target()?;
         let planned = request.draft()?.resolved;
         let demand = Demand::of(&planned.plan, &planned.workload, &order.target);

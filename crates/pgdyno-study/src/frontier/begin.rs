@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_plan::Order;
 use pgdyno_results::{FrontierRecord, Objective, StudyKind};
 use pgdyno_untrusted::Lock;
@@ -15,7 +15,7 @@ use crate::objectives::of_workload;
 use crate::stored::{name, without_passwords};
 
 /// What the user asks for.
-pub struct Wanted {
+pub struct FrontierRequest {
     /// What each run does, without its rate and streams.
     pub order: Order,
     /// Objectives of the transactions.
@@ -27,7 +27,7 @@ pub struct Wanted {
 }
 
 /// A frontier that is about to begin, or to go on.
-pub struct Begin {
+pub struct FrontierStart {
     /// Its record.
     pub record: FrontierRecord,
     /// What each run does, with its passwords.
@@ -42,14 +42,14 @@ pub struct Begin {
 ///
 /// # Errors
 /// When the workload has no queries beside transactions, or an objective does not fit it.
-pub fn begin(wanted: Wanted) -> Result<Begin> {
-    let Wanted { order, objectives, streams_max, restored } = wanted;
-    let request = Request::read(order.clone())?;
+pub fn begin(wanted: FrontierRequest) -> Result<FrontierStart> {
+    let FrontierRequest { order, objectives, streams_max, restored } = wanted;
+    let request = RunRequest::read(order.clone())?;
     let draft = request.draft()?;
     let stages = &draft.resolved.workload.drive.stages;
     if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == GroupWork::Queries) {
         let error = format!("{} has no queries beside transactions, so there is no frontier", request.source.name());
-        return Err(Failure::new(Code::Start, error).hint("pgdyno frontier ch-benchmark"));
+        return Err(CommandError::new(Code::Start, error).hint("pgdyno frontier ch-benchmark"));
     }
     let started = Timestamp::now();
     let id = name(started, &format!("frontier-{}", request.source.name()));
@@ -58,17 +58,17 @@ pub fn begin(wanted: Wanted) -> Result<Begin> {
     let objectives = of_workload(objectives, &draft.resolved.workload.drive.txns())?;
     record.objectives = objectives.iter().map(ToString::to_string).collect();
     (record.restored, record.streams_max, record.points) = (restored, streams_max, points(streams_max));
-    Ok(Begin { record, order, objectives, lock: None })
+    Ok(FrontierStart { record, order, objectives, lock: None })
 }
 
 /// Returns the frontier of this name, with its lock. `order` has the results directory.
 ///
 /// # Errors
 /// When there is none, or another process measures it.
-pub fn resume(order: &Order, name: &str) -> Result<Begin> {
+pub fn resume(order: &Order, name: &str) -> Result<FrontierStart> {
     let (record, lock) = lock::take_up::<FrontierRecord>(order.results(), StudyKind::Frontier, name)?;
     let order = Order { out: order.out.clone(), ..record.order.clone() };
     let objectives = record.objectives.iter().map(|text| Objective::parse(text));
     let objectives = objectives.collect::<std::result::Result<_, _>>().or_fail(Code::Start)?;
-    Ok(Begin { record, order, objectives, lock: Some(lock) })
+    Ok(FrontierStart { record, order, objectives, lock: Some(lock) })
 }

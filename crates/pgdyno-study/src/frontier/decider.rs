@@ -1,6 +1,6 @@
 //! Decides which point of a frontier is measured next and with which order, and what the points show.
 
-use pgdyno_measure::frontier::{Point, area, area_reach, bounds, hull};
+use pgdyno_measure::frontier::{Throughputs, area, area_reach, bounds, hull};
 use pgdyno_measure::mean::{mean, reach};
 use pgdyno_plan::{AnalyticsOrder, Order};
 use pgdyno_results::{FrontierPoint, FrontierRecord, FrontierResult};
@@ -67,13 +67,13 @@ pub(crate) fn interval(values: &[f64]) -> Option<[f64; 2]> {
 
 /// Returns what the points show so far.
 pub(crate) fn result(points: &[FrontierPoint]) -> Option<FrontierResult> {
-    let measured: Vec<(usize, Point)> =
+    let measured: Vec<(usize, Throughputs)> =
         points.iter().enumerate().filter_map(|(nth, point)| Some((nth, point.mean()?))).collect();
-    let means: Vec<Point> = measured.iter().map(|(_, point)| *point).collect();
+    let means: Vec<Throughputs> = measured.iter().map(|(_, point)| *point).collect();
     let box_of_both = bounds(&means);
     let repeated =
         |point: &FrontierPoint| point.tps.iter().copied().zip(point.queries_per_hour.iter().copied()).collect();
-    let repeats: Vec<Vec<Point>> = measured.iter().map(|(nth, _)| repeated(&points[*nth])).collect();
+    let repeats: Vec<Vec<Throughputs>> = measured.iter().map(|(nth, _)| repeated(&points[*nth])).collect();
     let area = area(&means, box_of_both)?;
     let ends = |reach: f64| [(area - reach).max(0.0), (area + reach).min(1.0)];
     Some(FrontierResult {

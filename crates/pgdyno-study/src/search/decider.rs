@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_measure::search::{Bounds, Limit, REPEATS, Search, Verdict, knee};
+use pgdyno_measure::search::{Bounds, LoadVerdict, REPEATS, Search, SearchResult, knee};
 use pgdyno_report::search::load as words;
 use pgdyno_results::{SearchRecord, SearchStatus};
 use pgdyno_text::units;
 
-use super::Wanted;
+use super::SearchRequest;
 use super::judge::{Measured, summed_up};
 
 /// Default of the highest number of clients.
@@ -34,7 +34,7 @@ pub(crate) struct Outcome {
 }
 
 /// Returns the bounds of a search. Those of a rate follow from the throughput of a closed loop, which took one of the runs.
-pub(crate) fn bounds(wanted: &Wanted, capacity_tps: Option<f64>) -> Bounds {
+pub(crate) fn bounds(wanted: &SearchRequest, capacity_tps: Option<f64>) -> Bounds {
     let (precision, fill) = (wanted.precision, wanted.curve);
     let Some(tps) = capacity_tps else {
         let min = wanted.min.unwrap_or(1.0);
@@ -67,10 +67,10 @@ impl Decider {
         let point = |(bits, runs): (&u64, &Vec<Measured>)| {
             let load = f64::from_bits(*bits);
             let verdict = match search.verdict(load) {
-                Verdict::Kept => "kept",
-                Verdict::Broken => "broken",
-                Verdict::Open if runs.len() < REPEATS => "not decided",
-                Verdict::Open => "cannot tell",
+                LoadVerdict::Kept => "kept",
+                LoadVerdict::Broken => "broken",
+                LoadVerdict::Open if runs.len() < REPEATS => "not decided",
+                LoadVerdict::Open => "cannot tell",
             };
             summed_up(load, verdict, runs)
         };
@@ -84,8 +84,8 @@ impl Decider {
     }
 
     /// Returns what a search shows that has measured enough, or all that it may.
-    pub(crate) fn outcome(&self, wanted: &Wanted, record: &SearchRecord) -> Outcome {
-        let limit = self.search.as_ref().map_or_else(Limit::default, Search::limit);
+    pub(crate) fn outcome(&self, wanted: &SearchRequest, record: &SearchRecord) -> Outcome {
+        let limit = self.search.as_ref().map_or_else(SearchResult::default, Search::limit);
         let Some(kept) = limit.kept else {
             let least = record.points.first().map(|point| words(&wanted.by, point.load)).unwrap_or_default();
             return none_kept(none_meets(limit, &least, wanted.steps));
@@ -108,7 +108,7 @@ impl Decider {
     }
 
     /// Returns why the highest load that meets the other objectives has too little throughput; `None` if it has enough.
-    fn too_slow(&self, wanted: &Wanted, kept: f64) -> Option<String> {
+    fn too_slow(&self, wanted: &SearchRequest, kept: f64) -> Option<String> {
         let runs = self.measured.get(&kept.to_bits()).map_or(&[][..], Vec::as_slice);
         let tps = runs.iter().map(|run| run.tps).sum::<f64>() / runs.len().max(1) as f64;
         let objective = wanted.objectives.iter().find(|o| o.least_tps().is_some_and(|least| tps <= least))?;
@@ -124,13 +124,13 @@ fn none_kept(reason: String) -> Outcome {
 }
 
 /// Returns why no load meets the objectives. `least` is the lowest that was measured.
-fn none_meets(limit: Limit, least: &str, steps: usize) -> String {
+fn none_meets(limit: SearchResult, least: &str, steps: usize) -> String {
     match limit {
-        Limit { exhausted: true, .. } => {
+        SearchResult { exhausted: true, .. } => {
             format!("ended by its {steps} runs before that was decided: give more --steps, or measure for longer (-T)")
         }
-        Limit { broken: Some(_), .. } => format!("even {least} does not meet it"),
-        Limit { .. } => format!("noise hides whether {least} meets it"),
+        SearchResult { broken: Some(_), .. } => format!("even {least} does not meet it"),
+        SearchResult { .. } => format!("noise hides whether {least} meets it"),
     }
 }
 
@@ -141,8 +141,8 @@ mod tests {
 
     use super::*;
 
-    fn wanted(by: &str, objectives: &[&str]) -> Wanted {
-        Wanted {
+    fn wanted(by: &str, objectives: &[&str]) -> SearchRequest {
+        SearchRequest {
             objectives: objectives.iter().map(|text| Objective::parse(text).unwrap()).collect(),
             share: 1.0,
             by: by.to_owned(),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     /// Searches a server that carries up to `limit`, without noise.
-    fn search(wanted: &Wanted, limit: f64) -> (SearchRecord, Outcome) {
+    fn search(wanted: &SearchRequest, limit: f64) -> (SearchRecord, Outcome) {
         let (mut decider, mut record) = (Decider::default(), record(&wanted.by));
         assert_eq!(decider.next(), None, "the bounds are unknown");
         decider.begin(bounds(wanted, None));
@@ -176,9 +176,9 @@ mod tests {
         let found = bounds(&wanted("rate", &[]), Some(1000.0));
         assert_eq!((found.min, found.max, found.start, found.budget, found.whole), (1.0, 2000.0, 700.0, 39, false));
         // The rarest kind of an objective needs ten arrivals.
-        let rare = Wanted { share: 0.04, ..wanted("rate", &[]) };
+        let rare = SearchRequest { share: 0.04, ..wanted("rate", &[]) };
         assert_eq!(bounds(&rare, Some(1000.0)).min, 25.0);
-        let given = Wanted { min: Some(900.0), max: Some(950.0), ..wanted("rate", &[]) };
+        let given = SearchRequest { min: Some(900.0), max: Some(950.0), ..wanted("rate", &[]) };
         let found = bounds(&given, Some(1000.0));
         assert_eq!((found.min, found.max, found.start), (900.0, 950.0, 900.0));
     }
@@ -187,7 +187,7 @@ mod tests {
     fn clients_are_searched_from_one_on_by_doubling() {
         let found = bounds(&wanted("clients", &[]), None);
         assert_eq!((found.min, found.max, found.start, found.growth, found.budget), (1.0, MAX_CLIENTS, 1.0, 2.0, 40));
-        assert_eq!(bounds(&Wanted { min: Some(300.0), ..wanted("clients", &[]) }, None).max, 300.0);
+        assert_eq!(bounds(&SearchRequest { min: Some(300.0), ..wanted("clients", &[]) }, None).max, 300.0);
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
         let (_, slow) = search(&wanted("clients", &["p99 < 10ms", "tps > 1000"]), 20.5);
         assert_eq!((slow.status, slow.code), (SearchStatus::NoneKept, Code::Run));
         assert!(slow.reason.as_ref().is_some_and(|why| why.contains("200.0 TPS")), "{:?}", slow.reason);
-        let short = Wanted { steps: 3, ..wanted("clients", &["p99 < 10ms"]) };
+        let short = SearchRequest { steps: 3, ..wanted("clients", &["p99 < 10ms"]) };
         let (_, exhausted) = search(&short, 20.5);
         assert!(exhausted.reason.is_some_and(|why| why.contains("give more --steps")));
     }

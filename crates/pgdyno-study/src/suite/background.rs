@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::target::own_program;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::execution::Execution;
+use super::execution::SuiteExecution;
 use super::view::View;
 use crate::process::STORE_VARIABLE;
 
@@ -22,7 +22,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Starts a process that resumes an execution, and returns its process id once it holds the lock. Its runs are pushed to
 /// `store`, if there is one.
-pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
+pub fn start(execution: &SuiteExecution, store: Option<&str>) -> Result<u32> {
     let log = append_to_file(&execution.log()).or_fail(Code::Start)?;
     let log_bytes_before = log.metadata().map_or(0, |log| log.len());
     let mut child = Command::new(own_program()?)
@@ -45,14 +45,14 @@ pub fn start(execution: &Execution, store: Option<&str>) -> Result<u32> {
             let code = status.code().and_then(Code::of_number);
             return match code {
                 Some(Code::Success | Code::Run) => Ok(pid),
-                _ => Err(Failure::new(Code::Start, format!("the suite did not start:\n{}", output.trim_end()))),
+                _ => Err(CommandError::new(Code::Start, format!("the suite did not start:\n{}", output.trim_end()))),
             };
         }
         std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-fn log_since(execution: &Execution, offset: u64) -> String {
+fn log_since(execution: &SuiteExecution, offset: u64) -> String {
     let mut text = Vec::new();
     let read = File::open(execution.log()).and_then(|mut log| {
         log.seek(SeekFrom::Start(offset))?;
@@ -62,7 +62,7 @@ fn log_since(execution: &Execution, offset: u64) -> String {
 }
 
 /// Prints the log of the suite from its start until it ends. `print` writes to standard output.
-pub fn attach(execution: &Execution, events: &dyn EventSink, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
+pub fn attach(execution: &SuiteExecution, events: &dyn EventSink, print: &dyn Fn(&str) -> Result<()>) -> Result<()> {
     let view = View::new(events, execution, true);
     let mut offset = 0;
     loop {
@@ -78,7 +78,7 @@ pub fn attach(execution: &Execution, events: &dyn EventSink, print: &dyn Fn(&str
             events.ended();
             return Ok(());
         }
-        if let Ok(now) = Execution::open(&execution.dir)
+        if let Ok(now) = SuiteExecution::open(&execution.dir)
             && let Some(nth) = now.state.current
         {
             view.show(&now.state, nth, &now.run_log(nth), now.state.worked_s, None);
@@ -88,10 +88,10 @@ pub fn attach(execution: &Execution, events: &dyn EventSink, print: &dyn Fn(&str
 }
 
 /// Asks the suite to end, `now` or cleanly, and waits until it has.
-pub fn stop(execution: &Execution, now: bool) -> Result<()> {
+pub fn stop(execution: &SuiteExecution, now: bool) -> Result<()> {
     let name = execution.state.name();
     let Some(pid) = execution.holder().and_then(Pid::from_raw) else {
-        return Err(Failure::new(Code::Start, format!("suite {name} is not running")));
+        return Err(CommandError::new(Code::Start, format!("suite {name} is not running")));
     };
     // Two different signals: two of the same kind could arrive as one.
     let signals: &[Signal] = if now { &[Signal::TERM, Signal::INT] } else { &[Signal::TERM] };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::resolve::{self, Request, Resolved};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_life::plan::resolve::{self, Resolved, RunRequest};
 use pgdyno_life::plan::workload_source::WorkloadSource;
 use pgdyno_life::target::Target;
 use pgdyno_net::ConnectOptions;
@@ -19,7 +19,7 @@ use pgdyno_workloads::registry;
 pub type ReadOrder<'a> = &'a dyn Fn(Vec<String>) -> Result<Order>;
 
 /// The run of a cell, resolved.
-pub struct Draft {
+pub struct CellDraft {
     pub(crate) plan: Plan,
     pub(crate) source: WorkloadSource,
     pub(crate) workload: Workload,
@@ -33,7 +33,7 @@ pub struct Draft {
     pub(crate) cycle: Cycle,
 }
 
-impl Draft {
+impl CellDraft {
     /// Returns true if it runs on a private server, which the suite starts and holds.
     pub(crate) fn is_private(&self) -> bool {
         self.target.is_private()
@@ -74,34 +74,37 @@ fn is_recipe(name: &str) -> bool {
 }
 
 /// Checks all cells: arguments, names, files, targets. Connects to no server.
-pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) -> Result<Vec<Draft>> {
-    let wrong = |cell: &Cell, failure: Failure| {
+pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) -> Result<Vec<CellDraft>> {
+    let wrong = |cell: &Cell, failure: CommandError| {
         let what = format!("{}: run {} ({}): {}", file.display(), cell.entry, cell.key, failure.text());
         match failure.remedy() {
-            Some(hint) => Failure::new(Code::Start, what).hint(hint),
-            None => Failure::new(Code::Start, what),
+            Some(hint) => CommandError::new(Code::Start, what).hint(hint),
+            None => CommandError::new(Code::Start, what),
         }
     };
     suite.cells.iter().map(|cell| draft(cell, config, read).map_err(|failure| wrong(cell, failure))).collect()
 }
 
-fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<Draft> {
+fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<CellDraft> {
     if targets::holds_password(cell.target.as_str()) {
-        return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
+        return Err(CommandError::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
     let mut order = if cell.has_own_args { read(cell.args.clone())? } else { cell.order.clone() };
     if let Some(target) = cell.target.as_option() {
         (order.target.target, order.target.config) = (Some(target.clone()), Some(config.to_owned()));
     }
-    let request = Request::read(order.clone())?;
+    let request = RunRequest::read(order.clone())?;
     resolve::admit_json(&request.order)?;
-    let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
-    let Request { order: Order { target: target_order, .. }, source, .. } = request;
+    let resolve::PlanDraft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
+    let RunRequest { order: Order { target: target_order, .. }, source, .. } = request;
     if order.target.tcp {
-        return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
+        return Err(CommandError::new(
+            Code::Start,
+            "a suite reaches its private servers by their sockets: leave --tcp out",
+        ));
     }
-    Ok(Draft {
+    Ok(CellDraft {
         cycle: plan.cycle,
         settings: plan.settings.clone(),
         plan,

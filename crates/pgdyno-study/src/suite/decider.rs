@@ -4,18 +4,18 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_plan::suite::OnFailure;
 
 use super::execution::{End, Planned};
-use super::standing::Done;
+use super::standing::CompletedRun;
 
 /// Returns the run to carry out next: the first that is not done. `None` when all are done, or one has failed and the suite stops
 /// then.
-pub(crate) fn next(standings: &[Option<Done>], on_failure: OnFailure) -> Option<usize> {
+pub(crate) fn next(standings: &[Option<CompletedRun>], on_failure: OnFailure) -> Option<usize> {
     let has_failed = standings.iter().flatten().any(|done| done.failure.is_some());
     let is_over = has_failed && on_failure == OnFailure::Stop;
     standings.iter().position(Option::is_none).filter(|_| !is_over)
 }
 
 /// Returns how a suite ended of which no run comes next.
-pub(crate) fn end(standings: &[Option<Done>], is_stopping: bool) -> End {
+pub(crate) fn end(standings: &[Option<CompletedRun>], is_stopping: bool) -> End {
     match standings.iter().all(Option::is_some) {
         true => End::Finished,
         false if is_stopping => End::Interrupted,
@@ -25,7 +25,7 @@ pub(crate) fn end(standings: &[Option<Done>], is_stopping: bool) -> End {
 
 /// Returns the exit code of an execution: all complete, ended by the user, or neither.
 #[must_use]
-pub fn code(end: Option<End>, standings: &[Option<Done>]) -> Code {
+pub fn code(end: Option<End>, standings: &[Option<CompletedRun>]) -> Code {
     let is_complete = standings.iter().all(|done| done.as_ref().is_some_and(|done| done.failure.is_none()));
     match end {
         _ if is_complete => Code::Success,
@@ -35,7 +35,7 @@ pub fn code(end: Option<End>, standings: &[Option<Done>]) -> Code {
 }
 
 /// Returns how long a run takes with its load: as the cell's finished repetitions did, otherwise as planned.
-pub(crate) fn expected_s(runs: &[Planned], standings: &[Option<Done>], nth: usize) -> Option<f64> {
+pub(crate) fn expected_s(runs: &[Planned], standings: &[Option<CompletedRun>], nth: usize) -> Option<f64> {
     let same = runs.iter().zip(standings).filter(|(run, _)| run.run == runs[nth].run);
     let took: Vec<f64> =
         same.filter_map(|(_, done)| done.as_ref().filter(|done| done.failure.is_none())?.seconds()).collect();
@@ -43,7 +43,7 @@ pub(crate) fn expected_s(runs: &[Planned], standings: &[Option<Done>], nth: usiz
 }
 
 /// Returns how long the remaining runs from `nth` on take, including the rests between them.
-pub(crate) fn left_s(runs: &[Planned], standings: &[Option<Done>], cool_down_s: f64) -> Option<f64> {
+pub(crate) fn left_s(runs: &[Planned], standings: &[Option<CompletedRun>], cool_down_s: f64) -> Option<f64> {
     let open = (0..runs.len()).filter(|nth| standings[*nth].is_none());
     open.map(|nth| expected_s(runs, standings, nth).map(|seconds| seconds + cool_down_s)).sum()
 }
@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     /// Returns a run that took ten seconds.
-    fn done(failure: Option<&str>) -> Option<Done> {
+    fn done(failure: Option<&str>) -> Option<CompletedRun> {
         let mut record: pgdyno_results::RunRecord =
             serde_json::from_str(include_str!("../../../../fixtures/runs/v1/run.json")).unwrap();
         record.started_at = "2026-01-01T00:00:00Z".to_owned();
         record.ended_at = Some("2026-01-01T00:00:10Z".to_owned());
-        Some(Done { record, failure: failure.map(str::to_owned) })
+        Some(CompletedRun { record, failure: failure.map(str::to_owned) })
     }
 
     #[test]

@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_plan::suite::{Suite, Turn};
 use pgdyno_results::write_json;
 use pgdyno_untrusted::append_to_file;
 use sha2::Digest as _;
 
-pub use state::{End, Planned, State};
+pub use state::{End, ExecutionState, Planned};
 
-use super::check::Draft;
+use super::check::CellDraft;
 
 /// The version of `state.json` that is written, and the newest that can be read.
 const FORMAT_VERSION: u32 = 1;
@@ -30,21 +30,21 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// An execution on disk.
 #[derive(Debug)]
-pub struct Execution {
+pub struct SuiteExecution {
     /// Its directory.
     pub dir: PathBuf,
     /// Its state.
-    pub state: State,
+    pub state: ExecutionState,
 }
 
 /// Held while a process works on an execution.
 #[derive(Debug)]
-pub struct Lock {
+pub struct ExecutionLock {
     _file: File,
 }
 
 /// The origin of a new execution.
-pub struct Origin<'a> {
+pub struct ExecutionOrigin<'a> {
     /// The suite's file.
     pub file: &'a Path,
     /// Its text.
@@ -67,10 +67,10 @@ pub fn hash(text: &str) -> String {
     sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Execution {
+impl SuiteExecution {
     /// Creates the directory of a new execution.
-    pub fn create(suite: &Suite, drafts: &[Draft], origin: &Origin<'_>) -> Result<Self> {
-        let Origin { file, text, config, results, labels } = *origin;
+    pub fn create(suite: &Suite, drafts: &[CellDraft], origin: &ExecutionOrigin<'_>) -> Result<Self> {
+        let ExecutionOrigin { file, text, config, results, labels } = *origin;
         let results = std::path::absolute(results).or_fail(Code::Start)?;
         let now = Timestamp::now();
         let mut salt = now.as_nanosecond() as u64 ^ u64::from(std::process::id()) << 8;
@@ -89,7 +89,7 @@ impl Execution {
             repetition: turn.repetition,
             expected_s: drafts[turn.cell].seconds(),
         };
-        let state = State {
+        let state = ExecutionState {
             format_version: FORMAT_VERSION,
             suite: suite.name.clone(),
             id,
@@ -124,10 +124,10 @@ impl Execution {
     pub fn open(dir: &Path) -> Result<Self> {
         let path = dir.join("state.json");
         let tried = |error: &dyn std::fmt::Display| {
-            Failure::new(Code::Start, format!("failed to read the state of a suite, {}: {error}", path.display()))
+            CommandError::new(Code::Start, format!("failed to read the state of a suite, {}: {error}", path.display()))
         };
         let text = fs::read_to_string(&path).map_err(|error| tried(&error))?;
-        let mut state: State = serde_json::from_str(&text).map_err(|error| {
+        let mut state: ExecutionState = serde_json::from_str(&text).map_err(|error| {
             tried(&error)
                 .hint(format!("restore it, or remove {} and start the suite anew; its runs are kept", dir.display()))
         })?;
@@ -145,7 +145,7 @@ impl Execution {
 
     /// Returns all executions in `results`, the oldest first, and why others cannot be read. A directory without a state was
     /// never started.
-    pub fn all(results: &Path) -> Result<(Vec<Self>, Vec<Failure>)> {
+    pub fn all(results: &Path) -> Result<(Vec<Self>, Vec<CommandError>)> {
         let entries = match fs::read_dir(home(results)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
             entries => entries.or_fail(Code::Start)?,
@@ -184,7 +184,7 @@ impl Execution {
         Err(unreadable.into_iter().next_back().unwrap_or_else(|| {
             let named =
                 name.map_or_else(|| "no suite has been started yet".to_owned(), |name| format!("no suite {name}"));
-            Failure::new(Code::Start, format!("{named} in {}", home(results).display()))
+            CommandError::new(Code::Start, format!("{named} in {}", home(results).display()))
                 .hint("`pgdyno suite list` names those that are there; --out names another results directory")
         }))
     }
@@ -196,21 +196,20 @@ impl Execution {
         let written = written.map_err(|error| error.to_string());
         let synced = || File::open(&self.dir)?.sync_all();
         written.and_then(|()| synced().map_err(|error: io::Error| error.to_string())).map_err(|error| {
-            Failure::new(Code::Run, format!("failed to write the suite's state, {}: {error}", path.display())).hint(
-                format!(
+            CommandError::new(Code::Run, format!("failed to write the suite's state, {}: {error}", path.display()))
+                .hint(format!(
                     "what has been run is kept; `pgdyno suite resume {}` resumes when that is fixed",
                     self.state.name()
-                ),
-            )
+                ))
         })
     }
 
     /// Locks the execution: two processes must not work on it. Reads the state again, because the previous holder may
     /// have changed it.
-    pub fn lock(&mut self) -> Result<Lock> {
+    pub fn lock(&mut self) -> Result<ExecutionLock> {
         let path = self.dir.join("suite.lock");
         let tried = |error: &dyn std::fmt::Display| {
-            Failure::new(Code::Start, format!("failed to lock {}: {error}", path.display()))
+            CommandError::new(Code::Start, format!("failed to lock {}: {error}", path.display()))
         };
         let mut file = append_to_file(&path).map_err(|e| tried(&e))?;
         let patience = Instant::now() + LOCK_PATIENCE;
@@ -223,7 +222,7 @@ impl Execution {
                 Err(TryLockError::WouldBlock) => {
                     let who = self.holder().map_or_else(String::new, |pid| format!(" (process {pid})"));
                     let name = self.state.name();
-                    return Err(Failure::new(Code::Start, format!("suite {name} is already running{who}"))
+                    return Err(CommandError::new(Code::Start, format!("suite {name} is already running{who}"))
                         .hint(format!("`pgdyno suite attach {name}` shows it, `pgdyno suite stop {name}` ends it")));
                 }
                 Err(TryLockError::Error(error)) => return Err(tried(&error)),
@@ -231,7 +230,7 @@ impl Execution {
         }
         file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(|error| tried(&error))?;
         self.state = Self::open(&self.dir)?.state;
-        Ok(Lock { _file: file })
+        Ok(ExecutionLock { _file: file })
     }
 
     /// Returns the process that works on it, if there is one.
@@ -265,7 +264,7 @@ impl Execution {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Code::Start, format!("failed to make {}: {error}", path.display()))
+fn unwritable(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(Code::Start, format!("failed to make {}: {error}", path.display()))
         .hint("name another results directory with --out")
 }

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use pgdyno_life::data::keep::load_before_runs;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::prepare::cycle;
-use pgdyno_life::target::{Demand, Server, Target};
+use pgdyno_life::target::{Demand, Target, TargetServer};
 use pgdyno_net::{Admin, quote};
 use pgdyno_plan::{Cycle, Order};
 use pgdyno_results::CycleRecord;
 
-use super::check::Draft;
+use super::check::CellDraft;
 
 /// A server and its settings at the start.
 struct RunningServer {
-    server: Server,
+    server: TargetServer,
     settings: BTreeMap<String, String>,
     /// The name of the data that its own database holds, loaded before the first run or copied at the start.
     home: Option<String>,
@@ -35,7 +35,7 @@ impl Privates {
     pub(super) fn ready(
         &mut self,
         target: &str,
-        draft: &Draft,
+        draft: &CellDraft,
         demand: Demand,
         progress: &dyn EventSink,
         interrupt: &Interrupt,
@@ -98,7 +98,7 @@ impl Privates {
 }
 
 /// Returns the name of the database for the data of a run; all of its data sets are in it.
-fn database(draft: &Draft) -> Option<String> {
+fn database(draft: &CellDraft) -> Option<String> {
     draft.workload.data.first().map(|data| format!("pgdyno_{}", pgdyno_load::identity(data.as_ref())))
 }
 
@@ -110,12 +110,12 @@ fn done(step: &str, what: &str) -> CycleRecord {
 fn reach(
     target: &str,
     held: &RunningServer,
-    draft: &Draft,
+    draft: &CellDraft,
     evidence: &[CycleRecord],
     interrupt: &Interrupt,
 ) -> Result<Order> {
     let Some(options) = held.server.options() else {
-        return Err(Failure::new(Code::Server, "the private server has no address"));
+        return Err(CommandError::new(Code::Server, "the private server has no address"));
     };
     let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;
     let options = if let Some(name) = database(draft).filter(|name| held.home.as_ref() != Some(name)) {

@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_plan::suite::Suite;
 use pgdyno_text::units;
 
-use super::check::Draft;
+use super::check::CellDraft;
 use super::decider;
-use super::execution::{End, Execution, Planned};
-use super::standing::{self, Done};
+use super::execution::{End, Planned, SuiteExecution};
+use super::standing::{self, CompletedRun};
 use super::targets::Targets;
 use super::view::View;
 use crate::process;
@@ -26,11 +26,11 @@ const ENDING: Duration = Duration::from_secs(180);
 /// An execution whose lock this process holds, and what it needs to go on.
 pub struct LockedExecution<'a> {
     /// The execution.
-    pub execution: Execution,
+    pub execution: SuiteExecution,
     /// Its suite.
     pub suite: &'a Suite,
     /// The suite's cells, resolved.
-    pub drafts: &'a [Draft],
+    pub drafts: &'a [CellDraft],
     /// Whether standard error is the suite's log.
     pub is_detached: bool,
     /// The store to which each run is pushed when it has ended.
@@ -42,23 +42,23 @@ pub struct LockedExecution<'a> {
 }
 
 /// The result of a suite.
-pub struct Outcome {
+pub struct SuiteOutcome {
     /// The execution.
-    pub execution: Execution,
+    pub execution: SuiteExecution,
     /// Its runs.
-    pub standings: Vec<Option<Done>>,
+    pub standings: Vec<Option<CompletedRun>>,
     /// The exit code.
     pub code: Code,
 }
 
 /// A suite in progress.
 pub(super) struct SuiteRun<'a> {
-    pub(super) execution: Execution,
+    pub(super) execution: SuiteExecution,
     pub(super) suite: &'a Suite,
-    pub(super) drafts: &'a [Draft],
+    pub(super) drafts: &'a [CellDraft],
     /// The cell of each run.
     pub(super) cells: Vec<usize>,
-    pub(super) standings: Vec<Option<Done>>,
+    pub(super) standings: Vec<Option<CompletedRun>>,
     pub(super) targets: Targets<'a>,
     pub(super) store: Option<&'a str>,
     pub(super) interrupt: &'a Interrupt,
@@ -72,21 +72,24 @@ pub(super) struct SuiteRun<'a> {
 ///
 /// # Errors
 /// When a target cannot be prepared or left, or the state cannot be written.
-pub fn carry_out(work: LockedExecution<'_>) -> Result<Outcome> {
+pub fn carry_out(work: LockedExecution<'_>) -> Result<SuiteOutcome> {
     let interrupt = work.interrupt;
     let mut suite = SuiteRun::begin(work)?;
     let budget =
         |suite: &SuiteRun<'_>| Budget { spent_s: suite.execution.state.worked_s, limit_s: suite.suite.budget_s };
     let code = study::carry_out(&mut suite, budget, interrupt)?;
-    Ok(Outcome { execution: suite.execution, standings: suite.standings, code })
+    Ok(SuiteOutcome { execution: suite.execution, standings: suite.standings, code })
 }
 
 /// Returns the cell of each run of an execution.
-fn cells(execution: &Execution, suite: &Suite) -> Result<Vec<usize>> {
+fn cells(execution: &SuiteExecution, suite: &Suite) -> Result<Vec<usize>> {
     let cell = |planned: &Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
     execution.state.runs.iter().map(cell).collect::<Option<_>>().ok_or_else(|| {
-        Failure::new(Code::Start, "the suite was begun by another version of pgdyno, which made other runs of its file")
-            .hint("resume it with that version, or start the suite anew")
+        CommandError::new(
+            Code::Start,
+            "the suite was begun by another version of pgdyno, which made other runs of its file",
+        )
+        .hint("resume it with that version, or start the suite anew")
     })
 }
 
@@ -212,18 +215,18 @@ impl Study for SuiteRun<'_> {
 }
 
 /// Waits for runs of a killed suite: they end by themselves, and must not overlap the next run.
-fn await_stragglers(execution: &Execution, interrupt: &Interrupt, view: &View<'_>) -> Result<()> {
+fn await_stragglers(execution: &SuiteExecution, interrupt: &Interrupt, view: &View<'_>) -> Result<()> {
     let logs: Vec<_> = (0..execution.state.runs.len()).map(|nth| execution.run_log(nth)).collect();
     let patience = Instant::now() + ENDING;
     let mut is_announced = false;
     while let Some(log) = logs.iter().find(|log| process::lives(log)) {
         if interrupt.stop.is_requested() {
-            return Err(Failure::new(Code::Interrupted, "interrupted before a run began"));
+            return Err(CommandError::new(Code::Interrupted, "interrupted before a run began"));
         }
         if Instant::now() > patience {
             let error =
                 format!("a run from before the interruption is still going on; its output is in {}", log.display());
-            return Err(Failure::new(Code::Start, error).hint("wait until it ends, or end it, then resume"));
+            return Err(CommandError::new(Code::Start, error).hint("wait until it ends, or end it, then resume"));
         }
         if !is_announced {
             view.say("waiting for the run that was going on when the suite was killed");

@@ -9,19 +9,19 @@ use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_report::suite::SuiteRun;
 use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_json};
 
-use super::execution::{Planned, State};
+use super::execution::{ExecutionState, Planned};
 use crate::runner;
 
 /// A run that will not be repeated automatically.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct CompletedRun {
     /// Its record.
     pub record: RunRecord,
     /// Why it counts as failed.
     pub failure: Option<String>,
 }
 
-impl Done {
+impl CompletedRun {
     /// Returns how long it took, including its load.
     pub fn seconds(&self) -> Option<f64> {
         let at = |text: &str| text.parse::<Timestamp>().ok();
@@ -31,7 +31,7 @@ impl Done {
 }
 
 /// Returns how each planned run ended; none if it is not done yet.
-pub fn standings(state: &State) -> Result<Vec<Option<Done>>> {
+pub fn standings(state: &ExecutionState) -> Result<Vec<Option<CompletedRun>>> {
     let own: Vec<_> = runner::records(&state.results)?
         .filter(|(_, record)| {
             let suite = record.plan.suite.as_ref();
@@ -42,8 +42,8 @@ pub fn standings(state: &State) -> Result<Vec<Option<Done>>> {
 }
 
 /// Returns the runs of an execution for its table.
-pub fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<SuiteRun<'a>> {
-    let run = |(planned, done): (&'a Planned, &'a Option<Done>)| SuiteRun {
+pub fn runs<'a>(state: &'a ExecutionState, standings: &'a [Option<CompletedRun>]) -> Vec<SuiteRun<'a>> {
+    let run = |(planned, done): (&'a Planned, &'a Option<CompletedRun>)| SuiteRun {
         cell: &planned.run,
         record: done.as_ref().map(|done| &done.record),
         failure: done.as_ref().and_then(|done| done.failure.as_deref()),
@@ -52,7 +52,7 @@ pub fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<SuiteRun
 }
 
 /// Returns how the run `nth` ended, from the records of the execution, the newest first.
-pub fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord)]) -> Option<Done> {
+pub fn standing(state: &ExecutionState, nth: usize, records: &[(PathBuf, RunRecord)]) -> Option<CompletedRun> {
     let place = Some(state.place(nth));
     let counts =
         |(_, record): &&(PathBuf, RunRecord)| record.plan.suite == place && !state.superseded.contains(&record.id);
@@ -66,7 +66,7 @@ pub fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord)]) -> 
         Status::Invalid | Status::Failed => Some(reason()),
         Status::Interrupted => Some(state.failed.get(&nth)?.clone()),
     };
-    Some(Done { record, failure })
+    Some(CompletedRun { record, failure })
 }
 
 /// Adds the run's line to `results.csv` if it is missing. The runs count without it.
@@ -79,7 +79,7 @@ pub fn list(results: &Path, record: &RunRecord, events: &dyn EventSink) {
 }
 
 /// Adds lines to `results.csv` for runs that were killed before they could write theirs.
-pub fn list_all(state: &State, events: &dyn EventSink) -> Result<()> {
+pub fn list_all(state: &ExecutionState, events: &dyn EventSink) -> Result<()> {
     for (_, record) in runner::records(&state.results)? {
         let suite = record.plan.suite.as_ref();
         if suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id) {

@@ -4,12 +4,12 @@ use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuiteRunForm, SuiteStatusF
 use pgdyno_text::units;
 
 use super::decider::left_s;
-use super::execution::{End, Execution};
-use super::standing::Done;
+use super::execution::{End, SuiteExecution};
+use super::standing::CompletedRun;
 use super::view::{ending, last_line, title};
 
 /// Returns the counts of an execution for programs.
-pub fn counts(execution: &Execution, standings: &[Option<Done>]) -> SuiteForm {
+pub fn counts(execution: &SuiteExecution, standings: &[Option<CompletedRun>]) -> SuiteForm {
     let complete = standings.iter().flatten().filter(|done| done.failure.is_none()).count();
     let state = match execution.state.end {
         _ if execution.lives() => "running",
@@ -26,10 +26,10 @@ pub fn counts(execution: &Execution, standings: &[Option<Done>]) -> SuiteForm {
 }
 
 /// Returns the state of an execution and of each of its runs, for programs.
-pub fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteStatusForm {
+pub fn form(execution: &SuiteExecution, standings: &[Option<CompletedRun>]) -> SuiteStatusForm {
     let state = &execution.state;
     let lives = execution.lives();
-    let run = |(nth, done): (usize, &Option<Done>)| SuiteRunForm {
+    let run = |(nth, done): (usize, &Option<CompletedRun>)| SuiteRunForm {
         cell: state.runs[nth].run.clone(),
         repetition: state.runs[nth].repetition,
         state: match done {
@@ -55,7 +55,7 @@ pub fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteStatusFor
 }
 
 /// Returns the state of an execution and of each of its runs, for people.
-pub fn text(execution: &Execution, standings: &[Option<Done>]) -> String {
+pub fn text(execution: &SuiteExecution, standings: &[Option<CompletedRun>]) -> String {
     let state = &execution.state;
     let holder = execution.lives().then(|| execution.holder());
     let how = match (&holder, state.end) {

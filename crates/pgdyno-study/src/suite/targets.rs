@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::prepare::hooks;
 use pgdyno_life::target::lock::TargetLock;
@@ -16,14 +16,14 @@ use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Provision, Suite};
 use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
 
-use super::check::Draft;
-use super::execution::{Execution, State};
+use super::check::CellDraft;
+use super::execution::{ExecutionState, SuiteExecution};
 use super::private::Privates;
 
 /// The targets of a suite in progress.
 pub(super) struct Targets<'a> {
     suite: &'a Suite,
-    drafts: &'a [Draft],
+    drafts: &'a [CellDraft],
     interrupt: &'a Interrupt,
     progress: &'a dyn EventSink,
     /// The entries of `pgdyno.toml`, if their hooks are used.
@@ -40,8 +40,8 @@ impl<'a> Targets<'a> {
     /// reached now affects only its own runs.
     pub(super) fn take(
         suite: &'a Suite,
-        drafts: &'a [Draft],
-        state: &State,
+        drafts: &'a [CellDraft],
+        state: &ExecutionState,
         interrupt: &'a Interrupt,
         progress: &'a dyn EventSink,
     ) -> Result<Self> {
@@ -78,7 +78,7 @@ impl<'a> Targets<'a> {
         Ok(targets)
     }
 
-    fn lock(&mut self, options: &ConnectOptions, state: &State) -> Result<()> {
+    fn lock(&mut self, options: &ConnectOptions, state: &ExecutionState) -> Result<()> {
         let progress = self.progress;
         let warn: &dyn Fn(&str) = &|warning| progress.warn(warning);
         match self.locks.entry(options.to_string()) {
@@ -92,7 +92,7 @@ impl<'a> Targets<'a> {
     }
 
     /// Prepares the target of a cell for its run, and returns the order of the run there.
-    pub(super) fn ready(&mut self, cell: usize, execution: &mut Execution) -> Result<Order> {
+    pub(super) fn ready(&mut self, cell: usize, execution: &mut SuiteExecution) -> Result<Order> {
         let (drafts, target) = (self.drafts, self.suite.cells[cell].target.as_str());
         let draft = &drafts[cell];
         if draft.is_private() {
@@ -109,7 +109,7 @@ impl<'a> Targets<'a> {
             && !execution.state.provisioned.contains_key(target)
         {
             if let Some(why) = self.unprovisioned.get(target) {
-                return Err(Failure::new(Code::Start, why.clone()));
+                return Err(CommandError::new(Code::Start, why.clone()));
             }
             match self.provision(&hook, target, execution) {
                 Ok(dsn) => execution.state.provisioned.insert(target.to_owned(), dsn),
@@ -141,7 +141,7 @@ impl<'a> Targets<'a> {
     }
 
     /// Leaves a target after its last run.
-    pub(super) fn leave(&mut self, target: &str, execution: &mut Execution) -> Result<()> {
+    pub(super) fn leave(&mut self, target: &str, execution: &mut SuiteExecution) -> Result<()> {
         self.privates.release(target);
         let Some(dsn) = execution.state.provisioned.get(target) else { return Ok(()) };
         // A connection that holds a lock could prevent a server from stopping.
@@ -158,7 +158,7 @@ impl<'a> Targets<'a> {
     }
 
     /// Removes the server, if there is a hook for that. Returns true if it is gone.
-    fn tear_down(&self, target: &str, execution: &Execution) -> bool {
+    fn tear_down(&self, target: &str, execution: &SuiteExecution) -> bool {
         let Some(hook) = self.hook(target, |hooks| &hooks.teardown) else { return true };
         let stop = &self.interrupt.stop;
         let ended = self
@@ -181,14 +181,14 @@ impl<'a> Targets<'a> {
     }
 
     /// Makes the server, and returns its connection string if the hook prints one.
-    fn provision(&self, hook: &Hook, target: &str, execution: &Execution) -> Result<Option<String>> {
+    fn provision(&self, hook: &Hook, target: &str, execution: &SuiteExecution) -> Result<Option<String>> {
         let (dir, env) = self.hook_context("provision", target, execution)?;
         let made = hooks::provision(hook, &dir, &env, &self.interrupt.stop);
         let (_, dsn) = made.map_err(|failed| failed.1)?;
         match dsn {
             Some(dsn) if holds_password(&dsn) => {
                 let error = format!("the connection string that provisioning {target} gave holds a password");
-                Err(Failure::new(Code::Start, error).hint("put it into ~/.pgpass, and leave it out of `dsn=`"))
+                Err(CommandError::new(Code::Start, error).hint("put it into ~/.pgpass, and leave it out of `dsn=`"))
             }
             dsn => Ok(dsn),
         }
@@ -199,7 +199,7 @@ impl<'a> Targets<'a> {
         &self,
         name: &str,
         target: &str,
-        execution: &Execution,
+        execution: &SuiteExecution,
     ) -> Result<(PathBuf, [(&'static str, String); 2])> {
         let dir = execution.dir.join("targets").join(target);
         std::fs::create_dir_all(&dir).or_fail(Code::Run)?;
@@ -211,7 +211,7 @@ impl<'a> Targets<'a> {
 fn read(config: &Path) -> Result<File> {
     let name = config.display().to_string();
     let text = std::fs::read_to_string(config).map_err(|error| {
-        Failure::new(Code::Start, format!("failed to read {name}, whose hooks the suite needs: {error}"))
+        CommandError::new(Code::Start, format!("failed to read {name}, whose hooks the suite needs: {error}"))
     })?;
     File::read(&name, &text).or_fail(Code::Start)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::record::Recording;
 use pgdyno_plan::{Order, Plan};
 use pgdyno_results::{RunRecord, Status};
@@ -13,9 +13,9 @@ use pgdyno_text::units;
 
 use super::decider::left_s;
 use super::run::SuiteRun;
-use super::standing::{self, Done};
+use super::standing::{self, CompletedRun};
 use super::view;
-use crate::run::{Run, Runner};
+use crate::run::{Runner, StudyRun};
 use crate::runner::Ended;
 
 /// How often the changing line is updated.
@@ -23,7 +23,7 @@ const SHOWN: Duration = Duration::from_millis(500);
 
 impl SuiteRun<'_> {
     /// Carries out the run `nth`. `None` if the user has ended it.
-    pub(super) fn turn(&mut self, nth: usize) -> Result<Option<Done>> {
+    pub(super) fn turn(&mut self, nth: usize) -> Result<Option<CompletedRun>> {
         let cell = self.cells[nth];
         self.execution.state.current = Some(nth);
         self.execution.write()?;
@@ -43,7 +43,7 @@ impl SuiteRun<'_> {
     }
 
     /// Carries the order out, and completes its record.
-    fn drive(&mut self, nth: usize, order: &Order) -> Result<Option<Done>> {
+    fn drive(&mut self, nth: usize, order: &Order) -> Result<Option<CompletedRun>> {
         let state = &self.execution.state;
         let (place, log) = (state.place(nth), self.execution.run_log(nth));
         let log_bytes_before = std::fs::metadata(&log).map_or(0, |log| log.len());
@@ -58,7 +58,7 @@ impl SuiteRun<'_> {
                 self.view.show(state, nth, &log, state.worked_s + passed_s, left.map(|left| left - passed_s));
             }
         };
-        let ended = runner.run(&Run { order, place: &place, log: &log, time_limit }, &show);
+        let ended = runner.run(&StudyRun { order, place: &place, log: &log, time_limit }, &show);
         self.events.ended();
         let ended = ended?;
         let why = self.why(&ended, &log, log_bytes_before);
@@ -80,7 +80,7 @@ impl SuiteRun<'_> {
     }
 
     /// Returns how a run ended according to its record. Writes `why` it failed into the record if no other process has.
-    fn settle(&mut self, nth: usize, ended: Ended, why: &str) -> Result<Option<Done>> {
+    fn settle(&mut self, nth: usize, ended: Ended, why: &str) -> Result<Option<CompletedRun>> {
         let is_stopped = self.interrupt.stop.is_requested() && !ended.is_late;
         let code = Code::of_failed_run(ended.code);
         let Some((path, record)) = ended.record else {
@@ -118,15 +118,15 @@ impl SuiteRun<'_> {
     }
 
     /// Creates a record for a run that did not get far enough to make one, so that it is not missing from the results.
-    fn failed_without_record(&mut self, nth: usize, why: &str, code: Code) -> Result<Done> {
+    fn failed_without_record(&mut self, nth: usize, why: &str, code: Code) -> Result<CompletedRun> {
         let draft = &self.drafts[self.cells[nth]];
         let plan = Plan { suite: Some(self.execution.state.place(nth)), ..draft.plan.clone() };
         let mut recording =
             Recording::begin(&plan, &draft.source, &draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
         match troubles.errors.into_iter().next() {
-            Some(error) => Err(Failure::new(Code::Run, error)),
-            None => Ok(Done { record: recording.record.clone(), failure: Some(why.to_owned()) }),
+            Some(error) => Err(CommandError::new(Code::Run, error)),
+            None => Ok(CompletedRun { record: recording.record.clone(), failure: Some(why.to_owned()) }),
         }
     }
 }

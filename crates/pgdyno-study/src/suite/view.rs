@@ -5,11 +5,11 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink;
-use pgdyno_results::Metric;
+use pgdyno_results::RecordMetric;
 use pgdyno_text::units;
 
-use super::execution::{Execution, State};
-use super::standing::Done;
+use super::execution::{ExecutionState, SuiteExecution};
+use super::standing::CompletedRun;
 
 use pgdyno_untrusted::append_to_file;
 
@@ -25,7 +25,7 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Returns a view on standard error and the execution's log; they are the same if it is `detached`.
-    pub fn new(progress: &'a dyn EventSink, execution: &Execution, detached: bool) -> Self {
+    pub fn new(progress: &'a dyn EventSink, execution: &SuiteExecution, detached: bool) -> Self {
         Self { progress, log: (!detached).then(|| execution.log()) }
     }
 
@@ -39,7 +39,7 @@ impl<'a> View<'a> {
     }
 
     /// Sets the changing line, for the current run. `spent_s` and `left_s` are those of the whole suite.
-    pub fn show(&self, state: &State, nth: usize, log: &Path, spent_s: f64, left_s: Option<f64>) {
+    pub fn show(&self, state: &ExecutionState, nth: usize, log: &Path, spent_s: f64, left_s: Option<f64>) {
         let left = left_s.filter(|left| *left >= 1.0);
         let left = left.map_or_else(String::new, |left| format!(", about {} left", units::duration(left)));
         let spent = units::duration(spent_s);
@@ -49,7 +49,7 @@ impl<'a> View<'a> {
 }
 
 /// Returns `run 3 of 12: tpcb-like.clients=4@embedded #1`.
-pub fn title(state: &State, nth: usize) -> String {
+pub fn title(state: &ExecutionState, nth: usize) -> String {
     let planned = &state.runs[nth];
     let repetition = if state.runs.iter().any(|run| run.repetition > 1) {
         format!(" #{}", planned.repetition)
@@ -60,14 +60,14 @@ pub fn title(state: &State, nth: usize) -> String {
 }
 
 /// Returns `complete, 1,234 TPS, 35 s`.
-pub fn ending(done: &Done) -> String {
+pub fn ending(done: &CompletedRun) -> String {
     let record = &done.record;
     let status = if done.failure.is_some() && record.status == pgdyno_results::Status::Interrupted {
         "failed"
     } else {
         record.status.name()
     };
-    let metric = Metric::headline(std::iter::once(record));
+    let metric = RecordMetric::headline(std::iter::once(record));
     let figure = record.summary.as_ref().map_or_else(String::new, |_| {
         format!(", {} {}", units::rate(metric.value(record).unwrap_or_default()), metric.title())
     });

@@ -10,7 +10,7 @@ use crate::dist::Zipf;
 pub enum RandType {
     /// Each number as often as any other.
     Uniform,
-    /// The mean of [`Shape::iterations`] uniform numbers: a bell around the middle.
+    /// The mean of [`SysbenchOptions::iterations`] uniform numbers: a bell around the middle.
     Gaussian,
     /// A few numbers around the middle most of the time, the rest as [`RandType::Gaussian`].
     Special,
@@ -39,7 +39,7 @@ impl RandType {
 
 /// The options of the distributions, with sysbench's defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shape {
+pub struct SysbenchOptions {
     /// `--rand-spec-iter`.
     pub iterations: u32,
     /// `--rand-spec-pct`: percent of the numbers that are special.
@@ -52,7 +52,7 @@ pub struct Shape {
     pub zipfian_exponent: f64,
 }
 
-impl Default for Shape {
+impl Default for SysbenchOptions {
     fn default() -> Self {
         Self { iterations: 12, special_percent: 1.0, special_draws_percent: 75.0, pareto_h: 0.2, zipfian_exponent: 0.8 }
     }
@@ -62,7 +62,7 @@ impl Default for Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     kind: RandType,
-    shape: Shape,
+    shape: SysbenchOptions,
     low: i64,
     /// Numbers in the range.
     numbers: f64,
@@ -73,7 +73,7 @@ pub struct Range {
 impl Range {
     /// Returns the distribution over `low..=high`, which is not empty.
     #[must_use]
-    pub fn new(kind: RandType, shape: Shape, low: i64, high: i64) -> Self {
+    pub fn new(kind: RandType, shape: SysbenchOptions, low: i64, high: i64) -> Self {
         let ranks = if kind == RandType::Zipfian { (high - low + 1).unsigned_abs() } else { 1 };
         Self {
             kind,
@@ -127,7 +127,7 @@ mod tests {
     use crate::dist::{Zeta, fit};
 
     fn fits(kind: RandType, values: u64, expected: impl Fn(u64) -> f64) {
-        let range = Range::new(kind, Shape::default(), 1, values as i64);
+        let range = Range::new(kind, SysbenchOptions::default(), 1, values as i64);
         let mut rng = Rng::new(5);
         fit::assert_fits(values, expected, || (range.draw(&mut rng) - 1) as u64);
     }
@@ -166,7 +166,7 @@ mod tests {
     /// have less.
     #[test]
     fn special_has_the_shares_that_sysbench_draws() {
-        let range = Range::new(RandType::Special, Shape::default(), 1, 1_000);
+        let range = Range::new(RandType::Special, SysbenchOptions::default(), 1, 1_000);
         let mut rng = Rng::new(9);
         let mut counts = vec![0u32; 1_001];
         for _ in 0..1_000_000 {

@@ -32,7 +32,7 @@ fn scripts(name: &'static str) -> Scripts {
         assert_eq!(select, StmtId(u32::from(caps.distributed_tables)));
         Program::new(statements, |_| Box::new(Idle))
     };
-    let judge = move |figures: &Figures<'_>| {
+    let judge = move |figures: &WindowFigures<'_>| {
         let found = format!("{} of {}", figures.tallies[0], figures.txns[0].committed);
         vec![Judgement { name, rule: String::new(), found, holds: None }]
     };
@@ -75,7 +75,7 @@ fn a_drive_is_what_the_scripts_of_its_groups_are() {
 fn scripts_judge_the_figures_of_their_own_transactions_in_the_first_stage() {
     let drive = Drive::new(vec![scripts("write"), scripts("read")]);
     let txns = [3, 4].map(|committed| TxnFigures { committed, ..TxnFigures::default() });
-    let figures = Figures { seconds: 1.0, clients: 1, txns: &txns, tallies: &[10, 20] };
+    let figures = WindowFigures { seconds: 1.0, clients: 1, txns: &txns, tallies: &[10, 20] };
     let judged =
         |drive: &Drive| drive.judge(&figures).into_iter().map(|judged| (judged.name, judged.found)).collect::<Vec<_>>();
     assert_eq!(judged(&drive), [("write", "10 of 3".to_owned()), ("read", "20 of 4".to_owned())]);

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use pgdyno_wire::{ParamType, Statement, StmtId, Value};
+use pgdyno_wire::{ParamType, ParamValue, Statement, StmtId};
 use pgdyno_workload::{
-    Batch, Begin, Capabilities, ClientId, ClientScript, Failure, Marks, Next, Note, OnFailure, Partitions, Program,
+    Batch, Begin, Capabilities, ClientId, ClientScript, Failure, FailureAction, Marks, Next, Note, Partitions, Program,
     Reply, RowCount, Scripts, ShellOutcome, Table, Txn, Verdict,
 };
 
@@ -128,7 +128,7 @@ impl ClientScript for Marked {
         if self.state == State::Begun {
             self.state = State::Sent;
             // In one pipeline with the first statement: BEGIN goes on with the transaction that this one has begun.
-            batch.execute(self.write, &[Value::Int4(self.id.0 as i32), Value::Int8(self.number as i64)]);
+            batch.execute(self.write, &[ParamValue::Int4(self.id.0 as i32), ParamValue::Int8(self.number as i64)]);
         }
         let next = self.client.step(reply, batch);
         if next == Next::Finish(Verdict::RolledBack) {
@@ -168,9 +168,9 @@ impl ClientScript for Marked {
         if self.state == State::Sent { Marks::Wrote(self.number) } else { Marks::None }
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> FailureAction {
         let then = self.client.on_failure(failure, notes);
-        if then == OnFailure::Finish(Verdict::RolledBack) {
+        if then == FailureAction::Finish(Verdict::RolledBack) {
             self.state = State::RolledBack;
         }
         then

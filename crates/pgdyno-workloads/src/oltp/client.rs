@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use pgdyno_wire::{SqlState, Value};
+use pgdyno_wire::{ParamValue, SqlState};
 use pgdyno_workload::dist::sysbench::Range;
-use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, TxnId, Verdict};
 
 use super::schema::{push_c, push_pad};
 use super::steps::{Sql, Step, Steps};
@@ -35,7 +35,7 @@ pub(super) struct Client {
     c: Vec<u8>,
     pad: Vec<u8>,
     /// Parameters of a statement with many of them.
-    values: Vec<Value<'static>>,
+    values: Vec<ParamValue<'static>>,
 }
 
 impl Client {
@@ -69,40 +69,43 @@ impl Client {
         match step.sql {
             Sql::Begin | Sql::Commit => batch.execute(id, &[]),
             Sql::PointSelect | Sql::IndexUpdate | Sql::Delete { insert: false } => {
-                batch.execute(id, &[Value::Int4(self.row())]);
+                batch.execute(id, &[ParamValue::Int4(self.row())]);
             }
             Sql::SimpleRange | Sql::SumRange | Sql::OrderRange | Sql::DistinctRange => {
                 let first = self.row();
                 let last = first.saturating_add(self.setup.range_size - 1);
-                batch.execute(id, &[Value::Int4(first), Value::Int4(last)]);
+                batch.execute(id, &[ParamValue::Int4(first), ParamValue::Int4(last)]);
             }
             Sql::NonIndexUpdate => {
                 self.draw_c();
                 let row = self.row();
-                batch.execute(id, &[Value::Text(text(&self.c)), Value::Int4(row)]);
+                batch.execute(id, &[ParamValue::Text(text(&self.c)), ParamValue::Int4(row)]);
             }
             Sql::Delete { insert: true } => {
                 self.deleted = (self.row(), self.row());
-                batch.execute(id, &[Value::Int4(self.deleted.0)]);
+                batch.execute(id, &[ParamValue::Int4(self.deleted.0)]);
             }
             Sql::Insert => {
                 self.draw_c();
                 self.draw_pad();
                 let (row, k) = self.deleted;
-                let (c, pad) = (Value::Text(text(&self.c)), Value::Text(text(&self.pad)));
-                batch.execute(id, &[Value::Int4(row), Value::Int4(k), c, pad]);
+                let (c, pad) = (ParamValue::Text(text(&self.c)), ParamValue::Text(text(&self.pad)));
+                batch.execute(id, &[ParamValue::Int4(row), ParamValue::Int4(k), c, pad]);
             }
             Sql::NewRow => {
                 let k = self.row();
                 self.draw_c();
                 self.draw_pad();
-                batch.execute(id, &[Value::Int4(k), Value::Text(text(&self.c)), Value::Text(text(&self.pad))]);
+                batch.execute(
+                    id,
+                    &[ParamValue::Int4(k), ParamValue::Text(text(&self.c)), ParamValue::Text(text(&self.pad))],
+                );
             }
             Sql::RandomPoints(points) => {
                 self.values.clear();
                 for _ in 0..points {
                     let k = self.row();
-                    self.values.push(Value::Int4(k));
+                    self.values.push(ParamValue::Int4(k));
                 }
                 batch.execute(id, &self.values);
             }
@@ -110,7 +113,7 @@ impl Client {
                 self.values.clear();
                 for _ in 0..ranges {
                     let k = self.row();
-                    self.values.extend([Value::Int4(k), Value::Int4(k.saturating_add(self.setup.delta))]);
+                    self.values.extend([ParamValue::Int4(k), ParamValue::Int4(k.saturating_add(self.setup.delta))]);
                 }
                 batch.execute(id, &self.values);
             }
@@ -152,11 +155,11 @@ impl ClientScript for Client {
         (self.next, self.table) = (0, 1);
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> FailureAction {
         match failure {
             // Another client deleted the same row and inserted it first: sysbench begins anew.
-            Failure::Server { message, .. } if message.code == SqlState::UNIQUE_VIOLATION => OnFailure::Retry,
-            _ => OnFailure::Count,
+            Failure::Server { message, .. } if message.code == SqlState::UNIQUE_VIOLATION => FailureAction::Retry,
+            _ => FailureAction::Count,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use pgdyno_workload::dist::sysbench::{RandType, Range, Shape};
+use pgdyno_workload::dist::sysbench::{RandType, Range, SysbenchOptions};
 use pgdyno_workload::{CopyBuf, Distribution, Params, Partitions, Rng, RowCount, RowSource, Table};
 
 /// Rows of a chunk: about 2 MB.
@@ -89,7 +89,7 @@ impl RowSource for Rows {
 
     fn write(&self, chunk: u64, out: &mut CopyBuf) {
         let first = chunk * CHUNK_ROWS + 1;
-        let values = Range::new(RandType::Special, Shape::default(), 1, self.rows as i64);
+        let values = Range::new(RandType::Special, SysbenchOptions::default(), 1, self.rows as i64);
         let mut rng = Rng::derive(0, "sbtest", &[u64::from(self.table), chunk]);
         for id in first..(first + CHUNK_ROWS).min(self.rows + 1) {
             out.int(id as i64).int(values.draw(&mut rng));

@@ -28,7 +28,7 @@ pub struct OwnScript {
 
 /// The content of a directory, checked as far as possible without values for its parameters.
 #[derive(Debug)]
-pub struct Directory {
+pub struct WorkloadDirectory {
     meta: &'static Meta,
     name: &'static str,
     path: String,
@@ -39,7 +39,7 @@ pub struct Directory {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-impl Directory {
+impl WorkloadDirectory {
     /// Reads the directory `path`. `read` returns the bytes of a file by its name in the directory, or `None`.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Directories that are part of the program: `workloads/` of the repository.
 
-use super::{Directory, OwnError};
+use super::{OwnError, WorkloadDirectory};
 
 /// A directory: its name, and its files with their texts.
 type Embedded = (&'static str, &'static [(&'static str, &'static str)]);
@@ -30,10 +30,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// When one of its files is wrong.
 #[must_use]
-pub fn find(name: &str) -> Option<Result<Directory, OwnError>> {
+pub fn find(name: &str) -> Option<Result<WorkloadDirectory, OwnError>> {
     let (name, files) = ALL.iter().find(|(known, _)| *known == name)?;
     let text = |file: &str| files.iter().find(|(known, _)| *known == file).map(|(_, text)| text.as_bytes().to_vec());
-    Some(Directory::read(name, &mut |file| Ok(text(file))))
+    Some(WorkloadDirectory::read(name, &mut |file| Ok(text(file))))
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use pgdyno_workload::{Check, DataSet, Param, ParamError, ParamKind, Params, When
 
 use super::leak;
 use super::manifest::{self, DataEntry};
-use crate::registry::{self, Entry};
+use crate::registry::{self, BuiltinWorkload};
 
 /// Tables of a built-in workload, and the conditions on them.
 #[derive(Debug)]
 pub(super) struct Tables {
     /// The built-in workload.
-    pub(super) entry: &'static Entry,
+    pub(super) entry: &'static BuiltinWorkload,
     /// Its parameters that shape them. Those that the directory fixes have one value.
     pub(super) params: Vec<Param>,
     /// Its checks that hold under these scripts.
@@ -63,7 +63,7 @@ impl Tables {
     }
 }
 
-fn find(id: &str) -> Result<&'static Entry, String> {
+fn find(id: &str) -> Result<&'static BuiltinWorkload, String> {
     let with_tables = || registry::all().iter().filter(|entry| entry.meta.has_data());
     with_tables().find(|entry| entry.meta.id == id).ok_or_else(|| {
         let meant = registry::suggestion(id, with_tables().map(|entry| entry.meta.id));

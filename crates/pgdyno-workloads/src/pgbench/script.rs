@@ -1,6 +1,6 @@
 //! pgbench's three built-in scripts, with draws and statements in pgbench's order.
 
-use pgdyno_wire::{ParamType, Statement, StmtId, Value};
+use pgdyno_wire::{ParamType, ParamValue, Statement, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, TxnId, Verdict};
 
 use super::{ACCOUNTS, BRANCHES, TELLERS};
@@ -111,8 +111,8 @@ impl Draws {
 }
 
 /// Returns `aid` in the type of its column: an integer below the scale at which pgbench uses bigint.
-fn aid_value(aid: i64) -> Value<'static> {
-    i32::try_from(aid).map_or(Value::Int8(aid), Value::Int4)
+fn aid_value(aid: i64) -> ParamValue<'static> {
+    i32::try_from(aid).map_or(ParamValue::Int8(aid), ParamValue::Int4)
 }
 
 /// `select-only`: one statement, so it needs no state.
@@ -152,7 +152,8 @@ struct Update {
 impl Update {
     fn send(&self, index: usize, batch: &mut Batch<'_>) {
         let Draws { aid, bid, tid, delta } = self.draws;
-        let (aid, bid, tid, delta) = (aid_value(aid), Value::Int4(bid), Value::Int4(tid), Value::Int4(delta));
+        let (aid, bid, tid, delta) =
+            (aid_value(aid), ParamValue::Int4(bid), ParamValue::Int4(tid), ParamValue::Int4(delta));
         // At most seven actions.
         let id = StmtId(index as u32);
         match self.actions[index] {

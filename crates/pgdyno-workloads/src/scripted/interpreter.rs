@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use pgdyno_script::{Collect, Command, CommandKind, EvalError, Expr, Extended, Sql, Value, Variables};
 use pgdyno_wire::{Capture, QueryMode, StmtId, TextParams};
 use pgdyno_workload::{
-    Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, ShellOutcome, TxnId, Verdict,
+    Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, ShellOutcome, TxnId, Verdict,
 };
 
 use super::collect::collect;
@@ -412,7 +412,7 @@ impl ClientScript for Interpreter {
         Some(self.id(command))
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> FailureAction {
         self.answer(failure, notes)
     }
 }

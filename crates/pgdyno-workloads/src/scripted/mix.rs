@@ -3,7 +3,7 @@
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{ClientContext, Stage};
 
-use super::Source;
+use super::WeightedScript;
 
 /// Stages and groups of clients, each with its own scripts.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub(super) struct Mix {
 
 impl Mix {
     /// Returns the mix of each group, or that of all scripts where there are no groups.
-    pub(super) fn all(sources: &[Source], groups: Option<&Groups>) -> Vec<Self> {
+    pub(super) fn all(sources: &[WeightedScript], groups: Option<&Groups>) -> Vec<Self> {
         let weights = |scripts: &[usize]| {
             let weights = scripts.iter().map(|script| u64::from(sources[*script].weight));
             weights

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgdyno_script::{CommandKind, Names, Script, Value, Variables};
+use pgdyno_script::{CommandKind, Script, Value, VariableNames, Variables};
 
 use super::mix::Mix;
 use super::seeds::Seeds;
@@ -26,7 +26,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(scripts: Vec<Script>, mut names: Names, spec: &Spec, seeds: &Seeds) -> Self {
+    pub(super) fn new(scripts: Vec<Script>, mut names: VariableNames, spec: &Spec, seeds: &Seeds) -> Self {
         let [scale, _, random_seed, default_seed] = AUTOMATIC.map(|name| names.slot(name.as_bytes()));
         let defines: Vec<_> = spec.defines.iter().map(|(name, text)| (names.slot(name.as_bytes()), text)).collect();
         let mut variables = Variables::new(&Arc::new(names));

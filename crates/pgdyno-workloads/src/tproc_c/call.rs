@@ -7,7 +7,7 @@
 mod client;
 mod routines;
 
-use pgdyno_wire::{Statement, Value};
+use pgdyno_wire::{ParamValue, Statement};
 use pgdyno_workload::{Batch, Capabilities, Next, ReadOnlyCall, Reply, Routine, ScriptStatement, Statements};
 
 use super::txns::{Customer, Inputs, TxnKind};
@@ -88,10 +88,10 @@ fn of_kinds(statements: Vec<Statement>) -> Statements {
 }
 
 /// Number and last name of a customer; the unknown one is NULL.
-fn customer(customer: &Customer) -> (Value<'static>, Value<'_>) {
+fn customer(customer: &Customer) -> (ParamValue<'static>, ParamValue<'_>) {
     match customer {
-        Customer::Id(c_id) => (Value::Int4(*c_id), Value::Null),
-        Customer::Name(name) => (Value::Null, Value::Text(name.as_str())),
+        Customer::Id(c_id) => (ParamValue::Int4(*c_id), ParamValue::Null),
+        Customer::Name(name) => (ParamValue::Null, ParamValue::Text(name.as_str())),
     }
 }
 

@@ -5,7 +5,7 @@
 //! for some warehouses at a time, by the primary keys. The history has no index and each part reads it whole, so its
 //! parts are larger.
 
-use pgdyno_workload::{Check, CheckCost, Expect, Parts};
+use pgdyno_workload::{Check, CheckCost, CheckParts, Expect};
 
 /// Warehouses in a part of a check.
 const PART: u64 = 50;
@@ -22,7 +22,7 @@ struct Condition {
 pub(super) fn checks(warehouses: u32) -> Vec<Check> {
     let check = |condition: &Condition| {
         let most = if condition.sql.contains("history") { PART_WITH_HISTORY } else { PART };
-        let parts = Parts { sql: condition.sql.to_owned(), keys: 1..=u64::from(warehouses), most };
+        let parts = CheckParts { sql: condition.sql.to_owned(), keys: 1..=u64::from(warehouses), most };
         Check {
             name: condition.clause,
             condition: condition.holds,

@@ -8,7 +8,7 @@ mod conflicts;
 mod dirty;
 mod repeatable;
 
-use pgdyno_workload::{Audit, Durability, IsolationLevel, Scenario, Step};
+use pgdyno_workload::{Audit, Durability, IsolationLevel, Scenario, ScenarioStep};
 
 /// Tests of atomicity, consistency, isolation and durability.
 pub(super) struct Acid;
@@ -41,8 +41,8 @@ impl Audit for Acid {
 /// of five lines. In the first two, item `x` comes twice and `y` once, and the second has an unused item; the third,
 /// for the other district, shares only the last stock. The items are so far apart that serializable transactions do
 /// not share index pages.
-fn draw() -> Step {
-    Step::look(
+fn draw() -> ScenarioStep {
+    ScenarioStep::look(
         "at",
         "SELECT w, d, d % 10 + 1 AS other_d, c, x, y, ARRAY[x, y, x, x + 1, z] AS i_ids,
        ARRAY[x, y, x, z, 100001] AS i_ids_with_unused, ARRAY[z, z + 1, z, z + 2, z + 3] AS other_i_ids,

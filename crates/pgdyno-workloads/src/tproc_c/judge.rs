@@ -4,7 +4,7 @@
 
 mod share;
 
-use pgdyno_workload::{Figures, Judgement, TxnFigures};
+use pgdyno_workload::{Judgement, TxnFigures, WindowFigures};
 
 use super::{
     profile::Profile,
@@ -34,7 +34,7 @@ pub(super) struct Rules {
 }
 
 /// Returns all judgements of these figures.
-pub(super) fn judge(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+pub(super) fn judge(rules: Rules, figures: &WindowFigures<'_>) -> Vec<Judgement> {
     let mut all = mix(rules, figures);
     if rules.profile == Profile::Spec {
         all.extend(response_times(rules, figures));
@@ -44,12 +44,12 @@ pub(super) fn judge(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     all
 }
 
-fn of(figures: &Figures<'_>, kind: TxnKind) -> TxnFigures {
+fn of(figures: &WindowFigures<'_>, kind: TxnKind) -> TxnFigures {
     figures.txns.get(usize::from(kind.id().0)).copied().unwrap_or_default()
 }
 
 /// Judges the shares of completed transactions by the minima of clause 5.2.3.
-fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+fn mix(rules: Rules, figures: &WindowFigures<'_>) -> Vec<Judgement> {
     let total: u64 = TxnKind::ALL.into_iter().map(|kind| of(figures, kind).completed()).sum();
     TxnKind::ALL
         .into_iter()
@@ -73,7 +73,7 @@ fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
 
 /// Judges 90th percentiles (clause 5.2.5.3). Without waits Delivery is awaited like the others; otherwise it is
 /// deferred, and its execution has the limit of clause 2.7.2.
-fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+fn response_times(rules: Rules, figures: &WindowFigures<'_>) -> Vec<Judgement> {
     TxnKind::ALL
         .into_iter()
         .map(|kind| {
@@ -97,7 +97,7 @@ fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
 }
 
 /// Judges duration, number of terminals, and pace.
-fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+fn pace(rules: Rules, figures: &WindowFigures<'_>) -> Vec<Judgement> {
     let minutes = figures.seconds / 60.0;
     let terminals = rules.warehouses.saturating_mul(TERMINALS);
     let mut all = vec![
@@ -141,7 +141,7 @@ fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
 }
 
 /// Judges the shares of random inputs (clause 9.2.2.5).
-fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+fn inputs(rules: Rules, figures: &WindowFigures<'_>) -> Vec<Judgement> {
     if figures.tallies.len() < tally::NAMES.len() {
         return Vec::new();
     }

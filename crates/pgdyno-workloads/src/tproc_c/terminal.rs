@@ -1,6 +1,6 @@
 //! One terminal, or virtual user: draws a transaction and its inputs, and calls the server.
 
-use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, Verdict};
 
 use super::{
     call::{Call, ROLLED_BACK},
@@ -64,12 +64,12 @@ impl ClientScript for Terminal {
         self.step = 0;
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> FailureAction {
         match failure {
             Failure::Server { message, .. } if message.code.as_str() == ROLLED_BACK => {
-                OnFailure::Finish(Verdict::RolledBack)
+                FailureAction::Finish(Verdict::RolledBack)
             }
-            _ => OnFailure::Count,
+            _ => FailureAction::Count,
         }
     }
 

@@ -1,8 +1,10 @@
 //! One client: draws an operation and a key, and executes it.
 
 use pgdyno_wire::backend::DataRow;
-use pgdyno_wire::{SqlState, Value};
-use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Txn, TxnId, Verdict};
+use pgdyno_wire::{ParamValue, SqlState};
+use pgdyno_workload::{
+    Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, Txn, TxnId, Verdict,
+};
 
 use super::keys::{Chooser, Search};
 use super::layout::Layout;
@@ -175,18 +177,18 @@ impl Client {
         if let Some(remark) = self.inserting.and_then(|number| self.chooser.remark(number)) {
             batch.note(Note::Info(remark));
         }
-        let key = Value::Text(text(&self.key));
+        let key = ParamValue::Text(text(&self.key));
         let fields = self.layout.fields as usize;
         if self.layout.is_jsonb {
-            batch.execute(INSERT, &[key, Value::Text(text(&self.value))]);
+            batch.execute(INSERT, &[key, ParamValue::Text(text(&self.value))]);
         } else if fields < VALUES {
             let mut values = [key; VALUES];
             for (value, bytes) in values[1..].iter_mut().zip(self.value.chunks(self.layout.field_bytes)) {
-                *value = Value::Text(text(bytes));
+                *value = ParamValue::Text(text(bytes));
             }
             batch.execute(INSERT, &values[..=fields]);
         } else {
-            let values = self.value.chunks(self.layout.field_bytes).map(|bytes| Value::Text(text(bytes)));
+            let values = self.value.chunks(self.layout.field_bytes).map(|bytes| ParamValue::Text(text(bytes)));
             batch.execute(INSERT, &std::iter::once(key).chain(values).collect::<Vec<_>>());
         }
         Next::Await
@@ -200,7 +202,10 @@ impl Client {
     }
 
     fn update(&self, batch: &mut Batch<'_>) {
-        batch.find(self.layout.update(self.field), &[Value::Text(text(&self.value)), Value::Text(text(&self.key))]);
+        batch.find(
+            self.layout.update(self.field),
+            &[ParamValue::Text(text(&self.value)), ParamValue::Text(text(&self.key))],
+        );
     }
 
     fn read_modify_write(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
@@ -209,7 +214,7 @@ impl Client {
             step if step == begins => batch.execute(BEGIN, &[]),
             step if step == reads => {
                 let statement = if self.how.is_transaction { LOCK } else { READ };
-                let key = [Value::Text(text(&self.key))];
+                let key = [ParamValue::Text(text(&self.key))];
                 if self.how.counts { batch.fetch(statement, &key) } else { batch.find(statement, &key) }
             }
             step if step == updates => {
@@ -256,7 +261,7 @@ impl Client {
         match search.asks() {
             Some(number) => {
                 write_key(number, &mut self.part);
-                batch.fetch(EXISTS, &[Value::Text(text(&self.part))]);
+                batch.fetch(EXISTS, &[ParamValue::Text(text(&self.part))]);
                 false
             }
             None => {
@@ -291,9 +296,9 @@ impl ClientScript for Client {
         }
         self.steps += 1;
         match self.op {
-            Op::Read => batch.find(READ, &[Value::Text(text(&self.key))]),
+            Op::Read => batch.find(READ, &[ParamValue::Text(text(&self.key))]),
             Op::Update => self.update(batch),
-            Op::Scan => batch.find(SCAN, &[Value::Text(text(&self.key)), Value::Int4(self.rows)]),
+            Op::Scan => batch.find(SCAN, &[ParamValue::Text(text(&self.key)), ParamValue::Int4(self.rows)]),
             Op::Insert => return self.insert(batch),
             Op::ReadModifyWrite => return self.read_modify_write(reply, batch),
         }
@@ -307,7 +312,7 @@ impl ClientScript for Client {
         }
     }
 
-    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> FailureAction {
         // The record is there, perhaps from before a lost connection; in all other cases it is inserted next time.
         if let Failure::Server { message, .. } = failure
             && self.op == Op::Insert
@@ -315,6 +320,6 @@ impl ClientScript for Client {
         {
             self.inserted();
         }
-        OnFailure::Count
+        FailureAction::Count
     }
 }

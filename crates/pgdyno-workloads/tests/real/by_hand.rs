@@ -1,6 +1,6 @@
 //! The transactions of `tproc-c` with inputs of one's own, in each call form.
 
-use pgdyno_wire::{Capture, QueryMode, Session, Statement, StmtId, Value, backend};
+use pgdyno_wire::{Capture, ParamValue, QueryMode, Session, Statement, StmtId, backend};
 use pgdyno_workload::Capabilities;
 
 use crate::support::{Connection, Failure, Row, tproc_c};
@@ -50,11 +50,11 @@ impl Form {
     }
 
     /// Sends the client's statement that begins so.
-    fn send(&self, sql: &mut Connection, beginning: &str, values: &[Value<'_>]) -> Vec<Row> {
+    fn send(&self, sql: &mut Connection, beginning: &str, values: &[ParamValue<'_>]) -> Vec<Row> {
         self.try_send(sql, beginning, values).unwrap_or_else(|e| panic!("{e}: {beginning}"))
     }
 
-    fn try_send(&self, sql: &mut Connection, beginning: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
+    fn try_send(&self, sql: &mut Connection, beginning: &str, values: &[ParamValue<'_>]) -> Result<Vec<Row>, Failure> {
         let place = self.statements.iter().position(|s| s.sql().starts_with(beginning)).unwrap();
         let (mut session, mut out) = (Session::new(QueryMode::Simple, self.statements.len()), Vec::new());
         let id = StmtId(u32::try_from(place).unwrap());
@@ -86,11 +86,11 @@ impl Form {
                 Err(error) => Err(error),
             };
         }
-        let [w, d, c] = [w_id, d_id, c_id].map(Value::Int4);
+        let [w, d, c] = [w_id, d_id, c_id].map(ParamValue::Int4);
         self.send(sql, "BEGIN", &[]);
         let o_id = int_of(&self.send(sql, "UPDATE district SET d_next", &[w, d])[0], 0);
         assert_eq!(self.send(sql, "SELECT c_last", &[w, d, c]).len(), 1);
-        let found = self.send(sql, "SELECT i_id", &[Value::Int4Array(&items)]);
+        let found = self.send(sql, "SELECT i_id", &[ParamValue::Int4Array(&items)]);
         let cents = |item: i32| {
             let row = found.iter().find(|row| int_of(row, 0) == item)?;
             row[1].as_ref().unwrap().replace('.', "").parse::<i32>().ok()
@@ -99,8 +99,8 @@ impl Form {
         let known: Vec<(i32, &Line, i32)> =
             (1..).zip(lines).filter_map(|(n, line)| Some((n, line, cents(line.0)? * line.2))).collect();
         let all_local = i32::from(supply.iter().all(|w| *w == w_id));
-        let (o, count) = (Value::Int4(o_id), Value::Int4(i32::try_from(lines.len()).unwrap()));
-        self.send(sql, "INSERT INTO orders", &[w, d, c, o, count, Value::Int4(all_local)]);
+        let (o, count) = (ParamValue::Int4(o_id), ParamValue::Int4(i32::try_from(lines.len()).unwrap()));
+        self.send(sql, "INSERT INTO orders", &[w, d, c, o, count, ParamValue::Int4(all_local)]);
         self.send(sql, "INSERT INTO new_order", &[w, d, o]);
         let mut suppliers = supply.clone();
         suppliers.sort_unstable();
@@ -109,8 +109,8 @@ impl Form {
             let of = || known.iter().filter(|(_, line, _)| line.1 == supplier);
             let column = |f: fn(&(i32, &Line, i32)) -> i32| of().map(f).collect::<Vec<_>>();
             let arrays = [column(|l| l.1.0), column(|l| l.1.2), column(|l| l.2), column(|l| l.0)];
-            let [items, quantities, amounts, numbers] = [0, 1, 2, 3].map(|n: usize| Value::Int4Array(&arrays[n]));
-            let values = [w, d, o, Value::Int4(supplier), items, quantities, amounts, numbers];
+            let [items, quantities, amounts, numbers] = [0, 1, 2, 3].map(|n: usize| ParamValue::Int4Array(&arrays[n]));
+            let values = [w, d, o, ParamValue::Int4(supplier), items, quantities, amounts, numbers];
             self.try_send(sql, "WITH line", &values)?;
         }
         let is_whole = known.len() == lines.len();
@@ -123,7 +123,7 @@ impl Form {
         match who {
             Who::Id(c_id) => c_id,
             Who::Name(name) => {
-                let values = [Value::Int4(w_id), Value::Int4(d_id), Value::Text(name)];
+                let values = [ParamValue::Int4(w_id), ParamValue::Int4(d_id), ParamValue::Text(name)];
                 let rows = self.send(sql, "SELECT c_id", &values);
                 int_of(&rows[(rows.len() - 1) / 2], 0)
             }
@@ -151,8 +151,8 @@ impl Form {
             return int_of(&self.call(sql, "payment", &inputs).unwrap()[0], 0);
         }
         let c_id = self.number(sql, [c_w_id, c_d_id], who);
-        let [w, d, c_w, c_d, c] = [w_id, d_id, c_w_id, c_d_id, c_id].map(Value::Int4);
-        let amount = Value::Text(amount);
+        let [w, d, c_w, c_d, c] = [w_id, d_id, c_w_id, c_d_id, c_id].map(ParamValue::Int4);
+        let amount = ParamValue::Text(amount);
         assert_eq!(self.send(sql, "UPDATE customer", &[c_w, c_d, c, amount, w, d]).len(), 1);
         assert_eq!(self.send(sql, "UPDATE district SET d_ytd", &[w, d, amount]).len(), 1);
         self.send(sql, "INSERT INTO history", &[c_w, c_d, c, amount, w, d]);
@@ -167,7 +167,7 @@ impl Form {
             return self.call(sql, "order_status", &inputs).unwrap()[0][1..6].to_vec();
         }
         let c_id = self.number(sql, [w_id, d_id], who);
-        self.send(sql, "SELECT c_first", &[w_id, d_id, c_id].map(Value::Int4))[0][..5].to_vec()
+        self.send(sql, "SELECT c_first", &[w_id, d_id, c_id].map(ParamValue::Int4))[0][..5].to_vec()
     }
 
     /// Begins and ends no transaction.
@@ -176,12 +176,12 @@ impl Form {
             self.call(sql, "delivery", &format!("{w_id}, {carrier_id}")).unwrap();
             return;
         }
-        let w = Value::Int4(w_id);
+        let w = ParamValue::Int4(w_id);
         let oldest = self.send(sql, "SELECT d.d_id", &[w]);
         let [d_ids, o_ids] = [0, 1].map(|n| oldest.iter().map(|row| int_of(row, n)).collect::<Vec<_>>());
-        let (d, o) = (Value::Int4Array(&d_ids), Value::Int4Array(&o_ids));
+        let (d, o) = (ParamValue::Int4Array(&d_ids), ParamValue::Int4Array(&o_ids));
         self.send(sql, "DELETE FROM new_order", &[w, d, o]);
-        self.send(sql, "WITH picked", &[w, d, o, Value::Int4(carrier_id)]);
+        self.send(sql, "WITH picked", &[w, d, o, ParamValue::Int4(carrier_id)]);
     }
 
     pub(crate) fn stock_level(&self, sql: &mut Connection, inputs: [i32; 3]) -> i32 {
@@ -189,6 +189,6 @@ impl Form {
             let inputs = inputs.map(|n| n.to_string()).join(", ");
             return int_of(&self.call(sql, "stock_level", &inputs).unwrap()[0], 0);
         }
-        int_of(&self.send(sql, "WITH next", &inputs.map(Value::Int4))[0], 0)
+        int_of(&self.send(sql, "WITH next", &inputs.map(ParamValue::Int4))[0], 0)
     }
 }

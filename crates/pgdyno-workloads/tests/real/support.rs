@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Group, Next, NumberedDrive, OnFailure,
+    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, FailureAction, Group, Next, NumberedDrive,
     ReplyBuffer, Rng, Stage, TxnId, Verdict, Workload,
 };
 
@@ -38,7 +38,7 @@ fn command(program: &str) -> Command {
 /// A running server; it ends with this value.
 pub(crate) struct Server {
     child: Child,
-    dir: Directory,
+    dir: TestDirectory,
 }
 
 impl Server {
@@ -47,7 +47,7 @@ impl Server {
         if !postgres::available("a server") {
             return None;
         }
-        let dir = Directory::new("pgdyno");
+        let dir = TestDirectory::new("pgdyno");
         if let Some((uid, gid)) = postgres::account() {
             std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }
@@ -369,7 +369,7 @@ impl Client {
                 if let Err(error) = self.receive(&mut rows) {
                     let failure = pgdyno_workload::Failure::Server { stmt: None, results: 0, message: &error };
                     return match self.script.on_failure(&failure, &mut notes) {
-                        OnFailure::Finish(verdict) => Ok(verdict),
+                        FailureAction::Finish(verdict) => Ok(verdict),
                         _ => Err(error),
                     };
                 }

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::dist::sysbench::{RandType, Range, Shape};
+use pgdyno_workload::dist::sysbench::{RandType, Range, SysbenchOptions};
 use pgdyno_workload::{Rng, Verdict, Workload};
 use pgdyno_workloads::registry;
 
@@ -208,7 +208,7 @@ fn draws_are_distributed_as_sysbenchs() {
     assert_eq!(lines.len(), KINDS.len(), "{text}");
     for (name, line) in KINDS.iter().zip(lines) {
         let theirs: Vec<f64> = line.split(' ').map(|count| count.parse().unwrap()).collect();
-        let range = Range::new(RandType::of(name), Shape::default(), 1, 1000);
+        let range = Range::new(RandType::of(name), SysbenchOptions::default(), 1, 1000);
         let (mut ours, mut rng) = (vec![0.0; 1000], Rng::new(17));
         (0..DRAWS).for_each(|_| ours[range.draw(&mut rng) as usize - 1] += 1.0);
         // The numbers around the middle by themselves, the others by tens.

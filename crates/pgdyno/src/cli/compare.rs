@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pgdyno_report::scaling::Axis;
-use pgdyno_results::Metric;
+use pgdyno_results::RecordMetric;
 use pgdyno_workloads::registry;
 
 use super::{ResultsArgs, examples};
@@ -78,8 +78,8 @@ pub(crate) struct ScalingArgs {
 
 /// Parses the name of a metric that can be compared.
 pub(super) fn metric(name: &str) -> Result<String, String> {
-    let of_workloads = registry::metrics().into_iter().map(Metric::declared);
-    let known: Vec<_> = Metric::comparable(of_workloads).map(|metric| metric.name().to_owned()).collect();
+    let of_workloads = registry::metrics().into_iter().map(RecordMetric::declared);
+    let known: Vec<_> = RecordMetric::comparable(of_workloads).map(|metric| metric.name().to_owned()).collect();
     if known.iter().any(|known| known == name) {
         Ok(name.to_owned())
     } else {

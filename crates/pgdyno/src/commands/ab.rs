@@ -1,10 +1,10 @@
 //! `pgdyno ab`: which of two is faster.
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::target::Target;
 use pgdyno_results::{Resumable as _, StudyKind};
-use pgdyno_study::ab::{AbRun, Begin, Side, Wanted, begin, resume};
+use pgdyno_study::ab::{AbRun, ExperimentRequest, ExperimentStart, Side, begin, resume};
 use pgdyno_study::page::show_files;
 use pgdyno_study::private_server::announce_given;
 
@@ -16,7 +16,7 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let (format, dsn) = (args.format.clone(), args.run.store.dsn());
     let is_resumed = args.resume.is_some();
-    let Begin { record, orders: [a, b], lock } = begun(args)?;
+    let ExperimentStart { record, orders: [a, b], lock } = begun(args)?;
     if is_resumed {
         confirm_resumed(&[&a, &b], yes)?;
     }
@@ -45,10 +45,10 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
 }
 
 /// Returns the experiment that the arguments begin, or go on with.
-fn begun(args: AbArgs) -> Result<Begin> {
+fn begun(args: AbArgs) -> Result<ExperimentStart> {
     let Some(name) = args.resume.clone() else {
         admit_arguments(&args)?;
-        return begin(&Wanted {
+        return begin(&ExperimentRequest {
             order: args.run.order(),
             differs: [args.a, args.b],
             slice_s: args.slice,
@@ -62,13 +62,13 @@ fn begun(args: AbArgs) -> Result<Begin> {
     if !is_as_it_is || !asks_for_nothing_else(&order) {
         let error =
             "--resume goes on with an experiment as it is: beside it only --budget, --out, --format and --quiet count";
-        return Err(Failure::new(Code::Start, error).hint("leave the others out, or start another experiment"));
+        return Err(CommandError::new(Code::Start, error).hint("leave the others out, or start another experiment"));
     }
     resume(&order, &name, budget_s)
 }
 
 fn admit_arguments(args: &AbArgs) -> Result<()> {
-    let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let refuse = |error: &str, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
     let drive = &args.run.given().drive;
     match () {
         () if args.a.is_empty() && args.b.is_empty() => {

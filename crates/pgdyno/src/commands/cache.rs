@@ -6,7 +6,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::target;
 use pgdyno_life::target::cached::WORTH_KEEPING_S;
-use pgdyno_server::{Cache, Entry};
+use pgdyno_server::{Cache, KeptData};
 use pgdyno_text::units;
 use serde_json::json;
 
@@ -30,14 +30,14 @@ pub(crate) fn run(action: &CacheAction) -> Result<Code> {
 }
 
 /// Returns the list. Where lines would be wider than `columns`, what the data is has a line of its own.
-fn list_text(entries: &[(Entry, SystemTime)], columns: Option<usize>) -> String {
+fn list_text(entries: &[(KeptData, SystemTime)], columns: Option<usize>) -> String {
     if entries.is_empty() {
         return format!(
             "no data is kept: a run on a private server keeps what took {WORTH_KEEPING_S} s or more to load\n"
         );
     }
     let width = entries.iter().map(|(entry, _)| entry.about.chars().count()).max().unwrap_or_default();
-    let facts = |(entry, used): &(Entry, SystemTime)| {
+    let facts = |(entry, used): &(KeptData, SystemTime)| {
         let ago = SystemTime::now().duration_since(*used).unwrap_or_default().as_secs_f64();
         format!("{:>9}  used {} ago  {}", units::bytes(entry.bytes), units::duration(ago), entry.build)
     };
@@ -51,7 +51,7 @@ fn list_text(entries: &[(Entry, SystemTime)], columns: Option<usize>) -> String 
     lines.collect::<String>() + &format!("{} in all; `pgdyno cache clear` removes it\n", units::bytes(sum))
 }
 
-fn list_json(entries: &[(Entry, SystemTime)]) -> Result<String> {
+fn list_json(entries: &[(KeptData, SystemTime)]) -> Result<String> {
     let unix_s = |at: SystemTime| at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let rows = entries.iter().map(|(entry, used)| {
         json!({
@@ -77,7 +77,7 @@ mod tests {
         let build = "PostgreSQL 15.20 in /usr/lib/postgresql/15/bin";
         let entry =
             json!({"key": "k", "about": about, "build": build, "bytes": 1 << 20, "made_unix_s": 0, "files": ""});
-        let entry: Entry = serde_json::from_value(entry).unwrap();
+        let entry: KeptData = serde_json::from_value(entry).unwrap();
         let entries = [(entry, SystemTime::now())];
         assert_eq!(list_text(&entries, None).lines().count(), 2);
         let text = list_text(&entries, Some(80));

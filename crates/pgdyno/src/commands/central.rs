@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_store::{CentralError, Store};
 use pgdyno_untrusted::require_own;
@@ -24,7 +24,8 @@ impl Central {
 
     pub(super) fn named(args: &StoreArgs) -> Result<Self> {
         let missing = || {
-            Failure::new(Code::Start, "no store is named").hint("give --store \"host=… dbname=…\", or set PGDYNO_STORE")
+            CommandError::new(Code::Start, "no store is named")
+                .hint("give --store \"host=… dbname=…\", or set PGDYNO_STORE")
         };
         Self::of(&args.dsn().ok_or_else(missing)?)
     }
@@ -34,10 +35,10 @@ impl Central {
     }
 
     /// Returns the failure of an error of this store, with its remedy.
-    pub(super) fn failure(&self, error: CentralError) -> Failure {
+    pub(super) fn failure(&self, error: CentralError) -> CommandError {
         match error {
             CentralError::Connect(_) => {
-                Failure::new(Code::Start, error).hint(format!("the store is {}; see docs/store.md", self.options))
+                CommandError::new(Code::Start, error).hint(format!("the store is {}; see docs/store.md", self.options))
             }
             error => failure(error),
         }
@@ -45,9 +46,9 @@ impl Central {
 }
 
 /// Returns the failure of an error of a store, with its remedy.
-pub(super) fn failure(error: CentralError) -> Failure {
+pub(super) fn failure(error: CentralError) -> CommandError {
     let remedy = error.remedy();
-    let failure = Failure::new(Code::Start, error);
+    let failure = CommandError::new(Code::Start, error);
     match remedy {
         Some(remedy) => failure.hint(remedy),
         None => failure,
@@ -60,7 +61,7 @@ pub(super) fn cache() -> Result<PathBuf> {
     let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
     let root = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(cache)));
     let root = root.map(|root| root.join("pgdyno")).ok_or_else(|| {
-        Failure::new(Code::Start, "there is no place for copies of a store's runs")
+        CommandError::new(Code::Start, "there is no place for copies of a store's runs")
             .hint("set HOME or XDG_CACHE_HOME to an absolute path")
     })?;
     // A mirror checks its own directory.

@@ -6,7 +6,7 @@ pub(super) use output::CheckOutput;
 
 use std::sync::Arc;
 
-use pgdyno_life::check::{Request, check};
+use pgdyno_life::check::{CheckRequest, check};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_live::ProgressView;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Code> {
     if args.isolation {
         confirm(&target, "check --isolation", args.consent.yes)?;
     }
-    let request = Request {
+    let request = CheckRequest {
         workload: &workload,
         target: &target,
         has_isolation: args.isolation,

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_measure::compare::Held;
-use pgdyno_report::compare::{CompareOptions, Comparison, FORMATS, Run, Verdict, compare, counts};
+use pgdyno_report::compare::{ChangeVerdict, CompareOptions, ComparedRun, Comparison, FORMATS, compare, counts};
 use pgdyno_report::html;
 use pgdyno_results::{RunRecord, Series, read_record, read_series};
 
@@ -52,10 +52,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     match comparison.limit.map(|limit| limit.held) {
         Some(Some(Held::No)) => Ok(Code::Slower),
         // A gate that never fails would look like one that passes.
-        Some(None) if comparison.verdict == Verdict::NotComparable => {
+        Some(None) if comparison.verdict == ChangeVerdict::NotComparable => {
             let error =
                 format!("--fail-if-slower has nothing to judge, the runs are not comparable: {}", comparison.reason);
-            Err(Failure::new(Code::Start, error).hint("name runs of the same work, or ask for a verdict with --anyway"))
+            Err(CommandError::new(Code::Start, error)
+                .hint("name runs of the same work, or ask for a verdict with --anyway"))
         }
         Some(None | Some(Held::Unknown { .. })) if !args.pass_if_unsure => Ok(Code::Unsure),
         _ => Ok(Code::Success),
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
 ///
 /// # Errors
 /// When a run's intervals cannot be read.
-pub(crate) fn with_intervals(results: &Path, [base, new]: [Vec<Named>; 2]) -> Result<[Vec<Run>; 2]> {
+pub(crate) fn with_intervals(results: &Path, [base, new]: [Vec<Named>; 2]) -> Result<[Vec<ComparedRun>; 2]> {
     // Several runs are compared by their figures alone, and an hour of histograms takes seconds to read.
     let by_interval = is_single(&base) && is_single(&new);
     let side = |records: Vec<Named>| {
@@ -74,7 +75,7 @@ pub(crate) fn with_intervals(results: &Path, [base, new]: [Vec<Named>; 2]) -> Re
             let wanted = by_interval && counts(&record);
             let series =
                 if wanted { read_series(&path, &record, results).or_fail(Code::Start)? } else { Series::default() };
-            Ok(Run { record, series })
+            Ok(ComparedRun { record, series })
         };
         records.into_iter().map(run).collect::<Result<Vec<_>>>()
     };

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::Target;
 use pgdyno_plan::{Order, TargetOrder};
 use pgdyno_untrusted::TerminalText;
@@ -23,7 +23,8 @@ pub(super) fn confirm(order: &TargetOrder, command: &str, yes: bool) -> Result<(
     match agrees(&format!("The PG* environment names the server: {options}\n{command} writes there. Go on?"))? {
         true => Ok(()),
         false => {
-            Err(Failure::new(Code::Start, "nothing was written").hint("name the server by --target, or give --yes"))
+            Err(CommandError::new(Code::Start, "nothing was written")
+                .hint("name the server by --target, or give --yes"))
         }
     }
 }
@@ -42,7 +43,7 @@ pub(super) fn confirm_record(asked: &[String], yes: bool) -> Result<()> {
         return Ok(());
     }
     let error = format!("the record asks for {asked}, which the command line does not name; nothing was done");
-    Err(Failure::new(Code::Start, error).hint("read the record, then give --yes, or another --target"))
+    Err(CommandError::new(Code::Start, error).hint("read the record, then give --yes, or another --target"))
 }
 
 /// Asks the same of the orders of a study that is to go on.
@@ -52,7 +53,7 @@ pub(super) fn confirm_record(asked: &[String], yes: bool) -> Result<()> {
 pub(super) fn confirm_resumed(orders: &[&Order], yes: bool) -> Result<()> {
     let mut asked = Vec::new();
     for order in orders {
-        asked.extend(Request::read((*order).clone())?.asks(&Order::default(), true)?);
+        asked.extend(RunRequest::read((*order).clone())?.asks(&Order::default(), true)?);
     }
     asked.sort();
     asked.dedup();

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pgdyno_doctor::{Examination, FORMATS, Severity, machine, server};
+use pgdyno_doctor::{Examination, FORMATS, FindingSeverity, machine, server};
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::target::reach::is_null;
 use pgdyno_life::target::{self, Access, Target, named};
 use pgdyno_net::Admin;
@@ -27,17 +27,17 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
         Access::Private(_) if args.target.is_none() => None,
         Access::Null => {
             let error = "a null server has no settings and no sessions to examine";
-            return Err(Failure::new(Code::Start, error).hint("name a PostgreSQL server, or leave --target out"));
+            return Err(CommandError::new(Code::Start, error).hint("name a PostgreSQL server, or leave --target out"));
         }
         Access::None | Access::Private(_) | Access::Given(_) => {
             let reached = target.reach(&order)?;
             let Some(options) = reached.options().map(|options| interrupt.options(options)) else {
-                return Err(Failure::new(Code::Start, "there is no server to reach"));
+                return Err(CommandError::new(Code::Start, "there is no server to reach"));
             };
             let options = options.with_answer_timeout(ANSWERING).with_default_connect_timeout(CONNECTING);
             let mut admin = Admin::connect(&options).or_fail(Code::Start)?;
             if is_null(&admin) {
-                return Err(Failure::new(Code::Start, format!("{options} is a null server: nothing to examine")));
+                return Err(CommandError::new(Code::Start, format!("{options} is a null server: nothing to examine")));
             }
             let description = named(&mut admin, &options, &reached.origin)?;
             let examined = server::examine(&mut admin, &options, description).or_fail(Code::Start);
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
     let examination = Examination::new([machine].into_iter().chain(place).collect());
     put_as(&examination, FORMATS, &args.format, args.verbose, args.output.as_ref())?;
     Ok(match examination.severity {
-        Severity::Passed | Severity::Note => Code::Success,
-        Severity::Warning => Code::Disturbed,
-        Severity::Error => Code::Unfit,
+        FindingSeverity::Passed | FindingSeverity::Note => Code::Success,
+        FindingSeverity::Warning => Code::Disturbed,
+        FindingSeverity::Error => Code::Unfit,
     })
 }

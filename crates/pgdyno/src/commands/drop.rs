@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgdyno_life::data::reached::Reached;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_life::target::reach;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
     if args.data.options.order.workload.names.is_empty() {
         let error = "no workload is named, and drop has no default";
         return Err(
-            Failure::new(Code::Start, error).hint("name the workload whose data to drop: `pgdyno drop tpcb-like`")
+            CommandError::new(Code::Start, error).hint("name the workload whose data to drop: `pgdyno drop tpcb-like`")
         );
     }
     confirm(&args.data.options.order.target, "drop", args.consent.yes)?;
@@ -43,9 +43,9 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
         let dropped = drop_data(&mut admin, data.as_ref(), args.force).map_err(|error| {
             let error = error.asked(database.plain());
             if names.is_empty() {
-                return Failure::new(Code::Load, error);
+                return CommandError::new(Code::Load, error);
             }
-            let failure = Failure::new(Code::Load, format!("{error}; dropped before: {}", names.join(", ")));
+            let failure = CommandError::new(Code::Load, format!("{error}; dropped before: {}", names.join(", ")));
             match error.remedy() {
                 Some(remedy) => failure.hint(remedy),
                 None => failure,

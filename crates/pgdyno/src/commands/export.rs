@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_results::{admit_file, table};
 
 use super::list::selected;
@@ -14,13 +14,12 @@ use pgdyno_live::ProgressView;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(
-            Failure::new(Code::Start, "Parquet is binary, and this is a terminal").hint("name a file with -o FILE")
-        );
+        return Err(CommandError::new(Code::Start, "Parquet is binary, and this is a terminal")
+            .hint("name a file with -o FILE"));
     }
     args.output.as_deref().map_or(Ok(()), admit_file).or_fail(Code::Start)?;
     let write = table::format(&args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+        .ok_or_else(|| CommandError::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     let progress = ProgressView::new(false);
     let mut records = Vec::new();
     for run in selected(&Results::open(&args.select.results)?, &args.select)? {

@@ -1,11 +1,11 @@
 //! `pgdyno frontier`: how many queries are left at how many transactions.
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::failure::{CommandError, Result};
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::Demand;
 use pgdyno_results::{Resumable as _, StudyKind};
-use pgdyno_study::frontier::{Begin, FrontierRun, Wanted, begin, resume};
+use pgdyno_study::frontier::{FrontierRequest, FrontierRun, FrontierStart, begin, resume};
 use pgdyno_study::page::show_files;
 use pgdyno_study::private_server::{announce_given, private_server};
 
@@ -22,12 +22,12 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
     let dsn = args.run.store.dsn();
     let (repeats, budget_s) = (args.repeats, args.budget);
     let is_resumed = args.resume.is_some();
-    let Begin { mut record, mut order, objectives, lock } = begun(args)?;
+    let FrontierStart { mut record, mut order, objectives, lock } = begun(args)?;
     if is_resumed {
         confirm_resumed(&[&order], yes)?;
     }
     (record.repeats, record.budget_s) = (repeats.max(record.repeats), budget_s);
-    let request = Request::read(order.clone())?;
+    let request = RunRequest::read(order.clone())?;
     confirm(&request.order.target, "frontier", yes)?;
     let session = Session::begin(StudyKind::Frontier, quiet, dsn)?;
     let (interrupt, progress) = (&session.interrupt, &session.progress);
@@ -49,23 +49,23 @@ pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
 }
 
 /// Returns the frontier that the arguments begin, or go on with.
-fn begun(args: FrontierArgs) -> Result<Begin> {
+fn begun(args: FrontierArgs) -> Result<FrontierStart> {
     let mut order = args.run.order();
     let Some(name) = args.resume else {
         order.drive.time = order.drive.time.or(Some(DEFAULT_TIME_S));
         let (objectives, streams_max, restored) = (args.slo, args.max_streams, !args.no_restore);
-        return begin(Wanted { order, objectives, streams_max, restored });
+        return begin(FrontierRequest { order, objectives, streams_max, restored });
     };
     if !asks_for_nothing_else(&order) || !args.slo.is_empty() {
         let error = "--resume goes on with a frontier as it is: beside it only --budget, --repeats, --out, --format and \
                      --quiet count";
-        return Err(Failure::new(Code::Start, error).hint("leave the others out, or start another frontier"));
+        return Err(CommandError::new(Code::Start, error).hint("leave the others out, or start another frontier"));
     }
     resume(&order, &name)
 }
 
 fn admit_arguments(args: &FrontierArgs) -> Result<()> {
-    let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let refuse = |error: &str, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
     let run = &args.run;
     let of_workload = |name: &str| run.given().workload.options.contains_key(name);
     match () {

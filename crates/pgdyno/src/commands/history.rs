@@ -4,7 +4,7 @@ use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_live::ProgressView;
-use pgdyno_report::history::{FORMATS, Verdict, histories};
+use pgdyno_report::history::{FORMATS, HistoryVerdict, histories};
 use pgdyno_results::{RunRecord, read_record};
 
 use super::list::selected;
@@ -18,8 +18,8 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
     let histories = histories(&records.iter().collect::<Vec<_>>(), &args.options()).or_fail(Code::Start)?;
     put_as(&histories, FORMATS, &args.format, false, args.output.as_ref())?;
     Ok(match histories.verdict() {
-        Verdict::Slower => Code::Slower,
-        Verdict::Undecided if !args.pass_if_unsure => Code::Unsure,
+        HistoryVerdict::Slower => Code::Slower,
+        HistoryVerdict::Undecided if !args.pass_if_unsure => Code::Unsure,
         _ => Code::Success,
     })
 }

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pgdyno_engine::Stop;
 use pgdyno_life::pgbench::Caught;
-use pgdyno_life::pgbench::Recorder;
+use pgdyno_life::pgbench::RecordWriter;
 use pgdyno_net::{Env, Lookout};
 use pgdyno_pgbench::messages::Io;
 use pgdyno_pgbench::{World, connect};
@@ -51,7 +51,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         stop: &stop,
         lookout: &lookout,
     };
-    let code = pgdyno_pgbench::main(args, world, &mut io, &mut Recorder::new(caught.clone()));
+    let code = pgdyno_pgbench::main(args, world, &mut io, &mut RecordWriter::new(caught.clone()));
     ExitCode::from(caught.exit_code(code))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::record::page;
 use pgdyno_report::{FORMATS, html};
 use pgdyno_results::{admit_file, read_record, write_inside, write_whole};
@@ -53,7 +53,7 @@ pub(super) fn put_as<T>(
     let (_, render) = formats
         .iter()
         .find(|(known, _)| *known == name)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{name}'")))?;
+        .ok_or_else(|| CommandError::new(Code::Start, format!("unknown format '{name}'")))?;
     let mut bytes = Vec::new();
     // A file is no terminal, whatever standard output is.
     let look = TextStyle { verbose, ..if file.is_none() { super::look() } else { TextStyle::default() } };
@@ -64,7 +64,7 @@ pub(super) fn put_as<T>(
 /// Checks that the given file can be written, before anything is read.
 pub(super) fn admit(file: Option<&PathBuf>) -> Result<()> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else { return Ok(()) };
-    admit_file(file).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))
+    admit_file(file).map_err(|error| CommandError::new(Code::Start, error).hint(ELSEWHERE))
 }
 
 /// Writes a page to the file that the user named, or to `name` in a directory, and then prints its path.
@@ -72,7 +72,7 @@ pub(super) fn put_page(bytes: &[u8], file: Option<&PathBuf>, directory: &Path, n
     if file.is_some() {
         return put(bytes, file);
     }
-    write_inside(directory, name, bytes).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))?;
+    write_inside(directory, name, bytes).map_err(|error| CommandError::new(Code::Start, error).hint(ELSEWHERE))?;
     super::print_text(&format!("{}\n", directory.join(name).display()))?;
     Ok(Code::Success)
 }
@@ -83,7 +83,7 @@ pub(super) fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
         super::print(bytes)?;
         return Ok(Code::Success);
     };
-    write_whole(file, bytes).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))?;
+    write_whole(file, bytes).map_err(|error| CommandError::new(Code::Start, error).hint(ELSEWHERE))?;
     super::print_text(&format!("{}\n", file.display()))?;
     Ok(Code::Success)
 }

@@ -9,7 +9,7 @@ use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_live::ProgressView;
 use pgdyno_net::ConnectOptions;
 use pgdyno_results::StoreError;
-use pgdyno_store::{Mirror, News, Reporter, RunName};
+use pgdyno_store::{Mirror, Reporter, RunName, UpdateEvent};
 
 use super::central::{Central, cache, failure};
 use crate::cli::ResultsArgs;
@@ -111,16 +111,16 @@ impl Results {
 }
 
 /// Returns a reporter of a store's news on standard error.
-pub(super) fn report_to(progress: ProgressView, store: &ConnectOptions) -> impl FnMut(News) {
+pub(super) fn report_to(progress: ProgressView, store: &ConnectOptions) -> impl FnMut(UpdateEvent) {
     move |news| match news {
-        News::Fetches(number) if number >= MANY => {
+        UpdateEvent::Fetches(number) if number >= MANY => {
             progress.note(&format!("fetching {number} records from the store {store}"));
         }
-        News::Fetches(_) => {}
-        News::Waits(pid) => {
+        UpdateEvent::Fetches(_) => {}
+        UpdateEvent::Waits(pid) => {
             let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
             progress.note(&format!("waiting for {who}, which reads the store {store}"));
         }
-        News::LeftOut(error) => progress.warn(&format!("left out: {}", failure(error).text())),
+        UpdateEvent::LeftOut(error) => progress.warn(&format!("left out: {}", failure(error).text())),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::record::Recording;
 use pgdyno_life::record::page;
 use pgdyno_life::run as life;
@@ -101,8 +101,8 @@ fn name(directory: &str) -> &str {
 }
 
 fn print_report(recording: &Recording, format: &str, look: TextStyle) -> Result<()> {
-    let render =
-        pgdyno_report::format(format).ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
+    let render = pgdyno_report::format(format)
+        .ok_or_else(|| CommandError::new(Code::Start, format!("unknown format '{format}'")))?;
     let mut bytes = if format == TEXT { b"\n".to_vec() } else { Vec::new() };
     render(&recording.record, look, &mut bytes).or_fail(Code::Start)?;
     super::print_rendered(format, &bytes)

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::Demand;
 use pgdyno_results::{StudyKind, admit};
 use pgdyno_study::objectives::{of_workload, rarest_share};
 use pgdyno_study::private_server::{announce_given, private_server};
-use pgdyno_study::search::{MAX_CLIENTS, SearchRun, Wanted, begin};
+use pgdyno_study::search::{MAX_CLIENTS, SearchRequest, SearchRun, begin};
 
 use super::confirm::confirm;
 use super::study::{self, Session};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let dsn = args.run.store.dsn();
     let mut order = args.run.order();
-    let request = Request::read(order.clone())?;
+    let request = RunRequest::read(order.clone())?;
     let (run, source) = (&request.order, &request.source);
     let draft = request.draft()?.resolved;
     let kinds = draft.workload.drive.txns();
@@ -46,7 +46,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     let _server = private_server(&request, &mut order, sized, progress, interrupt)?;
     announce_given(target, &run.target, progress, interrupt)?;
 
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         share: rarest_share(&objectives, &kinds),
         objectives,
         by: args.by,
@@ -70,7 +70,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
 }
 
 fn admit_arguments(args: &SearchArgs) -> Result<()> {
-    let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let refuse = |error: &str, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
     let limits = [args.min, args.max];
     match args.by.as_str() {
         _ if args.run.given().drive.rate.is_some() => refuse("a search takes no --rate", "give --min and --max"),

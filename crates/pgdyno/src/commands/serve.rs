@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_live::is_ignored;
 use pgdyno_report::compare::CompareOptions;
 use pgdyno_report::html::{self, Link};
-use pgdyno_serve::{NoComparison, Pages, Run, ServeError, Server};
+use pgdyno_serve::{NoComparison, PageServer, Pages, ServeError, ServedRun};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
     let reports = Arc::new(Reports { results, turn: Mutex::default(), stale: Mutex::default() });
     let results = &reports.results;
     let pages = Box::new(Shared(Arc::clone(&reports)));
-    let (server, stopper) = Server::bind(args.port, results.directory().to_owned(), pages).map_err(failure)?;
+    let (server, stopper) = PageServer::bind(args.port, results.directory().to_owned(), pages).map_err(failure)?;
     // Nothing that is written could be lost, so the first signal ends the server at once.
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
     let mut signals = Signals::new(wanted).or_fail(Code::Start)?;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
     Ok(Code::Success)
 }
 
-fn failure(error: ServeError) -> Failure {
+fn failure(error: ServeError) -> CommandError {
     let hint = match &error {
         ServeError::Listen { .. } => Some(
             "another program listens there, perhaps `pgdyno serve`; take another port with --port, or a free one with \
@@ -66,7 +66,7 @@ fn failure(error: ServeError) -> Failure {
         ServeError::NoDirectory(_) => Some("name the results directory with --out"),
         ServeError::Runtime(_) => None,
     };
-    let failure = Failure::new(Code::Start, error);
+    let failure = CommandError::new(Code::Start, error);
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,
@@ -115,7 +115,7 @@ impl Reports {
 }
 
 impl Pages for Shared {
-    fn report(&self, results: &Path, run: Run, links: &[Link]) -> std::result::Result<Vec<u8>, String> {
+    fn report(&self, results: &Path, run: ServedRun, links: &[Link]) -> std::result::Result<Vec<u8>, String> {
         let render = |store: &Results| {
             store.complete(&run.path)?;
             with_timeline(&run.path, run.record, results)
@@ -126,9 +126,14 @@ impl Pages for Shared {
         Ok(bytes)
     }
 
-    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> std::result::Result<Vec<u8>, NoComparison> {
-        let failed = |failure: Failure| NoComparison::Failed(failure.text());
-        let named = |side: Vec<Run>| -> Vec<_> { side.into_iter().map(|run| (run.path, run.record)).collect() };
+    fn compare(
+        &self,
+        results: &Path,
+        base: Vec<ServedRun>,
+        new: Vec<ServedRun>,
+    ) -> std::result::Result<Vec<u8>, NoComparison> {
+        let failed = |failure: CommandError| NoComparison::Failed(failure.text());
+        let named = |side: Vec<ServedRun>| -> Vec<_> { side.into_iter().map(|run| (run.path, run.record)).collect() };
         let sides = [named(base), named(new)];
         self.0.reading(|store| {
             for (path, _) in sides.iter().flatten() {

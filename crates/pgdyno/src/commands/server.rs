@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::target;
-use pgdyno_null::{NullServer, Options};
+use pgdyno_null::{NullOptions, NullServer};
 use pgdyno_report::forms::{FORMAT_VERSION, NullServerForm, ServerForm, ServerSettingForm, ServerState};
 use pgdyno_server::{PrivateServer, Setting, kept};
 
@@ -63,10 +63,10 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                 return Ok(Code::Success);
             }
             let text = match status {
-                kept::Status::Running(server) => describe(&server),
-                kept::Status::Busy => "starting or stopping\n".to_owned(),
-                kept::Status::Absent => "not running; `pgdyno server start` starts one\n".to_owned(),
-                kept::Status::Stopped { data_bytes, crashed } => format!(
+                kept::KeptServerStatus::Running(server) => describe(&server),
+                kept::KeptServerStatus::Busy => "starting or stopping\n".to_owned(),
+                kept::KeptServerStatus::Absent => "not running; `pgdyno server start` starts one\n".to_owned(),
+                kept::KeptServerStatus::Stopped { data_bytes, crashed } => format!(
                     "not running{}; {} of its data is kept: `pgdyno server start` uses it again, `pgdyno server stop` removes it\n",
                     if crashed { ", it ended by itself" } else { "" },
                     units::bytes(data_bytes)
@@ -75,7 +75,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
             super::print_lines(&text)?;
         }
         Server::Null { port, socket_dir, spin_us, format, until_eof } => {
-            let options = Options { spin: Duration::from_micros(spin_us) };
+            let options = NullOptions { spin: Duration::from_micros(spin_us) };
             let own_dir = socket_dir.clone().filter(|_| until_eof);
             let (server, place) = match (port, socket_dir) {
                 (Some(port), _) => {
@@ -89,7 +89,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                         pgdyno_net::pair("host", &directory.to_string_lossy()),
                     )
                 }
-                (None, None) => return Err(Failure::new(Code::Start, "give --port or --socket-dir")),
+                (None, None) => return Err(CommandError::new(Code::Start, "give --port or --socket-dir")),
             };
             // It may get thousands of connections.
             let _ = pgdyno_engine::raise_file_limit(u32::from(u16::MAX));
@@ -126,13 +126,13 @@ fn serve(server: NullServer, until_eof: bool) -> Result<()> {
 }
 
 /// Returns the state of the kept server for programs.
-fn form(status: &kept::Status) -> ServerForm {
+fn form(status: &kept::KeptServerStatus) -> ServerForm {
     let only = |state| ServerForm { format_version: FORMAT_VERSION, state, ..ServerForm::default() };
     match status {
-        kept::Status::Running(server) => running(server),
-        kept::Status::Busy => only(ServerState::Busy),
-        kept::Status::Absent => only(ServerState::Absent),
-        kept::Status::Stopped { data_bytes, crashed } => {
+        kept::KeptServerStatus::Running(server) => running(server),
+        kept::KeptServerStatus::Busy => only(ServerState::Busy),
+        kept::KeptServerStatus::Absent => only(ServerState::Absent),
+        kept::KeptServerStatus::Stopped { data_bytes, crashed } => {
             ServerForm { data_bytes: Some(*data_bytes), crashed: Some(*crashed), ..only(ServerState::Stopped) }
         }
     }

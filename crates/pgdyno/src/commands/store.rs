@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_live::ProgressView;
 use pgdyno_report::forms::{
     FORMAT_VERSION, PulledForm, StoreInitForm, StoreListForm, StorePruneForm, StorePullForm, StoredForm,
 };
 use pgdyno_report::stored::{counted, table};
 use pgdyno_results::{Study, StudyKind, find_runs, list_run, read_record};
-use pgdyno_store::{CentralError, Mirror, Reporter, RunName, Store, Stored, StoredKind};
+use pgdyno_store::{CentralError, Mirror, Reporter, RunName, Store, StoredItem, StoredKind};
 use pgdyno_text::units;
 
 use super::central::{self, Central};
@@ -122,7 +122,7 @@ fn named(central: &Central, mirror: &mut Mirror, names: &[String], news: &mut Re
                 continue;
             }
             Err(pgdyno_results::StoreError::NoSuchRun { name, .. }) => central::failure(CentralError::NoSuch { name }),
-            Err(error) => Failure::new(Code::Start, error),
+            Err(error) => CommandError::new(Code::Start, error),
         };
         let (kind, path) = Study::find(mirror.directory(), name).or_fail(Code::Start)?.ok_or(missing)?;
         let study = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -178,8 +178,8 @@ fn prune(central: &Central, seconds: f64, is_dry: bool, is_json: bool) -> Result
     Ok(Code::Success)
 }
 
-fn form(stored: Stored) -> StoredForm {
-    let Stored { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by } = stored;
+fn form(stored: StoredItem) -> StoredForm {
+    let StoredItem { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by } = stored;
     let kind = kind.name().to_owned();
     StoredForm { kind, name, digest, started_at, status, workload, bytes, pushed_at, pushed_by }
 }

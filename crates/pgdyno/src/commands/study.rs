@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_live::ProgressView;
 use pgdyno_plan::Order;
@@ -59,7 +59,7 @@ type Render<R> = fn(&R, &mut dyn Write) -> io::Result<()>;
 
 /// Prints a record in a format.
 pub(super) fn print<R>(record: &R, format: &str, render: Option<Render<R>>) -> Result<()> {
-    let render = render.ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
+    let render = render.ok_or_else(|| CommandError::new(Code::Start, format!("unknown format '{format}'")))?;
     let mut bytes = Vec::new();
     render(record, &mut bytes).or_fail(Code::Start)?;
     super::print_rendered(format, &bytes)

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Parser as _;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Suite as Plan, Turn};
 use pgdyno_report::forms::{FORMAT_VERSION, SuitePlanForm, SuiteStartForm, SuitesForm, TurnForm};
@@ -15,9 +15,9 @@ use crate::cli::{BeginArgs, Cli, Command, ExecutionArgs, FormatArgs, PushArgs, R
 use crate::interrupt;
 use crate::signals;
 use pgdyno_live::ProgressView;
-use pgdyno_study::suite::check::{self, Draft};
-use pgdyno_study::suite::execution::{self, Execution, Lock, Origin};
-use pgdyno_study::suite::run::{LockedExecution, Outcome, carry_out};
+use pgdyno_study::suite::check::{self, CellDraft};
+use pgdyno_study::suite::execution::{self, ExecutionLock, ExecutionOrigin, SuiteExecution};
+use pgdyno_study::suite::run::{LockedExecution, SuiteOutcome, carry_out};
 use pgdyno_study::suite::{background, decider, standing, status};
 
 use super::confirm::confirm;
@@ -51,7 +51,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             let execution = find(which)?;
             background::stop(&execution, *now)?;
             if format.is_json() {
-                let execution = Execution::open(&execution.dir)?;
+                let execution = SuiteExecution::open(&execution.dir)?;
                 let standings = standing::standings(&execution.state)?;
                 super::print_form(&status::form(&execution, &standings))?;
                 return Ok(Code::Success);
@@ -90,14 +90,14 @@ fn admit_store(store: &PushArgs) -> Result<()> {
     store::admit(&dsn, "suite", &ProgressView::new(false)).map(drop)
 }
 
-fn find(which: &ExecutionArgs) -> Result<Execution> {
-    Execution::find(&which.out.out, which.name.as_deref())
+fn find(which: &ExecutionArgs) -> Result<SuiteExecution> {
+    SuiteExecution::find(&which.out.out, which.name.as_deref())
 }
 
 /// Reads a suite's file and checks all of it.
-fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
+fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<CellDraft>)> {
     let text = std::fs::read_to_string(&args.file).map_err(|error| {
-        Failure::new(Code::Start, format!("failed to read the suite {}: {error}", args.file.display()))
+        CommandError::new(Code::Start, format!("failed to read the suite {}: {error}", args.file.display()))
     })?;
     let suite = check::read(&args.file, &text)?;
     let drafts = check::drafts(&suite, &args.file, &args.config, &order_of)?;
@@ -109,29 +109,29 @@ fn order_of(args: Vec<String>) -> Result<Order> {
     let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
     match Cli::try_parse_from(own.into_iter().chain(args)).map(|cli| cli.command) {
         Ok(Command::Run(command)) => Ok(command.run.order()),
-        Ok(_) => Err(Failure::new(Code::Start, "these are not arguments of a run")),
+        Ok(_) => Err(CommandError::new(Code::Start, "these are not arguments of a run")),
         Err(error) => {
             let text = error.render().to_string();
             let message = text.split("\n\nUsage:").next().unwrap_or_default();
             let message = message.split("\n\nFor more information").next().unwrap_or_default();
-            Err(Failure::new(Code::Start, message.trim().trim_start_matches("error: ").to_owned()))
+            Err(CommandError::new(Code::Start, message.trim().trim_start_matches("error: ").to_owned()))
         }
     }
 }
 
 /// Creates a new execution of a file.
-fn begin(args: &BeginArgs, command: &str) -> Result<(Plan, Vec<Draft>, Execution)> {
+fn begin(args: &BeginArgs, command: &str) -> Result<(Plan, Vec<CellDraft>, SuiteExecution)> {
     let (args, yes) = (&args.suite, args.consent.yes);
     let (text, suite, drafts) = read(args)?;
     confirm_all(&drafts, command, yes)?;
     let (file, config, results) = (args.file.as_path(), args.config.as_path(), args.out.out.as_path());
-    let origin = Origin { file, text: &text, config, results, labels: &args.labels };
-    let execution = Execution::create(&suite, &drafts, &origin)?;
+    let origin = ExecutionOrigin { file, text: &text, config, results, labels: &args.labels };
+    let execution = SuiteExecution::create(&suite, &drafts, &origin)?;
     Ok((suite, drafts, execution))
 }
 
 /// Asks once if some cells run on the server of the environment.
-fn confirm_all(drafts: &[Draft], command: &str, yes: bool) -> Result<()> {
+fn confirm_all(drafts: &[CellDraft], command: &str, yes: bool) -> Result<()> {
     let unnamed = drafts.iter().find(|draft| draft.target_order.target.is_none());
     unnamed.map_or(Ok(()), |draft| confirm(&draft.target_order, command, yes))
 }
@@ -161,7 +161,7 @@ fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
     Ok(Code::Success)
 }
 
-fn start(execution: &Execution, store: &PushArgs, format: &FormatArgs) -> Result<Code> {
+fn start(execution: &SuiteExecution, store: &PushArgs, format: &FormatArgs) -> Result<Code> {
     let pid = background::start(execution, store.dsn().as_deref())?;
     let name = execution.state.name();
     if format.is_json() {
@@ -186,7 +186,7 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
     let mut execution = resumed(args)?;
     std::env::set_current_dir(&execution.state.cwd).map_err(|error| {
         let error = format!("failed to enter {}, where the suite was started: {error}", execution.state.cwd.display());
-        Failure::new(Code::Start, error)
+        CommandError::new(Code::Start, error)
     })?;
     let text = std::fs::read_to_string(execution.dir.join("suite.toml")).or_fail(Code::Start)?;
     let suite = check::read(&execution.state.file, &text)?;
@@ -204,18 +204,18 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
 }
 
 /// Returns the execution to resume.
-fn resumed(args: &ResumeArgs) -> Result<Execution> {
+fn resumed(args: &ResumeArgs) -> Result<SuiteExecution> {
     let results = &args.out.out;
     let Some(file) = args.name.as_deref().map(Path::new).filter(|path| path.is_file()) else {
-        return Execution::find(results, args.name.as_deref());
+        return SuiteExecution::find(results, args.name.as_deref());
     };
     let text = std::fs::read_to_string(file).or_fail(Code::Start)?;
     let suite = check::read(file, &text)?;
-    let execution = Execution::find(results, Some(&suite.name))?;
+    let execution = SuiteExecution::find(results, Some(&suite.name))?;
     if execution.state.hash != execution::hash(&text) {
         let name = execution.state.name();
         let error = format!("{} has changed since {name} was started from it", file.display());
-        return Err(Failure::new(Code::Start, error).hint(format!(
+        return Err(CommandError::new(Code::Start, error).hint(format!(
             "`pgdyno suite resume {name}` goes on with it as it was; `pgdyno suite run` starts anew with what the file says now"
         )));
     }
@@ -223,7 +223,7 @@ fn resumed(args: &ResumeArgs) -> Result<Execution> {
 }
 
 /// Makes failed runs be repeated.
-fn retry_failed(execution: &mut Execution) -> Result<()> {
+fn retry_failed(execution: &mut SuiteExecution) -> Result<()> {
     let standings = standing::standings(&execution.state)?;
     for (nth, done) in standings.into_iter().enumerate() {
         if let Some(done) = done.filter(|done| done.failure.is_some()) {
@@ -236,10 +236,10 @@ fn retry_failed(execution: &mut Execution) -> Result<()> {
 
 /// Runs the remaining runs in this process, while it holds the lock.
 fn execute(
-    execution: Execution,
-    _: &Lock,
+    execution: SuiteExecution,
+    _: &ExecutionLock,
     suite: &Plan,
-    drafts: &[Draft],
+    drafts: &[CellDraft],
     detached: bool,
     store: &PushArgs,
     format: &FormatArgs,
@@ -249,7 +249,7 @@ fn execute(
     let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
     let work =
         LockedExecution { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
-    let Outcome { execution, standings, code } = interrupt.attribute_to_signal(carry_out(work))?;
+    let SuiteOutcome { execution, standings, code } = interrupt.attribute_to_signal(carry_out(work))?;
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
         true => super::print_form(&report::form(&execution.state.name(), &runs))?,
@@ -259,16 +259,16 @@ fn execute(
 }
 
 /// Follows a suite to its end, and returns its exit code.
-fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
+fn attach(execution: &SuiteExecution, format: &FormatArgs) -> Result<Code> {
     let is_json = format.is_json();
     // Programs get the table of the suite only; `suite status` names its log.
     background::attach(execution, &ProgressView::new(false), &|text| {
         if is_json { Ok(()) } else { super::print_lines(text) }
     })?;
-    let execution = Execution::open(&execution.dir)?;
+    let execution = SuiteExecution::open(&execution.dir)?;
     if execution.state.end.is_none() {
         let name = execution.state.name();
-        return Err(Failure::new(Code::Run, format!("the process of suite {name} is gone"))
+        return Err(CommandError::new(Code::Run, format!("the process of suite {name} is gone"))
             .hint(format!("`pgdyno suite resume {name}` goes on with it")));
     }
     let standings = standing::standings(&execution.state)?;
@@ -279,11 +279,11 @@ fn attach(execution: &Execution, format: &FormatArgs) -> Result<Code> {
 }
 
 fn list(results: &Path, is_json: bool) -> Result<Code> {
-    let suite = |execution: Execution| {
+    let suite = |execution: SuiteExecution| {
         let standings = standing::standings(&execution.state)?;
         Ok(status::counts(&execution, &standings))
     };
-    let (all, unreadable) = Execution::all(results)?;
+    let (all, unreadable) = SuiteExecution::all(results)?;
     let progress = ProgressView::new(false);
     for failure in &unreadable {
         progress.warn(&format!("left out: {}", failure.text()));

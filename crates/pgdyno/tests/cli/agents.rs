@@ -717,7 +717,7 @@ fn agents_of_a_run_load_what_it_finds_missing() {
 #[test]
 fn an_agent_that_sees_another_server_is_refused_before_anything_is_written() {
     let Some(place) = Place::new("an agent of another server", "", TRUST) else { return };
-    let other = crate::server::Server::start("", TRUST);
+    let other = crate::server::TestServer::start("", TRUST);
     let elsewhere = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", other.port);
     let target = place.target();
     let _agents = agents(&place, 1, &["--target", &elsewhere]);

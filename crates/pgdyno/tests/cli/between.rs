@@ -6,7 +6,7 @@ use pgdyno_testing::proxy::{Proxy, WhenIdle};
 
 use crate::given_server::{Place, TRUST};
 use crate::program::eventually;
-use crate::server::Server;
+use crate::server::TestServer;
 
 const SOON: Duration = Duration::from_secs(30);
 /// Sessions that mark the server as one that a run measures.
@@ -73,7 +73,7 @@ fn figures_of_one_of_several_servers_are_left_out() {
     let hba = format!("{TRUST}local replication all trust\n");
     let Some(place) = Place::new("a balancer before two servers", "", &hba) else { return };
     place.run("load select-only -s 1").ok();
-    let standby = Server::standby_of(&place.server);
+    let standby = TestServer::standby_of(&place.server);
     let loaded = "select count(*) from pg_class where relname = 'pgbench_accounts'";
     eventually("the standby has the data", SOON, || standby.admin().query_one(loaded).unwrap() == "1");
     let ports = [place.server.port, standby.port];

@@ -2,7 +2,7 @@
 
 use crate::given_server::{Place, TRUST};
 use crate::program::Run;
-use crate::server::Server;
+use crate::server::TestServer;
 
 const REPLICATION: &str = "local all all trust\nlocal replication all trust\n";
 
@@ -141,7 +141,7 @@ fn what_streams_do_to_transactions_is_found_and_they_are_none_of_the_clients() {
 }
 
 /// A target of a server that command lines can have without quotes.
-fn uri(server: &Server) -> String {
+fn uri(server: &TestServer) -> String {
     format!("postgresql:///postgres?host={}&port={}&user=postgres", server.dir().display(), server.port)
 }
 
@@ -150,8 +150,8 @@ fn what_queries_see_on_a_standby_has_an_age() {
     let conf = "fsync = off\nshared_buffers = 128MB\nautovacuum = off\n";
     let Some(place) = Place::new("queries on a standby", conf, REPLICATION) else { return };
     place.run("load ch-benchmark -w 1").ok();
-    let standby = Server::standby_of(&place.server);
-    let set = |server: &Server, settings: &str| {
+    let standby = TestServer::standby_of(&place.server);
+    let set = |server: &TestServer, settings: &str| {
         for setting in settings.split(", ") {
             server.admin().execute(&format!("alter system set {setting}")).unwrap();
         }
@@ -196,9 +196,9 @@ fn what_queries_see_on_a_standby_has_an_age() {
 #[test]
 fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything_is_done() {
     let Some(place) = Place::new("the server of queries", "fsync = off\n", REPLICATION) else { return };
-    let other = Server::start("fsync = off\n", TRUST);
+    let other = TestServer::start("fsync = off\n", TRUST);
     let run = |args: &str| place.run(&format!("run ch-benchmark -w 1 -c 1 -T 1 --ramp 0 {args}"));
-    let to = |server: &Server| format!("--analytics-target {}", uri(server));
+    let to = |server: &TestServer| format!("--analytics-target {}", uri(server));
     run(&to(&other))
         .ended(1)
         .says(&["is no standby any more: it was promoted, or is a copy"])
@@ -213,8 +213,8 @@ fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything
     run("--streams 900").ended(1).says(&["you asked for 901 clients", "lower --clients or --streams"]);
     run("--analytics-set statement_timeout=no").ended(1).says(&["statement_timeout"]);
     // The standby of another primary has the same tables, perhaps, and never the same commits.
-    let unlike = Server::start_unlike_others("fsync = off\n", REPLICATION);
-    let standby = Server::standby_of(&unlike);
+    let unlike = TestServer::start_unlike_others("fsync = off\n", REPLICATION);
+    let standby = TestServer::standby_of(&unlike);
     run(&to(&standby)).ended(1).says(&["is a standby of another primary: its system identifier is"]);
     run(&to(&unlike)).ended(1).says(&["is another primary: its system identifier is"]);
     assert_eq!(place.ask("select count(*) from pg_tables where tablename = 'supplier'"), "0");

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use crate::postgres;
 use crate::program::{Home, Ran, Run, Running, eventually};
 use crate::samples::column;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use crate::skipped::skipped;
 
 const CONF: &str = "shared_preload_libraries = 'citus'\nwal_level = logical\nmax_prepared_transactions = 100\n\
@@ -40,14 +40,14 @@ fn available(test: &str) -> bool {
 /// A coordinator and workers, and a home to work on them from.
 struct Nodes {
     home: Home,
-    servers: Vec<Server>,
+    servers: Vec<TestServer>,
 }
 
 impl Nodes {
     /// So many workers, where there is Citus. Without any, the coordinator has the extension and nothing else.
     fn start(test: &str, workers: usize) -> Option<Self> {
         available(test).then(|| {
-            let servers: Vec<_> = (0..=workers).map(|_| Server::start(CONF, TRUST)).collect();
+            let servers: Vec<_> = (0..=workers).map(|_| TestServer::start(CONF, TRUST)).collect();
             for server in &servers {
                 server.admin().execute("create extension citus").unwrap();
             }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ const SHORT: &str = "run select-only -s 1 -c 2 -T 1 --ramp 0 -q";
 /// A server that a hook of pgdyno.toml can restart: one of its own, by `pg_ctl`. Ended with its value.
 struct Hooked {
     home: Home,
-    dir: Directory,
+    dir: TestDirectory,
 }
 
 impl Hooked {
@@ -26,7 +26,7 @@ impl Hooked {
         if !server::available(test) {
             return None;
         }
-        let dir = Directory::new("pgdyno-hooked");
+        let dir = TestDirectory::new("pgdyno-hooked");
         server::hand_over(dir.path());
         let this = Self { home: Home::new(), dir };
         let data = this.data();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::given_server::{Place, TRUST};
 use crate::program::Home;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use crate::skipped::skipped;
 
 /// A small file system of its own; unmounted with its value.
@@ -124,7 +124,8 @@ fn a_server_that_ends_by_its_full_disk_ends_the_run() {
     }
     let Some(disk) = Disk::new(test, 192) else { return };
     let conf = "max_wal_size = 64MB\nmin_wal_size = 32MB\nwal_recycle = off\n";
-    let place = Place { home: Home::new(), server: Server::start_in(disk.path(), conf, TRUST), database: "postgres" };
+    let place =
+        Place { home: Home::new(), server: TestServer::start_in(disk.path(), conf, TRUST), database: "postgres" };
     let mut running = place.start("run simple-update -s 1 -c 4 -T 1h --ramp 0");
     running.until_it_says("progress:", 1);
     disk.fill();

@@ -7,7 +7,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 use crate::pki::{Pki, write_key};
 use crate::postgres;
 use crate::program::{Home, Ran, Running, assert_nowhere, eventually, finish};
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 pub(crate) const TRUST: &str = "local all all trust\nhost all all all trust\n";
 const PASSWORD: &str = "geheim,'und=so weiter";
@@ -15,7 +15,7 @@ const PASSWORD: &str = "geheim,'und=so weiter";
 /// A database on a server, and a home to work on it from.
 pub(crate) struct Place {
     pub(crate) home: Home,
-    pub(crate) server: Server,
+    pub(crate) server: TestServer,
     pub(crate) database: &'static str,
 }
 
@@ -24,7 +24,7 @@ impl Place {
     pub(crate) fn new(test: &str, conf: &str, hba: &str) -> Option<Self> {
         server::available(test).then(|| Self {
             home: Home::new(),
-            server: Server::start(conf, hba),
+            server: TestServer::start(conf, hba),
             database: "postgres",
         })
     }

@@ -9,7 +9,7 @@ mod together;
 
 use std::path::Path;
 
-use pgdyno_report::html::{self, Chart, Mark, ReportRun, Series};
+use pgdyno_report::html::{self, Chart, ChartSeries, Mark, ReportRun};
 use pgdyno_results::StatementRecord;
 
 use crate::browser::{browser, look};
@@ -105,7 +105,7 @@ fn a_page_goes_where_it_is_reported_and_a_record_alone_has_one_too() {
 fn with_chart(mut run: ReportRun) -> ReportRun {
     let seconds: Vec<f64> = (0..120).map(f64::from).collect();
     let values = seconds.iter().map(|s| (*s != 50.0).then_some(1.0 + s / 60.0)).collect();
-    let series = Series { name: "own".to_owned(), seconds, values, ..Series::default() };
+    let series = ChartSeries { name: "own".to_owned(), seconds, values, ..ChartSeries::default() };
     run.charts.push(Chart { title: "Own chart".to_owned(), stacked: true, series: vec![series], ..Chart::default() });
     run.marks.push(Mark { text: "begun".to_owned(), from_s: 90.0, ..Mark::default() });
     run

@@ -3,7 +3,7 @@
 use crate::given_server::{Place, TRUST};
 use crate::program::{Home, assert_nowhere, finish};
 use crate::pty::Pty;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 const PASSWORD: &str = "geheim-und-so-weiter";
 
@@ -71,8 +71,8 @@ fn a_standby_is_called_one() {
     if !server::available("a standby that is named") {
         return;
     }
-    let primary = Server::start("", "local all all trust\nlocal replication all trust\n");
-    let standby = Server::standby_of(&primary);
+    let primary = TestServer::start("", "local all all trust\nlocal replication all trust\n");
+    let standby = TestServer::standby_of(&primary);
     let target = format!("host={} port={} user=postgres dbname=postgres", standby.dir().display(), standby.port);
     let home = Home::new();
     let ran = home.run(&["check", "tpcb-like", "--target", &target]);

@@ -12,7 +12,7 @@ use crate::pki::{Pki, write_key};
 use crate::program::{Ran, Run, eventually};
 use crate::server;
 use crate::skipped::skipped;
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_testing::port::Port;
 use pgdyno_testing::proxy::{Proxy, WhenIdle};
 
@@ -23,7 +23,7 @@ const SOON: Duration = Duration::from_secs(30);
 /// A PgBouncer before the server of a place. It ends with this value.
 struct Pooled {
     place: Place,
-    dir: Directory,
+    dir: TestDirectory,
     port: Port,
     child: Child,
 }
@@ -35,7 +35,7 @@ impl Pooled {
             return None;
         }
         let place = Place::new(test, "", TRUST)?;
-        let dir = Directory::new("pgdyno-pooler");
+        let dir = TestDirectory::new("pgdyno-pooler");
         let port = Port::reserve();
         let (path, behind) = (dir.path().display(), place.server.dir().display());
         let ini = dir.path().join("pgbouncer.ini");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::given_server::Place;
 use crate::program::{Ran, eventually};
-use crate::server::Server;
+use crate::server::TestServer;
 
 const HBA: &str = "local all all trust\nlocal replication all trust\n";
 const REPLAYED: Duration = Duration::from_secs(60);
@@ -12,7 +12,7 @@ const REPLAYED: Duration = Duration::from_secs(60);
 /// A streaming standby of a place, and the target that leads to it.
 struct Standby<'a> {
     place: &'a Place,
-    server: Server,
+    server: TestServer,
 }
 
 impl Standby<'_> {
@@ -35,7 +35,7 @@ impl Standby<'_> {
 fn what_only_reads_runs_on_a_standby() {
     let Some(place) = Place::new("a standby", "", HBA) else { return };
     place.run("load select-only -s 1").ok();
-    let standby = Standby { place: &place, server: Server::standby_of(&place.server) };
+    let standby = Standby { place: &place, server: TestServer::standby_of(&place.server) };
     standby.catch_up();
 
     let ran = standby.run("run select-only -c 4 -T 2 --ramp 0 --checkpoint --prewarm -v").ok();
@@ -60,7 +60,7 @@ fn what_only_reads_runs_on_a_standby() {
 fn what_writes_is_refused_on_a_standby_before_anything_is_done() {
     let Some(place) = Place::new("writing on a standby", "", HBA) else { return };
     place.run("load tpcb-like -s 1").ok();
-    let standby = Standby { place: &place, server: Server::standby_of(&place.server) };
+    let standby = Standby { place: &place, server: TestServer::standby_of(&place.server) };
     standby.catch_up();
     std::fs::write(place.home.join("add.sql"), "update pgbench_branches set bbalance = 1;\n").unwrap();
     for args in ["run tpcb-like -T 1", "run tproc-c -w 1 -T 1", "run ./add.sql -T 1", "run polardb-rw -T 1"] {

@@ -11,7 +11,7 @@ use crate::given_server::TRUST;
 use crate::postgres;
 use crate::program::{Home, finish, json};
 use crate::python::python;
-use crate::server::Server;
+use crate::server::TestServer;
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/v1")
@@ -190,7 +190,7 @@ fn with_a_server(home: &Home, written: &mut Written) {
     print("server", &["server", "stop", "--format", "json"]);
 
     // A meeting and a store.
-    let server = Server::start("", TRUST);
+    let server = TestServer::start("", TRUST);
     let dsn = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port);
     let mut agent = home.start(&["agent", "--meet", &dsn, "--allow-target", "null"]);
     agent.until_it_says("waits for runs", 1);

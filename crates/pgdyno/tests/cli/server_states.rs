@@ -9,7 +9,7 @@ use pgdyno_net::Admin;
 
 use crate::given_server::TRUST;
 use crate::program::{Home, Ran, finish};
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 use table::{STATES, State};
 
 /// States that are tried at the same time: commands wait more than they work.
@@ -32,13 +32,13 @@ const COMMANDS: &[(&str, &str)] = &[
 
 /// A server with a database to copy, and one home for all.
 struct World {
-    server: Server,
+    server: TestServer,
     home: Home,
 }
 
 impl World {
     fn new() -> Self {
-        let this = Self { server: Server::start("max_connections = 90\n", TRUST), home: Home::new() };
+        let this = Self { server: TestServer::start("max_connections = 90\n", TRUST), home: Home::new() };
         this.admin("postgres").execute("create database loaded").unwrap();
         for load in ["load select-only -s 1", "load oltp-read-write -s 100"] {
             this.run(load, "postgres", "loaded", "").ok();
@@ -203,18 +203,19 @@ fn a_standby_works_or_says_what_to_do() {
     if !server::available("a standby in the matrix") {
         return;
     }
-    let primary = Server::start("", "local all all trust\nlocal replication all trust\n");
+    let primary = TestServer::start("", "local all all trust\nlocal replication all trust\n");
     let home = Home::new();
-    let target =
-        |server: &Server| format!("host={} port={} user=postgres dbname=postgres", server.dir().display(), server.port);
-    let on = |server: &Server, command: &str| {
+    let target = |server: &TestServer| {
+        format!("host={} port={} user=postgres dbname=postgres", server.dir().display(), server.port)
+    };
+    let on = |server: &TestServer, command: &str| {
         let target = target(server);
         home.run(&command.split(' ').chain(["--target", &target]).collect::<Vec<_>>())
     };
     for load in ["load select-only -s 1", "load oltp-read-write -s 100"] {
         on(&primary, load).ok();
     }
-    let standby = Server::standby_of(&primary);
+    let standby = TestServer::standby_of(&primary);
     for (name, command) in COMMANDS.iter().filter(|(name, _)| !name.starts_with("drop-in")) {
         let ran = on(&standby, command);
         assert_eq!(without_remedy(&ran, name), None, "{name}: {}\n{}", ran.stdout, ran.stderr);

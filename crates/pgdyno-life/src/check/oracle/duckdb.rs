@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use pgdyno_net::Stop;
 use pgdyno_workload::{CopyBuf, OracleQuery, OracleTable};
 use tempfile::TempDir;
@@ -37,7 +37,7 @@ impl<'a> DuckDb<'a> {
         let Some((program, version)) = cli.or_else(module) else {
             let error = "--oracle duckdb found no DuckDB: neither a program `duckdb` nor a Python with the module duckdb is on PATH";
             let hint = "install its command-line program, or `pip install duckdb`, or leave --oracle out";
-            return Err(Failure::new(Code::Start, error).hint(hint));
+            return Err(CommandError::new(Code::Start, error).hint(hint));
         };
         // `v1.5.6 (Variegata) 0123456789`.
         let number = version.split_whitespace().next().unwrap_or_default().trim_start_matches('v');
@@ -113,7 +113,7 @@ impl<'a> DuckDb<'a> {
             std::thread::sleep(POLL);
         }
         if self.stop.is_requested() {
-            return Err(Failure::new(Code::Interrupted, format!("interrupted while DuckDB worked on {what}")));
+            return Err(CommandError::new(Code::Interrupted, format!("interrupted while DuckDB worked on {what}")));
         }
         let output = child.wait_with_output().or_fail(Code::Start)?;
         match output.status.success() {
@@ -122,9 +122,9 @@ impl<'a> DuckDb<'a> {
         }
     }
 
-    fn failed(&self, what: &str, why: &str) -> Failure {
+    fn failed(&self, what: &str, why: &str) -> CommandError {
         let last = why.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(why);
-        Failure::new(Code::Check, format!("{} failed on {what}: {last}", self.version)).hint(format!(
+        CommandError::new(Code::Check, format!("{} failed on {what}: {last}", self.version)).hint(format!(
             "its data is in {}, which TMPDIR decides: it takes about a third of what the server's takes",
             std::env::temp_dir().display()
         ))

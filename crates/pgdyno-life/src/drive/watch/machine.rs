@@ -9,7 +9,7 @@ use pgdyno_results::{LeftOutRecord, MachineRecord};
 use pgdyno_server::os::{
     DRIVER_MACHINE, DRIVER_PROCESSES, MACHINE, MachineReport, MachineWatch, Machines, OsMetrics, PROCESSES,
 };
-use pgdyno_server::{Frame, Machine};
+use pgdyno_server::{Frame, MachineFacts};
 
 use self::means::Means;
 use super::{Signal, Sink};
@@ -106,7 +106,7 @@ impl Watcher {
 
 /// Returns the number of CPUs that this container may use, if that is less than all.
 fn usable_cpus() -> Option<f64> {
-    let machine = Machine::look();
+    let machine = MachineFacts::look();
     let limit = machine.cpu_limit.unwrap_or(f64::INFINITY).min(f64::from(machine.cpus));
     Some(limit).filter(|limit| limit.is_finite())
 }

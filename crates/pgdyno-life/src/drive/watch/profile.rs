@@ -11,7 +11,7 @@ use pgdyno_server::os::perf::{self, FREQUENCY_HZ, Perf};
 use pgdyno_text::units;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 use crate::target::{Access, Target};
 
 /// The flame graph in a run directory.
@@ -36,11 +36,11 @@ pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
     if !is_here {
         let error = format!("--perf profiles a PostgreSQL on this machine, and {} is none", plan.target);
         let hint = "leave --perf out, and run `perf record -F 199 -g -a` on its machine meanwhile";
-        return Err(Failure::new(Code::Start, error).hint(hint));
+        return Err(CommandError::new(Code::Start, error).hint(hint));
     }
     match perf::hindrance() {
         None => Ok(()),
-        Some((error, remedy)) => Err(Failure::new(Code::Start, format!("--perf: {error}")).hint(remedy)),
+        Some((error, remedy)) => Err(CommandError::new(Code::Start, format!("--perf: {error}")).hint(remedy)),
     }
 }
 

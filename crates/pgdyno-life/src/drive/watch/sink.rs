@@ -9,7 +9,7 @@ use pgdyno_results::SampleFiles;
 use pgdyno_server::Frame;
 use pgdyno_server::os::{DRIVER_MACHINE, DRIVER_PROCESSES};
 
-use crate::events::{Event, EventSink};
+use crate::events::{EventSink, RunEvent};
 
 /// Takes frames from any thread. Keeps frames that come before the clients start until the time of the start is known.
 pub(crate) struct Sink<'a> {
@@ -68,7 +68,7 @@ impl<'a> Sink<'a> {
             state.sources.insert(frame.source);
         }
         state.files.append(frame.source, at_s, frame.columns, &frame.rows);
-        self.events.event(&Event::Sample { at_s, frame });
+        self.events.event(&RunEvent::Sample { at_s, frame });
     }
 
     /// Returns a time in seconds since the clients started; `None` if they never did.

@@ -6,12 +6,12 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::recipe::{Machine, Recipe};
 use pgdyno_plan::{TargetOrder, targets};
 use pgdyno_server::os::is_here;
-use pgdyno_server::sizing::{self, Facts, Purpose};
+use pgdyno_server::sizing::{self, Purpose, SizingFacts};
 use pgdyno_server::{Want, kept};
 use pgdyno_text::parse;
 
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::target::{Access, Named, Target, places, private_version};
 
 const SHARED_BUFFERS: &str = "shared_buffers";
@@ -33,7 +33,7 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
     if let (Some(vcpus), Some(memory)) = (vcpus, memory) {
         return Ok(Machine { vcpus, memory_bytes: memory.0 });
     }
-    let here = pgdyno_server::Machine::look();
+    let here = pgdyno_server::MachineFacts::look();
     let ram_bytes = here.usable_ram_bytes().unwrap_or_default();
     let local = |memory_bytes| Machine {
         vcpus: vcpus.unwrap_or_else(|| here.usable_cpus()),
@@ -64,7 +64,7 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
                  take a size of the recipe as it is, with --size",
                 order.config().display()
             );
-            Err(Failure::new(Code::Start, error).hint(hint))
+            Err(CommandError::new(Code::Start, error).hint(hint))
         }
     }
 }
@@ -87,12 +87,12 @@ fn elsewhere(options: &ConnectOptions) -> Option<String> {
 }
 
 /// Returns the file's entry for the target, if the target is a name in it.
-fn entry(order: &TargetOrder) -> Result<Option<targets::Target>> {
+fn entry(order: &TargetOrder) -> Result<Option<targets::NamedTarget>> {
     Ok(Named::find(order)?.map(|named| named.entry))
 }
 
 /// Returns the kind of server. A suite knows the kind of the servers that it holds.
-fn access(order: &TargetOrder, entry: Option<&targets::Target>) -> Result<Access> {
+fn access(order: &TargetOrder, entry: Option<&targets::NamedTarget>) -> Result<Access> {
     match (&order.shown_as, entry) {
         (Some(_), Some(entry)) => {
             Access::of(&entry.dsn.as_str().into(), order.config().parent().unwrap_or(Path::new("")))
@@ -108,7 +108,7 @@ fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
         return Ok(None);
     }
     match kept::status(&places()?).or_fail(Code::Server)? {
-        kept::Status::Running(server) if private_version(want)?.is(server.installation()) => {
+        kept::KeptServerStatus::Running(server) if private_version(want)?.is(server.installation()) => {
             Ok(server.settings().iter().find(|s| s.name == SHARED_BUFFERS).map(|s| s.value.clone()))
         }
         _ => Ok(None),
@@ -117,7 +117,7 @@ fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
 
 /// Returns the default setting of a private server of this machine.
 fn default(ram_bytes: u64, cpus: u32) -> String {
-    let facts = Facts {
+    let facts = SizingFacts {
         ram_bytes,
         cpus,
         disk_free_bytes: 0,
@@ -136,8 +136,8 @@ fn in_bytes(value: &str) -> Result<u64> {
     let bytes = blocks.map_or_else(|| parse::bytes(value), Ok);
     match bytes {
         Ok(bytes) if bytes > 0 => Ok(bytes),
-        Ok(_) => Err(Failure::new(Code::Start, "--fit needs a shared_buffers above 0")),
-        Err(what) => Err(Failure::new(Code::Start, format!("shared_buffers = {value}: {what}"))),
+        Ok(_) => Err(CommandError::new(Code::Start, "--fit needs a shared_buffers above 0")),
+        Err(what) => Err(CommandError::new(Code::Start, format!("shared_buffers = {value}: {what}"))),
     }
 }
 

@@ -10,10 +10,10 @@ type Row = (&'static str, fn(&mut Order), fn(&mut Facts), &'static str);
 const NOTHING: fn(&mut Order) = |_| {};
 const UNKNOWN: fn(&mut Facts) = |_| {};
 
-fn request(workload: &str, say: fn(&mut Order)) -> Request {
+fn request(workload: &str, say: fn(&mut Order)) -> RunRequest {
     let mut order = Order::of(workload);
     say(&mut order);
-    Request { seed: 7, ..Request::read(order).unwrap_or_else(|failure| panic!("{workload}: {}", failure.text())) }
+    RunRequest { seed: 7, ..RunRequest::read(order).unwrap_or_else(|failure| panic!("{workload}: {}", failure.text())) }
 }
 
 fn facts(know: fn(&mut Facts)) -> Facts {
@@ -155,7 +155,7 @@ fn what_is_loaded_by_another_program_is_in_the_plan() {
 fn a_null_server_holds_no_data() {
     let facts = facts(|f| f.target.name = "null".into());
     let plan = request("tpcb-like", |o| o.replace = true).resolve(&facts).ok().unwrap().plan;
-    assert_eq!((plan.load.choice, plan.load.checks), (LoadChoice::Never, false));
+    assert_eq!((plan.load.choice, plan.load.checks), (LoadWhen::Never, false));
 }
 
 #[test]

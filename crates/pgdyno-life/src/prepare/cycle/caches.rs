@@ -7,13 +7,13 @@ use pgdyno_server::caches;
 use pgdyno_text::units;
 
 use super::record;
-use crate::target::Server;
+use crate::target::TargetServer;
 
 const STEP: &str = "drop-caches";
 
 /// Drops the server's files from the operating system's cache: all files if this process may do that, otherwise those
 /// of a private server, which this process may read. The evidence says which, or why not.
-pub(super) fn drop_for(server: &Server) -> CycleRecord {
+pub(super) fn drop_for(server: &TargetServer) -> CycleRecord {
     let began = Instant::now();
     if !is_here(server) {
         let what =
@@ -45,7 +45,7 @@ pub(super) fn drop_for(server: &Server) -> CycleRecord {
 
 /// Returns true if the server's processes are on this machine: always for a private server, for others if the processes
 /// are visible.
-fn is_here(server: &Server) -> bool {
+fn is_here(server: &TargetServer) -> bool {
     if server.data_dir().is_some() {
         return true;
     }

@@ -10,9 +10,9 @@ use pgdyno_results::CycleRecord;
 use super::{caches, record};
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::prepare::hooks;
-use crate::target::{Named, Owner, Server};
+use crate::target::{Named, Owner, TargetServer};
 
 /// How often a restarted server is asked if it accepts connections.
 const POLL: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ pub(crate) struct ServerSteps<'a> {
 
 impl ServerSteps<'_> {
     /// Returns true if the server can be restarted.
-    pub(crate) fn can_restart(&self, server: &Server) -> bool {
+    pub(crate) fn can_restart(&self, server: &TargetServer) -> bool {
         server.owner() != Owner::Given || self.hook(|hooks| &hooks.restart).is_some()
     }
 
@@ -47,7 +47,7 @@ impl ServerSteps<'_> {
     ///
     /// # Errors
     /// When the hook fails, or does not restart the server. If there is no way to restart it, the evidence says so.
-    pub(crate) fn restart(&self, server: &mut Server, evidence: &mut Vec<CycleRecord>) -> Result<()> {
+    pub(crate) fn restart(&self, server: &mut TargetServer, evidence: &mut Vec<CycleRecord>) -> Result<()> {
         let began = Instant::now();
         match server.owner() {
             Owner::Ours => {
@@ -95,11 +95,11 @@ impl ServerSteps<'_> {
                 Err(error) => last = error.to_string(),
             }
             if self.stop.is_requested() {
-                break Err(Failure::new(Code::Interrupted, "interrupted while the server was restarted"));
+                break Err(CommandError::new(Code::Interrupted, "interrupted while the server was restarted"));
             }
             if Instant::now() > deadline {
                 let error = format!("hook restart succeeded, but the server did not come back: {last}");
-                break Err(Failure::new(Code::Hook, error).hint(format!(
+                break Err(CommandError::new(Code::Hook, error).hint(format!(
                     "its time-out, {}, is also how long the server may take",
                     pgdyno_text::units::duration(hook.timeout.seconds())
                 )));
@@ -119,7 +119,7 @@ impl ServerSteps<'_> {
     ///
     /// # Errors
     /// When the hook fails. If there is no way to do it, the evidence says so.
-    pub(crate) fn drop_caches(&self, server: &Server, evidence: &mut Vec<CycleRecord>) -> Result<()> {
+    pub(crate) fn drop_caches(&self, server: &TargetServer, evidence: &mut Vec<CycleRecord>) -> Result<()> {
         self.events.note("dropping the file cache of the server's machine");
         let done = match self.hook(|hooks| &hooks.drop_caches).filter(|_| server.owner() == Owner::Given) {
             Some(hook) => self.run("drop_caches", hook, server.options(), evidence)?,
@@ -136,7 +136,7 @@ impl ServerSteps<'_> {
     pub(crate) fn provision(&self, evidence: &mut Vec<CycleRecord>) -> Result<Option<String>> {
         let Some(hook) = self.hook(|hooks| &hooks.provision) else {
             let error = format!("--provision is given, and {} has no hook provision", self.target);
-            return Err(Failure::new(Code::Start, error).hint("hooks belong to targets in pgdyno.toml"));
+            return Err(CommandError::new(Code::Start, error).hint("hooks belong to targets in pgdyno.toml"));
         };
         self.events.note("hook provision");
         match hooks::provision(hook, self.directory, &self.environment(None), self.stop) {

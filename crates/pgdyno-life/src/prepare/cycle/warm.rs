@@ -10,7 +10,7 @@ use pgdyno_workload::{Capabilities, DataSet};
 use super::record;
 use crate::events::EventSink;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 const PREWARM: &str = "prewarm";
 
@@ -44,7 +44,8 @@ pub(crate) fn prewarm(
     for (nth, relation) in stored.iter().enumerate() {
         events.step("prewarm", nth, stored.len());
         if stop.is_requested() {
-            outcome = Err(Failure::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
+            outcome =
+                Err(CommandError::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
             break;
         }
         if let Err(error) =

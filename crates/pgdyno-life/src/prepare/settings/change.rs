@@ -8,7 +8,7 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions, quote};
 use super::journal::{Before, Entry, Found, Journal};
 use super::{Asked, Way, look, shown};
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// How long a server may take to reload its configuration.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -96,7 +96,7 @@ impl Restored {
             return Ok(());
         }
         let error = format!("the server does not show the previous values of {}", self.names.join(", "));
-        Err(Failure::new(Code::Start, error).hint(format!(
+        Err(CommandError::new(Code::Start, error).hint(format!(
             "restart it; {path} lists the settings to put back, and the next run on this server tries again"
         )))
     }
@@ -168,12 +168,12 @@ fn journal(admin: &mut Admin, options: &ConnectOptions) -> Result<Journal> {
         // Restoring the settings of a killed run was tried earlier.
         Some(Found::Free(..)) | None => {
             let error = "settings that an earlier run changed have not been put back yet";
-            Err(Failure::new(Code::Start, error).hint("restart the server, and run again"))
+            Err(CommandError::new(Code::Start, error).hint("restart the server, and run again"))
         }
         Some(Found::Taken(entry)) => {
             let (who, what) = described(entry);
             let error = format!("{who} has temporarily changed settings of this server{what}");
-            Err(Failure::new(Code::Start, error)
+            Err(CommandError::new(Code::Start, error)
                 .hint("wait until it ends: otherwise each would put back the other's settings"))
         }
     }
@@ -210,7 +210,7 @@ pub(crate) fn change(
             "setting {} is {} on {target}, and {} takes effect only after a restart, which pgdyno cannot do there",
             one.there.name, one.there.value, one.value
         );
-        return Err(Failure::new(Code::Start, error)
+        return Err(CommandError::new(Code::Start, error)
             .hint("give the target a hook `restart` in pgdyno.toml, or set it yourself, restart, and run again"));
     }
     let journal = journal(&mut admin, options)?;
@@ -255,7 +255,7 @@ fn alter_server(
     let restored = put_back(journal, befores, &ways.last).and_then(|restored| restored.finish(&ways.last));
     Err(match restored {
         Ok(()) => failure,
-        Err(left) => Failure::new(failure.code(), format!("{}; not put back: {}", failure.text(), left.text()))
+        Err(left) => CommandError::new(failure.code(), format!("{}; not put back: {}", failure.text(), left.text()))
             .hint(left.remedy().unwrap_or_default()),
     })
 }
@@ -310,7 +310,7 @@ fn alter<'a>(
         // A statement without an answer may or may not have been executed.
         *done += usize::from(set.as_ref().map_or_else(AdminError::is_lost, |_| true));
         set.map_err(|error| {
-            Failure::new(Code::Start, error).hint(
+            CommandError::new(Code::Start, error).hint(
                 "give it to the server by its own means (a managed one has flags for that) and run again: a setting that is \
                  as asked for is left alone",
             )

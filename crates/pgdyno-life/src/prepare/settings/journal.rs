@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::absolute_path;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 
 /// The previous state of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Journal {
         let path = directory.join(format!("{server}.json"));
         let failed = |error: io::Error| {
             let what = format!("failed to note which settings are to be put back, in {}: {error}", path.display());
-            Failure::new(Code::Start, what)
+            CommandError::new(Code::Start, what)
                 .hint("set XDG_STATE_HOME to a directory that may be written, or leave --set out")
         };
         if make {
@@ -107,7 +107,9 @@ impl Journal {
             // The directory entry must be on disk, too.
             self.path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
         };
-        write().map_err(|error| Failure::new(Code::Start, format!("failed to write {}: {error}", self.path.display())))
+        write().map_err(|error| {
+            CommandError::new(Code::Start, format!("failed to write {}: {error}", self.path.display()))
+        })
     }
 
     /// Removes the file, because all settings are restored.
@@ -127,7 +129,7 @@ impl Journal {
 fn directory() -> Result<PathBuf> {
     let state = absolute_path("XDG_STATE_HOME").or_else(|| absolute_path("HOME").map(|home| home.join(".local/state")));
     state.map(|state| state.join("pgdyno/settings-to-restore")).ok_or_else(|| {
-        Failure::new(Code::Start, "there is no place to note which settings are to be put back")
+        CommandError::new(Code::Start, "there is no place to note which settings are to be put back")
             .hint("set HOME or XDG_STATE_HOME to an absolute path")
     })
 }

@@ -4,8 +4,8 @@ use pgdyno_engine::GroupOutcome;
 use pgdyno_measure::Totals;
 use pgdyno_measure::stall::stalls;
 use pgdyno_results::{
-    AnalyticsServerRecord, Names, RunRecord, ServerCountRecord, StageRecord, group_record, note_counts, note_metrics,
-    note_stage_metrics, summarize,
+    AnalyticsServerRecord, CounterNames, RunRecord, ServerCountRecord, StageRecord, group_record, note_counts,
+    note_metrics, note_stage_metrics, summarize,
 };
 use pgdyno_samples::{replication, statements};
 use pgdyno_workload::{ServerCount, Stage, has_groups};
@@ -47,7 +47,7 @@ pub(super) fn fill(record: &mut RunRecord, evidence: &Evidence<'_>) -> Ending {
 }
 
 /// Fills in the figures by stage and group, if there are several.
-fn by_group(record: &mut RunRecord, driven: &Driven, names: &Names, stages: &[Stage]) {
+fn by_group(record: &mut RunRecord, driven: &Driven, names: &CounterNames, stages: &[Stage]) {
     if !has_groups(stages) {
         return;
     }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pgdyno_engine::Ended;
+use pgdyno_engine::RunEnd;
 use pgdyno_results::{RECORD, RunRecord, Status, TrustRecord, Warning, Warnings, read_record};
 
 use super::assess;
@@ -19,7 +19,7 @@ fn stored(name: &str) -> PathBuf {
 /// Returns the end of clients that all did what they were to do.
 fn complete() -> Ending {
     Ending {
-        ended: Ended::Complete,
+        ended: RunEnd::Complete,
         clients_lost: 0,
         clients_aborted: 0,
         cancelled: 0,
@@ -93,7 +93,7 @@ fn a_run_that_left_broken_data_is_invalid_with_the_code_of_checks() {
 
 #[test]
 fn a_run_that_the_user_ended_is_interrupted() {
-    let ending = Ending { ended: Ended::Interrupted, ..complete() };
+    let ending = Ending { ended: RunEnd::Interrupted, ..complete() };
     let (stored, again, end) = judged_again("fixtures/interrupted", &ending);
     assert_same(&stored, &again, &end);
     assert_eq!((end.status, end.code), (Status::Interrupted, Code::Interrupted));
@@ -120,7 +120,7 @@ fn records_of_0_2_0_are_judged_as_they_were() {
 fn what_ended_the_clients_decides_before_the_figures() {
     let table: [(Ending, Status, &str); 5] = [
         (
-            Ending { ended: Ended::ServerLost("gone".to_owned()), death: Some("it crashed".to_owned()), ..complete() },
+            Ending { ended: RunEnd::ServerLost("gone".to_owned()), death: Some("it crashed".to_owned()), ..complete() },
             Status::Failed,
             "the server was lost: gone; what was measured until then stands (--reconnect TIME goes on trying); it crashed",
         ),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgdyno_load::{Baseline, Difference, Moment, NOT_CHECKABLE, SCHEMA};
+use pgdyno_load::{Baseline, Moment, NOT_CHECKABLE, SCHEMA, SchemaDifference};
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
 use pgdyno_results::{CheckRecord, CheckSet};
@@ -67,7 +67,7 @@ impl Looking<'_> {
     }
 
     /// Warns that the schema differs from what was loaded.
-    fn warn_of_schema<'d>(&self, differences: impl Iterator<Item = &'d Difference>) {
+    fn warn_of_schema<'d>(&self, differences: impl Iterator<Item = &'d SchemaDifference>) {
         for difference in differences {
             self.context.events.warn(&format!("the schema differs: {difference}"));
         }

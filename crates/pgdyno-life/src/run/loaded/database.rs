@@ -1,6 +1,6 @@
 //! The database of a run: the target's own, or a copy of a template.
 
-use pgdyno_load::{Fresh, Template};
+use pgdyno_load::{Fresh, TemplateDatabase};
 use pgdyno_net::ConnectOptions;
 use pgdyno_results::CopyRecord;
 use pgdyno_workload::Capabilities;
@@ -33,7 +33,7 @@ impl<'a> DatabaseCopy<'a> {
     ///
     /// # Errors
     /// When the server fails to copy, or the user ends the run.
-    pub(super) fn make(context: &'a RunContext<'a>, template: &Template) -> Result<(Self, ConnectOptions)> {
+    pub(super) fn make(context: &'a RunContext<'a>, template: &TemplateDatabase) -> Result<(Self, ConnectOptions)> {
         let stop = &context.interrupt.stop;
         let run = context.record.read(|recording| recording.record.id.clone());
         let fresh = copies::make(template, &run, stop, context.view)?;

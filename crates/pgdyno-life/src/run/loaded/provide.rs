@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pgdyno_load::Template;
+use pgdyno_load::TemplateDatabase;
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_workload::{Capabilities, DataSet, Workload};
 
 use super::database::{Database, DatabaseCopy};
@@ -12,7 +12,7 @@ use crate::agents::load::SharedLoad;
 use crate::data::{self, DataAccess, Wanted, rights, spared};
 use crate::drive::team::TeamOfRun;
 use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use crate::failure::{CommandError, OrFail, Result};
 use crate::kept_session::KeptSession;
 use crate::run::context::RunContext;
 use crate::run::prepared::{Prepared, SessionPurpose};
@@ -44,10 +44,10 @@ impl<'c> Loading<'_, 'c> {
         &self,
         prepared: &mut Prepared<'_>,
         mut admin: Admin,
-        template: Option<&Template>,
+        template: Option<&TemplateDatabase>,
     ) -> Result<(Database<'c>, Found)> {
         let Some(options) = prepared.server.options(SessionPurpose::Measure) else {
-            return Err(Failure::new(Code::Start, "the server has no address"));
+            return Err(CommandError::new(Code::Start, "the server has no address"));
         };
         let caps = pgdyno_server::capabilities_through(&mut admin, prepared.pooling()).or_fail(Code::Start)?;
         self.context.record.edit(|recording| recording.server_can(&self.workload.drive, &caps));
@@ -90,7 +90,7 @@ impl<'c> Loading<'_, 'c> {
         &self,
         prepared: &mut Prepared<'_>,
         mut session: KeptSession,
-        template: &Template,
+        template: &TemplateDatabase,
         caps: Capabilities,
     ) -> Result<(Database<'c>, Found)> {
         let find_or_load = |options: &ConnectOptions, session: &mut KeptSession| {
@@ -119,7 +119,7 @@ impl<'c> Loading<'_, 'c> {
     ) -> Result<Found> {
         let workload = self.workload;
         let mut found = Found { maker: None, fresh: Vec::new(), is_whole: true };
-        if self.plan.load.choice != LoadChoice::Always {
+        if self.plan.load.choice != LoadWhen::Always {
             let missing = spared::spared(session.ready()?, workload, access.caps)?;
             if !missing.is_empty() {
                 found.is_whole = false;

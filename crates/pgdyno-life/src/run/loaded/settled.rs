@@ -1,6 +1,6 @@
 //! The final plan: what the server can do and holds decides what the order leaves open.
 
-use pgdyno_load::Template;
+use pgdyno_load::TemplateDatabase;
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
 use pgdyno_workload::{GroupWork, MARKERS, Workload};
@@ -24,7 +24,7 @@ pub(super) struct Settled {
     /// A session on the server; `None` without one.
     pub(super) admin: Option<Admin>,
     /// The database that the run copies, if it does.
-    pub(super) template: Option<Template>,
+    pub(super) template: Option<TemplateDatabase>,
     pub(super) watchers: Watchers,
     pub(super) analytics_server: Option<AnalyticsServer>,
 }
@@ -61,7 +61,7 @@ pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> R
 }
 
 /// Adds what the server can do and which data it holds.
-fn add_facts(prepared: &mut Prepared<'_>, admin: &mut Admin, template: Option<&Template>) -> Result<()> {
+fn add_facts(prepared: &mut Prepared<'_>, admin: &mut Admin, template: Option<&TemplateDatabase>) -> Result<()> {
     // A template that accepts no connections cannot be looked at.
     if template.is_none_or(|template| template.options().is_some()) {
         prepared.look_for_data(admin)?;

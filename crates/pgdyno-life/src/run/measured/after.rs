@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pgdyno_engine::Ended;
+use pgdyno_engine::RunEnd;
 use pgdyno_load::Moment;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
@@ -67,10 +67,10 @@ pub(super) fn observe(
     if let Some(other) = before.other_run.clone().or(came) {
         context.events.warn(&lock::disturbs(&other));
     }
-    if answers && matches!(driven.outcome.ended, Ended::ServerLost(_)) {
+    if answers && matches!(driven.outcome.ended, RunEnd::ServerLost(_)) {
         context.events.warn("the data was not checked after the run, for its clients lost the server");
     } else if answers {
-        if matches!(driven.outcome.ended, Ended::Complete) {
+        if matches!(driven.outcome.ended, RunEnd::Complete) {
             observer.explain(&database.options);
         }
         after.counts = observer.look_back(database);

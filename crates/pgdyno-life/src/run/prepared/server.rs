@@ -10,7 +10,7 @@ use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::settings::Changed;
-use crate::target::{Owner, Server};
+use crate::target::{Owner, TargetServer};
 
 /// What a session is for. It decides which settings the session has, and which signal ends its waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +26,14 @@ pub(crate) enum SessionPurpose {
 
 /// The server of a run.
 pub(crate) struct RunServer<'a> {
-    server: Server,
+    server: TargetServer,
     interrupt: &'a Interrupt,
     /// Settings that were set for the run.
     pub(super) changed: Changed,
 }
 
 impl<'a> RunServer<'a> {
-    pub(super) fn new(server: Server, interrupt: &'a Interrupt) -> Self {
+    pub(super) fn new(server: TargetServer, interrupt: &'a Interrupt) -> Self {
         Self { server, interrupt, changed: Changed::default() }
     }
 
@@ -108,12 +108,12 @@ impl<'a> RunServer<'a> {
     }
 
     /// Returns the server itself.
-    pub(crate) fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &TargetServer {
         &self.server
     }
 
     /// Returns the server itself, for steps that restart it.
-    pub(super) fn server_mut(&mut self) -> &mut Server {
+    pub(super) fn server_mut(&mut self) -> &mut TargetServer {
         &mut self.server
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pgdyno_net::Admin;
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_results::CycleRecord;
 
 use super::{Prepared, SessionPurpose, steps};
@@ -66,7 +66,7 @@ impl Prepared<'_> {
         let (context, plan) = (self.context, &self.context.draft.plan);
         let cold = [("restart", plan.cycle.restart), ("drop-caches", plan.cycle.drop_caches)];
         let is_cold = cold.iter().any(|(step, asked)| *asked && !context.is_done(step));
-        let is_replaced = plan.load.choice == LoadChoice::Always && plan.from_template.is_none();
+        let is_replaced = plan.load.choice == LoadWhen::Always && plan.from_template.is_none();
         let has_data = !context.draft.workload.data.is_empty();
         is_replaced && is_cold && self.server.owner() != Owner::Ours && has_data
     }

@@ -3,14 +3,14 @@ use std::path::Path;
 
 use pgdyno_plan::{Facts, Order};
 use pgdyno_results::RunRecord;
-use pgdyno_testing::directory::Directory;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_testing::postgres::available;
-use pgdyno_testing::server::Server;
+use pgdyno_testing::server::TestServer;
 
 use super::{SessionPurpose, prepare};
 use crate::Interrupt;
 use crate::events::Silent;
-use crate::plan::resolve::{Draft, Request};
+use crate::plan::resolve::{PlanDraft, RunRequest};
 use crate::record::sink::RecordSink;
 use crate::run::context::RunContext;
 use crate::target::Target;
@@ -18,8 +18,8 @@ use crate::target::Target;
 /// Does `work` in the context of a run, and returns the record.
 fn record_of(order: Order, work: impl FnOnce(&RunContext<'_>, Target, Facts)) -> RunRecord {
     let interrupt = Interrupt::default();
-    let request = Request::read(order).unwrap();
-    let Draft { target, facts, resolved } = request.draft().unwrap();
+    let request = RunRequest::read(order).unwrap();
+    let PlanDraft { target, facts, resolved } = request.draft().unwrap();
     let named = target.named.clone();
     let record = RecordSink::new(&request, &resolved, None);
     let context = RunContext {
@@ -43,7 +43,7 @@ fn order(out: &Path, target: String) -> Order {
     order
 }
 
-fn shown(server: &Server) -> String {
+fn shown(server: &TestServer) -> String {
     server.admin().query_one("show checkpoint_timeout").unwrap()
 }
 
@@ -58,8 +58,8 @@ fn settings_are_restored_by_a_call_and_where_a_later_room_panics() {
     if !available("settings that are restored") {
         return;
     }
-    let server = Server::start_unlike_others("checkpoint_timeout = 7min", "local all all trust");
-    let results = Directory::new("rooms");
+    let server = TestServer::start_unlike_others("checkpoint_timeout = 7min", "local all all trust");
+    let results = TestDirectory::new("rooms");
     let mut order = order(results.path(), server.options().to_string());
     order.target.settings = vec![("checkpoint_timeout".to_owned(), "11min".to_owned())];
 
@@ -85,7 +85,7 @@ fn settings_are_restored_by_a_call_and_where_a_later_room_panics() {
 
 #[test]
 fn a_server_that_a_hook_has_made_is_removed_where_it_cannot_be_reached() {
-    let directory = Directory::new("rooms");
+    let directory = TestDirectory::new("rooms");
     let gone = directory.path().join("gone");
     let config = directory.path().join("pgdyno.toml");
     let text = format!(

@@ -7,7 +7,7 @@ use pgdyno_workload::{Capabilities, ReadOnlyCall, Workload};
 
 use super::{anchor, is_call, table_literal};
 use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandError, Result};
 
 /// Number of executions of a prepared call: PostgreSQL may switch to a generic plan after five.
 const TRIES: usize = 8;
@@ -28,7 +28,7 @@ pub(super) fn find(
     };
     let key = match admin.query_opt(&elsewhere_sql(table, workload.scale)) {
         Ok(key) => key.and_then(|key| key.parse().ok()),
-        Err(error) if error.is_lost() => return Err(Failure::new(Code::Start, error)),
+        Err(error) if error.is_lost() => return Err(CommandError::new(Code::Start, error)),
         Err(_) => return Ok((Some(false), format!("table {table} is on one node alone: it was not distributed"))),
     };
     let Some(key) = key else {
@@ -52,7 +52,7 @@ pub(super) fn find(
     };
     let (sent, tries) = match probe(options, &statement, &values, plan.drive.mode) {
         Ok(counted) => counted,
-        Err(ProbeError::Connect(error)) => return Err(Failure::new(Code::Start, error)),
+        Err(ProbeError::Connect(error)) => return Err(CommandError::new(Code::Start, error)),
         Err(ProbeError::Asked(error)) => return Ok((None, format!("the probe failed: {error}"))),
     };
     Ok((Some(sent == tries), format!("{what} {how}: {sent} of {tries} were sent to the node of their rows")))

@@ -4,7 +4,7 @@
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, CancelHandle, ConnectOptions, Rows};
+use pgdyno_net::{Admin, AdminError, CancelHandle, ConnectOptions, TextRows};
 use pgdyno_workload::IsolationLevel;
 
 use super::ScenarioError;
@@ -33,7 +33,7 @@ pub(super) struct Actor {
     pub(super) pid: i32,
     cancel: CancelHandle,
     tasks: Sender<String>,
-    answers: Receiver<Result<Rows, AdminError>>,
+    answers: Receiver<Result<TextRows, AdminError>>,
     /// The statement that has not ended yet.
     pub(super) statement: Option<Statement>,
     /// Whether it is between BEGIN and the end of its transaction.
@@ -82,7 +82,7 @@ impl Actor {
     }
 
     /// Returns the result of its statement, once it has ended.
-    pub(super) fn answer(&mut self, within: Duration) -> Option<(Statement, Result<Rows, AdminError>)> {
+    pub(super) fn answer(&mut self, within: Duration) -> Option<(Statement, Result<TextRows, AdminError>)> {
         match self.answers.recv_timeout(within) {
             Ok(answer) => Some((self.statement.take()?, answer)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,

@@ -7,14 +7,14 @@ use pgdyno_workload::IsolationLevel;
 
 /// Options of scenarios.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct ScenarioOptions {
     /// Isolation level of all transactions; `None`: that of the role, database or server.
     pub level: Option<IsolationLevel>,
     /// A step that takes longer is cancelled, and the scenario has failed.
     pub limit: Duration,
 }
 
-impl Default for Rules {
+impl Default for ScenarioOptions {
     fn default() -> Self {
         Self { level: None, limit: Duration::from_secs(30) }
     }

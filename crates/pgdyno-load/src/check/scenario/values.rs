@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_net::{Rows, quote};
+use pgdyno_net::{TextRows, quote};
 
 /// Values by `name.column`; `None` is NULL.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ impl Values {
     }
 
     /// Keeps the first row, if there is one.
-    pub(crate) fn keep(&mut self, name: &str, rows: Rows) {
+    pub(crate) fn keep(&mut self, name: &str, rows: TextRows) {
         let Some(row) = rows.rows.into_iter().next() else { return };
         for (column, value) in rows.columns.iter().zip(row) {
             self.set(name, column, value);

@@ -219,7 +219,7 @@ fn a_load_that_can_go_on_takes_a_unit_at_a_time_and_skips_what_is_there() {
         taken.push(chunks);
     }
     assert_eq!(taken, [0..3, 6..9, 11..12]);
-    assert_eq!(schedule.statements(Phase::Indexes), 2);
+    assert_eq!(schedule.statements(LoadPhase::Indexes), 2);
     assert_eq!(scheduled(vec![Job { unit: Some(3), ..job(1, 12, &[]) }], 1).useful_loaders(), 4);
 }
 

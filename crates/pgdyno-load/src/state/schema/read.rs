@@ -2,7 +2,7 @@
 
 use pgdyno_net::{Admin, AdminError, quote};
 
-use super::{Part, Schema};
+use super::{Schema, SchemaPart};
 use crate::session;
 
 impl Schema {
@@ -25,7 +25,7 @@ impl Schema {
             for row in admin.query(&sql)?.rows {
                 let [table, kind, name, definition] =
                     <[Option<String>; 4]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);
-                schema.insert(Part { table, kind, name }, &definition);
+                schema.insert(SchemaPart { table, kind, name }, &definition);
             }
         }
         Ok(schema)

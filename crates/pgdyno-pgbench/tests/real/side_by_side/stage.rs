@@ -13,7 +13,7 @@ use super::cases::Case;
 use super::mask;
 use crate::drop_in;
 use crate::programs::Pgbench;
-use crate::server::{self, Server};
+use crate::server::{self, TestServer};
 
 /// Databases, each with its own cases side by side with the others'.
 const LANES: usize = 3;
@@ -36,7 +36,7 @@ pub(super) struct Did {
 
 /// A server with [`LANES`] databases, and the pgbench that is compared with.
 pub(super) struct Stage {
-    pub(super) server: Server,
+    pub(super) server: TestServer,
     pgbench: Pgbench,
     /// The version of pgbench whose words are expected.
     pub(super) version: u32,
@@ -48,7 +48,7 @@ impl Stage {
             return None;
         }
         let pgbench = Pgbench::find(test)?;
-        let server = Server::start("autovacuum = off\ndeadlock_timeout = 100ms\n", "local all all trust\n");
+        let server = TestServer::start("autovacuum = off\ndeadlock_timeout = 100ms\n", "local all all trust\n");
         let mut admin = server.admin();
         admin.execute("create database lane0").unwrap();
         let options = ConnectOptions::for_socket(server.dir(), server.port, "postgres", "lane0");

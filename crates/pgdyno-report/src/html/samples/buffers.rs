@@ -48,7 +48,7 @@ pub(super) fn writers(samples: &Samples) -> Option<Chart> {
 }
 
 /// From `pg_stat_io`: relations only, because WAL has its own chart.
-fn by_io(all: &SampleTable) -> Vec<super::Series> {
+fn by_io(all: &SampleTable) -> Vec<super::ChartSeries> {
     let mut layers = Layers::at(all.rows().iter().map(|(at_s, _)| *at_s));
     for (backend, table) in all.by(io::BACKEND_TYPE) {
         for (object, table) in table.by(io::OBJECT) {
@@ -61,7 +61,7 @@ fn by_io(all: &SampleTable) -> Vec<super::Series> {
 }
 
 /// From the counters of servers without `pg_stat_io`.
-fn by_counters(samples: &Samples) -> Vec<super::Series> {
+fn by_counters(samples: &Samples) -> Vec<super::ChartSeries> {
     let (of_checkpointer, of_bgwriter) = (samples.of(checkpointer::SOURCE), samples.of(bgwriter::SOURCE));
     let rows = of_checkpointer.rows().iter().chain(of_bgwriter.rows());
     let mut layers = Layers::at(rows.map(|(at_s, _)| *at_s));

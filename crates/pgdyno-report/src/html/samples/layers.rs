@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgdyno_results::Points;
 
-use super::super::chart::Series;
+use super::super::chart::ChartSeries;
 
 /// Samples that are further apart than this number of usual steps have a gap between them.
 const GAP_STEPS: f64 = 3.5;
@@ -53,7 +53,7 @@ impl Layers {
 
     /// Returns the `most` layers with the greatest sums, the greatest first, and all others as one if there are
     /// several.
-    pub(super) fn series(self, most: usize, rest: &str) -> Vec<Series> {
+    pub(super) fn series(self, most: usize, rest: &str) -> Vec<ChartSeries> {
         let weight = |values: &[f64]| values.iter().sum::<f64>();
         let mut all: Vec<_> = self.by_name.into_iter().filter(|(_, values)| weight(values) > 0.0).collect();
         all.sort_by(|(_, a), (_, b)| weight(b).total_cmp(&weight(a)));

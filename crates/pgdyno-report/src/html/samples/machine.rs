@@ -1,15 +1,15 @@
 //! A machine: its CPUs, memory, disks and network.
 
 use pgdyno_results::Samples;
-use pgdyno_samples::{Source, machine};
+use pgdyno_samples::{SampleSource, machine};
 
-use super::super::chart::{Chart, Part};
+use super::super::chart::{Chart, ChartPart};
 use super::layers::Layers;
 use super::processes::with_cpus;
 use super::{drawn, inked, series, times, with_values};
 
 /// Returns the use of CPUs.
-pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
+pub(super) fn cpu(samples: &Samples, source: SampleSource) -> Option<Chart> {
     let table = samples.of(source);
     let whose = if source == machine::SOURCE { "server" } else { "driver" };
     let mut bands = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
             note: "CPUs in use, and CPUs that were idle while a program waited for a disk.".to_owned(),
             unit: "CPUs".to_owned(),
             stacked: true,
-            part: Part::Machines,
+            part: ChartPart::Machines,
             series: with_values(bands),
             ..Chart::default()
         },
@@ -52,7 +52,7 @@ pub(super) fn percent(samples: &Samples) -> Option<Chart> {
         title: "CPU of the server's machine".to_owned(),
         note: "All CPUs and all programs together.".to_owned(),
         unit: "%".to_owned(),
-        part: Part::Machines,
+        part: ChartPart::Machines,
         series: with_values([inked(series("busy", table.gauge(machine::CPU_PERCENT)), "tcpu")]),
         ..Chart::default()
     })
@@ -65,7 +65,7 @@ pub(super) fn memory(samples: &Samples) -> Option<Chart> {
         title: "Memory of the server's machine".to_owned(),
         note: "Available without swapping. Dirty: pages of the file cache that are not yet on disk.".to_owned(),
         unit: "bytes".to_owned(),
-        part: Part::Machines,
+        part: ChartPart::Machines,
         series: with_values([of("available", machine::AVAILABLE_BYTES), of("dirty", machine::DIRTY_BYTES)]),
         ..Chart::default()
     })
@@ -78,7 +78,7 @@ pub(super) fn disks(samples: &Samples) -> Option<Chart> {
         title: "Disks of the server's machine".to_owned(),
         note: "As the operating system counts them: all disks, all programs.".to_owned(),
         unit: "bytes/s".to_owned(),
-        part: Part::Machines,
+        part: ChartPart::Machines,
         series: with_values([
             of("read", machine::DISK_READ_BYTES_PER_S),
             of("written", machine::DISK_WRITE_BYTES_PER_S),
@@ -96,7 +96,7 @@ pub(super) fn busy(samples: &Samples) -> Option<Chart> {
                100 %."
             .to_owned(),
         unit: "%".to_owned(),
-        part: Part::Machines,
+        part: ChartPart::Machines,
         series: with_values([series("busy", busy)]),
         ..Chart::default()
     })
@@ -109,7 +109,7 @@ pub(super) fn network(samples: &Samples) -> Option<Chart> {
         title: "Network of the server's machine".to_owned(),
         note: "To and from other machines.".to_owned(),
         unit: "bytes/s".to_owned(),
-        part: Part::Machines,
+        part: ChartPart::Machines,
         series: with_values([
             of("received", machine::NET_RECEIVE_BYTES_PER_S),
             of("sent", machine::NET_SEND_BYTES_PER_S),

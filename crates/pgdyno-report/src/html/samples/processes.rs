@@ -1,9 +1,9 @@
 //! The programs on the CPUs of the server's machine.
 
 use pgdyno_results::Samples;
-use pgdyno_samples::{Source, machine, processes};
+use pgdyno_samples::{SampleSource, machine, processes};
 
-use super::super::chart::{Chart, Ink, Part, Series};
+use super::super::chart::{Chart, ChartPart, ChartSeries, Ink};
 use super::layers::Layers;
 use super::{drawn, series, with_values};
 
@@ -52,7 +52,7 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
             unit: "CPUs".to_owned(),
             stacked: true,
             wide: true,
-            part: Part::Machines,
+            part: ChartPart::Machines,
             series: bands,
             ..Chart::default()
         },
@@ -60,10 +60,10 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
 }
 
 /// Returns the chart with a line at the number of CPUs of the machine, if the chart has series.
-pub(super) fn with_cpus(samples: &Samples, source: Source, mut chart: Chart) -> Chart {
+pub(super) fn with_cpus(samples: &Samples, source: SampleSource, mut chart: Chart) -> Chart {
     let cpus = series("CPUs of the machine", samples.of(source).gauge(machine::CPUS));
     if !chart.series.is_empty() {
-        let line = |cpus: Series| Series { over: true, ink: Some(Ink("ink", 0)), ..cpus };
+        let line = |cpus: ChartSeries| ChartSeries { over: true, ink: Some(Ink("ink", 0)), ..cpus };
         chart.series.extend(with_values([cpus]).into_iter().map(line));
     }
     chart

@@ -1,16 +1,16 @@
 //! The lag of standbys.
 
 use pgdyno_results::Samples;
-use pgdyno_samples::{Column, replication};
+use pgdyno_samples::{SampleColumn, replication};
 
-use super::super::chart::{Chart, Series};
+use super::super::chart::{Chart, ChartSeries};
 use super::{drawn, greatest, series, with_values};
 
 /// Maximum number of standbys with their own lines.
 const STANDBYS_MAX: usize = 4;
 
 /// Returns a series of `column` for each standby.
-fn by_standby(samples: &Samples, what: &str, column: Column) -> Vec<Series> {
+fn by_standby(samples: &Samples, what: &str, column: SampleColumn) -> Vec<ChartSeries> {
     let standbys = samples.of(replication::SOURCE).by(replication::APPLICATION_NAME);
     let of = |(name, table): (&String, &pgdyno_results::SampleTable)| {
         let name = if name.is_empty() { "standby" } else { name };

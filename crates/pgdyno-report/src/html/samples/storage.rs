@@ -1,9 +1,9 @@
 //! What the server read and wrote, from `pg_stat_io` (PostgreSQL 16 and newer); its reads from older servers, too.
 
 use pgdyno_results::{Points, SampleTable, Samples};
-use pgdyno_samples::{Column, database, io, wal};
+use pgdyno_samples::{SampleColumn, database, io, wal};
 
-use super::super::chart::{Chart, Series};
+use super::super::chart::{Chart, ChartSeries};
 use super::{drawn, series, with_values};
 
 /// Returns bytes per second that the server read, wrote and extended files by.
@@ -48,7 +48,7 @@ pub(super) fn durations(samples: &Samples) -> Option<Chart> {
         each(&of_wal, &io::KEYS, io::FSYNCS, io::FSYNC_TIME_MS)
     });
     let parts = [("read of a block", reads), ("sync of WAL", syncs)];
-    let all: Vec<Series> = parts.into_iter().filter_map(|(name, points)| Some(series(name, points?))).collect();
+    let all: Vec<ChartSeries> = parts.into_iter().filter_map(|(name, points)| Some(series(name, points?))).collect();
     drawn(Chart {
         title: "Read and write times".to_owned(),
         note: "Mean of each second, if track_io_timing or track_wal_io_timing is on.".to_owned(),
@@ -64,7 +64,7 @@ fn of_database(samples: &Samples) -> Option<Points> {
 }
 
 /// Returns time divided by number for each sample; unknown if the number is 0. None if times were not measured.
-fn each(table: &SampleTable, keys: &[Column], number: Column, time_ms: Column) -> Option<Points> {
+fn each(table: &SampleTable, keys: &[SampleColumn], number: SampleColumn, time_ms: SampleColumn) -> Option<Points> {
     let (numbers, times) = (table.rate(keys, number), table.rate(keys, time_ms));
     let value = |(number, time): (&Option<f64>, &Option<f64>)| {
         let (number, time) = ((*number)?, (*time)?);

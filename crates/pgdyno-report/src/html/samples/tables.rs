@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{SampleTable, Samples};
-use pgdyno_samples::{Column, tables};
+use pgdyno_samples::{SampleColumn, tables};
 
-use super::super::chart::{Chart, Part};
+use super::super::chart::{Chart, ChartPart};
 use super::layers::Layers;
 use super::{drawn, with_values};
 
@@ -24,7 +24,7 @@ fn by_table(samples: &Samples, value: impl Fn(&SampleTable, &[String]) -> Option
     .collect()
 }
 
-fn number(table: &SampleTable, row: &[String], column: Column) -> Option<f64> {
+fn number(table: &SampleTable, row: &[String], column: SampleColumn) -> Option<f64> {
     table.cell(row, column)?.parse().ok()
 }
 
@@ -38,7 +38,7 @@ pub(super) fn dead(samples: &Samples) -> Option<Chart> {
         note: "Old row versions that wait for vacuum, as the server estimates them.".to_owned(),
         unit: "rows".to_owned(),
         stacked: true,
-        part: Part::Tables,
+        part: ChartPart::Tables,
         series: with_values(layers.series(TABLES_MAX, "other tables")),
         ..Chart::default()
     })
@@ -62,7 +62,7 @@ pub(super) fn growth(samples: &Samples) -> Option<Chart> {
         note: "Growth of tables and their indexes since the first sample.".to_owned(),
         unit: "bytes".to_owned(),
         stacked: true,
-        part: Part::Tables,
+        part: ChartPart::Tables,
         series: with_values(layers.series(TABLES_MAX, "other tables")),
         ..Chart::default()
     })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pgdyno_results::Samples;
 use pgdyno_samples::{database, waits};
 
-use super::super::chart::{Chart, Ink, Series};
+use super::super::chart::{Chart, ChartSeries, Ink};
 use super::layers::Layers;
 use super::{drawn, with_values};
 
@@ -74,7 +74,7 @@ pub(super) fn lonely<'a>(
 }
 
 /// Sets colours: a kind of wait has the same colour in every report, and its events are shades of it.
-fn colour(series: &mut [Series]) {
+fn colour(series: &mut [ChartSeries]) {
     let mut used: HashMap<&str, usize> = HashMap::new();
     for series in series {
         let ink = ink(&series.name);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_kind_of_wait_keeps_its_colour() {
-        let named = |name: &str| Series { name: name.to_owned(), ..Series::default() };
+        let named = |name: &str| ChartSeries { name: name.to_owned(), ..ChartSeries::default() };
         let mut series = ["CPU", "Lock: tuple", "IO: DataFileRead", "Lock: transactionid", "IO: WalSync"].map(named);
         colour(&mut series);
         let inks: Vec<_> = series.iter().map(|s| s.ink.unwrap()).map(|Ink(name, shade)| (name, shade)).collect();

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::private::account::Account;
 use crate::private::programs::find::{self, OLDEST_MAJOR};
-use crate::private::programs::installation::{Installation, Origin};
+use crate::private::programs::installation::{Installation, InstallationOrigin};
 
 /// The error when the PostgreSQL of a directory cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BuildError {
+pub enum InstallationError {
     /// There is no such directory.
     #[error("there is no directory {}; name one with the program postgres in it, or in its bin", .0.display())]
     NoDirectory(PathBuf),
@@ -68,40 +68,40 @@ pub enum BuildError {
 ///
 /// # Errors
 /// When it cannot be started, with the remedy.
-pub fn in_directory(dir: &Path, account: Option<&Account>) -> Result<Installation, BuildError> {
+pub fn in_directory(dir: &Path, account: Option<&Account>) -> Result<Installation, InstallationError> {
     if !dir.is_dir() {
-        return Err(BuildError::NoDirectory(dir.to_owned()));
+        return Err(InstallationError::NoDirectory(dir.to_owned()));
     }
     let named = [dir.to_owned(), dir.join("bin")].into_iter().find(|dir| dir.join("postgres").is_file());
-    let named = named.ok_or_else(|| BuildError::NoPostgres(dir.to_owned()))?;
+    let named = named.ok_or_else(|| InstallationError::NoPostgres(dir.to_owned()))?;
     // A link to the program stands for the directory of its target, where initdb is, too.
     let linked = named.join("postgres").canonicalize().ok();
     let linked = linked.as_deref().and_then(Path::parent).filter(|dir| dir.join("initdb").is_file());
     let bindir = match named.join("initdb").is_file() {
         true => named,
-        false => linked.ok_or(BuildError::NoInitdb(named))?.to_owned(),
+        false => linked.ok_or(InstallationError::NoInitdb(named))?.to_owned(),
     };
     for program in ["postgres", "initdb"].map(|name| bindir.join(name)) {
         if program.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0) {
-            return Err(BuildError::NotExecutable(program));
+            return Err(InstallationError::NotExecutable(program));
         }
         if let Some(account) = account
             && let Some(path) = closed_to(account, &program)
         {
-            return Err(BuildError::NoAccess { account: account.name.clone(), path });
+            return Err(InstallationError::NoAccess { account: account.name.clone(), path });
         }
     }
     let version = find::inspect(&bindir, account).map_err(|reason| {
         let path = bindir.join("postgres");
         match (architecture(&path), architecture(Path::new("/proc/self/exe"))) {
-            (Some(theirs), Some(ours)) if theirs != ours => BuildError::Architecture { path, theirs, ours },
-            _ => BuildError::DoesNotRun { path, reason },
+            (Some(theirs), Some(ours)) if theirs != ours => InstallationError::Architecture { path, theirs, ours },
+            _ => InstallationError::DoesNotRun { path, reason },
         }
     })?;
     if version.major < OLDEST_MAJOR {
-        return Err(BuildError::TooOld { bindir, version: version.text });
+        return Err(InstallationError::TooOld { bindir, version: version.text });
     }
-    Ok(Installation { bindir, version, origin: Origin::Named })
+    Ok(Installation { bindir, version, origin: InstallationOrigin::Named })
 }
 
 /// Returns the first directory above a program that `account` may not enter, or the program if it may not run it.
@@ -161,7 +161,10 @@ mod tests {
         let bin = fake(root.path(), "pg/bin", "16.3", &["postgres", "initdb"]);
         for dir in [&bin, &root.path().join("pg")] {
             let found = in_directory(dir, None).unwrap();
-            assert_eq!((&found.bindir, found.version.text.as_str(), found.origin), (&bin, "16.3", Origin::Named));
+            assert_eq!(
+                (&found.bindir, found.version.text.as_str(), found.origin),
+                (&bin, "16.3", InstallationOrigin::Named)
+            );
         }
         let links = root.path().join("links");
         std::fs::create_dir(&links).unwrap();

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::private::account::Account;
-use crate::private::programs::installation::{Installation, Origin};
+use crate::private::programs::installation::{Installation, InstallationOrigin};
 use crate::private::programs::version::PgVersion;
 use crate::private::programs::want::Want;
 
 /// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct InstallationSearch {
     /// Usable installations; the newest first, and of the same version the one found first.
     pub usable: Vec<Installation>,
     /// Directories with an unusable `postgres`, and why.
     pub passed_over: Vec<(PathBuf, String)>,
 }
 
-impl Search {
+impl InstallationSearch {
     /// Returns the newest installation that is wanted.
     #[must_use]
     pub fn newest(&self, want: &Want) -> Option<&Installation> {
@@ -54,8 +54,8 @@ const PACKAGED: [&str; 13] = [
 /// Searches this machine. `path` is the `PATH`, `account` the server's account: installations that it cannot reach
 /// are skipped.
 #[must_use]
-pub fn search(path: Option<&OsStr>, account: Option<&Account>) -> Search {
-    let mut search = Search::default();
+pub fn search(path: Option<&OsStr>, account: Option<&Account>) -> InstallationSearch {
+    let mut search = InstallationSearch::default();
     let mut seen = HashSet::new();
     for (dir, origin) in candidates(path) {
         // A link to the program stands for the directory of its target, where initdb is, too.
@@ -84,7 +84,7 @@ pub fn search(path: Option<&OsStr>, account: Option<&Account>) -> Search {
 }
 
 /// Returns directories that may have a PostgreSQL, in the order of preference.
-fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
+fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, InstallationOrigin)> {
     let on_path: Vec<PathBuf> = path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
     let reported = on_path
         .iter()
@@ -98,9 +98,9 @@ fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
         .iter()
         // An empty or relative entry means the working directory, where no server is installed.
         .filter(|dir| dir.is_absolute())
-        .map(|dir| (dir.clone(), Origin::Path))
-        .chain(reported.map(|dir| (dir, Origin::PgConfig)))
-        .chain(packaged.map(|dir| (dir, Origin::Packaged)))
+        .map(|dir| (dir.clone(), InstallationOrigin::Path))
+        .chain(reported.map(|dir| (dir, InstallationOrigin::PgConfig)))
+        .chain(packaged.map(|dir| (dir, InstallationOrigin::Packaged)))
         .collect()
 }
 
@@ -192,7 +192,7 @@ pub(crate) mod tests {
         let newest = found.newest(&Want::Any).unwrap();
         assert_eq!(
             (newest.bindir.clone(), newest.version.minor, newest.origin),
-            (new.canonicalize().unwrap(), Some(10), Origin::Path)
+            (new.canonicalize().unwrap(), Some(10), InstallationOrigin::Path)
         );
         assert_eq!(found.newest(&Want::Major(9999)), Some(newest));
         assert_eq!(found.newest(&Want::Major(10_000)), None);

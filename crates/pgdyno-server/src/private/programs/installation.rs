@@ -9,7 +9,7 @@ use crate::private::programs::version::PgVersion;
 /// How an installation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Origin {
+pub enum InstallationOrigin {
     /// `postgres` is on the `PATH`.
     Path,
     /// `pg_config --bindir` names it.
@@ -30,5 +30,5 @@ pub struct Installation {
     /// Version from `postgres --version`.
     pub version: PgVersion,
     /// How it was found.
-    pub origin: Origin,
+    pub origin: InstallationOrigin,
 }

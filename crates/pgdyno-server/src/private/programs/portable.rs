@@ -13,7 +13,7 @@ use crate::private::account::Account;
 use crate::private::instance::lock_file;
 use crate::private::places::Places;
 use crate::private::programs::find::{self, OLDEST_MAJOR};
-use crate::private::programs::installation::{Installation, Origin};
+use crate::private::programs::installation::{Installation, InstallationOrigin};
 
 /// The major version that is downloaded by default.
 pub const PORTABLE_MAJOR: u32 = 18;
@@ -124,7 +124,7 @@ pub fn obtain(
 fn installation(version: &Version, dir: &Path, account: Option<&Account>) -> Result<Installation, PortableError> {
     let bindir = dir.join("bin");
     match find::inspect(&bindir, account) {
-        Ok(reported) => Ok(Installation { bindir, version: reported, origin: Origin::Portable }),
+        Ok(reported) => Ok(Installation { bindir, version: reported, origin: InstallationOrigin::Portable }),
         Err(reason) => Err(PortableError::DoesNotRun { version: version.to_string(), reason }),
     }
 }
@@ -248,7 +248,7 @@ mod tests {
             fake(&places, version);
         }
         let found = obtain(&places, 18, None, || panic!("it asked the network")).unwrap();
-        assert_eq!((found.version.minor, found.origin), (Some(10), Origin::Portable));
+        assert_eq!((found.version.minor, found.origin), (Some(10), InstallationOrigin::Portable));
         assert_eq!(cached(&places, 17).unwrap().version.major, 17);
         assert_eq!(cached(&places, 16), None);
     }

@@ -47,7 +47,7 @@ pub struct Planned {
 
 /// The state of an execution in addition to the records of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct ExecutionState {
     /// Version of the format.
     pub format_version: u32,
     /// The suite's name.
@@ -94,7 +94,7 @@ pub struct State {
     pub end: Option<End>,
 }
 
-impl State {
+impl ExecutionState {
     /// Returns the place that identifies the record of a run.
     pub fn place(&self, nth: usize) -> SuitePlan {
         let Planned { run, repetition, .. } = self.runs[nth].clone();

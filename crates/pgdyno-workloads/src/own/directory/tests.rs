@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 4] = [
     ("a.sql", "select :hot;"),
 ];
 
-fn directory(changes: &[(&str, Option<&str>)]) -> Result<Directory, String> {
+fn directory(changes: &[(&str, Option<&str>)]) -> Result<WorkloadDirectory, String> {
     let mut files: BTreeMap<_, _> = FILES.into();
     files.insert("b.sql", "select 2;");
     for (name, text) in changes {
@@ -26,17 +26,17 @@ fn directory(changes: &[(&str, Option<&str>)]) -> Result<Directory, String> {
             None => files.remove(name),
         };
     }
-    Directory::read("some/where/", &mut |name| Ok(files.get(name).map(|text| text.as_bytes().to_vec())))
+    WorkloadDirectory::read("some/where/", &mut |name| Ok(files.get(name).map(|text| text.as_bytes().to_vec())))
         .map_err(|error| error.to_string())
 }
 
 /// The same scripts on the tables of a built-in workload.
-fn on_tables(data: &str) -> Result<Directory, String> {
+fn on_tables(data: &str) -> Result<WorkloadDirectory, String> {
     let manifest = format!("[data]\n{data}\n[params]\nhot = 5\n[[script]]\nfile = 'a.sql'");
     directory(&[(MANIFEST, Some(&manifest)), (SCHEMA, None), (LOAD, None)])
 }
 
-fn own(directory: &Directory, given: &[(&str, &str)]) -> Arc<dyn DataSet> {
+fn own(directory: &WorkloadDirectory, given: &[(&str, &str)]) -> Arc<dyn DataSet> {
     let meta = directory.meta();
     let params = Params::new(meta.id, meta.params, given.iter().copied()).unwrap();
     let noop = registry::build("noop", []).unwrap().drive;

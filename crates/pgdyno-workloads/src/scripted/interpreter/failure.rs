@@ -2,7 +2,7 @@
 
 use pgdyno_script::CommandKind;
 use pgdyno_wire::{QueryMode, StmtId, libpq};
-use pgdyno_workload::{Failure, Note, OnFailure};
+use pgdyno_workload::{Failure, FailureAction, Note};
 
 use super::Interpreter;
 use crate::scripted::PgbenchErrors;
@@ -10,27 +10,27 @@ use crate::scripted::words;
 
 impl Interpreter {
     /// Returns the action for the client, and appends messages for the user.
-    pub(super) fn answer(&self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
+    pub(super) fn answer(&self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> FailureAction {
         match failure {
             Failure::LeftOpen => {
                 let why = "aborted: end of script reached without completing the last transaction";
                 notes.push(Note::Error(format!("client {} {why}", self.client)));
-                OnFailure::Abort
+                FailureAction::Abort
             }
             Failure::NotConnected => {
                 notes.push(Note::Error(format!("client {} aborted while establishing connection", self.client)));
-                OnFailure::Abort
+                FailureAction::Abort
             }
             Failure::Decided { again, tries, elapsed_ns } => {
                 if let Some(errors) = self.program.pgbench().filter(|errors| errors.verbose_errors) {
                     let used = errors.latency_limit_ns.map(|limit| 100.0 * *elapsed_ns as f64 / limit as f64);
                     notes.push(Note::Info(words::decided(self.client, *again, *tries, errors.max_tries, used)));
                 }
-                OnFailure::Count
+                FailureAction::Count
             }
             Failure::Server { .. } | Failure::Lost { .. } => match self.program.pgbench() {
                 Some(errors) => self.as_pgbench(errors, failure, notes),
-                None => OnFailure::Count,
+                None => FailureAction::Count,
             },
         }
     }
@@ -74,7 +74,7 @@ impl Interpreter {
         Some(format!("{}:{}", script.name, command.line as usize + newlines))
     }
 
-    fn as_pgbench(&self, errors: PgbenchErrors, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
+    fn as_pgbench(&self, errors: PgbenchErrors, failure: &Failure<'_>, notes: &mut Vec<Note>) -> FailureAction {
         let at = self.place(self.failed_at());
         match failure {
             Failure::Server { message, .. } if message.severity.is_empty() => {
@@ -85,13 +85,13 @@ impl Interpreter {
                 if self.preparing.is_some() {
                     // pgbench reports that, and tries to execute it nevertheless.
                     notes.push(Note::Error(why));
-                    return OnFailure::Ignore;
+                    return FailureAction::Ignore;
                 }
                 if message.code.class().is_retryable() || errors.continue_on_error {
                     if errors.verbose_errors {
                         notes.push(Note::Info(words::met_error(at, &why)));
                     }
-                    return OnFailure::Count;
+                    return FailureAction::Count;
                 }
                 let query = match self.mode {
                     QueryMode::Simple => *results,
@@ -100,7 +100,7 @@ impl Interpreter {
                 };
                 notes.push(Note::Error(words::refused(at, query, &why)));
             }
-            Failure::Lost { .. } if errors.reconnect => return OnFailure::Count,
+            Failure::Lost { .. } if errors.reconnect => return FailureAction::Count,
             // After the first result of a group of statements libpq reports it as a statement's error.
             Failure::Lost { results, said, .. }
                 if said.is_some() || (*results > 0 && self.mode == QueryMode::Simple) =>
@@ -113,6 +113,6 @@ impl Interpreter {
                 notes.push(Note::Error(words::command_failed(at, "SQL", why)));
             }
         }
-        OnFailure::Abort
+        FailureAction::Abort
     }
 }

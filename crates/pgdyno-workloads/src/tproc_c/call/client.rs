@@ -8,7 +8,7 @@ mod new_order;
 mod payment;
 mod sql;
 
-use pgdyno_wire::Value;
+use pgdyno_wire::ParamValue;
 use pgdyno_wire::backend::DataRow;
 use pgdyno_workload::{Batch, Next, Note, Reply, Verdict};
 
@@ -29,7 +29,7 @@ pub(super) fn step(inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batc
         Inputs::OrderStatus(inputs) => order_status(inputs, step, reply, batch),
         Inputs::Delivery(inputs) => delivery(inputs, step, reply, batch),
         Inputs::StockLevel(inputs) => {
-            let values = [inputs.w_id, inputs.d_id, inputs.threshold].map(Value::Int4);
+            let values = [inputs.w_id, inputs.d_id, inputs.threshold].map(ParamValue::Int4);
             batch.execute(Sql::StockLevel.id(), &values);
             Next::Finish(Verdict::Committed)
         }
@@ -38,22 +38,22 @@ pub(super) fn step(inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batc
 
 /// Adds one statement; before it another for the number of a customer by name.
 fn order_status(inputs: &OrderStatus, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-    let [w_id, d_id] = [inputs.w_id, inputs.d_id].map(Value::Int4);
+    let [w_id, d_id] = [inputs.w_id, inputs.d_id].map(ParamValue::Int4);
     match (&inputs.customer, step) {
         (Customer::Id(c_id), 0) => {
-            batch.fetch(Sql::OrderStatus.id(), &[w_id, d_id, Value::Int4(*c_id)]);
+            batch.fetch(Sql::OrderStatus.id(), &[w_id, d_id, ParamValue::Int4(*c_id)]);
             Next::Await
         }
         (Customer::Name(name), 0) => {
             batch.execute(Sql::Begin.id(), &[]);
-            batch.fetch(Sql::OrderStatusByName.id(), &[w_id, d_id, Value::Text(name.as_str())]);
+            batch.fetch(Sql::OrderStatusByName.id(), &[w_id, d_id, ParamValue::Text(name.as_str())]);
             Next::Await
         }
         (Customer::Name(_), 1) => {
             let Some(c_id) = middle(reply) else {
                 return missing(batch, "customer", inputs.w_id);
             };
-            batch.fetch(Sql::OrderStatus.id(), &[w_id, d_id, Value::Int4(c_id)]);
+            batch.fetch(Sql::OrderStatus.id(), &[w_id, d_id, ParamValue::Int4(c_id)]);
             batch.execute(Sql::Commit.id(), &[]);
             Next::Await
         }
@@ -64,7 +64,7 @@ fn order_status(inputs: &OrderStatus, step: u8, reply: Reply<'_>, batch: &mut Ba
 
 /// Adds the oldest order of each district, locked, then everything that follows from them.
 fn delivery(inputs: &Delivery, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-    let w_id = Value::Int4(inputs.w_id);
+    let w_id = ParamValue::Int4(inputs.w_id);
     if step == 0 {
         batch.execute(Sql::Begin.id(), &[]);
         batch.fetch(Sql::DeliveryOldest.id(), &[w_id]);
@@ -78,9 +78,9 @@ fn delivery(inputs: &Delivery, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>
         orders += 1;
     }
     if orders > 0 {
-        let (d_ids, o_ids) = (Value::Int4Array(&d_ids[..orders]), Value::Int4Array(&o_ids[..orders]));
+        let (d_ids, o_ids) = (ParamValue::Int4Array(&d_ids[..orders]), ParamValue::Int4Array(&o_ids[..orders]));
         batch.execute(Sql::DeliveryDelete.id(), &[w_id, d_ids, o_ids]);
-        batch.execute(Sql::DeliveryDeliver.id(), &[w_id, d_ids, o_ids, Value::Int4(inputs.carrier_id)]);
+        batch.execute(Sql::DeliveryDeliver.id(), &[w_id, d_ids, o_ids, ParamValue::Int4(inputs.carrier_id)]);
     }
     batch.execute(Sql::Commit.id(), &[]);
     Next::Finish(Verdict::Committed)

@@ -6,7 +6,7 @@
 //! A function is its procedure with another head and another rollback: a procedure may ROLLBACK, a function may only
 //! fail, with an SQLSTATE of its own.
 
-use pgdyno_wire::{ParamType, Statement, StmtId, Value};
+use pgdyno_wire::{ParamType, ParamValue, Statement, StmtId};
 use pgdyno_workload::{Batch, Capabilities, Next, Reply, Routine, Verdict};
 
 use super::{amount_text, customer};
@@ -112,7 +112,7 @@ fn statements(text: impl Fn(&str, &str) -> String) -> Vec<Statement> {
 #[inline]
 pub(super) fn step(inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     let id = StmtId(u32::from(inputs.kind().id().0));
-    let int = Value::Int4;
+    let int = ParamValue::Int4;
     match inputs {
         Inputs::NewOrder(_) if step > 0 => return Next::Finish(new_order_verdict(reply)),
         Inputs::NewOrder(inputs) => {
@@ -136,12 +136,12 @@ fn new_order(id: StmtId, inputs: &NewOrder, batch: &mut Batch<'_>) {
     batch.fetch(
         id,
         &[
-            Value::Int4(inputs.w_id),
-            Value::Int4(inputs.d_id),
-            Value::Int4(inputs.c_id),
-            Value::Int4Array(inputs.items()),
-            Value::Int4Array(inputs.supply_warehouses()),
-            Value::Int4Array(inputs.quantities()),
+            ParamValue::Int4(inputs.w_id),
+            ParamValue::Int4(inputs.d_id),
+            ParamValue::Int4(inputs.c_id),
+            ParamValue::Int4Array(inputs.items()),
+            ParamValue::Int4Array(inputs.supply_warehouses()),
+            ParamValue::Int4Array(inputs.quantities()),
         ],
     );
 }
@@ -158,13 +158,13 @@ fn payment(id: StmtId, inputs: &Payment, batch: &mut Batch<'_>) {
     batch.execute(
         id,
         &[
-            Value::Int4(inputs.w_id),
-            Value::Int4(inputs.d_id),
-            Value::Int4(inputs.c_w_id),
-            Value::Int4(inputs.c_d_id),
+            ParamValue::Int4(inputs.w_id),
+            ParamValue::Int4(inputs.d_id),
+            ParamValue::Int4(inputs.c_w_id),
+            ParamValue::Int4(inputs.c_d_id),
             c_id,
             c_last,
-            Value::Text(amount_text(inputs.amount_cents, &mut amount)),
+            ParamValue::Text(amount_text(inputs.amount_cents, &mut amount)),
         ],
     );
 }

@@ -1,7 +1,7 @@
 //! Tests 3 to 6: of two transactions that write the same rows, the second waits for the first and continues from its
 //! result.
 
-use pgdyno_workload::{Scenario, Step};
+use pgdyno_workload::{Scenario, ScenarioStep};
 
 use super::{DELIVERY, NEW_ORDER, NEW_ORDER_ELSEWHERE, NEW_ORDER_UNUSED_ITEM, draw};
 
@@ -10,8 +10,8 @@ pub(super) fn scenarios() -> [Scenario; 4] {
 }
 
 /// The number of the district's next order, committed.
-fn next_number() -> Step {
-    Step::look("before", "SELECT d_next_o_id AS next FROM district WHERE d_w_id = :at.w AND d_id = :at.d")
+fn next_number() -> ScenarioStep {
+    ScenarioStep::look("before", "SELECT d_next_o_id AS next FROM district WHERE d_w_id = :at.w AND d_id = :at.d")
 }
 
 fn two_orders() -> Scenario {
@@ -22,12 +22,12 @@ fn two_orders() -> Scenario {
         steps: vec![
             draw(),
             next_number(),
-            Step::Begin("T1"),
-            Step::fetch("T1", NEW_ORDER, "t1"),
-            Step::waits("T2", "T1", NEW_ORDER, "t2"),
-            Step::Commit("T1"),
-            Step::Ends("T2"),
-            Step::holds(
+            ScenarioStep::Begin("T1"),
+            ScenarioStep::fetch("T1", NEW_ORDER, "t1"),
+            ScenarioStep::waits("T2", "T1", NEW_ORDER, "t2"),
+            ScenarioStep::Commit("T1"),
+            ScenarioStep::Ends("T2"),
+            ScenarioStep::holds(
                 "the order of T2 has the number after that of T1, and d_next_o_id the one after both",
                 "SELECT :t1.out_o_id = :before.next AND :t2.out_o_id::int = :t1.out_o_id::int + 1
        AND d_next_o_id = :t2.out_o_id::int + 1,
@@ -48,14 +48,14 @@ fn order_after_rollback() -> Scenario {
         steps: vec![
             draw(),
             next_number(),
-            Step::Begin("T3"),
-            Step::fetch("T3", NEW_ORDER_ELSEWHERE, "t3"),
-            Step::waits("T1", "T3", NEW_ORDER_UNUSED_ITEM, "t1"),
-            Step::waits("T2", "T1", NEW_ORDER, "t2"),
-            Step::Rollback("T3"),
-            Step::Ends("T1"),
-            Step::Ends("T2"),
-            Step::holds(
+            ScenarioStep::Begin("T3"),
+            ScenarioStep::fetch("T3", NEW_ORDER_ELSEWHERE, "t3"),
+            ScenarioStep::waits("T1", "T3", NEW_ORDER_UNUSED_ITEM, "t1"),
+            ScenarioStep::waits("T2", "T1", NEW_ORDER, "t2"),
+            ScenarioStep::Rollback("T3"),
+            ScenarioStep::Ends("T1"),
+            ScenarioStep::Ends("T2"),
+            ScenarioStep::holds(
                 "T1 has entered no order, T2 has its number, and d_next_o_id counts T2 alone",
                 "SELECT :t1.out_o_id IS NULL AND :t2.out_o_id = :before.next AND d_next_o_id = :t2.out_o_id::int + 1,
        :t1.out_o_id AS t1, :t2.out_o_id AS t2, :before.next AS next_before, d_next_o_id AS next_now
@@ -80,13 +80,13 @@ fn payment_after_delivery(commits: bool) -> Scenario {
         true => (
             "3.4.2.5",
             "a Payment waits for a Delivery to its customer; the balance has both",
-            Step::Commit("T1"),
+            ScenarioStep::Commit("T1"),
             "the balance is what it was, and the delivered amount, less the payment",
         ),
         false => (
             "3.4.2.6",
             "a Payment waits for a Delivery that rolls back; the balance has the payment alone",
-            Step::Rollback("T1"),
+            ScenarioStep::Rollback("T1"),
             "the balance is what it was less the payment, and the order is not delivered",
         ),
     };
@@ -97,14 +97,14 @@ fn payment_after_delivery(commits: bool) -> Scenario {
         steps: vec![
             draw(),
             // So there is one to deliver.
-            Step::run("T0", NEW_ORDER),
-            Step::look("next", NEXT_DELIVERY),
-            Step::Begin("T1"),
-            Step::run("T1", DELIVERY),
-            Step::waits("T2", "T1", PAYMENT, "t2"),
+            ScenarioStep::run("T0", NEW_ORDER),
+            ScenarioStep::look("next", NEXT_DELIVERY),
+            ScenarioStep::Begin("T1"),
+            ScenarioStep::run("T1", DELIVERY),
+            ScenarioStep::waits("T2", "T1", PAYMENT, "t2"),
             end,
-            Step::Ends("T2"),
-            Step::holds(what, balance(commits)),
+            ScenarioStep::Ends("T2"),
+            ScenarioStep::holds(what, balance(commits)),
         ],
         restore: Vec::new(),
     }

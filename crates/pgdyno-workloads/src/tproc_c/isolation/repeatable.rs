@@ -4,7 +4,7 @@
 //! one snapshot at every level. So at read committed the tests stop it inside or after that statement; from
 //! repeatable read on, where the transaction has one snapshot, it reads a second time as in the clauses.
 
-use pgdyno_workload::{IsolationLevel, Scenario, Step};
+use pgdyno_workload::{IsolationLevel, Scenario, ScenarioStep};
 
 use super::{DELIVERY, NEW_ORDER, NEW_ORDER_ELSEWHERE, ORDER_STATUS, draw};
 
@@ -27,20 +27,20 @@ fn prices() -> Scenario {
         ),
         steps: vec![
             draw(),
-            Step::look("before", price),
-            Step::Begin("T3"),
-            Step::run("T3", NEW_ORDER_ELSEWHERE),
-            Step::waits("T2", "T3", NEW_ORDER, "t2"),
-            Step::run("T4", "UPDATE item SET i_price = round(i_price * 1.1, 2) WHERE i_id IN (:at.x, :at.y)"),
-            Step::look("after", price),
-            Step::Commit("T3"),
-            Step::Ends("T2"),
-            Step::holds(
+            ScenarioStep::look("before", price),
+            ScenarioStep::Begin("T3"),
+            ScenarioStep::run("T3", NEW_ORDER_ELSEWHERE),
+            ScenarioStep::waits("T2", "T3", NEW_ORDER, "t2"),
+            ScenarioStep::run("T4", "UPDATE item SET i_price = round(i_price * 1.1, 2) WHERE i_id IN (:at.x, :at.y)"),
+            ScenarioStep::look("after", price),
+            ScenarioStep::Commit("T3"),
+            ScenarioStep::Ends("T2"),
+            ScenarioStep::holds(
                 "T4 has changed both prices",
                 "SELECT :after.x::numeric > :before.x::numeric AND :after.y::numeric > :before.y::numeric,
        :before.x AS x_before, :after.x AS x_after, :before.y AS y_before, :after.y AS y_after",
             ),
-            Step::holds(
+            ScenarioStep::holds(
                 "all lines of T2 have the prices from before T4, or those after it where T2 was sent again",
                 "SELECT (:t2.out_i_prices::numeric[])[1:3] = seen AND count(ol_number) = 3
        AND bool_and(ol_amount = seen[ol_number] * ol_quantity),
@@ -65,37 +65,37 @@ fn delivery(one_moment: bool) -> Scenario {
     let mut steps = vec![
         draw(),
         // So there is one to deliver.
-        Step::run("T0", NEW_ORDER_ELSEWHERE),
-        Step::look(
+        ScenarioStep::run("T0", NEW_ORDER_ELSEWHERE),
+        ScenarioStep::look(
             "next",
             "SELECT o_c_id AS c FROM orders
  WHERE o_w_id = :at.w AND o_d_id = :at.other_d
    AND o_id = (SELECT min(no_o_id) FROM new_order WHERE no_w_id = :at.w AND no_d_id = :at.other_d)",
         ),
-        Step::Begin("T3"),
-        Step::run("T3", "CALL pgdyno_payment(:at.w, :at.other_d, :at.w, :at.other_d, :next.c, NULL, 17.50)"),
-        Step::Begin("T1"),
-        Step::run("T1", "DELETE FROM new_order WHERE no_w_id = :at.w AND no_d_id = :at.d"),
-        Step::waits("T1", "T3", DELIVERY, "t1"),
-        Step::fetch("T2", NEW_ORDER, "t2"),
-        Step::Rollback("T3"),
-        Step::Ends("T1"),
-        Step::holds(
+        ScenarioStep::Begin("T3"),
+        ScenarioStep::run("T3", "CALL pgdyno_payment(:at.w, :at.other_d, :at.w, :at.other_d, :next.c, NULL, 17.50)"),
+        ScenarioStep::Begin("T1"),
+        ScenarioStep::run("T1", "DELETE FROM new_order WHERE no_w_id = :at.w AND no_d_id = :at.d"),
+        ScenarioStep::waits("T1", "T3", DELIVERY, "t1"),
+        ScenarioStep::fetch("T2", NEW_ORDER, "t2"),
+        ScenarioStep::Rollback("T3"),
+        ScenarioStep::Ends("T1"),
+        ScenarioStep::holds(
             "the Delivery takes no order of the district, and one of the other",
             "SELECT :at.d <> ALL (:t1.out_d_ids::int[]) AND :at.other_d = ANY (:t1.out_d_ids::int[]),
        :at.d AS district, :t1.out_d_ids AS delivered",
         ),
     ];
     if one_moment {
-        steps.push(Step::fetch("T1", count, "again"));
-        steps.push(Step::holds(
+        steps.push(ScenarioStep::fetch("T1", count, "again"));
+        steps.push(ScenarioStep::holds(
             "a second read of T1 finds no order of the district either",
             "SELECT :again.rows = '0', :again.rows AS rows",
         ));
     }
     steps.extend([
-        Step::Rollback("T1"),
-        Step::holds(
+        ScenarioStep::Rollback("T1"),
+        ScenarioStep::holds(
             "the order of T2 is there, new and not delivered",
             "SELECT count(*) = 1, :t2.out_o_id AS entered FROM orders JOIN new_order
     ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
@@ -123,11 +123,11 @@ fn order_status(one_moment: bool) -> Scenario {
             None,
             vec![
                 draw(),
-                Step::Begin("T1"),
-                Step::fetch("T1", ORDER_STATUS, "first"),
-                Step::fetch("T2", NEW_ORDER, "t2"),
-                Step::fetch("T1", ORDER_STATUS, "second"),
-                Step::Commit("T1"),
+                ScenarioStep::Begin("T1"),
+                ScenarioStep::fetch("T1", ORDER_STATUS, "first"),
+                ScenarioStep::fetch("T2", NEW_ORDER, "t2"),
+                ScenarioStep::fetch("T1", ORDER_STATUS, "second"),
+                ScenarioStep::Commit("T1"),
             ],
         ),
         false => (
@@ -138,17 +138,17 @@ fn order_status(one_moment: bool) -> Scenario {
             ),
             vec![
                 draw(),
-                Step::Begin("T3"),
-                Step::run("T3", format!("SELECT pg_advisory_xact_lock({STOP})")),
-                Step::waits("T1", "T3", STOPPED_ORDER_STATUS.replace("$stop", STOP), "first"),
-                Step::fetch("T2", NEW_ORDER, "t2"),
-                Step::Rollback("T3"),
-                Step::Ends("T1"),
-                Step::look("second", "SELECT :first.again AS out_o_id"),
+                ScenarioStep::Begin("T3"),
+                ScenarioStep::run("T3", format!("SELECT pg_advisory_xact_lock({STOP})")),
+                ScenarioStep::waits("T1", "T3", STOPPED_ORDER_STATUS.replace("$stop", STOP), "first"),
+                ScenarioStep::fetch("T2", NEW_ORDER, "t2"),
+                ScenarioStep::Rollback("T3"),
+                ScenarioStep::Ends("T1"),
+                ScenarioStep::look("second", "SELECT :first.again AS out_o_id"),
             ],
         ),
     };
-    let same = Step::holds(
+    let same = ScenarioStep::holds(
         "both reads of T1 find the same order, from before T2",
         "SELECT :second.out_o_id::int = :first.out_o_id::int AND :first.out_o_id::int < :t2.out_o_id::int,
        :first.out_o_id AS first, :second.out_o_id AS second, :t2.out_o_id AS entered",

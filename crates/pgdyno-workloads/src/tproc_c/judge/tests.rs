@@ -18,7 +18,7 @@ fn good() -> ([TxnFigures; 5], [u64; 5]) {
 }
 
 fn judged(rules: Rules, seconds: f64, clients: u32, txns: &[TxnFigures], tallies: &[u64]) -> Vec<Judgement> {
-    judge(rules, &Figures { seconds, clients, txns, tallies })
+    judge(rules, &WindowFigures { seconds, clients, txns, tallies })
 }
 
 const SPEC: Rules = Rules { profile: Profile::Spec, waits: true, warehouses: 10 };

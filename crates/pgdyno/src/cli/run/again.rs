@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::Parser as _;
-use pgdyno_life::plan::resolve::Request;
-use pgdyno_plan::options::{AnyOption, Kept, RunOption, all};
+use pgdyno_life::plan::resolve::RunRequest;
+use pgdyno_plan::options::{AnyOption, KeptOption, RunOption, all};
 use pgdyno_plan::suite::{Cell, Suite};
 use pgdyno_plan::{Facts, Loaded, Order, Plan};
 use pgdyno_report::html::command_line;
@@ -21,8 +21,8 @@ fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
     }
 }
 
-fn request<S: AsRef<str>>(words: &[S]) -> Request {
-    Request::read(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()))
+fn request<S: AsRef<str>>(words: &[S]) -> RunRequest {
+    RunRequest::read(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()))
 }
 
 fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
@@ -85,7 +85,7 @@ fn each_option_is_an_argument_a_key_of_suites_and_a_part_of_its_plan() {
             assert_eq!(Order { out: None, ..parsed(&line) }, cell.order, "{line:?}");
         }
         let is_kept = match option {
-            AnyOption::Run(option) => !matches!(option.kept, Kept::Nothing),
+            AnyOption::Run(option) => !matches!(option.kept, KeptOption::Nothing),
             AnyOption::Workload(_) => true,
         };
         if is_kept {
@@ -156,13 +156,15 @@ fn what_the_user_says_beside_a_recipe_is_a_departure_and_said_again() {
 fn a_stored_plan_makes_the_same_plan_again_whatever_is_known_of_driver_and_data() {
     let recipe = "alloydb/tpcc-full --size 16vcpu --target embedded -c 3 --wire libpq";
     let recipe = ["pgdyno", "run"].into_iter().chain(recipe.split(' ')).map(str::to_owned).collect();
-    let kept = samples().filter(|(option, _)| !matches!(option, AnyOption::Run(RunOption { kept: Kept::Nothing, .. })));
+    let kept =
+        samples().filter(|(option, _)| !matches!(option, AnyOption::Run(RunOption { kept: KeptOption::Nothing, .. })));
     let kept = kept.map(|(_, [line, _])| line);
     for line in other_workloads().into_iter().chain(kept).chain([recipe]) {
         let plan = plan_of(&line);
         let text = serde_json::to_string(&plan).unwrap();
         let stored: Plan = serde_json::from_str(&text).unwrap();
-        let request = Request::of_plan(&stored, Path::new("")).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let request =
+            RunRequest::of_plan(&stored, Path::new("")).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let draft = request.draft().unwrap_or_else(|failure| panic!("{line:?}: {}", failure.text()));
         assert_eq!(draft.resolved.plan, plan, "{line:?}");
         let params = vec![("partitions".to_owned(), "9".to_owned())];

@@ -2,7 +2,7 @@
 
 use pgdyno_life::check::CheckSink;
 use pgdyno_life::failure::Result;
-use pgdyno_report::forms::{ChecksForm, FORMAT_VERSION, NotedForm, Outcome, OutcomeForm};
+use pgdyno_report::forms::{CheckOutcome, ChecksForm, FORMAT_VERSION, NotedForm, OutcomeForm};
 use pgdyno_results::LoadRecord;
 use pgdyno_text::units;
 
@@ -63,11 +63,11 @@ impl CheckSink for CheckOutput {
 /// Returns the line of a check: its outcome, its name and its condition.
 fn line(check: &OutcomeForm) -> String {
     let outcome = match check.outcome {
-        Outcome::Holds => "holds  ",
-        Outcome::Broken => "BROKEN ",
-        Outcome::Known => "known  ",
+        CheckOutcome::Holds => "holds  ",
+        CheckOutcome::Broken => "BROKEN ",
+        CheckOutcome::Known => "known  ",
         // The longest outcome is wider than its column, and takes the room from the name.
-        Outcome::Skipped => "skipped ",
+        CheckOutcome::Skipped => "skipped ",
     };
     let time = check.seconds.map_or_else(String::new, units::duration);
     let (name, condition, width) = (&check.name, &check.condition, 31 - outcome.len());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_live::ProgressView;
 use pgdyno_plan::RESULTS;
 use pgdyno_report::forms::{FORMAT_VERSION, LeftOutFileForm, PushedForm, RefusedForm, StorePushForm};
@@ -67,7 +67,7 @@ pub(super) fn push(central: &Central, results: &Path, names: &[String], replace:
     }
     let were = if form.refused.len() == 1 { "was" } else { "were" };
     let error = format!("{} {were} not pushed; the warnings say why", counted(&refused_kinds));
-    let failure = Failure::new(Code::Start, error);
+    let failure = CommandError::new(Code::Start, error);
     Err(match (store.has_studies(), has_others) {
         (false, _) => failure.hint(
             "experiments, searches and frontiers need a table more: pgdyno store init, as the owner of the store",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::MachineRecord;
-use pgdyno_samples::{Column, machine, processes};
+use pgdyno_samples::{SampleColumn, machine, processes};
 use pgdyno_server::Frame;
 use pgdyno_server::os::{DRIVER, KERNEL, OTHER};
 
@@ -41,7 +41,7 @@ impl Means {
     pub(super) fn take_processes(&mut self, frame: &Frame) {
         self.looks += 1;
         for row in &frame.rows {
-            let cell = |column: Column| row[frame.columns.iter().position(|name| *name == column.name)?].as_ref();
+            let cell = |column: SampleColumn| row[frame.columns.iter().position(|name| *name == column.name)?].as_ref();
             let (Some(kind), Some(cpus)) = (cell(processes::KIND), cell(processes::CPUS)) else { continue };
             *self.kinds.entry(kind.clone()).or_default() += cpus.parse::<f64>().unwrap_or_default();
         }
@@ -49,7 +49,7 @@ impl Means {
 
     /// Returns the means; `None` without samples.
     pub(super) fn record(self) -> Option<MachineRecord> {
-        let mean = |column: Column| self.machine.get(column.name).map(|(sum, count)| sum / f64::from(*count));
+        let mean = |column: SampleColumn| self.machine.get(column.name).map(|(sum, count)| sum / f64::from(*count));
         if self.machine.is_empty() {
             return None;
         }

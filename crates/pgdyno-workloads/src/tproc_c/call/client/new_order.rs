@@ -1,6 +1,6 @@
 //! New-Order in two round trips (clause 2.4.2): first reads, then writes.
 
-use pgdyno_wire::Value;
+use pgdyno_wire::ParamValue;
 use pgdyno_workload::{Batch, Next, Reply, Verdict};
 
 use super::{first_int, missing, next_int, sql::Sql};
@@ -15,11 +15,11 @@ pub(super) fn step(inputs: &NewOrder, step: u8, reply: Reply<'_>, batch: &mut Ba
 
 /// Adds the order's number, customer and warehouse, and items.
 fn read(inputs: &NewOrder, batch: &mut Batch<'_>) -> Next {
-    let [w_id, d_id, c_id] = [inputs.w_id, inputs.d_id, inputs.c_id].map(Value::Int4);
+    let [w_id, d_id, c_id] = [inputs.w_id, inputs.d_id, inputs.c_id].map(ParamValue::Int4);
     batch.execute(Sql::Begin.id(), &[]);
     batch.fetch(Sql::NewOrderDistrict.id(), &[w_id, d_id]);
     batch.fetch(Sql::NewOrderCustomer.id(), &[w_id, d_id, c_id]);
-    batch.fetch(Sql::NewOrderItems.id(), &[Value::Int4Array(inputs.items())]);
+    batch.fetch(Sql::NewOrderItems.id(), &[ParamValue::Int4Array(inputs.items())]);
     Next::Await
 }
 
@@ -45,11 +45,11 @@ fn write(inputs: &NewOrder, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
             }
         }
     }
-    let [w_id, d_id, c_id, o_id] = [inputs.w_id, inputs.d_id, inputs.c_id, o_id].map(Value::Int4);
+    let [w_id, d_id, c_id, o_id] = [inputs.w_id, inputs.d_id, inputs.c_id, o_id].map(ParamValue::Int4);
     let count = inputs.items().len();
     let all_local = inputs.supply_warehouses().iter().all(|w| *w == inputs.w_id);
     // At most fifteen lines.
-    let (ol_cnt, all_local) = (Value::Int4(count as i32), Value::Int4(i32::from(all_local)));
+    let (ol_cnt, all_local) = (ParamValue::Int4(count as i32), ParamValue::Int4(i32::from(all_local)));
     batch.execute(Sql::NewOrderOrders.id(), &[w_id, d_id, c_id, o_id, ol_cnt, all_local]);
     batch.execute(Sql::NewOrderNewOrder.id(), &[w_id, d_id, o_id]);
     let mut suppliers = [0; MAX_LINES];
@@ -62,7 +62,7 @@ fn write(inputs: &NewOrder, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
         let lines = Lines::from(supplier, inputs, &prices);
         if lines.count > 0 {
             let [items, quantities, amounts, numbers] = lines.arrays();
-            let supplier = Value::Int4(supplier);
+            let supplier = ParamValue::Int4(supplier);
             batch.execute(Sql::NewOrderLines.id(), &[w_id, d_id, o_id, supplier, items, quantities, amounts, numbers]);
         }
         sent += lines.count;
@@ -104,8 +104,9 @@ impl Lines {
         this
     }
 
-    fn arrays(&self) -> [Value<'_>; 4] {
-        [&self.items, &self.quantities, &self.amounts, &self.numbers].map(|all| Value::Int4Array(&all[..self.count]))
+    fn arrays(&self) -> [ParamValue<'_>; 4] {
+        [&self.items, &self.quantities, &self.amounts, &self.numbers]
+            .map(|all| ParamValue::Int4Array(&all[..self.count]))
     }
 }
 

@@ -13,7 +13,7 @@ use pgdyno_results::{
 };
 use serde::de::DeserializeOwned;
 
-use crate::Run;
+use crate::ServedRun;
 
 /// Maximum depth of directories in a run directory: samples, and others.
 const DEPTH_MAX: usize = 4;
@@ -44,7 +44,7 @@ pub(crate) enum OpenError {
 }
 
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct RunSource {
     root: PathBuf,
     /// Records by the names of their runs, with the stamps of their files.
     known: Mutex<HashMap<String, Known>>,
@@ -63,7 +63,7 @@ fn stamp(file: &Metadata) -> Stamp {
     (file.ino(), file.len(), file.mtime(), file.mtime_nsec())
 }
 
-impl Store {
+impl RunSource {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, known: Mutex::default() }
     }
@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// Opens a run to be read as a whole.
-    pub(crate) fn open(&self, id: &str) -> Result<Run, OpenError> {
+    pub(crate) fn open(&self, id: &str) -> Result<ServedRun, OpenError> {
         let directory = self.root.join(id);
         let there = |path: &Path| fs::symlink_metadata(path).ok();
         if !is_run_name(id) || there(&directory).is_none_or(|entry| entry.is_file()) {
@@ -146,7 +146,7 @@ impl Store {
         ordinary(&directory, DEPTH_MAX)?;
         let record = read_record(&path).map_err(|e| OpenError::Unreadable(e.to_string()))?;
         // Other files are found by the id in the record, which may be that of another run.
-        Ok(Run { path, record: RunRecord { id: id.to_owned(), ..record } })
+        Ok(ServedRun { path, record: RunRecord { id: id.to_owned(), ..record } })
     }
 
     /// Returns all searches, the latest first.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// Returns a results directory with runs of these names. All have the same record, except for its start.
-    fn results(runs: &[(&str, &str)]) -> (tempfile::TempDir, Store) {
+    fn results(runs: &[(&str, &str)]) -> (tempfile::TempDir, RunSource) {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("results");
         for (id, began) in runs {
@@ -243,71 +243,71 @@ mod tests {
             fs::create_dir_all(root.join(id)).unwrap();
             fs::write(root.join(id).join("run.json"), record.to_string()).unwrap();
         }
-        (home, Store::new(root))
+        (home, RunSource::new(root))
     }
 
-    fn ids(store: &Store) -> Vec<String> {
-        store.runs().unwrap().into_iter().map(|run| run.id).collect()
+    fn ids(source: &RunSource) -> Vec<String> {
+        source.runs().unwrap().into_iter().map(|run| run.id).collect()
     }
 
     #[test]
     fn the_last_that_began_comes_first_and_a_missing_directory_is_empty() {
-        let (_home, store) =
+        let (_home, source) =
             results(&[("b", "2026-01-01T00:00:00Z"), ("a", "2026-01-01T00:00:00.5Z"), ("c", "2025-12-31T23:59:59.9Z")]);
-        assert_eq!(ids(&store), ["a", "b", "c"]);
-        let nowhere = Store::new("/nowhere/at/all".into());
+        assert_eq!(ids(&source), ["a", "b", "c"]);
+        let nowhere = RunSource::new("/nowhere/at/all".into());
         assert_eq!((ids(&nowhere).len(), nowhere.searches().unwrap().len()), (0, 0));
     }
 
     #[test]
     fn a_record_is_read_again_when_it_has_changed_and_forgotten_when_it_is_gone() {
-        let (_home, store) = results(&[("a", "2026-01-01T00:00:00Z"), ("b", "2026-01-02T00:00:00Z")]);
-        let first = store.runs().unwrap();
-        let again = store.runs().unwrap();
+        let (_home, source) = results(&[("a", "2026-01-01T00:00:00Z"), ("b", "2026-01-02T00:00:00Z")]);
+        let first = source.runs().unwrap();
+        let again = source.runs().unwrap();
         let same = |at: usize| Arc::ptr_eq(first[at].record.as_ref().unwrap(), again[at].record.as_ref().unwrap());
         assert!(same(0) && same(1));
-        fs::write(store.root().join("a/run.json"), "{}").unwrap();
-        fs::remove_dir_all(store.root().join("b")).unwrap();
-        let changed = store.runs().unwrap();
+        fs::write(source.root().join("a/run.json"), "{}").unwrap();
+        fs::remove_dir_all(source.root().join("b")).unwrap();
+        let changed = source.runs().unwrap();
         assert_eq!(changed.len(), 1);
         assert!(changed[0].record.as_ref().unwrap_err().contains("format_version"));
-        assert_eq!(store.known.lock().unwrap().len(), 1);
+        assert_eq!(source.known.lock().unwrap().len(), 1);
     }
 
     #[test]
     fn a_run_is_a_plain_name_in_the_directory() {
-        let (home, store) = results(&[("a", "2026-01-01T00:00:00Z")]);
+        let (home, source) = results(&[("a", "2026-01-01T00:00:00Z")]);
         fs::create_dir(home.path().join("outside")).unwrap();
         fs::copy(fixture(), home.path().join("outside/run.json")).unwrap();
-        assert_eq!(store.open("a").unwrap().record.id, "a", "whatever the record calls itself");
+        assert_eq!(source.open("a").unwrap().record.id, "a", "whatever the record calls itself");
         let outside = home.path().join("outside").display().to_string();
         for name in ["", ".", "..", "../outside", "a/../../outside", "..%2foutside", "a/", "a\0", "run.json", &outside]
         {
-            assert_eq!(store.open(name).unwrap_err(), OpenError::Nothing, "{name}");
-            assert!(!store.goes_on(name));
+            assert_eq!(source.open(name).unwrap_err(), OpenError::Nothing, "{name}");
+            assert!(!source.goes_on(name));
         }
     }
 
     #[test]
     fn links_and_pipes_are_not_followed() {
-        let (home, store) = results(&[("a", "2026-01-01T00:00:00Z"), ("b", "2026-01-02T00:00:00Z")]);
+        let (home, source) = results(&[("a", "2026-01-01T00:00:00Z"), ("b", "2026-01-02T00:00:00Z")]);
         fs::copy(fixture(), home.path().join("run.json")).unwrap();
-        symlink(home.path(), store.root().join("c")).unwrap();
-        assert_eq!(ids(&store), ["b", "a"]);
-        assert_eq!(store.open("c").unwrap_err(), OpenError::Link("c".to_owned()));
-        let intervals = store.root().join("a/intervals.csv");
+        symlink(home.path(), source.root().join("c")).unwrap();
+        assert_eq!(ids(&source), ["b", "a"]);
+        assert_eq!(source.open("c").unwrap_err(), OpenError::Link("c".to_owned()));
+        let intervals = source.root().join("a/intervals.csv");
         symlink("/etc/passwd", &intervals).unwrap();
-        assert_eq!(store.open("a").unwrap_err(), OpenError::Link("intervals.csv".to_owned()));
+        assert_eq!(source.open("a").unwrap_err(), OpenError::Link("intervals.csv".to_owned()));
         fs::remove_file(&intervals).unwrap();
-        fs::create_dir(store.root().join("a/samples")).unwrap();
-        symlink("/etc/passwd", store.root().join("a/samples/waits.csv")).unwrap();
-        assert_eq!(store.open("a").unwrap_err(), OpenError::Link("waits.csv".to_owned()));
-        fs::remove_file(store.root().join("b/run.json")).unwrap();
-        symlink(home.path().join("run.json"), store.root().join("b/run.json")).unwrap();
-        assert_eq!(store.open("b").unwrap_err(), OpenError::Link("run.json".to_owned()));
-        assert!(store.runs().unwrap()[0].record.as_ref().unwrap_err().contains("links are not followed"));
-        let pipe = store.root().join("b/latency.hlog");
+        fs::create_dir(source.root().join("a/samples")).unwrap();
+        symlink("/etc/passwd", source.root().join("a/samples/waits.csv")).unwrap();
+        assert_eq!(source.open("a").unwrap_err(), OpenError::Link("waits.csv".to_owned()));
+        fs::remove_file(source.root().join("b/run.json")).unwrap();
+        symlink(home.path().join("run.json"), source.root().join("b/run.json")).unwrap();
+        assert_eq!(source.open("b").unwrap_err(), OpenError::Link("run.json".to_owned()));
+        assert!(source.runs().unwrap()[0].record.as_ref().unwrap_err().contains("links are not followed"));
+        let pipe = source.root().join("b/latency.hlog");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(!store.goes_on("b"), "nobody waits for the other end");
+        assert!(!source.goes_on("b"), "nobody waits for the other end");
     }
 }

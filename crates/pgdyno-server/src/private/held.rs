@@ -2,11 +2,11 @@
 
 use pgdyno_net::Secret;
 
-use crate::private::cache::{self, Cache, Entry, Keeping, WantedData};
+use crate::private::cache::{self, Cache, Keeping, KeptData, WantedData};
 use crate::private::error::EmbeddedError;
 use crate::private::handle::Handle;
 use crate::private::pipe::Order;
-use crate::private::prepare::{EmbeddedOptions, Prepared, Warning, extra_settings, merge, prepare};
+use crate::private::prepare::{Prepared, PrivateServerOptions, PrivateServerWarning, extra_settings, merge, prepare};
 use crate::private::programs::want::Want;
 use crate::private::progress::StartStep;
 use crate::private::server::PrivateServer;
@@ -14,19 +14,19 @@ use crate::private::sizing::Setting;
 
 /// A private server that ends with this value, or with this process, however that ends.
 #[derive(Debug)]
-pub struct Embedded {
+pub struct HeldServer {
     handle: Handle,
     server: PrivateServer,
     /// Its settings without those of restarts.
     sized: Vec<Setting>,
     password: Option<Secret>,
-    warnings: Vec<Warning>,
-    cached: Option<Entry>,
+    warnings: Vec<PrivateServerWarning>,
+    cached: Option<KeptData>,
     /// The data that it is to have, and where it is kept.
     data: Option<(WantedData, Cache)>,
 }
 
-impl Embedded {
+impl HeldServer {
     /// Starts one and waits until it accepts connections. Takes a second or two, and more if PostgreSQL must be
     /// downloaded. Calls `progress` at the start of each step.
     ///
@@ -34,7 +34,7 @@ impl Embedded {
     /// When PostgreSQL is not available or does not start; nothing is left of it then.
     pub fn start(
         want: &Want,
-        options: &EmbeddedOptions,
+        options: &PrivateServerOptions,
         progress: &mut dyn FnMut(StartStep),
     ) -> Result<Self, EmbeddedError> {
         let Prepared { mut spec, sized, warnings } = prepare(want, options, false, progress)?;
@@ -72,13 +72,13 @@ impl Embedded {
 
     /// Returns warnings about its figures.
     #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[PrivateServerWarning] {
         &self.warnings
     }
 
     /// Returns the kept data that it began with a copy of.
     #[must_use]
-    pub fn cached(&self) -> Option<&Entry> {
+    pub fn cached(&self) -> Option<&KeptData> {
         self.cached.as_ref()
     }
 
