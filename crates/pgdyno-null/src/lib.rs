@@ -4,7 +4,7 @@
 //! It keeps no data, checks no password and plans nothing. One thread serves all connections.
 //!
 //! ```no_run
-//! let server = pgdyno_null::NullServer::bind_unix("/tmp/null/.s.PGSQL.5432".as_ref(), pgdyno_null::Options::default())?;
+//! let server = pgdyno_null::NullServer::bind_unix("/tmp/null/.s.PGSQL.5432".as_ref(), pgdyno_null::NullOptions::default())?;
 //! server.serve(&std::sync::atomic::AtomicBool::new(false))?;
 //! # std::io::Result::Ok(())
 //! ```
