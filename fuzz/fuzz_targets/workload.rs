@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| pgdyno_fuzz::Target::named("workload").expect("a target of this name").run(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| pgdyno_fuzz::FuzzTarget::named("workload").expect("a target of this name").run(input));

@@ -11,11 +11,11 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use pgdyno_script::{CommandKind, Names, Source, Value, Variables, parse};
+//! use pgdyno_script::{CommandKind, ScriptText, Value, VariableNames, Variables, parse};
 //! use pgdyno_workload::Rng;
 //!
-//! let mut names = Names::new();
-//! let source = Source { name: "double.sql", text: b"\\set n 2 * :scale\nSELECT :n;" };
+//! let mut names = VariableNames::new();
+//! let source = ScriptText { name: "double.sql", text: b"\\set n 2 * :scale\nSELECT :n;" };
 //! let script = parse(&source, &mut names)?;
 //! let names = Arc::new(names);
 //! let mut variables = Variables::new(&names);

@@ -11,12 +11,12 @@
 //!   into [`Event`]s.
 //!
 //! ```
-//! use pgdyno_wire::{Capture, ParamType, QueryMode, Session, Statement, StmtId, Value};
+//! use pgdyno_wire::{Capture, ParamType, QueryMode, Session, Statement, StmtId, ParamValue};
 //!
 //! let statements = [Statement::new("SELECT abalance FROM pgbench_accounts WHERE aid = $1", &[ParamType::Int4])];
 //! let mut session = Session::new(QueryMode::Prepared, statements.len());
 //! let mut out = Vec::new();
-//! session.execute(StmtId(0), &statements[0], &[Value::Int4(7)], Capture::Nothing, &mut out);
+//! session.execute(StmtId(0), &statements[0], &[ParamValue::Int4(7)], Capture::Nothing, &mut out);
 //! session.sync(&mut out);
 //! assert_eq!(out[0], b'P'); // Parse, once; then Bind, Execute, Sync
 //! ```
