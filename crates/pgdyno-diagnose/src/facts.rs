@@ -92,6 +92,11 @@ impl<'a> Facts<'a> {
         self.table(column).rate(&[], column).mean(self.from_s, self.until_s)
     }
 
+    /// Returns that growth between two moments.
+    pub(crate) fn rate_between(&self, column: SampleColumn, from_s: f64, until_s: f64) -> Option<f64> {
+        self.table(column).rate(&[], column).mean(from_s, until_s)
+    }
+
     /// Returns the sum of that over the rows that have these values; `keys` distinguish rows.
     pub(crate) fn rate_where(
         &self,
@@ -204,6 +209,14 @@ impl<'a> Facts<'a> {
         let mut parts: Vec<_> = own.into_iter().chain(waits).map(part).filter(|part| part.share >= 0.001).collect();
         parts.sort_by(|a, b| b.share.total_cmp(&a.share));
         parts
+    }
+
+    /// Returns the CPUs that the clients' sessions used: sampled, or else by the looks at them.
+    pub(crate) fn cpus_of_clients(&self) -> f64 {
+        let at_work = self.machine.map_or(self.account.cpu, |(cpus, _)| self.account.cpu.min(cpus));
+        let sampled =
+            self.cpus_of("client backend").map(|cpus| cpus + self.cpus_of("parallel worker").unwrap_or_default());
+        sampled.filter(|cpus| *cpus > 0.0).unwrap_or(at_work).max(f64::MIN_POSITIVE)
     }
 
     /// CPUs that processes of a kind used on the server's machine.

@@ -46,6 +46,11 @@ impl HotRows {
         (!rows.is_empty()).then_some(Self { rows })
     }
 
+    /// Returns the table of the most wanted row.
+    pub(crate) fn table(&self) -> Option<&str> {
+        self.rows.first()?.0.split(' ').next()
+    }
+
     /// Returns the rows as evidence.
     pub(crate) fn evidence(&self) -> String {
         let (first, others) = self.rows.split_first().map_or((None, &[][..]), |(first, others)| (Some(first), others));

@@ -8,11 +8,14 @@
 //! - [`blockers`] and [`horizon`] find who is at the head of lock queues and who keeps dead rows, each a [`sessions::Session`];
 //! - `events/` finds what happened at some time: a file for each kind;
 //! - `rules/` finds what took the clients' time: a file for each rule, and a row in [`rules::RULES`]. A rule that has no
-//!   figure says nothing.
+//!   figure says nothing;
+//! - [`chains`] joins findings that name a part of the clients' time to those that explain it.
 
 mod account;
 mod blockers;
+mod chains;
 mod events;
+mod explained;
 mod facts;
 #[cfg(test)]
 mod fixture;
@@ -20,6 +23,7 @@ mod horizon;
 mod hot_rows;
 mod rules;
 mod sessions;
+mod statements;
 mod streams;
 mod tables;
 mod waits;
@@ -47,5 +51,5 @@ pub fn diagnose(record: &RunRecord, timeline: &Timeline, samples: &Samples) -> D
     let Some(facts) = Facts::of(record, timeline, samples) else { return Diagnosis::default() };
     let events = events::all(&facts);
     let warnings = events::warnings(&facts, &events);
-    Diagnosis { findings: rules::findings(&facts), clients_time: facts.time_parts(), events, warnings }
+    Diagnosis { findings: chains::ranked(&facts), clients_time: facts.time_parts(), events, warnings }
 }

@@ -5,42 +5,42 @@
 
 mod backend_writes;
 mod backlog;
-mod checkpoints;
+pub(crate) mod checkpoints;
 mod connecting;
 mod connections;
-mod cpu;
+pub(crate) mod cpu;
 mod dead_rows;
 mod disk;
 mod displaced_cache;
 mod driver;
 mod extension;
-mod full_pages;
+pub(crate) mod full_pages;
 mod idle_in_transaction;
 mod internal_locks;
-mod jit;
+pub(crate) mod jit;
 mod load;
 mod memory;
 mod network;
 mod new_sessions;
-mod old_snapshot;
+pub(crate) mod old_snapshot;
 mod other_nodes;
 mod other_programs;
 mod other_sessions;
 mod other_waits;
 mod parallel_workers;
-mod reads;
+pub(crate) mod reads;
 mod retries;
 mod round_trips;
 mod row_locks;
 mod script;
-mod seq_scans;
+pub(crate) mod seq_scans;
 mod slru;
 mod standby;
 mod stream_memory;
 mod stream_snapshots;
 mod stream_workers;
 mod table_locks;
-mod temp_files;
+pub(crate) mod temp_files;
 mod throttled;
 mod wal_buffers;
 mod wal_flush;
@@ -52,7 +52,7 @@ use crate::facts::Facts;
 use crate::waits::Class;
 
 /// Minimum share of the clients' time for a finding.
-const SHARE_MIN: f64 = 0.05;
+pub(crate) const SHARE_MIN: f64 = 0.05;
 
 /// Weight of a finding whose time is unknown.
 const UNKNOWN: f64 = 0.01;
@@ -108,11 +108,9 @@ pub(crate) const RULES: [Rule; 41] = [
     wal_flush::look,
 ];
 
-/// Returns the findings of all rules: ranked ones, the weightiest first, then those that are also seen.
+/// Returns the findings of all rules.
 pub(crate) fn findings(facts: &Facts<'_>) -> Vec<FindingRecord> {
-    let mut found: Vec<_> = RULES.iter().filter_map(|look| look(facts)).collect();
-    found.sort_by(|a, b| a.also_seen.cmp(&b.also_seen).then(b.weight.total_cmp(&a.weight)));
-    found
+    RULES.iter().filter_map(|look| look(facts)).collect()
 }
 
 /// The share of the clients' time that their sessions waited for a class of events; none without samples, or below
@@ -133,11 +131,12 @@ fn waited(facts: &Facts<'_>, rule: &str, class: Class, what: &str) -> Option<Fin
         evidence: vec![by_event(facts, class)],
         advice: None,
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 
 /// `5.1 sessions (63 % of active samples): Lock:transactionid 4.0, Lock:tuple 1.1`.
-fn by_event(facts: &Facts<'_>, class: Class) -> String {
+pub(crate) fn by_event(facts: &Facts<'_>, class: Class) -> String {
     let sessions = facts.waits.sessions(class);
     let events: Vec<_> = facts.waits.of_class(class).take(3).map(|(name, n)| format!("{name} {}", number(n))).collect();
     format!(
@@ -160,6 +159,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::chains::ranked;
     use crate::fixture::Run;
 
     /// Files of `rules/` and rows of the page.
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn findings_are_ranked_by_the_clients_time() {
         let run = Run::new().waits(&[("Lock", "tuple", 2.0), ("IO", "WALSync", 4.0), ("Timeout", "PgSleep", 1.0)]);
-        let found = run.ask(findings);
+        let found = run.ask(ranked);
         let rules: Vec<_> = found.iter().map(|f| (f.rule.as_str(), (f.weight * 1e3).round())).collect();
         assert_eq!(rules, [("wal-flush", 500.0), ("row-locks", 250.0), ("other-waits", 125.0)]);
         assert_eq!(found[0].text, "50 % of the clients' time went into WAL flush");
@@ -195,11 +195,11 @@ mod tests {
     #[test]
     fn without_samples_nothing_is_said() {
         let mut run = Run::new();
-        assert_eq!(run.ask(findings), []);
+        assert_eq!(run.ask(ranked), []);
         run.record.client.thread_busy = vec![1.0];
         run.record.client.run_delay = 0.5;
         run.summary().cache_hit_ratio = Some(0.1);
-        assert_eq!(run.ask(findings), []);
+        assert_eq!(run.ask(ranked), []);
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let mut run = Run::new().waits(&[("CPU", "CPU", 0.02)]).gauges("machine", &[("cpus", 4.0), ("busy_cpus", 0.1)]);
         run.record.plan.drive.pace =
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
-        assert_eq!(run.ask(findings), []);
+        assert_eq!(run.ask(ranked), []);
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let mut run = Run::new().waits(&[("Lock", "tuple", 0.3), ("CPU", "CPU", 0.1)]);
         run.record.plan.drive.pace =
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
-        let found = run.ask(findings);
+        let found = run.ask(ranked);
         assert!((found[0].weight - 0.75).abs() < 1e-9, "{found:?}");
         assert!(found[0].text.starts_with("75 % of the response time"), "{found:?}");
     }

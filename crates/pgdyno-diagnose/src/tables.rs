@@ -15,6 +15,8 @@ pub(crate) struct Table {
     pub(crate) hot: f64,
     pub(crate) vacuums: f64,
     pub(crate) seq_scans: f64,
+    /// Rows that they read.
+    pub(crate) rows_scanned: f64,
     /// Seconds between the first look and the last one.
     pub(crate) seconds: f64,
 }
@@ -49,6 +51,9 @@ impl Table {
                 hot: counted(tables::N_TUP_HOT_UPD),
                 vacuums: counted(tables::AUTOVACUUM_COUNT) + counted(tables::VACUUM_COUNT),
                 seq_scans: counted(tables::SEQ_SCAN),
+                // Records of 0.2.0 do not have them.
+                rows_scanned: grown(tables::SEQ_TUP_READ)
+                    .unwrap_or_else(|| counted(tables::SEQ_SCAN) * number(now, tables::N_LIVE_TUP).unwrap_or_default()),
                 seconds: at - since,
             })
         };

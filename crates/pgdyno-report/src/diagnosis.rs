@@ -14,21 +14,6 @@ const FINDINGS_MAX: usize = 5;
 /// Maximum number of events of a kind that are shown one by one.
 const EVENTS_MAX: usize = 3;
 
-/// Returns the name of a cause.
-pub(crate) fn name(rule: &str) -> String {
-    match rule {
-        "wal-flush" => "WAL flush".to_owned(),
-        "wal-buffers" => "WAL buffers".to_owned(),
-        "cpu" => "server CPU".to_owned(),
-        "load" => "too few clients".to_owned(),
-        "slru" => "SLRU lookups".to_owned(),
-        "jit" => "JIT".to_owned(),
-        "reads" => "block reads".to_owned(),
-        "script" => "pauses of the script".to_owned(),
-        rule => rule.replace('-', " "),
-    }
-}
-
 /// Maximum number of parts of the clients' time that are shown.
 const PARTS_MAX: usize = 4;
 

@@ -226,21 +226,24 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
     for (nth, finding) in ranked.iter().take(CAUSES_MAX).enumerate() {
         let label = if nth == 0 { "LIMIT" } else { "" };
         let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<LABEL$}")), percent(finding.weight));
-        let name = diagnosis::name(&finding.rule);
-        let evidence = format!("{name}: {}", finding.evidence.join("; "));
         if nth == 0 {
-            wrap::hanging(out, &first, LABEL + SHARE, clipped(&evidence, 2 * CAUSE))?;
+            wrap::hanging(out, &first, LABEL + SHARE, &finding.text)?;
+            let evidence = finding.evidence.join("; ");
+            if !evidence.is_empty() {
+                wrap::hanging(out, &" ".repeat(LABEL + SHARE), LABEL + SHARE, clipped(&evidence, 3 * CAUSE))?;
+            }
             if let Some(advice) = &finding.advice {
                 wrap::hanging(out, &format!("{:16}-> ", ""), LABEL + SHARE + 3, advice)?;
             }
         } else {
-            writeln!(out, "{first}{}", clipped(&evidence, CAUSE))?;
+            wrap::hanging(out, &first, LABEL + SHARE, clipped(&finding.text, 2 * CAUSE))?;
         }
     }
     for (nth, finding) in also_seen.iter().enumerate() {
         let label = if nth == 0 && ranked.is_empty() { "LIMIT" } else { "" };
         let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<LABEL$}")), "also");
-        wrap::hanging(out, &first, LABEL + SHARE, &finding.text)?;
+        let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" -> {advice}"));
+        wrap::hanging(out, &first, LABEL + SHARE, &format!("{}{advice}", finding.text))?;
     }
     if record.findings.is_empty()
         && let Some(parts) = diagnosis::clients_time(record)

@@ -36,7 +36,8 @@ pub use figures::{
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{
-    EventRecord, FindingRecord, LeftOutRecord, MachineRecord, ProfileRecord, SamplesRecord, TimePartRecord,
+    Certainty, EventRecord, FindingRecord, LeftOutRecord, LinkRecord, MachineRecord, ProfileRecord, SamplesRecord,
+    TimePartRecord,
 };
 pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};

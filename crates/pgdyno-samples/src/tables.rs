@@ -19,6 +19,8 @@ crate::source! { "tables":
     N_TUP_DEL = counter("n_tup_del", Count);
     /// Sequential scans.
     SEQ_SCAN = counter("seq_scan", Count);
+    /// Rows that sequential scans read.
+    SEQ_TUP_READ = counter("seq_tup_read", Count);
     /// Index scans.
     IDX_SCAN = counter("idx_scan", Count);
     /// Vacuums by command.

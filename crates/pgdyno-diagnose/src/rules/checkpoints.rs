@@ -2,42 +2,77 @@
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{checkpointer, wal};
-use pgdyno_text::brief::{duration, number};
+use pgdyno_text::brief::duration;
 use pgdyno_text::units::mean_bytes;
 
-use super::{UNKNOWN, with_settings};
+use super::{UNKNOWN, full_pages, with_settings};
+use crate::explained::Explained;
 use crate::facts::Facts;
 
 /// Fewer checkpoints than this that were not due by time could be a user's order.
 const REQUESTED_MIN: f64 = 2.0;
 
-pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let in_window = |column| facts.rate(column).map(|rate| rate * facts.seconds());
-    let (requested, timed) =
-        (in_window(checkpointer::NUM_REQUESTED)?.round(), in_window(checkpointer::NUM_TIMED)?.round());
-    if requested < REQUESTED_MIN || requested <= timed {
-        return None;
+/// Checkpoints that WAL makes due begin when less than this share of `max_wal_size` was written since the one before: it holds the
+/// WAL of up to three of them (`CheckPointSegments` in PostgreSQL's source).
+const OF_MAX_WAL_SIZE: f64 = 0.2;
+
+/// Checkpoints in the window.
+struct Checkpoints {
+    requested: f64,
+    timed: f64,
+    /// Whether WAL made them due: between two of them lies about the WAL that `max_wal_size` allows.
+    is_forced: bool,
+}
+
+impl Checkpoints {
+    /// Returns those of a run in which most checkpoints were not due by time.
+    fn of(facts: &Facts<'_>) -> Option<Self> {
+        let in_window = |column| facts.rate(column).map(|rate| rate * facts.seconds());
+        let requested = in_window(checkpointer::NUM_REQUESTED)?.round();
+        let timed = in_window(checkpointer::NUM_TIMED)?.round();
+        if requested < REQUESTED_MIN || requested <= timed {
+            return None;
+        }
+        let between = facts.rate(wal::LSN_BYTES).map(|per_s| per_s * facts.seconds() / requested);
+        let is_forced = between
+            .zip(facts.setting_bytes("max_wal_size"))
+            .is_some_and(|(between, most)| (OF_MAX_WAL_SIZE * most..=2.0 * most).contains(&between));
+        Some(Self { requested, timed, is_forced })
     }
-    let mut evidence = vec![format!(
-        "{} checkpoints by WAL or by order and {} by time within {}",
-        number(requested),
-        number(timed),
-        duration(facts.seconds())
-    )];
+}
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let Checkpoints { requested, timed, is_forced } = Checkpoints::of(facts)?;
+    let counted = format!("{:.0} in {}", requested + timed, duration(facts.seconds()));
+    let text = match facts.setting("max_wal_size").filter(|_| is_forced) {
+        Some(size) => format!("checkpoints were forced by max_wal_size ({size}): {counted}"),
+        None => format!("checkpoints were made before their time, by WAL or by command: {counted}"),
+    };
+    let mut evidence = vec![format!("{requested:.0} by WAL or by command, {timed:.0} by time")];
     if let Some(bytes_per_s) = facts.rate(wal::LSN_BYTES) {
         evidence.push(format!("{} of WAL a second", mean_bytes(bytes_per_s)));
     }
     Some(FindingRecord {
         rule: "checkpoints".to_owned(),
-        text: format!(
-            "checkpoints came every {}: most were not due by time",
-            duration(facts.seconds() / (requested + timed))
-        ),
+        text,
         weight: UNKNOWN,
         also_seen: true,
         evidence,
         advice: with_settings(facts, "raise max_wal_size", &["max_wal_size", "checkpoint_timeout"]),
+        ..FindingRecord::default()
     })
+}
+
+/// See [`of_wal_flush`].
+pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
+    Checkpoints::of(facts).filter(|checkpoints| checkpoints.is_forced)?;
+    full_pages::of_cpu(facts)
+}
+
+/// Each checkpoint makes the next change of a page write all of it into WAL: forced checkpoints explain the full images.
+pub(crate) fn of_wal_flush(facts: &Facts<'_>) -> Option<Explained> {
+    Checkpoints::of(facts).filter(|checkpoints| checkpoints.is_forced)?;
+    full_pages::of_wal_flush(facts)
 }
 
 #[cfg(test)]
@@ -45,26 +80,32 @@ mod tests {
     use super::*;
     use crate::fixture::Run;
 
-    fn run(timed: f64, requested: f64) -> Run {
+    fn run(timed: f64, requested: f64, wal_mib: f64) -> Run {
         Run::new()
             .counters("checkpointer", &[("num_timed", timed), ("num_requested", requested)])
+            .counters("wal", &[("lsn_bytes", wal_mib * 1024.0 * 1024.0)])
             .setting("max_wal_size", "1GB")
     }
 
     #[test]
     fn checkpoints_by_wal_are_reported() {
-        let found = run(0.0, 0.5).finds(look);
-        assert_eq!(found.evidence, ["5.0 checkpoints by WAL or by order and 0.00 by time within 10 s"]);
-        assert!(
-            found.text.starts_with("checkpoints came every 2.0 s")
-                && found.advice.unwrap().ends_with("(max_wal_size is 1GB)")
-        );
+        let found = run(0.0, 0.5, 200.0).finds(look);
+        assert_eq!(found.text, "checkpoints were forced by max_wal_size (1GB): 5 in 10 s");
+        assert_eq!(found.evidence, ["5 by WAL or by command, 0 by time", "200.0 MiB of WAL a second"]);
+        assert!(found.advice.unwrap().ends_with("(max_wal_size is 1GB)"));
+    }
+
+    #[test]
+    fn checkpoints_with_little_wal_between_them_were_not_forced_by_it() {
+        let found = run(0.0, 0.5, 1.0).finds(look);
+        assert_eq!(found.text, "checkpoints were made before their time, by WAL or by command: 5 in 10 s");
+        assert_eq!(run(0.0, 0.5, 1.0).ask(of_wal_flush), None);
     }
 
     #[test]
     fn those_by_time_and_a_single_order_are_as_they_should_be() {
-        run(0.3, 0.2).finds_nothing(look);
-        run(0.0, 0.1).finds_nothing(look);
+        run(0.3, 0.2, 1.0).finds_nothing(look);
+        run(0.0, 0.1, 1.0).finds_nothing(look);
         Run::new().finds_nothing(look);
     }
 }

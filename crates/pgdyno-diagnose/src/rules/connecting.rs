@@ -23,6 +23,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         )],
         advice: Some("keep connections open (run without -C), or put a pooler before the server".to_owned()),
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 

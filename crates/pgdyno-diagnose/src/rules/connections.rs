@@ -33,6 +33,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some(format!("use more --connections (it is {connections})")),
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 

@@ -17,10 +17,15 @@ const MOST: f64 = 0.5;
 /// A control group that is stopped in more of its periods than this has no CPU left of its limit.
 const THROTTLED: f64 = 0.5;
 
-/// Returns true if the server has no CPU left: those of its machine are busy, or those of its control group are used up. `None`
-/// without samples of either.
-pub(super) fn is_saturated(facts: &Facts<'_>) -> Option<bool> {
-    let machine = facts.machine.map(is_full);
+/// A driver on the server's machine whose threads wait for a CPU for more of their time than this shows that there are too few,
+/// although some are idle now and then.
+const DELAYED: f64 = 0.15;
+
+/// Returns true if the server has no CPU left: those of its machine are busy, or awaited by the driver beside it, or those of its
+/// control group are used up. `None` without samples of machine and group.
+pub(crate) fn is_saturated(facts: &Facts<'_>) -> Option<bool> {
+    let is_awaited = facts.is_local() && facts.record.client.run_delay >= DELAYED;
+    let machine = facts.machine.map(|machine| is_full(machine) || is_awaited);
     let group = facts.quota.map(|quota| is_used_up(&quota));
     machine.into_iter().chain(group).reduce(|a, b| a || b)
 }
@@ -47,7 +52,7 @@ pub(super) fn taken_by_others(facts: &Facts<'_>) -> Option<f64> {
 /// Returns the clients' time that a full machine takes, in sessions: at work, and in the queue for a CPU. A backend that
 /// is woken and has no CPU yet looks idle, and so does a driver beside it: on a full machine that is what remains. Nodes on that
 /// machine work on its CPUs while a session waits for them.
-pub(super) fn queue(facts: &Facts<'_>) -> f64 {
+pub(crate) fn queue(facts: &Facts<'_>) -> f64 {
     let account = &facts.account;
     let beside = if facts.is_local() { account.driver } else { 0.0 };
     let nodes = if facts.shares_its_machine() { facts.waits.sessions(Class::Nodes) } else { 0.0 };
@@ -81,7 +86,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             );
             (share, text)
         }
-        (None, Some((cpus, busy))) if is_full((cpus, busy)) => {
+        (None, Some((cpus, busy))) if is_saturated(facts)? => {
             evidence.push(format!("{} of {} CPUs of the server's machine were busy", number(busy), number(cpus)));
             let server = [("client backends", "client backend"), ("other nodes", "other node")];
             let parts = server.into_iter().chain([("pgdyno", "driver"), ("other programs", "other")]);
@@ -91,11 +96,12 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
                 evidence.push(format!("of these {}", parts.join(", ")));
             }
             let share = facts.account.share(queue(facts));
-            let text = format!(
-                "{} {} was work on a CPU or the queue for one: the server's machine had none left",
-                percent(share),
-                facts.of_what()
-            );
+            let why = if is_full((cpus, busy)) {
+                "the server's machine had none left".to_owned()
+            } else {
+                format!("pgdyno's threads beside it waited for one for {}", percent(facts.record.client.run_delay))
+            };
+            let text = format!("{} {} was work on a CPU or the queue for one: {why}", percent(share), facts.of_what());
             (share, text)
         }
         (None, None) if facts.account.cpu >= MOST * (facts.account.cpu + facts.account.waiting) => {
@@ -112,7 +118,15 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         return None;
     }
     let advice = Some(advice);
-    Some(FindingRecord { rule: "cpu".to_owned(), text, weight, evidence, advice, also_seen: false })
+    Some(FindingRecord {
+        rule: "cpu".to_owned(),
+        text,
+        weight,
+        evidence,
+        advice,
+        also_seen: false,
+        ..FindingRecord::default()
+    })
 }
 
 #[cfg(test)]

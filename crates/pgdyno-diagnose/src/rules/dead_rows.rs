@@ -50,6 +50,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         also_seen: true,
         evidence,
         advice,
+        ..FindingRecord::default()
     })
 }
 

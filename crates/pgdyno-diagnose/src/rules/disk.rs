@@ -35,6 +35,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             "use a faster disk, or put pg_wal on one of its own; see that no other program writes there".to_owned(),
         ),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

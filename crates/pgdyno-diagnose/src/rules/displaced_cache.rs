@@ -118,6 +118,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: with_settings(facts, what, &["shared_buffers"]),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -47,6 +47,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some(advice),
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 

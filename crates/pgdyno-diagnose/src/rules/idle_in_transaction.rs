@@ -58,6 +58,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: super::with_settings(facts, advice, &["idle_in_transaction_session_timeout"]),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -40,6 +40,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         ],
         advice: Some(format!("add clients (-c is {})", facts.record.plan.drive.clients)),
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 

@@ -67,6 +67,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             ),
         },
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -37,6 +37,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             "look for losses and limits of bandwidth between driver and server (ip -s link, nstat)".to_owned(),
         ),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

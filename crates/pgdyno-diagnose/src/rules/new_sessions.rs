@@ -26,6 +26,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence: vec![format!("{} sessions a second in all, {} by the clients", number(begun), number(own))],
         advice: Some("let that program keep its connections open, or put a pooler before the server".to_owned()),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -1,15 +1,41 @@
 //! An old snapshot or transaction keeps dead rows from being removed.
 
-use pgdyno_results::FindingRecord;
+use pgdyno_results::{Certainty, FindingRecord};
+use pgdyno_samples::database;
 use pgdyno_text::brief::{duration, number};
 
 use super::UNKNOWN;
+use crate::explained::Explained;
 use crate::facts::Facts;
 use crate::horizon::Holder;
 use crate::sessions::is_of_streams;
 
 /// Where fewer transactions than this change rows in a second, little is kept.
 pub(super) const RATE_MIN: f64 = 10.0;
+
+/// Blocks of a transaction that become fewer times as many than this are chance.
+const GROWTH_MIN: f64 = 1.5;
+
+/// Returns how many times as many blocks a transaction reads at the end of the window as at its begin: dead rows that nothing
+/// removes are on its way.
+fn growth(facts: &Facts<'_>) -> Option<f64> {
+    let quarter = facts.seconds() / 4.0;
+    let per_commit = |from_s: f64| {
+        let mean = |column| facts.rate_between(column, from_s, from_s + quarter);
+        let blocks = mean(database::BLKS_HIT)? + mean(database::BLKS_READ)?;
+        mean(database::XACT_COMMIT).filter(|commits| *commits > 0.0).map(|commits| blocks / commits)
+    };
+    let (first, last) = (per_commit(facts.from_s)?, per_commit(facts.until_s - quarter)?);
+    Some(last / first.max(f64::MIN_POSITIVE)).filter(|growth| *growth >= GROWTH_MIN)
+}
+
+/// Blocks that are read beside those of the begin explain as much of the work.
+pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
+    // The growth is steady: on average half of it.
+    let growth = growth(facts)?;
+    let mean = (1.0 + growth) / 2.0;
+    Some(Explained { share: 1.0 - 1.0 / mean, certainty: Certainty::Consistent })
+}
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     // Queries of streams have a rule of their own.
@@ -25,6 +51,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         duration(facts.seconds())
     )];
     evidence.extend(Some(doing).filter(|doing| !doing.is_empty()));
+    evidence.extend(growth(facts).map(|growth| {
+        format!("a transaction read {} times as many blocks at the end of the window as at its begin", number(growth))
+    }));
     Some(FindingRecord {
         rule: "old-snapshot".to_owned(),
         text: format!(
@@ -36,6 +65,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: holder.session.advice(facts).or_else(|| Some("make transactions shorter".to_owned())),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

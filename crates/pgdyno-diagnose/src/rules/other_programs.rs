@@ -35,6 +35,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: Some("give the server a machine of its own, or measure in a quieter hour".to_owned()),
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 

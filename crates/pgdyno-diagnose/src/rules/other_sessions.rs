@@ -21,6 +21,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence: vec![format!("beside {} of the run's own, on average", number(facts.waits.total()))],
         advice: Some("see in pg_stat_activity who they are, and measure while they are away".to_owned()),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -35,6 +35,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence: vec![format!("{} of {} workers a second were launched", number(launched), number(wanted))],
         advice: with_settings(facts, what, &settings),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -1,23 +1,34 @@
 //! Blocks of tables and indexes are read from outside shared buffers.
 
-use pgdyno_results::FindingRecord;
+use pgdyno_results::{Certainty, FindingRecord};
 use pgdyno_samples::database;
 use pgdyno_text::brief::{duration, number, percent};
 use pgdyno_text::units::mean_bytes;
 
 use super::{SAMPLES_MIN, UNKNOWN, waited, with_settings};
+use crate::explained::Explained;
 use crate::facts::Facts;
 use crate::waits::Class;
 
 /// Without waits for reads, a smaller share of hits than this is a finding.
 const HIT_RATIO_MIN: f64 = 0.9;
 
+/// Estimated CPU time of one block from outside shared buffers: finding a buffer for it, the system call and its copy.
+const BLOCK_S: f64 = 4e-6;
+
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let waited = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers");
     let (reads, hits) = (facts.rate(database::BLKS_READ), facts.rate(database::BLKS_HIT));
     let sampled = reads.zip(hits).filter(|(reads, hits)| reads + hits > 0.0).map(|(reads, hits)| hits / (reads + hits));
     let ratio = facts.summary.cache_hit_ratio.or(sampled);
-    let mut found = waited.or_else(|| missed(ratio.filter(|_| facts.waits.looks >= SAMPLES_MIN)?))?;
+    let missed = missed(ratio.filter(|_| facts.waits.looks >= SAMPLES_MIN));
+    let mut found = match (waited, missed) {
+        (Some(waited), Some(missed)) => {
+            let evidence = waited.evidence.into_iter().chain([waited.text]).collect();
+            FindingRecord { evidence, text: missed.text, ..waited }
+        }
+        (waited, missed) => waited.or(missed)?,
+    };
     if let Some(ratio) = ratio {
         found.evidence.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
@@ -43,10 +54,17 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
+/// Blocks that the system's file cache has are copied by the session that wants them.
+pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
+    let reads = facts.rate(database::BLKS_READ)?;
+    let share = (reads * BLOCK_S / facts.cpus_of_clients()).min(1.0);
+    Some(Explained { share, certainty: Certainty::Consistent })
+}
+
 /// The finding that blocks come from outside shared buffers without waits above the minimum share: the system's file cache
 /// answers, and its copying is CPU time.
-fn missed(hit_ratio: f64) -> Option<FindingRecord> {
-    (hit_ratio < HIT_RATIO_MIN).then(|| FindingRecord {
+fn missed(hit_ratio: Option<f64>) -> Option<FindingRecord> {
+    hit_ratio.filter(|ratio| *ratio < HIT_RATIO_MIN).map(|hit_ratio| FindingRecord {
         rule: "reads".to_owned(),
         text: format!("{} of all blocks came from outside shared buffers", percent(1.0 - hit_ratio)),
         weight: UNKNOWN,

@@ -35,6 +35,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         advice: Some(format!(
             "lock rows in the same order in all transactions, or use fewer clients on the same rows{isolation}"
         )),
+        ..FindingRecord::default()
     })
 }
 

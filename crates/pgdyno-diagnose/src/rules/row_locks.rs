@@ -1,6 +1,6 @@
 //! Transactions wait for each other's rows.
 
-use pgdyno_results::FindingRecord;
+use pgdyno_results::{Certainty, FindingRecord, LinkRecord};
 use pgdyno_samples::locks;
 use pgdyno_text::brief::{duration, number};
 
@@ -8,6 +8,7 @@ use super::waited;
 use crate::blockers::Head;
 use crate::facts::Facts;
 use crate::hot_rows::HotRows;
+use crate::tables::Table;
 use crate::waits::Class;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
@@ -17,10 +18,59 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let hot = HotRows::of(facts);
     found.evidence.extend(hot.as_ref().map(HotRows::evidence));
     let head = name_head(facts, &mut found);
+    let few = hot.as_ref().and_then(|hot| FewRows::of(facts, hot)).filter(|_| head.is_none());
+    if let Some(few) = &few {
+        let waits = std::mem::replace(&mut found.text, few.text());
+        let link = |text: &str, evidence: &[String]| LinkRecord {
+            text: text.to_owned(),
+            certainty: Certainty::Measured,
+            evidence: evidence.to_vec(),
+        };
+        found.chain = vec![link(&found.text, &found.evidence[1..]), link(&waits, &found.evidence[..1])];
+        found.evidence.insert(0, waits);
+    }
     found.advice = head
+        .or_else(|| few.map(|few| few.advice(facts)))
         .or_else(|| hot?.advice())
         .or_else(|| Some("use a larger scale (more rows to lock), fewer clients or shorter transactions".to_owned()));
     Some(found)
+}
+
+/// A table of which the clients change the same few rows.
+struct FewRows<'a> {
+    table: &'a str,
+    rows: f64,
+    clients: f64,
+}
+
+impl<'a> FewRows<'a> {
+    /// Returns the table with the longest queues, if it has so few rows that some clients must share one.
+    fn of(facts: &Facts<'_>, hot: &'a HotRows) -> Option<Self> {
+        let (table, clients) = (hot.table()?, facts.connections());
+        let rows = Table::at_end(facts).into_iter().find(|of| of.name == table)?.live.max(1.0);
+        (rows < 2.0 * clients).then_some(Self { table, rows, clients })
+    }
+
+    fn text(&self) -> String {
+        let of_rows = if self.rows < 1.5 { "one row".to_owned() } else { format!("{:.0} rows", self.rows) };
+        format!("{:.0} clients waited for each other to change {of_rows} of {}", self.clients, self.table)
+    }
+
+    /// Where the table grows with the scale of the workload, the scale is the remedy.
+    fn advice(&self, facts: &Facts<'_>) -> String {
+        let plan = &facts.record.plan;
+        let grows = |option: &str, of_table: f64| {
+            let scale = (self.clients / of_table).ceil().max(plan.scale as f64 + 1.0);
+            format!("use a larger scale: {option} {scale:.0} or more (it is {})", plan.scale)
+        };
+        match (plan.scale_name.as_str(), self.table) {
+            ("scale", "pgbench_branches") => grows("-s", 1.0),
+            ("scale", "pgbench_tellers") => grows("-s", 10.0),
+            ("warehouses", "warehouse") => grows("-w", 1.0),
+            ("warehouses", "district") => grows("-w", 10.0),
+            _ => "spread the changes over more rows; or use fewer clients or shorter transactions".to_owned(),
+        }
+    }
 }
 
 /// Adds who was seen most often at the head of a queue to the evidence. Returns advice, if that is none of the clients and was

@@ -30,6 +30,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             facts.record.plan.drive.clients
         )),
         also_seen: false,
+        ..FindingRecord::default()
     })
 }
 

@@ -1,10 +1,12 @@
 //! Statements read whole tables that are not small.
 
-use pgdyno_results::FindingRecord;
-use pgdyno_text::brief::number;
+use pgdyno_results::{Certainty, FindingRecord};
+use pgdyno_text::brief::{number, percent};
 
 use super::UNKNOWN;
+use crate::explained::Explained;
 use crate::facts::Facts;
+use crate::statements;
 use crate::tables::Table;
 
 /// Tables of fewer rows than this are read whole by a good plan, too.
@@ -16,35 +18,61 @@ const SCANS_MIN: f64 = 1.0;
 /// A query of a stream reads a table as a whole so many times at most, and each of its parallel workers counts.
 const SCANS_OF_QUERY: f64 = 12.0;
 
-pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+/// Estimated CPU time of a row that a scan reads and does not return.
+const ROW_S: f64 = 50e-9;
+
+/// Rows that would take less of the CPU time than this, by that estimate, are not why statements on the table take theirs.
+const ESTIMATED_MIN: f64 = 0.25;
+
+/// Returns the table of which sequential scans read most rows, if it is not small and is scanned again and again.
+fn worst(facts: &Facts<'_>) -> Option<Table> {
     // Queries of streams are meant to do so.
     let of_streams = facts.streams.map_or(0.0, |streams| SCANS_OF_QUERY * (streams.completed() + streams.number()));
-    let rows_read = |table: &Table| table.seq_scans * table.live;
     let scanned = Table::at_end(facts)
         .into_iter()
         .filter(|table| table.live >= ROWS_MIN && table.seconds > 0.0 && table.seq_scans / table.seconds >= SCANS_MIN)
         .filter(|table| table.seq_scans > of_streams);
-    let worst = scanned.max_by(|a, b| rows_read(a).total_cmp(&rows_read(b)))?;
+    scanned.max_by(|a, b| a.rows_scanned.total_cmp(&b.rows_scanned))
+}
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let worst = worst(facts)?;
+    let mut evidence = vec![format!(
+        "{} sequential scans for {} transactions",
+        number(worst.seq_scans),
+        number(facts.summary.tps * worst.seconds)
+    )];
+    if let Some(share) = statements::share_of(facts, &worst.name) {
+        evidence.push(format!("statements on {} had {} of the statements' time", worst.name, percent(share)));
+    }
+    let index = match statements::filtered_columns(facts, &worst.name) {
+        Some(columns) => format!("create an index on {} ({columns})", worst.name),
+        None => format!("create an index on {} for the statements' conditions", worst.name),
+    };
     Some(FindingRecord {
         rule: "seq-scans".to_owned(),
         text: format!(
-            "{} was read as a whole {} times a second, about {} rows each time",
+            "sequential scans of {}: {} a second, about {} rows read by each",
             worst.name,
             number(worst.seq_scans / worst.seconds),
-            number(worst.live)
+            number(worst.rows_scanned / worst.seq_scans)
         ),
         weight: UNKNOWN,
-        evidence: vec![format!(
-            "{} sequential scans for {} transactions",
-            number(worst.seq_scans),
-            number(facts.summary.tps * worst.seconds)
-        )],
-        advice: Some(format!(
-            "look with EXPLAIN which statements do so: an index on {} may be missing or not usable",
-            worst.name
-        )),
+        evidence,
+        advice: Some(format!("{index}; if there is one, EXPLAIN shows why it is not used")),
         also_seen: true,
+        ..FindingRecord::default()
     })
+}
+
+/// Reading rows is work on a CPU. Where the rows could take a fair part of it, the statements on the table have their measured share.
+pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
+    let worst = worst(facts)?;
+    let estimated = (worst.rows_scanned / worst.seconds * ROW_S / facts.cpus_of_clients()).min(1.0);
+    match statements::share_of(facts, &worst.name).filter(|_| estimated >= ESTIMATED_MIN) {
+        Some(share) => Some(Explained { share, certainty: Certainty::Measured }),
+        None => Some(Explained { share: estimated, certainty: Certainty::Consistent }),
+    }
 }
 
 #[cfg(test)]
@@ -62,7 +90,7 @@ mod tests {
     #[test]
     fn a_large_table_that_is_read_whole_is_reported() {
         let found = run("1100", "100000").finds(look);
-        assert_eq!(found.text, "t was read as a whole 100 times a second, about 100,000 rows each time");
+        assert_eq!(found.text, "sequential scans of t: 100 a second, about 100,000 rows read by each");
         assert_eq!(found.evidence, ["1,000 sequential scans for 1,000 transactions"]);
     }
 

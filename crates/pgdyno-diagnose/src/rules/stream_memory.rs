@@ -58,6 +58,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             facts.streams_setting("work_mem").map_or_else(String::new, |value| format!(" (work_mem is {value})"))
         )),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -68,8 +68,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
              pruning wait for the oldest snapshot"
                 .to_owned(),
         ),
-        also_seen: true,
-    })
+        also_seen: true, ..FindingRecord::default() })
 }
 
 fn seen(facts: &Facts<'_>) -> Seen {

@@ -62,6 +62,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: with_settings(facts, what, &settings),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -31,6 +31,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence: vec![format!("limit {} CPUs{used}", number(limit))],
         advice: Some(format!("raise the CPU limit of {whose} container (it is {} CPUs)", number(limit))),
         also_seen: true,
+        ..FindingRecord::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! The findings: ranked, each with its evidence.
 
-use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
+use pgdyno_results::{Certainty, FindingRecord, LinkRecord, RunRecord, TimePartRecord};
 use pgdyno_text::units::percent;
 
 use super::markup::Html;
@@ -61,11 +61,31 @@ fn one(finding: &FindingRecord, html: &mut Html) {
     if !finding.also_seen {
         weight(finding.weight, html);
     }
-    html.list(finding.evidence.iter().map(String::as_str));
+    if finding.chain.is_empty() {
+        html.list(finding.evidence.iter().map(String::as_str));
+    } else {
+        chain(&finding.chain, html);
+    }
     if let Some(advice) = &finding.advice {
         html.raw("<p class=\"advice\"><b>Try:</b> ").text(advice).raw("</p>");
     }
     html.raw("</li>\n");
+}
+
+/// Writes the links from the cause, which is the finding's text, to the clients' time.
+fn chain(links: &[LinkRecord], html: &mut Html) {
+    html.raw("<ul>");
+    for (nth, link) in links.iter().enumerate() {
+        let certainty = match link.certainty {
+            Certainty::Measured => "measured",
+            Certainty::Consistent => "estimated from counts",
+            Certainty::Possible => "possible",
+        };
+        let text = if nth == 0 { String::new() } else { format!("{} ", sentence_case(&link.text)) };
+        html.raw("<li>").text(&text).raw("<span class=\"note\">(").text(certainty).raw(")</span> ");
+        html.text(&link.evidence.join("; ")).raw("</li>");
+    }
+    html.raw("</ul>");
 }
 
 /// Writes a bar of the finding's share.

@@ -149,7 +149,7 @@ pub struct EventRecord {
 pub struct FindingRecord {
     /// The rule that found it; docs/measurement.md has all.
     pub rule: String,
-    /// What, in a sentence with its figure.
+    /// The cause, in a sentence with its figure.
     pub text: String,
     /// How much it weighs, 0 to 1: about the share of the clients' time that went there.
     pub weight: f64,
@@ -158,9 +158,35 @@ pub struct FindingRecord {
     /// What to try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// Whether it has no share of the clients' time and stands beside the ranked ones.
+    /// Whether it has no share of the clients' time, so that it is not ranked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub also_seen: bool,
+    /// From the cause to the part of the clients' time that it explains; empty where the finding names that part itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<LinkRecord>,
+}
+
+/// A link of the chain from a cause to the clients' time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkRecord {
+    /// A sentence with its figure.
+    pub text: String,
+    /// How sure it is that this link makes the next one.
+    pub certainty: Certainty,
+    /// The figures behind it.
+    pub evidence: Vec<String>,
+}
+
+/// How sure a link of a chain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certainty {
+    /// The server or pgdyno counts it.
+    Measured,
+    /// It fits all figures: it is estimated from what the server counts.
+    Consistent,
+    /// Nothing contradicts it.
+    Possible,
 }
 
 /// A part of the clients' time.

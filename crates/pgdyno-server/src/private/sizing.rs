@@ -117,19 +117,8 @@ pub fn settings(facts: &SizingFacts) -> Vec<Setting> {
         set("dynamic_shared_memory_type", "mmap".to_owned(), "/dev/shm is too small for parallel queries");
     }
     if facts.has_pg_stat_statements {
-        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "counts statements, if track is on");
-        match facts.purpose {
-            Purpose::Transactions => {
-                set(
-                    "pg_stat_statements.track",
-                    "none".to_owned(),
-                    "counting costs time: set it to top to see statements",
-                );
-            }
-            Purpose::Analysis { .. } => {
-                set("pg_stat_statements.track", "top".to_owned(), "counts temporary files and reads of each query");
-            }
-        }
+        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "counts statements: their time, JIT and WAL");
+        set("pg_stat_statements.track", "top".to_owned(), "PostgreSQL's default");
     }
     for name in ["fsync", "full_page_writes", "synchronous_commit"] {
         set(name, "on".to_owned(), "as in production: commits survive a crash");

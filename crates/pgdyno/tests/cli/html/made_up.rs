@@ -211,6 +211,7 @@ fn diagnosed(mut record: RunRecord, seconds: u32, mark: &str) -> RunRecord {
         evidence: vec![format!("4.1 ms for one sync{mark}"), "9.1 MB/s of WAL".to_owned()],
         advice: Some(format!("a faster disk for the WAL{mark}")),
         also_seen: false,
+        ..FindingRecord::default()
     };
     record.findings = vec![finding("63 % of active samples waited for WAL", 0.63), finding("rows were locked", 0.2)];
     record.samples = Some(SamplesRecord {

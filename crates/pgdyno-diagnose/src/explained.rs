@@ -1,0 +1,11 @@
+//! What a rule says of a part of the clients' time that its finding is the cause of.
+
+use pgdyno_results::Certainty;
+
+/// How much of a part a cause explains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Explained {
+    /// Share of the part, 0 to 1.
+    pub(crate) share: f64,
+    pub(crate) certainty: Certainty,
+}
