@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use pgdyno_plan::Rate;
 use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Trust};
 use pgdyno_text::TextStyle;
+use pgdyno_text::brief;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::{bytes, count, duration, percent, rate};
 use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
@@ -76,7 +77,10 @@ fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result
 
 /// Writes the figures, and what became of transactions that did not commit at once.
 fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
-    let values: Vec<_> = figures(record).iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
+    let mut values: Vec<_> = figures(record).iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
+    if let (Some(first), Some(error)) = (values.first_mut(), trust::of(record).throughput_error_share) {
+        *first += &format!(" ± {}", brief::percent(error));
+    }
     if summary.duration_s > 0.0 {
         writeln!(out, "{}{}", paint.bold("RESULT  "), values.join("   "))?;
     } else {
@@ -168,8 +172,8 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
     let (verdict, reasons) = trust::lines(record, "-v");
     let words = match verdict {
         Trust::Good => verdict.name().to_owned(),
-        Trust::WithCare => paint.yellow(verdict.name()),
-        Trust::NotUsable => paint.red(verdict.name()),
+        Trust::Fair | Trust::WithCare => paint.yellow(verdict.name()),
+        Trust::Poor | Trust::NotUsable => paint.red(verdict.name()),
     };
     writeln!(out, "{}{words}", paint.bold("TRUST   "))?;
     let mark = if verdict == Trust::NotUsable { paint.red("!") } else { paint.yellow("!") };

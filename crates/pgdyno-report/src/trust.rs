@@ -9,7 +9,7 @@ const REASONS_MAX: usize = 3;
 
 /// Returns the trust of a record; computes it for records that were written before it existed.
 pub(crate) fn of(record: &RunRecord) -> Cow<'_, TrustRecord> {
-    record.trust.as_ref().map_or_else(|| Cow::Owned(TrustRecord::of(record)), Cow::Borrowed)
+    record.trust.as_ref().map_or_else(|| Cow::Owned(TrustRecord::of_stored(record)), Cow::Borrowed)
 }
 
 /// Returns the trust, and the first reasons, one per line; `where_more` says where the others are.
@@ -20,7 +20,7 @@ pub(crate) fn lines(record: &RunRecord, where_more: &str) -> (Trust, Vec<String>
     if more > 0 {
         lines.push(format!("{more} more ({where_more})"));
     }
-    (trust.verdict, lines)
+    (trust.degree(), lines)
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
         record.warnings = (1..=5).map(warning).collect();
         record.trust = None;
         let (verdict, reasons) = lines(&record, "-v");
-        assert_eq!(verdict, Trust::WithCare);
+        assert_eq!(verdict, Trust::WithCare, "what warnings of old records mean is unknown");
         assert_eq!(reasons.last().unwrap(), "2 more (-v)", "{reasons:?}");
         assert_eq!(reasons.len(), 4);
     }

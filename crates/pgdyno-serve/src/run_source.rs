@@ -108,7 +108,7 @@ impl RunSource {
         }
         let record = read_record(&self.root.join(id).join(RECORD)).map_err(|e| Arc::from(e.to_string()))?;
         // Records of 0.1.0 have none.
-        let trust = record.trust.clone().unwrap_or_else(|| TrustRecord::of(&record));
+        let trust = TrustRecord::of_stored(&record);
         let lean = RunRecord {
             id: id.to_owned(),
             trust: Some(trust),

@@ -58,7 +58,7 @@ fn unfit(record: &RunRecord, slices: bool) -> Option<String> {
     if record.status != Status::Complete {
         return Some(record.status.name().to_owned());
     }
-    if trust::of(record).verdict == Trust::NotUsable {
+    if trust::of(record).degree() == Trust::NotUsable {
         return Some(Trust::NotUsable.name().to_owned());
     }
     let is_slice = record.plan.suite.as_ref().is_some_and(|suite| suite.suite == EXPERIMENTS);

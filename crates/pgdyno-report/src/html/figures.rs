@@ -23,7 +23,7 @@ pub(super) fn table(runs: &[ReportRun], html: &mut Html) {
         let value = |name: &&str| {
             figures.iter().find(|figure| figure.name == *name).map_or("–".to_owned(), |figure| figure.value.clone())
         };
-        let first = [run.name.clone(), trust::of(&run.record).verdict.name().to_owned()];
+        let first = [run.name.clone(), trust::of(&run.record).degree().name().to_owned()];
         first.into_iter().chain(names.iter().map(value)).collect()
     };
     let rows: Vec<_> = runs.iter().zip(&all).map(row).collect();

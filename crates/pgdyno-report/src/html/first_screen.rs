@@ -48,10 +48,10 @@ fn write_result(record: &RunRecord, html: &mut Html) {
 /// Writes the verdict with its reasons; the warnings in full are folded.
 pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
     let trust = trust::of(record);
-    let mark = VerdictMark::from(trust.verdict);
+    let mark = VerdictMark::from(trust.degree());
     html.raw("<div class=\"card trust ").raw(mark.class()).raw("\" role=\"note\">\n<p class=\"mark\">");
     mark.draw(html);
-    html.raw("<b>").text(&sentence_case(trust.verdict.name())).raw("</b></p>\n");
+    html.raw("<b>").text(&sentence_case(trust.degree().name())).raw("</b></p>\n");
     if trust.reasons.is_empty() {
         html.raw("<p>Nothing is known against these figures.</p>\n");
     }

@@ -27,8 +27,8 @@ impl From<Trust> for VerdictMark {
     fn from(trust: Trust) -> Self {
         match trust {
             Trust::Good => Self::Good,
-            Trust::WithCare => Self::WithCare,
-            Trust::NotUsable => Self::NotUsable,
+            Trust::Fair | Trust::WithCare => Self::WithCare,
+            Trust::Poor | Trust::NotUsable => Self::NotUsable,
         }
     }
 }

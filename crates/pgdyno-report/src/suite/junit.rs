@@ -80,7 +80,7 @@ fn properties(out: &mut Out, record: &RunRecord) -> io::Result<()> {
     let mut properties = vec![("run", record.id.clone())];
     properties.extend(metric.value(record).map(|value| (metric.name(), format!("{value:.3}"))));
     if let Some(trust) = &record.trust {
-        let words = [trust.verdict.name()].into_iter().chain(trust.reasons.iter().map(String::as_str));
+        let words = [trust.degree().name()].into_iter().chain(trust.reasons.iter().map(String::as_str));
         properties.push(("trust", words.collect::<Vec<_>>().join("; ")));
     }
     out.create_element("properties").write_inner_content(|out| {
@@ -103,7 +103,12 @@ mod tests {
 
     #[test]
     fn runs_are_test_cases_of_their_cells() {
-        let trust = Some(TrustRecord { verdict: Trust::WithCare, reasons: vec!["too short".to_owned()] });
+        let trust = Some(TrustRecord {
+            verdict: Trust::WithCare,
+            degree: Some(Trust::Fair),
+            throughput_error_share: None,
+            reasons: vec!["too short".to_owned()],
+        });
         let summary = Some(Summary { tps: 123.4, duration_s: 10.0, committed: 1234, ..Summary::default() });
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
         let kept = pgdyno_results::read_record(&fixture).unwrap();
@@ -120,7 +125,7 @@ mod tests {
       <properties>
         <property name="run" value="one"/>
         <property name="tps" value="123.400"/>
-        <property name="trust" value="usable with care; too short"/>
+        <property name="trust" value="fair; too short"/>
       </properties>
     </testcase>
     <testcase classname="a&lt;b\u{1b}" name="a&lt;b\u{1b} #2">

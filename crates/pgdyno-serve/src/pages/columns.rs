@@ -116,7 +116,7 @@ impl Column {
             Self::Status if run.goes_on => "running".to_owned(),
             Self::Status => record.status.name().to_owned(),
             Self::Trust if run.goes_on => String::new(),
-            Self::Trust => record.trust.as_ref().map(|trust| trust.verdict.name().to_owned()).unwrap_or_default(),
+            Self::Trust => record.trust.as_ref().map(|trust| trust.degree().name().to_owned()).unwrap_or_default(),
             Self::Server => record.server.as_ref().map(|server| short(&server.version)).unwrap_or_default(),
             Self::Driver => {
                 let client = &record.client;

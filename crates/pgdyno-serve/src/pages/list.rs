@@ -167,7 +167,7 @@ fn row(listed: &Listed, columns: &[Column], html: &mut Html) {
             Column::Began => {
                 html.raw("\">");
                 if let Some(trust) = record.trust.as_ref().filter(|_| !listed.goes_on) {
-                    VerdictMark::from(trust.verdict).draw(html);
+                    VerdictMark::from(trust.degree()).draw(html);
                 }
                 html.raw("<a href=\"").text(&run(&listed.id)).raw("\" title=\"").text(&listed.id).raw("\">");
                 html.text(&text).raw("</a>");
@@ -204,7 +204,7 @@ fn trusted(record: &RunRecord, html: &mut Html) {
         html.raw("\">");
         return;
     };
-    html.raw("whole\" title=\"").text(&trust.reasons.join("\n")).raw("\">").text(trust.verdict.name());
+    html.raw("whole\" title=\"").text(&trust.reasons.join("\n")).raw("\">").text(trust.degree().name());
 }
 
 /// Appends the choice of a side in a comparison, one click each.

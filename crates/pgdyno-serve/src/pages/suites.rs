@@ -6,8 +6,8 @@ use pgdyno_results::{Status, Trust};
 use super::{begin, end};
 use crate::run_source::Listed;
 
-/// Verdicts in the order of their counts.
-const TRUST: [Trust; 3] = [Trust::Good, Trust::WithCare, Trust::NotUsable];
+/// Degrees in the order of their counts.
+const TRUST: [Trust; 5] = Trust::ALL;
 
 struct Suite<'a> {
     name: &'a str,
@@ -16,8 +16,8 @@ struct Suite<'a> {
     runs: usize,
     complete: usize,
     going_on: usize,
-    /// Runs that are good, usable with care, and not usable.
-    trust: [usize; 3],
+    /// Runs of each degree.
+    trust: [usize; TRUST.len()],
     last: &'a str,
 }
 
@@ -63,7 +63,7 @@ fn collect(runs: &[Listed]) -> Vec<Suite<'_>> {
         let at = suites.iter().position(|suite| (suite.name, suite.id) == (&plan.suite, &plan.id));
         let at = at.unwrap_or_else(|| {
             let (name, id, last) = (&plan.suite, &plan.id, &record.started_at);
-            suites.push(Suite { name, id, runs: 0, complete: 0, going_on: 0, trust: [0; 3], last });
+            suites.push(Suite { name, id, runs: 0, complete: 0, going_on: 0, trust: [0; TRUST.len()], last });
             suites.len() - 1
         });
         let suite = &mut suites[at];
@@ -71,7 +71,7 @@ fn collect(runs: &[Listed]) -> Vec<Suite<'_>> {
         suite.complete += usize::from(record.status == Status::Complete);
         suite.going_on += usize::from(run.goes_on);
         if let Some(trust) = record.trust.as_ref().filter(|_| !run.goes_on) {
-            suite.trust[TRUST.iter().position(|known| *known == trust.verdict).unwrap_or_default()] += 1;
+            suite.trust[TRUST.iter().position(|known| *known == trust.degree()).unwrap_or_default()] += 1;
         }
     }
     suites
