@@ -1,6 +1,7 @@
 //! Runs held against runs: in what they differ, by how much their figures changed, and how sure that is. docs/compare.md
 //! is the user's side of it, docs/adr/0008-comparisons.md the reasons.
 
+pub(crate) mod account;
 mod facts;
 mod figures;
 pub(crate) mod json;
@@ -17,6 +18,7 @@ use std::io::{self, Write};
 use pgdyno_measure::compare::{Change, Held};
 use pgdyno_results::{RecordMetric, RunRecord, Series, Status};
 
+pub use account::TimePartChange;
 pub use facts::{FactDifference, FactGroup};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
@@ -137,6 +139,8 @@ pub struct Comparison {
     pub reason: String,
     /// The limit, where one was given.
     pub limit: Option<Limit>,
+    /// The parts of the clients' time of both sides, those that changed most first; empty where a run has no account.
+    pub clients_time: Vec<TimePartChange>,
     /// Queries whose plans changed shape, where both sides have plans.
     pub plans: Option<Plans>,
     /// Notes for the reader of the verdict.
@@ -198,6 +202,7 @@ pub fn compare(base: Vec<ComparedRun>, new: Vec<ComparedRun>, options: &CompareO
         };
         Limit { loss_max, held }
     });
+    let clients_time = account::changes(&base_records, &new_records);
     let plans = plans::changes(&base_records, &new_records);
     let tasks = tasks::tasks(&base, &new, options, is_comparable);
     let other_side = both.map(|both| both.other);
@@ -215,7 +220,20 @@ pub fn compare(base: Vec<ComparedRun>, new: Vec<ComparedRun>, options: &CompareO
     };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
     let confidence = options.confidence;
-    Ok(Comparison { sides, differences, confidence, figures, tasks, verdict, other_side, reason, limit, plans, notes })
+    Ok(Comparison {
+        sides,
+        differences,
+        confidence,
+        figures,
+        tasks,
+        verdict,
+        other_side,
+        reason,
+        limit,
+        clients_time,
+        plans,
+        notes,
+    })
 }
 
 /// The metric of this name, or the one that all of these runs are known by.

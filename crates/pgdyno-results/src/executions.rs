@@ -105,7 +105,9 @@ fn parse(text: &str) -> Result<Vec<Execution>, String> {
     if lines.next().is_none_or(|header| !header.starts_with(NEEDED)) {
         return Err(format!("its first line is not {NEEDED}"));
     }
-    let line = |(nth, line): (usize, &str)| execution(line).ok_or_else(|| format!("line {} is no execution", nth + 2));
+    let line = |(nth, line): (usize, &str)| {
+        execution(line).ok_or_else(|| format!("line {} does not fit the columns of its header", nth + 2))
+    };
     lines.enumerate().map(line).collect()
 }
 
@@ -153,7 +155,10 @@ mod tests {
     fn what_is_no_execution_is_named_by_its_line() {
         let error = |text: &str| parse(text).unwrap_err();
         assert!(error("a,b\n").contains("its first line is not stage"));
-        assert_eq!(error(&format!("{HEADER}\npower,0,q1,0,NaN,completed\n")), "line 2 is no execution");
-        assert_eq!(error(&format!("{HEADER}\npower,0,q1\n")), "line 2 is no execution");
+        assert_eq!(
+            error(&format!("{HEADER}\npower,0,q1,0,NaN,completed\n")),
+            "line 2 does not fit the columns of its header"
+        );
+        assert_eq!(error(&format!("{HEADER}\npower,0,q1\n")), "line 2 does not fit the columns of its header");
     }
 }

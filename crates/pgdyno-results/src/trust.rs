@@ -94,8 +94,7 @@ impl TrustRecord {
     pub fn of_stored(record: &RunRecord) -> Self {
         record.trust.clone().unwrap_or_else(|| {
             let judged = Self::of(record);
-            let is_unknown = judged.degree() == Trust::Good && !judged.reasons.is_empty();
-            if is_unknown { Self { verdict: Trust::WithCare, degree: None, ..judged } } else { judged }
+            if judged.verdict == Trust::WithCare { Self { degree: None, ..judged } } else { judged }
         })
     }
 
@@ -116,7 +115,7 @@ impl TrustRecord {
         if let Some(steady) = steady.filter(|steady| steady.verdict() == WindowVerdict::Unknown) {
             let trend = steady.trend * 100.0;
             let text = format!("not shown steady, {trend:+.1} % from first to last third (longer -T)");
-            reasons.push((steady.trend.abs().max(UNSETTLED), text));
+            reasons.insert(0, (steady.trend.abs().max(UNSETTLED), text));
         }
         // What may matter most comes first; a stable sort keeps the order of what matters equally.
         reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -163,12 +162,13 @@ fn error_of(warning: &Warning, record: &RunRecord) -> f64 {
         | Warning::UnevenNodes { .. }
         | Warning::NotDelegated { .. }
         | Warning::VacuumRan { .. }
-        | Warning::NoCheckpoint { .. } => UNSETTLED,
+        | Warning::NoCheckpoint { .. }
+        // Steps report whatever they found, such as another run on the same server.
+        | Warning::Note { .. } => UNSETTLED,
         Warning::TransactionError { .. }
         | Warning::StageNotWhole { .. }
         | Warning::TpmLeftOut { .. }
-        | Warning::NotDiagnosed { .. }
-        | Warning::Note { .. } => 0.0,
+        | Warning::NotDiagnosed { .. } => 0.0,
     }
 }
 
@@ -210,8 +210,8 @@ mod tests {
             TrustRecord::of(&RunRecord { warnings: vec![warning].into(), ..record.clone() }).degree()
         };
         assert_eq!([0.05, 0.26, 1.6].map(|used| degree(others(used))), [Trust::Good, Trust::Fair, Trust::Poor]);
-        // A note says nothing against them.
-        assert_eq!(degree(Warning::note("the history was not emptied")), Trust::Good);
+        assert_eq!(degree(Warning::note("another run measures this server")), Trust::Fair);
+        assert_eq!(degree(Warning::NotDiagnosed { why: "no samples".to_owned() }), Trust::Good);
         // What fits into a line is there as a whole.
         record.warnings = vec![Warning::note("fsync is off: do not compare")].into();
         assert_eq!(TrustRecord::of(&record).reasons, ["fsync is off: do not compare"]);

@@ -28,10 +28,13 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(FindingRecord {
         rule: "backlog".to_owned(),
         text: format!(
-            "{} {} was the wait for a free client: at times all {} were busy",
+            "{} {} was the wait for a free client: at times {} busy",
             percent(share),
             facts.of_what(),
-            facts.record.plan.drive.clients
+            match facts.record.plan.drive.clients {
+                1 => "the client was".to_owned(),
+                clients => format!("all {clients} clients were"),
+            }
         ),
         weight: share,
         evidence,
@@ -62,7 +65,10 @@ mod tests {
         run.summary().response_latency_ns = mean(100.0);
         let found = run.finds(look);
         assert!((found.weight - 0.75).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.text, "75 % of the response time was the wait for a free client: at times all 8 were busy");
+        assert_eq!(
+            found.text,
+            "75 % of the response time was the wait for a free client: at times all 8 clients were busy"
+        );
         run.record.plan.drive.pace = Pace::ClosedLoop;
         run.finds_nothing(look);
     }

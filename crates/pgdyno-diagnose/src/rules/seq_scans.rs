@@ -12,6 +12,9 @@ use crate::tables::Table;
 /// Tables of fewer rows than this are read whole by a good plan, too.
 const ROWS_MIN: f64 = 5_000.0;
 
+/// Scans that read fewer rows than this each end early, as with LIMIT.
+const EACH_MIN: f64 = 1_000.0;
+
 /// Fewer scans a second than this could be a report or a check.
 const SCANS_MIN: f64 = 1.0;
 
@@ -31,7 +34,7 @@ fn worst(facts: &Facts<'_>) -> Option<Table> {
     let scanned = Table::at_end(facts)
         .into_iter()
         .filter(|table| table.live >= ROWS_MIN && table.seconds > 0.0 && table.seq_scans / table.seconds >= SCANS_MIN)
-        .filter(|table| table.seq_scans > of_streams);
+        .filter(|table| table.seq_scans > of_streams && table.rows_scanned >= EACH_MIN * table.seq_scans);
     scanned.max_by(|a, b| a.rows_scanned.total_cmp(&b.rows_scanned))
 }
 
@@ -92,6 +95,18 @@ mod tests {
         let found = run("1100", "100000").finds(look);
         assert_eq!(found.text, "sequential scans of t: 100 a second, about 100,000 rows read by each");
         assert_eq!(found.evidence, ["1,000 sequential scans for 1,000 transactions"]);
+    }
+
+    #[test]
+    fn scans_that_end_early_are_nothing() {
+        let columns = ["schema", "table", "n_dead_tup", "n_live_tup", "seq_scan", "seq_tup_read"];
+        let looks = |rows: &str| {
+            let then: &[&str] = &["public", "t", "0", "100000", "100", "0"];
+            let now: &[&str] = &["public", "t", "0", "100000", "1100", rows];
+            Run::new().looks("tables", &columns, &[(0.0, then), (10.0, now)])
+        };
+        looks("3000").finds_nothing(look);
+        assert!(looks("50000000").finds(look).text.ends_with("about 50,000 rows read by each"));
     }
 
     #[test]

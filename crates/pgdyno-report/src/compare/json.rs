@@ -7,7 +7,7 @@ use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ComparedSide, Comparison, FactDifference, Figure, Limit, PlanChange, Plans, TaskChange};
+use super::{ComparedSide, Comparison, FactDifference, Figure, Limit, PlanChange, Plans, TaskChange, TimePartChange};
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 
@@ -34,6 +34,8 @@ pub(crate) struct ComparisonForm<'a> {
     tasks: Vec<TaskForm<'a>>,
     /// Facts in which the sides differ.
     differences: Vec<DifferenceForm<'a>>,
+    /// The parts of the clients' time of both sides, those that changed most first; empty where a run has no account.
+    difference_of_accounts: Vec<TimePartForm<'a>>,
     /// Queries whose plans changed; null unless both sides have plans.
     plans: Option<PlansForm<'a>>,
     /// Notes for the reader of the verdict.
@@ -118,6 +120,17 @@ struct DifferenceForm<'a> {
     different_work: bool,
 }
 
+/// A part of the clients' time of both sides.
+#[derive(Serialize, JsonSchema)]
+struct TimePartForm<'a> {
+    /// Its name.
+    part: &'a str,
+    /// Its mean share in the runs of BASE, 0 to 1.
+    base_share: f64,
+    /// Its mean share in the runs of NEW, 0 to 1.
+    new_share: f64,
+}
+
 /// Queries whose plans changed.
 #[derive(Serialize, JsonSchema)]
 struct PlansForm<'a> {
@@ -155,6 +168,7 @@ pub(super) fn render(comparison: &Comparison, _: TextStyle, out: &mut dyn Write)
         figures: comparison.figures.iter().map(figure).collect(),
         tasks: comparison.tasks.list.iter().map(task).collect(),
         differences: comparison.differences.iter().map(difference).collect(),
+        difference_of_accounts: comparison.clients_time.iter().map(time_part).collect(),
         plans: comparison.plans.as_ref().map(plans),
         notes: &comparison.notes,
     };
@@ -210,6 +224,10 @@ fn difference(difference: &FactDifference) -> DifferenceForm<'_> {
         new: &difference.new,
         different_work: difference.is_decisive,
     }
+}
+
+fn time_part(part: &TimePartChange) -> TimePartForm<'_> {
+    TimePartForm { part: &part.name, base_share: part.base_share, new_share: part.new_share }
 }
 
 fn plans(plans: &Plans) -> PlansForm<'_> {

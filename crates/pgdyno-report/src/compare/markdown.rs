@@ -6,7 +6,7 @@ use pgdyno_text::TextStyle;
 use pgdyno_text::units::ms;
 use pgdyno_untrusted::MarkdownText;
 
-use super::{Comparison, words};
+use super::{Comparison, account, words};
 use crate::metric::value_text;
 
 pub(super) fn render(comparison: &Comparison, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -37,6 +37,9 @@ pub(super) fn render(comparison: &Comparison, _: TextStyle, out: &mut dyn Write)
             writeln!(out, "| {name} | {base} | {new} | {change} | {interval} | {} |", task.verdict.name())?;
         }
         writeln!(out)?;
+    }
+    if let Some(why) = account::why(&comparison.clients_time) {
+        writeln!(out, "Why: {}.\n", MarkdownText(&why))?;
     }
     if !comparison.differences.is_empty() {
         writeln!(out, "| | differs | BASE | NEW |\n| --- | --- | --- | --- |")?;

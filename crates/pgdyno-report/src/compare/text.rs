@@ -4,15 +4,19 @@ use std::io::{self, Write};
 
 use pgdyno_measure::compare::Held;
 use pgdyno_text::TextStyle;
+use pgdyno_text::brief::percent;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::ms;
 use pgdyno_text::wrap;
 
-use super::{ChangeVerdict, Comparison, words};
+use super::{ChangeVerdict, Comparison, account, words};
 use crate::metric::value_text;
 
 /// Columns before the changes of a plan.
 const PLAN_INDENT: usize = 7;
+
+/// Maximum number of parts of the clients' time that are shown; the JSON has all.
+const PARTS_MAX: usize = 5;
 
 /// Values longer than this are cut: the whole is in the JSON.
 const VALUE_MAX: usize = 60;
@@ -30,6 +34,7 @@ pub(super) fn render(comparison: &Comparison, look: TextStyle, out: &mut dyn Wri
     writeln!(out)?;
     differences(comparison, &paint, out)?;
     table(comparison, out)?;
+    clients_time(comparison, out)?;
     plans(comparison, &paint, out)?;
     let verdict = words::verdict(comparison);
     let painted = |line: &str| match comparison.verdict {
@@ -38,6 +43,9 @@ pub(super) fn render(comparison: &Comparison, look: TextStyle, out: &mut dyn Wri
     };
     writeln!(out)?;
     wrap::painted(out, "verdict: ", "verdict: ".len(), &verdict, painted)?;
+    if let Some(why) = account::why(&comparison.clients_time) {
+        wrap::hanging(out, "why: ", "why: ".len(), &why)?;
+    }
     if let Some(limit) = words::limit(comparison) {
         let broken = comparison.limit.is_some_and(|limit| limit.held == Some(Held::No));
         let painted = |line: &str| if broken { paint.red(line) } else { line.to_owned() };
@@ -47,6 +55,20 @@ pub(super) fn render(comparison: &Comparison, look: TextStyle, out: &mut dyn Wri
         wrap::hanging(out, &format!("{} ", paint.yellow("note:")), "note: ".len(), note)?;
     }
     Ok(())
+}
+
+/// Writes the parts of the clients' time that changed most.
+fn clients_time(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    if comparison.clients_time.is_empty() {
+        return Ok(());
+    }
+    let mut rows = vec![["the clients' time", "BASE", "NEW", "change", "", ""].map(str::to_owned)];
+    rows.extend(comparison.clients_time.iter().take(PARTS_MAX).map(|part| {
+        let (base, new) = (percent(part.base_share), percent(part.new_share));
+        [part.name.clone(), base, new, part.points(), String::new(), String::new()]
+    }));
+    writeln!(out)?;
+    aligned(&rows, out)
 }
 
 /// Writes the queries whose plans changed, with their times.

@@ -1,13 +1,14 @@
 //! What a comparison says, on the page: the verdict, the figures with their changes, and in what the sides differ.
 
 use pgdyno_measure::compare::Change;
+use pgdyno_text::brief::percent;
 use pgdyno_text::units::ms;
 
 use super::change::Scale;
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::sentence_case;
-use crate::compare::{ChangeVerdict, ComparedSide, Comparison, Figure, TaskChange, words};
+use crate::compare::{ChangeVerdict, ComparedSide, Comparison, Figure, TaskChange, account, words};
 use crate::metric::value_text;
 
 /// Differences beyond this number are only counted beside the verdict.
@@ -22,6 +23,9 @@ pub(super) fn answer(comparison: &Comparison, html: &mut Html) {
     if let Some(limit) = words::limit(comparison) {
         html.raw("<p><b>Limit</b>: ").text(&limit).raw("</p>\n");
     }
+    if let Some(why) = account::why(&comparison.clients_time) {
+        html.raw("<p><b>Why</b>: ").text(&why).raw("</p>\n");
+    }
     sides(&comparison.sides, html);
     html.raw("<p><b>They differ in</b> ").text(&differences_in_short(comparison)).raw("</p>\n</div>\n");
     changes(comparison, html);
@@ -34,6 +38,7 @@ pub(super) fn details(comparison: &Comparison, html: &mut Html) {
         html.heading("Before you rely on it").list(comparison.notes.iter().map(String::as_str));
     }
     tasks(comparison, html);
+    clients_time(comparison, html);
     differences(comparison, html);
     plans(comparison, html);
 }
@@ -146,6 +151,19 @@ fn table_of_changes(rows: &[ChangeRow<'_>], confidence: f64, html: &mut Html) {
     let [low, high] = scale.ends();
     html.text(&format!("The scale goes from {low} to {high}."));
     html.raw("</p>\n");
+}
+
+/// Writes the parts of the clients' time of both sides.
+fn clients_time(comparison: &Comparison, html: &mut Html) {
+    if comparison.clients_time.is_empty() {
+        return;
+    }
+    html.raw("<section id=\"clients-time\">\n").heading("The clients' time");
+    let row = |part: &crate::compare::TimePartChange| {
+        vec![part.name.clone(), percent(part.base_share), percent(part.new_share), part.points()]
+    };
+    let columns = [("", false), ("BASE", true), ("NEW", true), ("change", true)];
+    html.table(&columns, &comparison.clients_time.iter().map(row).collect::<Vec<_>>()).raw("</section>\n");
 }
 
 /// Writes the queries whose plans changed.

@@ -97,8 +97,10 @@ fn two_runs_on_one_server_report_each_other() {
     let mut first = place.start("run select-only -c 1 -R 200 -T 6 --ramp 0");
     first.until_it_says("progress:", 1);
     let reported = ["pgdyno (process ", "measures this server at the same time: the runs disturb each other"];
-    place.run("run select-only -c 1 -R 200 -T 8 --ramp 0").ok().says(&reported).prints(&["TRUST   fair"]);
-    first.end().ok().says(&reported).prints(&["TRUST   fair"]);
+    place.run("run select-only -c 1 -R 200 -T 8 --ramp 0").ok().says(&reported);
+    first.end().ok().says(&reported);
+    // How much they disturb each other depends on the machine.
+    assert!(place.home.runs().iter().all(|run| run.text("/trust/verdict") == "with-care"));
     // A run that begins after they have ended reports nothing of them.
     let alone = place.run("run select-only -c 1 -R 200 -T 2 --ramp 0").ok();
     assert!(!alone.stderr.contains("at the same time"), "{}", alone.stderr);
