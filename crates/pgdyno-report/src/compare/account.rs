@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn runs_without_an_account_and_small_changes_say_nothing() {
         let with = record(&[("CPU", 1.0)]);
-        assert_eq!(changes(&[with.clone()], &[record(&[])]), []);
-        assert_eq!(why(&changes(&[with.clone()], &[with])), None);
+        assert_eq!(changes(std::slice::from_ref(&with), &[record(&[])]), []);
+        assert_eq!(why(&changes(std::slice::from_ref(&with), std::slice::from_ref(&with))), None);
     }
 }
