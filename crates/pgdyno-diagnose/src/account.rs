@@ -79,8 +79,7 @@ fn statements(record: &RunRecord, summary: &Summary, of_scripts: bool) -> Option
     let mut ns = 0.0;
     let of_clients = record.statements.iter().filter(|statement| !streams::is_of_streams(record, statement));
     for statement in of_clients.filter(|statement| is_of_script(&statement.sql) == of_scripts) {
-        let mean = statement.latency_ns.as_ref().map(|latency| latency.mean).or(statement.latency_ns_mean);
-        ns += statement.executed as f64 * mean.unwrap_or_default();
+        ns += statement.time_ns();
     }
     (ns > 0.0).then(|| ns / 1e9 / summary.duration_s.max(1e-9))
 }

@@ -193,20 +193,15 @@ fn take(found: &mut Vec<FindingRecord>, part: Part, explained: f64) {
 fn connect(facts: &Facts<'_>, found: &mut Vec<FindingRecord>, chain: &Chain) {
     let Some(at) = found.iter().position(|finding| finding.rule == chain.cause) else { return };
     let mut cause = found.remove(at);
-    let link = |text: &str, certainty, evidence: &[String]| LinkRecord {
-        text: text.to_owned(),
-        certainty,
-        evidence: evidence.to_vec(),
-    };
-    let mut links = vec![link(&cause.text, chain.certainty, &cause.evidence)];
+    let mut links = vec![LinkRecord::new(&cause.text, chain.certainty, &cause.evidence)];
     for rule in chain.between {
         if let Some(at) = found.iter().position(|finding| finding.rule == *rule) {
             let between = found.remove(at);
-            links.push(link(&between.text, Certainty::Measured, &between.evidence));
+            links.push(LinkRecord::new(&between.text, Certainty::Measured, &between.evidence));
         }
     }
     for (part, _) in chain.parts.iter().filter(|(_, share)| *share >= SHARE_MIN) {
-        links.push(link(&part.text(facts), Certainty::Measured, &[by_event(facts, part.class())]));
+        links.push(LinkRecord::new(&part.text(facts), Certainty::Measured, &[by_event(facts, part.class())]));
     }
     cause.evidence = links[1..].iter().map(|link| link.text.clone()).chain(cause.evidence).collect();
     cause.weight = chain.weight() + if cause.also_seen { 0.0 } else { cause.weight };

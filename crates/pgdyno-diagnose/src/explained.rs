@@ -1,4 +1,4 @@
-//! What a rule says of a part of the clients' time that its finding is the cause of.
+//! The share of a part of the clients' time that a cause explains.
 
 use pgdyno_results::Certainty;
 

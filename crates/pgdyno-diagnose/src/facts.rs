@@ -89,7 +89,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the growth of a counter in the measured window, a second; of a source with one row.
     pub(crate) fn rate(&self, column: SampleColumn) -> Option<f64> {
-        self.table(column).rate(&[], column).mean(self.from_s, self.until_s)
+        self.rate_between(column, self.from_s, self.until_s)
     }
 
     /// Returns that growth between two moments.

@@ -11,8 +11,8 @@ const COLUMNS_MAX: usize = 3;
 /// Returns the share of the statements' time that statements on a table had; `None` if none names it.
 pub(crate) fn share_of(facts: &Facts<'_>, table: &str) -> Option<f64> {
     let statements = of_clients(facts);
-    let all: f64 = statements.iter().map(|statement| time_ns(statement)).sum();
-    let own = statements.iter().filter(|statement| names(&statement.sql, table)).map(|statement| time_ns(statement));
+    let all: f64 = statements.iter().map(|statement| statement.time_ns()).sum();
+    let own = statements.iter().filter(|statement| names(&statement.sql, table)).map(|statement| statement.time_ns());
     let own: f64 = own.sum();
     (own > 0.0).then(|| own / all)
 }
@@ -22,18 +22,13 @@ pub(crate) fn share_of(facts: &Facts<'_>, table: &str) -> Option<f64> {
 pub(crate) fn filtered_columns(facts: &Facts<'_>, table: &str) -> Option<String> {
     let statements = of_clients(facts);
     let on_table = statements.iter().filter(|statement| names(&statement.sql, table));
-    let worst = on_table.max_by(|a, b| time_ns(a).total_cmp(&time_ns(b)))?;
+    let worst = on_table.max_by(|a, b| a.time_ns().total_cmp(&b.time_ns()))?;
     columns_of(&worst.sql)
 }
 
 fn of_clients<'a>(facts: &Facts<'a>) -> Vec<&'a StatementRecord> {
     let record = facts.record;
     record.statements.iter().filter(|statement| !streams::is_of_streams(record, statement)).collect()
-}
-
-fn time_ns(statement: &StatementRecord) -> f64 {
-    let mean = statement.latency_ns.as_ref().map(|latency| latency.mean).or(statement.latency_ns_mean);
-    statement.executed as f64 * mean.unwrap_or_default()
 }
 
 /// Returns true if a statement has a name among its words.
@@ -62,7 +57,8 @@ fn words(sql: &str) -> impl Iterator<Item = &str> {
 
 fn columns_of(sql: &str) -> Option<String> {
     let words: Vec<&str> = words(sql).skip_while(|word| !word.eq_ignore_ascii_case("where")).skip(1).collect();
-    let is_name = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    // A cast is no column, and so no index on one.
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_') && !word.contains(':');
     let compared = |operators: &'static [&'static str]| {
         let pairs = words.windows(2).filter(move |pair| {
             is_name(pair[0]) && operators.iter().any(|operator| pair[1].eq_ignore_ascii_case(operator))
@@ -113,6 +109,7 @@ mod tests {
         assert_eq!(columns("SELECT a FROM t WHERE made >= :from AND made < :to"), "made");
         assert_eq!(columns("DELETE FROM t WHERE id IN (1, 2)"), "id");
         assert_eq!(columns("SELECT a FROM t WHERE 7 < :x"), "");
+        assert_eq!(columns("SELECT a FROM t WHERE id::text = :x"), "");
         assert_eq!(columns("SELECT a FROM t"), "");
     }
 }

@@ -308,6 +308,6 @@ mod tests {
         assert!(source.runs().unwrap()[0].record.as_ref().unwrap_err().contains("links are not followed"));
         let pipe = source.root().join("b/latency.hlog");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(!source.goes_on("b"), "nobody waits for the other end");
+        assert!(!source.goes_on("b"), "a pipe is not opened: that would wait for its other end");
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     })
 }
 
-/// See [`of_wal_flush`].
+/// As [`of_wal_flush`], for the work that full images are.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
     Checkpoints::of(facts).filter(|checkpoints| checkpoints.is_forced)?;
     full_pages::of_cpu(facts)

@@ -13,11 +13,11 @@ use crate::sessions::is_of_streams;
 /// Where fewer transactions than this change rows in a second, little is kept.
 pub(super) const RATE_MIN: f64 = 10.0;
 
-/// Blocks of a transaction that become fewer times as many than this are chance.
+/// A smaller growth than this is chance.
 const GROWTH_MIN: f64 = 1.5;
 
-/// Returns how many times as many blocks a transaction reads at the end of the window as at its begin: dead rows that nothing
-/// removes are on its way.
+/// Returns the blocks that a transaction reads at the end of the window, divided by those at its start: it reads dead rows that
+/// vacuum may not remove.
 fn growth(facts: &Facts<'_>) -> Option<f64> {
     let quarter = facts.seconds() / 4.0;
     let per_commit = |from_s: f64| {
@@ -29,9 +29,9 @@ fn growth(facts: &Facts<'_>) -> Option<f64> {
     Some(last / first.max(f64::MIN_POSITIVE)).filter(|growth| *growth >= GROWTH_MIN)
 }
 
-/// Blocks that are read beside those of the begin explain as much of the work.
+/// The blocks that a transaction reads more than at the start explain as much of the work.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
-    // The growth is steady: on average half of it.
+    // The growth is steady: its mean over the window is half of it.
     let growth = growth(facts)?;
     let mean = (1.0 + growth) / 2.0;
     Some(Explained { share: 1.0 - 1.0 / mean, certainty: Certainty::Consistent })
@@ -52,7 +52,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     )];
     evidence.extend(Some(doing).filter(|doing| !doing.is_empty()));
     evidence.extend(growth(facts).map(|growth| {
-        format!("a transaction read {} times as many blocks at the end of the window as at its begin", number(growth))
+        format!("a transaction read {} times as many blocks at the end of the window as at its start", number(growth))
     }));
     Some(FindingRecord {
         rule: "old-snapshot".to_owned(),

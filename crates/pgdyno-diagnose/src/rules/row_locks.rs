@@ -21,11 +21,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let few = hot.as_ref().and_then(|hot| FewRows::of(facts, hot)).filter(|_| head.is_none());
     if let Some(few) = &few {
         let waits = std::mem::replace(&mut found.text, few.text());
-        let link = |text: &str, evidence: &[String]| LinkRecord {
-            text: text.to_owned(),
-            certainty: Certainty::Measured,
-            evidence: evidence.to_vec(),
-        };
+        let link = |text: &str, evidence: &[String]| LinkRecord::new(text, Certainty::Measured, evidence);
         found.chain = vec![link(&found.text, &found.evidence[1..]), link(&waits, &found.evidence[..1])];
         found.evidence.insert(0, waits);
     }

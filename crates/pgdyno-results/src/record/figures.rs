@@ -278,6 +278,15 @@ impl SteadyRecord {
     }
 }
 
+impl StatementRecord {
+    /// Returns the time of all its executions, in nanoseconds.
+    #[must_use]
+    pub fn time_ns(&self) -> f64 {
+        let mean = self.latency_ns.as_ref().map(|latency| latency.mean).or(self.latency_ns_mean);
+        self.executed as f64 * mean.unwrap_or_default()
+    }
+}
+
 /// One kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionRecord {

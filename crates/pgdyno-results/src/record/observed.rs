@@ -177,6 +177,14 @@ pub struct LinkRecord {
     pub evidence: Vec<String>,
 }
 
+impl LinkRecord {
+    /// Returns a link.
+    #[must_use]
+    pub fn new(text: &str, certainty: Certainty, evidence: &[String]) -> Self {
+        Self { text: text.to_owned(), certainty, evidence: evidence.to_vec() }
+    }
+}
+
 /// How sure a link of a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
