@@ -8,6 +8,7 @@ use crate::load::apart;
 use crate::lock_key::lock_key;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
+use crate::state::ledger::Ledger;
 use crate::state::{stamp, taken};
 use crate::steps::{self, StepOutcome};
 use crate::{LoadError, Owner, Taken, state};
@@ -113,6 +114,10 @@ pub(crate) fn drop_all(
         return Err(inventory.refusal(foreign));
     }
     let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
+    let ledger = Ledger::new(&inventory.schema, dataset);
+    if inventory.relations.iter().any(|there| ledger.is(there)) {
+        admin.execute(&ledger.close_sql()).map_err(|source| refusal(source, objects))?;
+    }
     drop_in_order(admin, inventory.drops()).map_err(|source| refusal(source, objects))?;
     let stamp = inventory.has_stamps && forget(admin, &inventory.schema, dataset).map_err(undroppable)?;
     Ok(Dropped {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pgdyno_net::{Admin, AdminError, CopyWriter, Halt};
+use pgdyno_wire::SqlState;
 
 use crate::{LoadError, LoadPhase};
 
@@ -40,13 +41,31 @@ pub(crate) fn lift_limits(admin: &mut Admin, local: bool) -> Result<(), AdminErr
     admin.execute(&lift.join("; ")).map(drop)
 }
 
+/// Attempts to begin a transaction while a time limit is still in force.
+const ATTEMPTS: u32 = 5;
+
+/// Begins a read-only transaction without time limits. On a busy machine a limit of a few milliseconds can end even this: it is tried
+/// again.
+pub(crate) fn begin_read_only(admin: &mut Admin) -> Result<(), AdminError> {
+    let mut attempts = 1;
+    loop {
+        let begun = admin.execute("begin transaction read only").and_then(|_| lift_limits(admin, true));
+        let Err(error) = begun else { return Ok(()) };
+        let ended = admin.execute("rollback");
+        if error.code() != Some(SqlState::QUERY_CANCELED) || ended.is_err() || attempts == ATTEMPTS {
+            return Err(error);
+        }
+        attempts += 1;
+    }
+}
+
 /// Runs `work` in a read-only transaction, without time limits.
 pub(crate) fn in_read_only<T>(
     admin: &mut Admin,
     work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
 ) -> Result<T, AdminError> {
-    admin.execute("begin transaction read only")?;
-    let done = lift_limits(admin, true).and_then(|()| work(admin));
+    begin_read_only(admin)?;
+    let done = work(admin);
     // The first error counts.
     let ended = admin.execute("rollback");
     done.and_then(|done| ended.map(|_| done))

@@ -193,8 +193,7 @@ impl Board<'_> {
 /// Begins a transaction without time limits, whose operations may use this `memory`. The settings end with the transaction:
 /// behind a pooler the session belongs to another client then.
 fn begin(admin: &mut Admin, memory: Option<&str>) -> Result<(), AdminError> {
-    admin.execute("begin transaction read only")?;
-    session::lift_limits(admin, true)?;
+    session::begin_read_only(admin)?;
     memory.map_or(Ok(()), |memory| admin.execute(&format!("set local work_mem = '{memory}'")).map(drop))
 }
 

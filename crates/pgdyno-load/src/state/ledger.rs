@@ -14,6 +14,7 @@ use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::load::schedule;
 use crate::state::inventory::Inventory;
+use crate::state::object::Object;
 use crate::state::relations;
 use crate::state::stamp::Stamp;
 use crate::{LoadError, identity};
@@ -62,6 +63,7 @@ pub(crate) enum Left {
 /// The table of the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
+    name: String,
     /// Its name in SQL, with the schema.
     sql: String,
 }
@@ -69,7 +71,8 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Returns that of a data set in `schema`, which is quoted if necessary.
     pub(crate) fn new(schema: &str, dataset: &str) -> Self {
-        Self { sql: format!("{schema}.{}", quote::identifier(&table(dataset))) }
+        let name = table(dataset);
+        Self { sql: format!("{schema}.{}", quote::identifier(&name)), name }
     }
 
     /// Returns SQL that creates it, empty; `mark` is a literal.
@@ -85,6 +88,17 @@ impl Ledger {
     /// Returns SQL for the start of a transaction that will write an entry: the next load waits for its end.
     pub(crate) fn lock_sql(&self) -> String {
         format!("lock table {} in row exclusive mode", self.sql)
+    }
+
+    /// Returns SQL that waits for the end of all transactions that write entries, and keeps others from beginning. Whoever drops the
+    /// tables begins with it: a loader locks the ledger before a table, and another order of locks would be a deadlock.
+    pub(crate) fn close_sql(&self) -> String {
+        format!("lock table {} in access exclusive mode", self.sql)
+    }
+
+    /// Returns true for the ledger among objects of the database.
+    pub(crate) fn is(&self, object: &Object) -> bool {
+        object.name == self.name && object.kind == "table"
     }
 
     /// Returns SQL that enters rows of a table.
@@ -193,7 +207,7 @@ pub(crate) fn find(
     let ledger = Ledger::new(&inventory.schema, dataset);
     if wait {
         // Machines that shared the load and have not noticed its end find nothing more to take.
-        let sql = format!("lock table {0} in access exclusive mode; delete from {0} where part = 'queue'", ledger.sql);
+        let sql = format!("{}; delete from {} where part = 'queue'", ledger.close_sql(), ledger.sql);
         admin.execute(&sql).map_err(LoadError::Catalog)?;
     }
     let mut tables = ledger.read(admin).map_err(LoadError::Catalog)?;

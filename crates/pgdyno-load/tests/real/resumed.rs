@@ -100,6 +100,33 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
     }
 }
 
+/// A loader locks the ledger before it writes rows. Whoever drops the tables meanwhile waits for it, in the same order.
+#[test]
+fn what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock() {
+    if !server::available("what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock") {
+        return;
+    }
+    let server = Server::start("deadlock_timeout = 100ms");
+    let target = server.database("dropped");
+    begin_and_stop(&target, 1, 150);
+    let mut admin = connect(&target);
+    await_alone(&mut admin);
+    let ledger =
+        admin.query_one("select relname from pg_class where relname ~ '^pgdyno_load_' and relkind = 'r'").unwrap();
+    let mut loader = connect(&target);
+    loader.execute(&format!("begin; lock table {ledger} in row exclusive mode")).unwrap();
+    std::thread::scope(|scope| {
+        let dropping = scope.spawn(|| drop_data(&mut connect(&target), &Sample::new(SCALE), false));
+        let waits = "select count(*) from pg_locks where not granted";
+        while admin.query_one(waits).unwrap() == "0" {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        loader.execute("insert into big values (-1, 1, null)").unwrap();
+        loader.execute("commit").unwrap();
+        assert!(dropping.join().unwrap().unwrap().relations.contains(&"table big".to_owned()));
+    });
+}
+
 #[test]
 fn a_load_goes_on_after_its_connection_is_lost() {
     if !server::available("a_load_goes_on_after_its_connection_is_lost") {
