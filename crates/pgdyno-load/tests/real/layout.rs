@@ -157,11 +157,13 @@ fn parts_of_a_check_find_what_the_whole_finds() {
             &["3.3.2.3", "3.3.2.5", "3.3.2.11"],
         ),
     ];
-    for (statement, expected) in damage {
+    for (nth, (statement, expected)) in damage.into_iter().enumerate() {
         // Of other connections' damage only what is committed shows, so it is undone from a copy of its row.
         let table = statement.split_whitespace().find(|word| TABLES.contains(word)).unwrap();
         admin.execute(&format!("create table saved as table {table}; {statement}")).unwrap();
-        for connections in [1, 2, 5] {
+        // All of them for the first; then one each, in turns.
+        let all = [1, 2, 5];
+        for &connections in if nth == 0 { &all[..] } else { &all[nth % 3..][..1] } {
             let asked = check(&target, connections, &*data, &CAPS, Moment::AtRest, &|_| {}, &Stop::new()).unwrap();
             let broken: Vec<_> = asked.checks.iter().filter(|c| !c.holds).map(|c| c.name.as_str()).collect();
             assert_eq!(broken, expected, "{statement} over {connections} connections");

@@ -106,6 +106,9 @@ fn scripts_are_finite_and_repeatable() {
     }
 }
 
+/// Each chunk whose number is a multiple of this is generated twice.
+const AGAIN: u64 = 7;
+
 #[test]
 fn chunks_hold_the_promised_rows_in_any_order() {
     let mut datasets = HashSet::new();
@@ -120,11 +123,14 @@ fn chunks_hold_the_promised_rows_in_any_order() {
             if let Some(source) = &table.source {
                 assert!(source.chunks() > 0, "{}: no chunk", table.name);
                 for chunk in (0..source.chunks()).rev() {
-                    let (mut one, mut again) = (CopyBuf::new(), CopyBuf::new());
+                    let mut one = CopyBuf::new();
                     source.write(chunk, &mut one);
-                    source.write(chunk, &mut again);
-                    assert!(one.bytes() == again.bytes(), "{} {chunk}", table.name);
                     rows += one.rows();
+                    if chunk.is_multiple_of(AGAIN) {
+                        let mut again = CopyBuf::new();
+                        source.write(chunk, &mut again);
+                        assert!(one.bytes() == again.bytes(), "{} {chunk}", table.name);
+                    }
                 }
             }
             assert!(table.rows.admits(rows), "{}: {rows} rows", table.name);

@@ -69,7 +69,7 @@ fn procedure_function_and_client_leave_the_same_database() {
         ("client", QueryMode::Extended, Wire::Native),
         ("client", QueryMode::Extended, Wire::Libpq),
     ];
-    for (profile, forms) in [("spec", &all[..]), ("hammerdb", &all[..6])] {
+    for (profile, forms) in [("spec", &all[..]), ("hammerdb", &all[..3])] {
         let params = [size, ("all-warehouses", "true"), ("think", "off"), ("profile", profile)];
         let mut first = None;
         for &(form, mode, wire) in forms {

@@ -645,7 +645,7 @@ fn a_run_starts_its_agents_by_ssh_and_takes_them_away() {
     eventually("only that one is left", PATIENCE, || agents_of(&place).len() == 1);
 
     // An agent that is killed leaves nothing running on other machines.
-    let long = ["run", "tpcb-like", "-c", "4", "-j", "2", "-T", "60", "--ramp", "0", "--no-check"];
+    let long = ["run", "tpcb-like", "-c", "4", "-j", "2", "-R", "40", "-T", "60", "--ramp", "0", "--no-check"];
     let mut killed = Running::new(with_ssh(&place, &sshd, &[&long[..], &shared].concat()));
     killed.until_it_says("progress: 2.0 s", 1);
     assert!(agents_of(&place).iter().filter(|args| args.contains("--reserved")).count() >= 2);
@@ -694,7 +694,7 @@ fn agents_of_a_run_load_what_it_finds_missing() {
         ];
         place.home.run(&[&args[..], more].concat()).ok()
     };
-    run("alone", &[]);
+    run("alone", &["--no-check"]);
     let _waiting = agents(&place, 2, &["--allow-target", &target.replace("dbname=postgres", "dbname=shared")]);
     // The warehouses follow from the clients, here and there.
     run("shared", &["--meet", &target, "--agents", "2"]).says(&["has loaded", "rows"]);

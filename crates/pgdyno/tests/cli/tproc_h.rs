@@ -185,7 +185,7 @@ fn timed_out(place: &Place) {
 /// What queries cost beside time. Before PostgreSQL 14 they have no identifier by which the server counts them.
 fn costs(place: &Place) {
     place.execute("create extension pg_stat_statements");
-    let reported = place.run("run tproc-h --queries 6,9 --repeat 40 --no-check --set work_mem=64kB -v").ok();
+    let reported = place.run("run tproc-h --queries 6,9 --repeat 12 --no-check --set work_mem=64kB -v").ok();
     let run = place.home.runs().pop().unwrap();
     let [q6, q9] = ["q6", "q9"].map(|query| {
         let costs = run.at("/query_costs").as_array().unwrap();
