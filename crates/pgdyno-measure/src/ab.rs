@@ -11,11 +11,11 @@
 //!   of a wrong verdict at any of them is at most 1 − confidence (Bonferroni over the looks, whatever their dependence), also
 //!   when an experiment is taken up again after its budget has ended.
 
-use crate::compare::{Change, Direction, POWER, RUNS_MAX, runs_for};
+use crate::compare::{Change, Direction, POWER, RUNS_MAX, runs_for, student};
 use crate::ranks;
 
-/// Fewer units than this are not looked at: their variance is hardly known.
-const UNITS_MIN: usize = 5;
+/// Fewer units than this are not looked at: their variance is hardly known. The first verdict comes after so many.
+pub const UNITS_MIN: usize = 5;
 
 /// From so many units on, ranks show about as much of quiet units as Student's interval, and more of troubled ones.
 const RANKED_UNITS_MIN: usize = 14;
@@ -49,6 +49,19 @@ pub struct Look {
     /// So many units would show the change that was measured, or that there is none, in four of five experiments; absent where
     /// it takes more than a thousand.
     pub units_for_power: Option<u32>,
+    /// The chance that the interval of this look holds the truth.
+    pub confidence: f64,
+}
+
+impl Look {
+    /// Returns the smallest difference that a look like this one, at so many units, shows in four of five experiments with this noise:
+    /// as a ratio beyond 1, such as 0.05.
+    #[must_use]
+    pub fn detectable(&self, units: usize) -> f64 {
+        let dof = units as f64 - 1.0;
+        let shift = student::shift(POWER, student::quantile(0.5 + self.confidence / 2.0, dof), dof);
+        (shift * (self.change.variance_of_one / units as f64).sqrt()).exp_m1()
+    }
 }
 
 /// An experiment: what it is to show, and how often it was looked at.
@@ -97,7 +110,7 @@ impl Experiment {
         let log = change.ratio.ln().abs();
         let distance = log.max(self.margin.ln_1p() - log);
         let units_for_power = runs_for(distance, variance, confidence, POWER, RUNS_MAX);
-        Some(Look { change, shown, units_for_power })
+        Some(Look { change, shown, units_for_power, confidence })
     }
 }
 
@@ -243,6 +256,24 @@ mod tests {
             experiment.looks += 1;
         }
         assert!((0.0499..=0.05).contains(&spent), "{spent}");
+    }
+
+    #[test]
+    fn a_difference_that_is_called_detectable_is_found_in_four_of_five_experiments() {
+        let mut noise = Noise::new(53);
+        let looked = Experiment { margin: 0.0001, confidence: 0.95, looks: 0 };
+        for (units, deviation) in [(5, 0.04_f64), (10, 0.1)] {
+            let spread: Vec<f64> = (0..units).map(|nth| if nth % 2 == 0 { 0.0 } else { 1.0 }).collect();
+            let mut look = looked.clone().look(&spread).unwrap();
+            look.change.variance_of_one = deviation.powi(2);
+            let change = look.detectable(units).ln_1p();
+            let found = (0..2000).filter(|_| {
+                let units: Vec<f64> = (0..units).map(|_| change + deviation * noise.normal()).collect();
+                looked.clone().look(&units).unwrap().shown == Shown::Up
+            });
+            let share = found.count() as f64 / 2000.0;
+            assert!((0.75..0.85).contains(&share), "{units} units: {share}");
+        }
     }
 
     #[test]

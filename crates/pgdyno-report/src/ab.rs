@@ -1,14 +1,15 @@
-//! An A/B experiment, rendered: the verdict first, then what it rests on.
+//! An A/B experiment, rendered: the verdict first, then the figures of both sides, why, and how sure it is.
+
+pub(crate) mod words;
 
 use std::io::{self, Write};
 
-use pgdyno_results::{AbRecord, AbTask, AbVerdict};
-use pgdyno_text::units::{duration, plain_plural};
+use pgdyno_results::AbRecord;
 use pgdyno_text::wrap;
 use pgdyno_untrusted::MarkdownText;
 
-use crate::compare::words::{share, signed};
 use crate::html;
+use words::{Row, lines};
 
 /// Renders the record of an experiment.
 pub type RenderExperiment = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
@@ -31,117 +32,51 @@ pub fn page(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     html::ab::write(record, out)
 }
 
-/// `B is slower: TPS -5.2 %, 95 % interval -7.3 % to -3.1 %`.
-pub(crate) fn verdict(record: &AbRecord) -> String {
-    let ratio = |percent: f64| 1.0 + percent / 100.0;
-    let metric = record.metric.to_uppercase();
-    let measured = record.change_percent.zip(record.interval_percent).map(|(change, [low, high])| {
-        format!(
-            ": {metric} {}, {} interval {} to {}",
-            signed(ratio(change)),
-            share(record.confidence),
-            signed(ratio(low)),
-            signed(ratio(high))
-        )
-    });
-    let measured = measured.unwrap_or_default();
-    match record.verdict {
-        AbVerdict::Faster => format!("B is faster than A{measured}"),
-        AbVerdict::Slower => format!("B is slower than A{measured}"),
-        AbVerdict::NoDifference => format!("no difference larger than {}{measured}", share(record.margin)),
-        AbVerdict::Undecided => format!("cannot tell{measured}"),
-    }
-}
-
-/// Names the servers that were measured, and written to.
-fn targets(record: &AbRecord) -> Option<String> {
-    let (a, b) = (record.a.target.as_ref()?, record.b.target.as_ref()?);
-    Some(if a == b { format!("target: {a}") } else { format!("targets: {a}, and {b} of B") })
-}
-
-/// What the verdict rests on, and what more time would bring.
-pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
-    let differs = |differs: &[String]| if differs.is_empty() { "as given".to_owned() } else { differs.join(", ") };
-    let mut lines = vec![format!("A: {}", differs(&record.a.differs)), format!("B: {}", differs(&record.b.differs))];
-    lines.extend(targets(record));
-    lines.push(format!(
-        "{} of four {} in turns{}, {} in all",
-        plain_plural(record.units.len() as u64, "unit"),
-        if record.whole_runs { "runs".to_owned() } else { format!("slices of {}", duration(record.slice_s)) },
-        if record.restarts { ", both servers restarted before each" } else { "" },
-        duration(record.spent_s)
-    ));
-    lines.extend(of_tasks(record));
-    if let Some(noise) = record.noise_percent {
-        lines.push(format!("noise: {noise:.1} % from unit to unit (standard deviation)"));
-    }
-    if record.verdict == AbVerdict::Undecided && !record.units.is_empty() {
-        let each_s = record.spent_s / record.units.len() as f64;
-        lines.push(match record.units_for_power {
-            _ if record.looks == 0 => {
-                format!(
-                    "too few: the first verdict comes after five units; continue with `pgdyno ab --resume {}`",
-                    record.id
-                )
-            }
-            Some(units) => format!(
-                "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured; continue with \
-                 `pgdyno ab --resume {}`",
-                duration(each_s * f64::from(units)),
-                record.id
-            ),
-            None => "even 1,000 units would hardly decide it".to_owned(),
-        });
-    }
-    if let Some(ended) = record.ended.as_deref().filter(|ended| *ended != "decided") {
-        lines.push(match ended {
-            "budget" => "ended: the budget is used up".to_owned(),
-            "interrupted" => "ended: interrupted".to_owned(),
-            failed => format!("ended: {failed}"),
-        });
-    }
-    lines
-}
-
-/// What is shown of single tasks: a line for each that changed.
-fn of_tasks(record: &AbRecord) -> Vec<String> {
-    let of = |verdict: AbVerdict| record.tasks.iter().filter(move |task| task.verdict == verdict);
-    let ratio = |percent: f64| 1.0 + percent / 100.0;
-    let changed = |task: &AbTask| {
-        let [low, high] = task.interval_percent;
-        format!(
-            "{} is {}: {}, interval {} to {}",
-            task.name,
-            task.verdict.name(),
-            signed(ratio(task.change_percent)),
-            signed(ratio(low)),
-            signed(ratio(high))
-        )
-    };
-    let mut lines: Vec<_> = of(AbVerdict::Slower).chain(of(AbVerdict::Faster)).map(changed).collect();
-    let (all, shown) = (record.tasks.len(), lines.len());
-    if all > 0 {
-        let equal = of(AbVerdict::NoDifference).count();
-        lines.push(format!(
-            "of {all} tasks {shown} changed, {equal} by less than {}, and of {} it cannot tell; the intervals hold together, at \
-             {} confidence",
-            share(record.margin),
-            all - shown - equal,
-            share(record.confidence)
-        ));
-    }
-    lines
-}
-
 fn text(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
-    wrap::wrapped(out, &format!("{}: {}", record.workload, verdict(record)), "  ")?;
-    lines(record).iter().try_for_each(|line| wrap::hanging(out, "  ", 4, line))
+    wrap::wrapped(out, &format!("{}: {}", record.workload, words::verdict(record)), "  ")?;
+    words::sides(record).iter().try_for_each(|line| wrap::hanging(out, "  ", 4, line))?;
+    let (figures, parts) = (words::figures(record), words::parts(record));
+    let all: Vec<&Row> = figures.iter().chain(&parts).collect();
+    let width = |of: fn(&Row) -> &str| all.iter().map(|row| of(row).chars().count()).max().unwrap_or(0);
+    let (name, a, b) = (width(|row| &row.name), width(|row| &row.a).max(1), width(|row| &row.b).max(1));
+    let line = |row: &Row| format!("{:name$}  {:>a$}  {:>b$}   {}", row.name, row.a, row.b, row.change);
+    let heading = Row { name: String::new(), a: "A".to_owned(), b: "B".to_owned(), change: "change".to_owned() };
+    let mut table = |rows: &[Row]| rows.iter().try_for_each(|row| writeln!(out, "  {}", line(row).trim_end()));
+    if !figures.is_empty() {
+        table(&[heading])?;
+        table(&figures)?;
+    }
+    if !parts.is_empty() {
+        writeln!(out, "  {}", words::PARTS)?;
+        parts.iter().try_for_each(|row| writeln!(out, "  {}", line(row).trim_end()))?;
+    }
+    lines(record).iter().try_for_each(|(label, line)| match *label {
+        "" => wrap::hanging(out, "  ", 4, line),
+        label => wrap::hanging(out, &format!("  {label:4}  "), 8, line),
+    })
 }
 
 fn markdown(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### pgdyno ab {}: {}\n", MarkdownText(&record.workload), record.verdict.name())?;
-    writeln!(out, "**{}**\n", MarkdownText(&verdict(record)))?;
-    lines(record).iter().try_for_each(|line| writeln!(out, "- {}", MarkdownText(line)))
+    writeln!(out, "**{}**\n", MarkdownText(&words::verdict(record)))?;
+    words::sides(record).iter().try_for_each(|line| writeln!(out, "- {}", MarkdownText(line)))?;
+    let rows = |out: &mut dyn Write, title: &str, rows: &[Row]| -> io::Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n| {title} | A | B | change |\n| --- | ---: | ---: | --- |")?;
+        rows.iter().try_for_each(|row| {
+            let [name, a, b, change] = [&row.name, &row.a, &row.b, &row.change].map(|cell| MarkdownText(cell));
+            writeln!(out, "| {name} | {a} | {b} | {change} |")
+        })
+    };
+    rows(out, "", &words::figures(record))?;
+    rows(out, words::PARTS.trim_end_matches(':'), &words::parts(record))?;
+    writeln!(out)?;
+    lines(record).iter().try_for_each(|(label, line)| match *label {
+        "" => writeln!(out, "- {}", MarkdownText(line)),
+        label => writeln!(out, "- {label}: {}", MarkdownText(line)),
+    })
 }
 
 fn json(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
@@ -152,7 +87,7 @@ fn json(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgdyno_results::{AbSide, AbUnit};
+    use pgdyno_results::{AbFigure, AbSide, AbTask, AbTime, AbTimePart, AbUnit, AbVerdict};
 
     fn record() -> AbRecord {
         AbRecord {
@@ -191,15 +126,123 @@ mod tests {
         assert!(rendered(&two, "text").contains("\n  targets: host=db1, and db2 of B\n"));
     }
 
+    /// A figure with the interval of its change.
+    fn figure(name: &str, a: f64, b: f64, [low, high]: [f64; 2]) -> AbFigure {
+        let interval_percent = Some([low, high]);
+        AbFigure { name: name.to_owned(), a, b, change_percent: (b / a - 1.0) * 100.0, interval_percent }
+    }
+
+    /// A part of the clients' time: shares, milliseconds of a transaction, and the interval of their change.
+    fn part(name: &str, [a_share, b_share]: [f64; 2], ms: [f64; 2], interval: [f64; 2]) -> AbTimePart {
+        let [a_ns, b_ns] = ms.map(|ms| ms * 1e6);
+        let time = AbTime { name: name.to_owned(), a_share, b_share, a_ns, b_ns };
+        AbTimePart { time, change_ns_interval: Some(interval.map(|ms| ms * 1e6)) }
+    }
+
+    /// Commits that no longer wait.
+    fn twice_as_fast() -> AbRecord {
+        let side = |differs: &str| AbSide { differs: vec![differs.to_owned()], ..AbSide::default() };
+        AbRecord {
+            a: side("synchronous_commit=on"),
+            b: side("synchronous_commit=off"),
+            change_percent: Some(114.13),
+            interval_percent: Some([98.0, 132.0]),
+            detectable_percent: Some(5.04),
+            units: vec![AbUnit::default(); 5],
+            spent_s: 55.0,
+            figures: vec![
+                figure("tps", 460.0, 985.0, [98.0, 132.0]),
+                figure("p99", 47_000_000.0, 16_000_000.0, [-71.0, -60.0]),
+            ],
+            clients_time: vec![
+                part("WAL flush", [0.65, 0.04], [5.65, 0.16], [-5.6, -5.4]),
+                part("CPU", [0.3, 0.88], [2.6, 3.57], [0.8, 1.1]),
+                part("driver", [0.05, 0.06], [0.4, 0.3], [-0.2, 0.1]),
+            ],
+            ..record()
+        }
+    }
+
     #[test]
-    fn the_verdict_comes_first_with_its_interval() {
+    fn the_verdict_comes_first_then_both_sides_and_why() {
+        let text = rendered(&twice_as_fast(), "text");
+        let expected = "\
+tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
+  synchronous_commit on → off
+                 A       B   change
+  TPS          460     985   +114.1 %  (+98.0 % to +132.0 %)
+  p99 ms      47.0    16.0   -66.0 %  (-71.0 % to -60.0 %)
+  of the clients' time, and in each transaction:
+  WAL flush   65 %   4.0 %   -5.49 ms  (-5.60 to -5.40)
+  CPU         30 %    88 %   +0.970 ms  (+0.800 to +1.10)
+  why   WAL flush takes 5.65 ms of a transaction of A, and 0.160 ms of B's; the
+        largest part of B's time is CPU (88 %)
+  sure  5 units, noise 2.1 %, 55.0 s; a difference of 5.0 % would have been found
+        in 4 of 5 cases
+  how   each unit is four slices of 2.0 s in turns, both servers restarted before
+";
+        assert_eq!(text, expected, "{text}");
+    }
+
+    #[test]
+    fn a_reason_is_given_only_for_a_difference_that_a_part_makes() {
+        let why = |record: &AbRecord| {
+            let text = rendered(record, "text");
+            text.lines().find_map(|line| line.strip_prefix("  why   ")).map(str::to_owned)
+        };
+        // The part that grew most shrank in fact, or may have stayed.
+        let slower = AbRecord { verdict: AbVerdict::Slower, change_percent: Some(-50.0), ..twice_as_fast() };
+        let slower = AbRecord {
+            clients_time: vec![
+                part("WAL flush", [0.5, 0.1], [1.0, 0.2], [-1.2, -0.6]),
+                part("CPU", [0.5, 0.9], [1.0, 3.0], [-0.1, 4.1]),
+            ],
+            ..slower
+        };
+        assert_eq!(why(&slower).unwrap(), "no single part of the clients' time makes the difference");
+        let equal = AbRecord { verdict: AbVerdict::NoDifference, ..twice_as_fast() };
+        assert_eq!(why(&equal), None);
+        let unknown = AbRecord { clients_time: Vec::new(), ..twice_as_fast() };
+        assert_eq!(why(&unknown), None);
+    }
+
+    #[test]
+    fn a_verdict_is_said_as_people_say_it() {
+        let said = |verdict, change: f64, interval| {
+            let record =
+                AbRecord { verdict, change_percent: Some(change), interval_percent: Some(interval), ..record() };
+            words::verdict(&record)
+        };
+        assert_eq!(said(AbVerdict::Faster, 5.2, [3.1, 7.3]), "B is 5.2 % faster than A (95 %: 3.1 % to 7.3 %)");
+        assert_eq!(said(AbVerdict::Slower, -5.2, [-7.3, -3.1]), "B is 5.2 % slower than A (95 %: 3.1 % to 7.3 %)");
         assert_eq!(
-            rendered(&record(), "text"),
-            "tpcb-like: B is faster than A: TPS +5.2 %, 95 % interval +3.1 % to +7.3 %\n  \
-             A: shared_buffers=1GB\n  B: shared_buffers=8GB\n  \
-             10 units of four slices of 2.0 s in turns, both servers restarted before\n    each, 5 min 0 s in all\n  \
-             noise: 2.1 % from unit to unit (standard deviation)\n"
+            said(AbVerdict::Slower, -50.0, [-60.0, -40.0]),
+            "B is slower: A is 2.0 times as fast (95 %: 1.7 to 2.5)"
         );
+        // Of a time, less is faster.
+        assert_eq!(
+            said(AbVerdict::Faster, -12.0, [-14.0, -10.0]),
+            "B is faster: it takes 12.0 % less time than A (95 %: 10.0 % to 14.0 %)"
+        );
+        assert_eq!(
+            said(AbVerdict::Slower, 100.0, [80.0, 120.0]),
+            "B is slower: A is 2.0 times as fast (95 %: 1.8 to 2.2)"
+        );
+        assert_eq!(
+            said(AbVerdict::NoDifference, 0.3, [-0.9, 1.5]),
+            "no difference larger than 2 % (95 %: -0.90 % to +1.5 %)"
+        );
+        assert_eq!(
+            said(AbVerdict::Undecided, 3.0, [-2.0, 8.0]),
+            "cannot tell: TPS +3.0 % so far (95 %: -2.0 % to +8.0 %)"
+        );
+        let few = AbRecord {
+            verdict: AbVerdict::Undecided,
+            change_percent: None,
+            figures: vec![AbFigure { interval_percent: None, ..figure("tps", 100.0, 104.0, [0.0, 0.0]) }],
+            ..record()
+        };
+        assert_eq!(words::verdict(&few), "cannot tell: TPS +4.0 % so far; too few units for an interval");
     }
 
     #[test]
@@ -220,7 +263,7 @@ mod tests {
             ..record()
         };
         let text = rendered(&record, "text");
-        assert!(text.contains("10 units of four runs in turns"), "{text}");
+        assert!(text.contains("each unit is four runs in turns"), "{text}");
         assert!(
             text.contains(
                 "  q18 is slower: +30.0 %, interval +28.0 % to +32.0 %\n  q1 is faster: -12.0 %, interval -14.0 %"
@@ -240,6 +283,6 @@ mod tests {
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");
         assert!(text.contains("pgdyno ab --resume x-ab-7"), "{text}");
-        assert!(text.contains("- ended: the budget is used up"), "{text}");
+        assert!(text.contains("- stopped: budget exhausted"), "{text}");
     }
 }

@@ -83,6 +83,69 @@ pub struct AbTask {
     pub verdict: AbVerdict,
 }
 
+/// A figure of both sides in a unit: the geometric mean of its slices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbLevel {
+    /// The name of the metric: `tps`, `p99`.
+    pub name: String,
+    /// Of A, in the metric's unit.
+    pub a: f64,
+    /// Of B.
+    pub b: f64,
+}
+
+/// A part of the clients' time on both sides in a unit: the mean of its slices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbTime {
+    /// What it was spent on, as in the records of runs.
+    pub name: String,
+    /// Its share of A's clients' time, 0 to 1.
+    pub a_share: f64,
+    /// Its share of B's.
+    pub b_share: f64,
+    /// The time of a committed transaction of A that it takes, in nanoseconds.
+    pub a_ns: f64,
+    /// Of B.
+    pub b_ns: f64,
+}
+
+impl AbTime {
+    /// Returns how much longer a committed transaction of B spends in it than one of A, in nanoseconds.
+    #[must_use]
+    pub fn change_ns(&self) -> f64 {
+        self.b_ns - self.a_ns
+    }
+}
+
+/// What an experiment shows of a figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbFigure {
+    /// The name of the metric: `tps`, `p99`.
+    pub name: String,
+    /// Of A, in the metric's unit: the geometric mean of the units.
+    pub a: f64,
+    /// Of B.
+    pub b: f64,
+    /// The change from A to B in percent.
+    pub change_percent: f64,
+    /// Both ends of its interval; absent before the first look. The interval of the experiment's metric is that of the verdict. Those of
+    /// the other figures hold together, at every look, with the experiment's confidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_percent: Option<[f64; 2]>,
+}
+
+/// A part of the clients' time on both sides of an experiment, as means of the units.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbTimePart {
+    /// The part.
+    #[serde(flatten)]
+    pub time: AbTime,
+    /// Both ends of the 95 % interval of B's time of a transaction minus A's, in nanoseconds (Student's, of the differences of the
+    /// units); absent with fewer than three units. It holds for each part by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_ns_interval: Option<[f64; 2]>,
+}
+
 /// What was measured between two restarts of the servers, or a block where they are not restarted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbUnit {
@@ -91,6 +154,12 @@ pub struct AbUnit {
     /// The tasks that all of its slices did, if the workload consists of tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbTaskRatio>,
+    /// The figures of both sides; absent in records of 0.2.0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<AbLevel>,
+    /// Where the clients' time went, if its slices were sampled and the server shows what it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients_time: Vec<AbTime>,
     /// The runs that it was measured by.
     pub runs: AbRuns,
 }
@@ -132,11 +201,17 @@ pub struct AbRecord {
     pub looks: u32,
     /// Whether both servers were restarted before each unit.
     pub restarts: bool,
+    /// Whether the slices are sampled as runs are; not in records of 0.2.0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sampled: bool,
     /// Runs so far, also those that count for nothing.
     #[serde(default)]
     pub runs_made: u32,
     /// The name of the metric that decides.
     pub metric: String,
+    /// Its title, with its unit; not in records of 0.2.0.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub metric_title: String,
     /// What it shows.
     pub verdict: AbVerdict,
     /// The change from A to B in percent.
@@ -151,6 +226,15 @@ pub struct AbRecord {
     /// Standard deviation from unit to unit in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_percent: Option<f64>,
+    /// The smallest difference in percent that so many units with this noise show in four of five experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detectable_percent: Option<f64>,
+    /// The figures of both sides, the one that decides first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<AbFigure>,
+    /// Where the clients' time went on both sides, the parts that changed most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients_time: Vec<AbTimePart>,
     /// The tasks of the workload, if it consists of tasks, such as the queries of a set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbTask>,

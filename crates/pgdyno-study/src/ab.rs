@@ -3,7 +3,9 @@
 mod begin;
 mod decider;
 mod difference;
+mod levels;
 mod side;
+mod time;
 
 use std::path::PathBuf;
 
@@ -33,6 +35,27 @@ pub struct AbRun<'a> {
     runner: Runner<'a>,
     events: &'a dyn EventSink,
     decider: Decider,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Loads what is missing and warms the caches.
+    Load,
+    /// Comes after a restart, and counts for nothing.
+    WarmUp,
+    /// Counts.
+    Slice,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::WarmUp => "warm-up",
+            Self::Slice => "slice",
+        }
+    }
 }
 
 /// A run that is ready to start.
@@ -78,24 +101,29 @@ impl<'a> AbRun<'a> {
             for side in &mut self.sides {
                 side.restart(self.events)?;
             }
-            let warm_ups = [0, 1].map(|at| self.ready(at, "warm-up", no_load));
+            let warm_ups = [0, 1].map(|at| self.ready(at, Part::WarmUp));
             self.at_once(&warm_ups)?;
         }
         let mut logs = [0.0; 2];
-        let mut tasks = [Vec::new(), Vec::new()];
-        let mut runs = [Vec::new(), Vec::new()];
+        let mut slices = [Vec::new(), Vec::new()];
         for at in block {
-            let ready = self.ready(at, "slice", no_load);
+            let ready = self.ready(at, Part::Slice);
             let record = self.run(&ready)?;
             self.admit_plan(at, &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;
-            tasks[at].extend(task_times(&record));
-            runs[at].push(record.id);
+            slices[at].push(record);
         }
-        let [a, b] = runs;
+        let tasks = slices.each_ref().map(|slices| slices.iter().flat_map(task_times).collect());
+        let [a, b] = slices.each_ref().map(|slices| slices.iter().map(|slice| slice.id.clone()).collect::<Vec<_>>());
         self.record.runs.a.extend(a.iter().cloned());
         self.record.runs.b.extend(b.iter().cloned());
-        Ok(AbUnit { log_ratio: logs[1] - logs[0], tasks: task_ratios(&tasks), runs: AbRuns { a, b } })
+        Ok(AbUnit {
+            log_ratio: logs[1] - logs[0],
+            tasks: task_ratios(&tasks),
+            levels: levels::levels(&self.record, &slices),
+            clients_time: levels::clients_time(&slices),
+            runs: AbRuns { a, b },
+        })
     }
 
     /// Refuses a slice that does something else than those before it: a script or a default may have changed since.
@@ -136,7 +164,7 @@ impl<'a> AbRun<'a> {
     }
 
     /// Returns the next run of a side.
-    fn ready(&mut self, at: usize, what: &str, edit: fn(&mut Order)) -> Ready {
+    fn ready(&mut self, at: usize, part: Part) -> Ready {
         self.record.runs_made += 1;
         let side = &self.sides[at];
         let mut order = side.order.clone();
@@ -144,12 +172,16 @@ impl<'a> AbRun<'a> {
             order.drive.time = Some(self.record.slice_s);
             order.drive.ramp = Some(RAMP_S);
         }
-        order.watch.no_samples = true;
-        edit(&mut order);
+        // What slices are sampled costs both sides the same.
+        order.watch.no_samples |= !(part == Part::Slice && self.record.sampled);
+        if part != Part::Load {
+            // It finds its data there and leaves the checks to the first run.
+            (order.no_load, order.replace, order.no_check, order.no_vacuum) = (true, false, true, true);
+        }
         let place = SuitePlan {
             suite: "ab".to_owned(),
             id: self.record.id.clone(),
-            run: format!("{} {what}", side.name),
+            run: format!("{} {}", side.name, part.name()),
             repetition: self.record.runs_made,
         };
         // Warm-ups run at once, and need a log each.
@@ -187,14 +219,20 @@ impl Study for AbRun<'_> {
                 Side::share_data(&mut self.sides, self.events)?;
             }
             self.events.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
-            let ready = self.ready(at, "load", |_| {});
+            let ready = self.ready(at, Part::Load);
             let record = self.run(&ready)?;
             if self.record.metric.is_empty() {
                 self.record.metric = RecordMetric::headline(std::iter::once(&record)).name().to_owned();
             }
             let metric = RecordMetric::named(&self.record.metric, std::iter::once(&record));
-            self.decider.is_time = metric.is_some_and(|metric| metric.is_latency());
+            self.decider.is_time = metric.as_ref().is_some_and(RecordMetric::is_latency);
+            self.record.metric_title = metric.map(|metric| metric.title().to_owned()).unwrap_or_default();
             self.record.whole_runs = record.plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
+        }
+        if self.record.units.is_empty() && !self.record.whole_runs {
+            let first_s = time::first_verdict_s(self.record.slice_s, self.record.restarts);
+            self.events
+                .note(&format!("the first verdict comes after five units, in about {}", units::duration(first_s)));
         }
         Ok(())
     }
@@ -204,11 +242,16 @@ impl Study for AbRun<'_> {
     }
 
     fn measure(&mut self, block: [usize; 4], clock: &Clock) -> Step<()> {
+        let spent_before_s = clock.spent_s();
         let unit = self.unit(block)?;
         self.decider.add(&mut self.record, unit);
         self.record.spent_s = clock.spent_s();
         self.save()?;
         self.note();
+        let AbRecord { units, spent_s, budget_s, .. } = &self.record;
+        if let Some(warning) = time::too_long(units.len(), spent_s - spent_before_s, *spent_s, *budget_s) {
+            self.events.note(&warning);
+        }
         Ok(())
     }
 
@@ -222,9 +265,4 @@ impl Study for AbRun<'_> {
         self.save()?;
         Ok(decider::code(self.record.verdict))
     }
-}
-
-/// A slice finds its data there and leaves the checks to the first run.
-fn no_load(order: &mut Order) {
-    (order.no_load, order.replace, order.no_check, order.no_vacuum) = (true, false, true, true);
 }

@@ -24,6 +24,43 @@ pub(crate) fn beyond(t: f64, dof: f64) -> f64 {
     incomplete_beta(dof / 2.0, 0.5, dof / (dof + t * t))
 }
 
+/// Returns by how many standard errors a mean has to differ from nothing so that Student's test with this critical value shows it with
+/// this chance: the noncentrality, by halving.
+pub(crate) fn shift(power: f64, critical: f64, dof: f64) -> f64 {
+    let (mut low, mut high) = (0.0, critical * 10.0 + 10.0);
+    for _ in 0..30 {
+        let middle = f64::midpoint(low, high);
+        if shows(middle, critical, dof) < power { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}
+
+/// Returns the chance that a mean that differs by so many standard errors is above the critical value: over all ratios of the estimated
+/// deviation to the true one, which is a chi distribution.
+fn shows(shift: f64, critical: f64, dof: f64) -> f64 {
+    const STEPS: u32 = 200;
+    let reach = 8.0 / (2.0 * dof).sqrt();
+    let (first, last) = ((1.0 - reach).max(0.0), 1.0 + reach);
+    let (mut all, mut shown) = (0.0, 0.0);
+    for step in 0..STEPS {
+        let ratio = first + (f64::from(step) + 0.5) / f64::from(STEPS) * (last - first);
+        // Relative to its largest value, at 1.
+        let density = ((dof - 1.0) * ratio.ln() - dof * (ratio * ratio - 1.0) / 2.0).exp();
+        all += density;
+        shown += density * normal(shift - critical * ratio);
+    }
+    shown / all
+}
+
+/// The probability that a normal variable is below `x`, to seven digits (Abramowitz and Stegun, 26.2.17).
+fn normal(x: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
+    let polynomial = [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
+    let tail = polynomial.iter().fold(0.0, |sum, coefficient| (sum + coefficient) * t);
+    let tail = tail * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
 /// The probability of a value below `t`, which is not negative.
 fn cumulative(t: f64, dof: f64) -> f64 {
     // Beyond this the normal distribution is the same to nine digits, and the fraction below would lose some.
@@ -111,6 +148,19 @@ mod tests {
         // For large t it goes to 1 / t².
         assert!((beyond(1e6, 2.0) / 1e-12 - 1.0).abs() < 1e-6);
         assert!((beyond(2.228_139, 10.0) - 0.05).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_shift_that_is_shown_is_that_of_the_noncentral_distribution() {
+        // With many degrees of freedom: both quantiles of the normal distribution.
+        assert!((shift(0.8, 1.959_964, 1e6) - (1.959_964 + 0.841_621)).abs() < 1e-3);
+        assert!((normal(-1.0) - 0.158_655_3).abs() < 1e-6 && (normal(1.0) + normal(-1.0) - 1.0).abs() < 1e-12);
+        // Four degrees: a test of five units finds 1.6806 deviations in 80 of 100 at 95 % (tables of sample sizes).
+        assert!(
+            (shift(0.8, 2.776_445, 4.0) / 5_f64.sqrt() - 1.6806).abs() < 0.01,
+            "{}",
+            shift(0.8, 2.776_445, 4.0) / 5_f64.sqrt()
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::head::head;
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::sentence_case;
-use crate::ab::{lines, verdict};
+use crate::ab::words::{PARTS, Row, figures, lines, parts, sides, verdict};
 use crate::compare::words::{share, signed};
 
 /// Writes the page of an experiment.
@@ -31,10 +31,34 @@ pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     html.raw("<div class=\"card trust ").raw(mark.class()).raw("\">\n<p class=\"mark\">");
     mark.draw(&mut html);
     html.raw("<b>").text(&sentence_case(&verdict(record))).raw("</b></p>\n");
-    html.list(lines(record).iter().map(String::as_str)).raw("</div>\n");
+    html.list(sides(record).iter().map(String::as_str));
+    let sentences: Vec<String> = lines(record).into_iter().map(|(label, line)| labelled(label, &line)).collect();
+    html.list(sentences.iter().map(String::as_str)).raw("</div>\n");
+    both_sides(record, &mut html);
     units(record, &mut html);
     html.raw("</section>\n</main>\n</body></html>\n");
     out.write_all(html.into_string().as_bytes())
+}
+
+/// Returns a sentence with its label, without the marks of code.
+fn labelled(label: &str, line: &str) -> String {
+    let line = line.replace('`', "");
+    if label.is_empty() { sentence_case(&line) } else { format!("{}: {line}", sentence_case(label)) }
+}
+
+/// The figures of both sides, and where their clients' time went.
+fn both_sides(record: &AbRecord, html: &mut Html) {
+    let cells = |rows: Vec<Row>| -> Vec<Vec<String>> {
+        rows.into_iter().map(|row| vec![row.name, row.a, row.b, row.change]).collect()
+    };
+    let columns = [("", false), ("A", true), ("B", true), ("change", false)];
+    let (figures, parts) = (cells(figures(record)), cells(parts(record)));
+    if !figures.is_empty() {
+        html.heading("Both sides").table(&columns, &figures);
+    }
+    if !parts.is_empty() {
+        html.raw("<p>").text(&sentence_case(PARTS)).raw("</p>\n").table(&columns, &parts);
+    }
 }
 
 /// The change and its interval, then each unit, on one scale.
@@ -102,7 +126,7 @@ mod tests {
         let mut page = Vec::new();
         write(&record, &mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
-        assert!(page.contains("B is slower than A: TPS -5.0 %") && page.contains("run-2"), "{page}");
+        assert!(page.contains("B is 5.0 % slower than A") && page.contains("run-2"), "{page}");
         assert!(page.contains("&lt;b&gt;") && !page.contains("<h1><b>"), "{page}");
         assert_eq!((page.matches("<circle cy").count(), page.matches("class=\"reach\"").count()), (3, 1));
         assert!(page.contains("goes from -10 % to +11 %"), "{page}");

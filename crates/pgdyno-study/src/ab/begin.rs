@@ -5,12 +5,13 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::Target;
-use pgdyno_plan::Order;
+use pgdyno_plan::{Order, StagePlan};
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, StudyKind};
 use pgdyno_untrusted::Lock;
 use pgdyno_workload::GroupWork;
 
 use super::difference::differ;
+use super::time::admit_budget;
 use crate::lock;
 use crate::stored::{name, storable, without_passwords};
 
@@ -28,6 +29,8 @@ pub struct ExperimentRequest {
     pub margin: f64,
     /// The chance that the interval holds the truth at every look together.
     pub confidence: f64,
+    /// Whether a budget that ends before the first verdict is wanted.
+    pub any_budget: bool,
 }
 
 /// An experiment that is about to begin, or to go on.
@@ -53,6 +56,13 @@ pub fn begin(wanted: &ExperimentRequest) -> Result<ExperimentStart> {
     let [of_a, of_b] = &wanted.differs;
     let orders = [side(of_a)?, side(of_b)?];
     orders.iter().try_for_each(admit_one_side)?;
+    if !wanted.any_budget && !is_of_whole_runs(&orders[0])? {
+        let mut restarts = true;
+        for order in &orders {
+            restarts &= Target::resolve(&order.target)?.is_private();
+        }
+        admit_budget(wanted.budget_s, wanted.slice_s, restarts)?;
+    }
     let started = Timestamp::now();
     let workload = orders[0].workload.names.first().cloned().unwrap_or_default();
     let id = name(started, &format!("ab-{workload}"));
@@ -60,6 +70,7 @@ pub fn begin(wanted: &ExperimentRequest) -> Result<ExperimentStart> {
     let mut record = AbRecord::begin(id, started, workload, a, b);
     (record.slice_s, record.budget_s) = (wanted.slice_s, wanted.budget_s);
     (record.margin, record.confidence) = (wanted.margin, wanted.confidence);
+    record.sampled = orders.iter().all(|order| !order.watch.no_samples);
     Ok(ExperimentStart { record, orders, lock: None })
 }
 
@@ -90,6 +101,12 @@ pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<ExperimentStar
     record.budget_s = record.spent_s + budget_s;
     let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
     Ok(ExperimentStart { record, orders, lock: Some(lock) })
+}
+
+/// Returns true if a slice is a whole run: one that ends when its work is done, however long that takes.
+fn is_of_whole_runs(order: &Order) -> Result<bool> {
+    let plan = RunRequest::read(order.clone())?.draft()?.resolved.plan;
+    Ok(plan.drive.stages.first().is_some_and(StagePlan::ends_with_work))
 }
 
 /// Refuses a workload whose runs have two sides: an experiment decides by one figure.

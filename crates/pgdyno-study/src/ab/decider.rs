@@ -4,6 +4,8 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_measure::ab::{Experiment, Shown};
 use pgdyno_results::{AbRecord, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 
+use super::levels;
+
 /// The decider of an experiment.
 pub(crate) struct Decider {
     experiment: Experiment,
@@ -32,6 +34,9 @@ impl Decider {
         record.units.push(unit);
         if record.units.len() >= self.experiment.next_look() {
             self.look(record);
+        } else if record.looks == 0 {
+            record.figures = levels::figures(&record.units, &record.metric, None, None);
+            record.clients_time = levels::parts(&record.units);
         }
     }
 
@@ -45,13 +50,17 @@ impl Decider {
     fn look(&mut self, record: &mut AbRecord) {
         self.looked_at = record.units.len();
         let ratios: Vec<f64> = record.units.iter().map(|unit| unit.log_ratio).collect();
+        let before = self.experiment;
         let Some(look) = self.experiment.look(&ratios) else { return };
         record.looks = self.experiment.looks;
         record.change_percent = Some(percent(look.change.ratio));
         record.interval_percent = Some([percent(look.change.low), percent(look.change.high)]);
         record.noise_percent = Some(look.change.variance_of_one.sqrt() * 100.0);
         record.units_for_power = look.units_for_power;
+        record.detectable_percent = Some(look.detectable(ratios.len()) * 100.0);
         record.verdict = verdict(look.shown, self.is_time);
+        record.figures = levels::figures(&record.units, &record.metric, record.interval_percent, Some(before));
+        record.clients_time = levels::parts(&record.units);
         record.tasks = self.look_at_tasks(&record.units);
     }
 

@@ -47,6 +47,7 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
 /// Returns the experiment that the arguments begin, or go on with.
 fn begun(args: AbArgs) -> Result<ExperimentStart> {
     let Some(name) = args.resume.clone() else {
+        let any_budget = args.run.consent.yes;
         admit_arguments(&args)?;
         return begin(&ExperimentRequest {
             order: args.run.order(),
@@ -55,6 +56,7 @@ fn begun(args: AbArgs) -> Result<ExperimentStart> {
             budget_s: args.budget,
             margin: args.margin,
             confidence: args.confidence,
+            any_budget,
         });
     };
     let is_as_it_is = args.a.is_empty() && args.b.is_empty() && args.run.again.is_none();

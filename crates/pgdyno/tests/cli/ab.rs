@@ -21,16 +21,28 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
     let args = "ab ./quick.sql -c 2 --b script=./slow.sql --slice 500ms --budget 5min -q";
     let ran = place.run(args).ended(20);
     ran.prints(&[
-        "B is slower than A: TPS -",
+        "B is slower: A is ",
         "A: as given",
         "B: script=./slow.sql",
-        "5 units of four slices of 0.5 s",
+        "p99 ms ",
+        "of the clients' time, and in each transaction:",
+        "takes ",
+        "sure  5 units, noise ",
+        "each unit is four slices of 0.5 s in turns",
     ]);
     let record = record(&place.home);
     assert_eq!((&record["verdict"], &record["ended"]), (&"slower".into(), &"decided".into()));
     assert_eq!((&record["looks"], &record["restarts"]), (&1.into(), &false.into()));
     let [low, high] = [0, 1].map(|end| record["interval_percent"][end].as_f64().unwrap());
     assert!(low < high && high < 0.0, "{record}");
+    let [tps, p50] = ["tps", "p50"].map(|name| {
+        let figures = record["figures"].as_array().unwrap();
+        let found = figures.iter().find(|figure| figure["name"] == name).unwrap();
+        ["a", "b"].map(|side| found[side].as_f64().unwrap())
+    });
+    assert!(tps[0] > 2.0 * tps[1] && p50[0] < 0.5 * p50[1] && p50[1] > 20e6, "{tps:?} {p50:?}");
+    let timeout = record["clients_time"].as_array().unwrap().iter().find(|part| part["b_ns"].as_f64() > Some(15e6));
+    assert!(timeout.is_some_and(|part| part["change_ns_interval"][0].as_f64() > Some(10e6)), "{record}");
     // Every slice is a run of its own.
     assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 10);
     assert_eq!(place.home.runs().len(), 22, "ten slices of each side, and one run of each that warms up");
@@ -40,7 +52,7 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
 fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
     let Some(place) = Place::new("an experiment's end", "", TRUST) else { return };
     std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
-    let args = "ab ./one.sql -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 1s --format json -q";
+    let args = "ab ./one.sql -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 1s --yes --format json -q";
     let ran = place.run(args).ended(21);
     let reported: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&reported["verdict"], &reported["ended"]), (&"cannot-tell".into(), &"budget".into()));
@@ -49,7 +61,7 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
 
     // It goes on where it was.
     let resume = |args: &str| {
-        place.home.run(&format!("ab --resume last --budget 1s -q {args}").split_whitespace().collect::<Vec<_>>())
+        place.home.run(&format!("ab --resume last --budget 1s --yes -q {args}").split_whitespace().collect::<Vec<_>>())
     };
     resume("-c 3").ended(1).says(&["beside it only --budget"]);
     let ran = resume("--format json").ended(21);
@@ -70,7 +82,7 @@ fn an_experiment_is_measured_by_one_process_at_a_time() {
             .is_ok_and(|mut files| files.any(|file| file.unwrap().path().extension().is_some_and(|end| end == "json")))
     };
     eventually("it has a record", PATIENCE, begun);
-    let resume = || home.run(&["ab", "--resume", "last", "--budget", "1s", "-q"]);
+    let resume = || home.run(&["ab", "--resume", "last", "--budget", "1s", "--yes", "-q"]);
     let pid = format!("is already being measured (process {})", first.pid());
     resume().ended(1).says(&[&pid, "then resume it"]);
     // A killed one no longer holds it.
@@ -102,7 +114,7 @@ fn an_experiment_is_measured_by_one_process_at_a_time() {
 fn the_server_that_only_the_environment_names_is_named_before_the_runs_and_in_the_answer() {
     let Some(place) = Place::new("an experiment on the server of the environment", "", TRUST) else { return };
     std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
-    let args = "ab ./one.sql -c 1 --a mode=simple --b mode=prepared --slice 500ms --budget 1s";
+    let args = "ab ./one.sql -c 1 --a mode=simple --b mode=prepared --slice 500ms --budget 1s --yes";
     let port = place.server.port.to_string();
     let mut command = place.home.command(args.split(' '));
     command.env("PGHOST", place.server.dir()).env("PGPORT", &port).env("PGUSER", "postgres");
@@ -121,7 +133,7 @@ fn private_servers_have_their_own_settings_and_one_load() {
     let home = Home::new();
     // A server that is kept would have other settings.
     home.run(&["server", "start"]).ok();
-    let args = "ab select-only -s 1 -c 2 --a work_mem=5MB --b work_mem=9MB --slice 500ms --budget 1s";
+    let args = "ab select-only -s 1 -c 2 --a work_mem=5MB --b work_mem=9MB --slice 500ms --budget 1s --yes";
     let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ended(21);
     ran.says(&["copying the data of A to B", "restarting the private server", "page: "]);
     home.run(&["server", "stop"]).ok();
@@ -146,7 +158,8 @@ fn a_password_of_a_target_is_not_in_the_record() {
     std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
     // It is not needed here, and must not be kept.
     let [a, b] = ["a", "b"].map(|name| format!("target={} password=geheim application_name={name}", place.target()));
-    let args = ["ab", "./one.sql", "-c", "1", "--slice", "500ms", "--budget", "1s", "-q", "--a", &a, "--b", &b];
+    let args =
+        ["ab", "./one.sql", "-c", "1", "--slice", "500ms", "--budget", "1s", "--yes", "-q", "--a", &a, "--b", &b];
     place.home.run(&args).ended(21).prints(&["1 unit of four slices", "application_name=b"]);
     assert_nowhere("geheim", place.home.path());
 }

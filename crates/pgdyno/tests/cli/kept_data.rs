@@ -109,7 +109,7 @@ fn a_search_keeps_what_it_loads_and_an_experiment_begins_with_it() {
     assert_eq!(kept(&home).len(), 1);
     let searched = home.runs();
     assert!(searched.len() > 1, "a search of several runs");
-    let experiment = "ab ./mine -c 2 --b work_mem=9MB --slice 500ms --budget 1s";
+    let experiment = "ab ./mine -c 2 --b work_mem=9MB --slice 500ms --budget 1s --yes";
     let reported = home.run(&experiment.split(' ').collect::<Vec<_>>());
     reported.says(&["copying the data that an earlier run has loaded", "copying the data of A to B"]);
     let runs = home.runs();

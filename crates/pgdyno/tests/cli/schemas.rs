@@ -142,7 +142,7 @@ fn what_the_program_writes_is_what_the_schemas_say() {
     print("suite-start", 0, &["suite", "start", "long.toml", "--format", "json"]);
     let stopped = print("suite-status", 0, &["suite", "stop", "long", "--now", "--format", "json"]);
     assert!(stopped["pid"].is_null() && stopped["suite"]["complete"] == 0, "{stopped}");
-    let ab = ["ab", "select-only", "--target", "null", "--slice", "500ms", "--budget", "1s", "-c", "2", "-q"];
+    let ab = ["ab", "select-only", "--target", "null", "--slice", "500ms", "--budget", "1s", "--yes", "-c", "2", "-q"];
     let ran = home.run(&[&ab[..], &["--b", "mode=simple", "--format", "json"]].concat());
     assert!(matches!(ran.code, Some(0 | 20 | 21)), "{:?} {}", ran.code, ran.stderr);
     written.keep("ab", &ran.stdout);

@@ -134,7 +134,7 @@ fn searches_and_experiments_are_pushed_with_their_runs_and_read_elsewhere() {
     let load = ["-T", "1", "--ramp", "0", "--by", "clients", "--max", "2", "--slo", "p99 < 10s", "--steps", "3"];
     let found = with(&place.home, &[&["search"][..], &null, &load].concat());
     let search: Value = serde_json::from_str(&found.stdout).unwrap_or_else(|e| panic!("{e}: {}", found.stderr));
-    let slices = ["--slice", "500ms", "--budget", "1s", "-c", "2", "--b", "mode=simple"];
+    let slices = ["--slice", "500ms", "--budget", "1s", "--yes", "-c", "2", "--b", "mode=simple"];
     let ran = with(&place.home, &[&["ab"][..], &null, &slices].concat());
     let experiment: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr));
     let of = |record: &Value| record["id"].as_str().unwrap().to_owned();
