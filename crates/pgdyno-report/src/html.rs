@@ -166,7 +166,8 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
 }
 
 /// Returns a text with a capital at its start.
-fn sentence_case(text: &str) -> String {
+#[must_use]
+pub fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,7 +1,8 @@
 //! Pages of searches for the highest load.
 
 use pgdyno_report::html::VerdictMark;
-use pgdyno_report::search::{HEADER, findings, load, rows};
+use pgdyno_report::html::sentence_case;
+use pgdyno_report::search::{HEADER, answer, findings, load, rows};
 use pgdyno_results::{SearchRecord, SearchStatus};
 
 use super::{begin, end};
@@ -48,17 +49,15 @@ pub(crate) fn search(search: &SearchRecord) -> String {
     let mark = match search.status {
         SearchStatus::Found => VerdictMark::Good,
         SearchStatus::NoneKept | SearchStatus::Failed => VerdictMark::NotUsable,
-        SearchStatus::Interrupted => VerdictMark::Unknown,
-    };
-    let answer = match (search.status, search.kept) {
-        (_, Some(kept)) => format!("{} is the highest load found that meets the objective", load(&search.by, kept)),
-        (SearchStatus::NoneKept, _) => "Found no load that meets the objective".to_owned(),
-        (status, None) => format!("No load found: {}", status.name()),
+        SearchStatus::Interrupted | SearchStatus::Undecided => VerdictMark::Unknown,
     };
     html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n<div id=\"figures\"><div class=\"card trust ");
     html.raw(mark.class()).raw("\">\n<p class=\"mark\">");
     mark.draw(&mut html);
-    html.raw("<b>").text(&answer).raw("</b></p>\n").list(findings(search).iter().map(String::as_str));
+    html.raw("<b>")
+        .text(&sentence_case(&answer(search)))
+        .raw("</b></p>\n")
+        .list(findings(search).iter().map(String::as_str));
     html.raw("</div></div>\n").heading("The loads");
     let columns = HEADER.map(|name| (name, name != "verdict"));
     html.table(&columns, &rows(search).into_iter().map(Vec::from).collect::<Vec<_>>());

@@ -133,7 +133,7 @@ fn a_private_server_is_held_for_the_whole_search_and_loaded_once() {
     let home = Home::of_an_ordinary_user();
     let args = ["search", "select-only", "-s", "1", "-T", "1", "--ramp", "0", "--by", "clients", "--max", "2"];
     let ran = home.run(&[&args[..], &["--slo", "p50 < 10s", "--curve", "0", "--set", "work_mem=5MB"]].concat()).ok();
-    ran.prints(&["most clients that meet it: 2 clients", "on embedded: found", "verdict"]).says(&["record: "]);
+    ran.prints(&["most clients with p50 < 10s: 2 clients", "select-only on embedded", "verdict"]).says(&["record: "]);
     let runs = home.runs();
     assert!(runs.len() >= 3, "{}", runs.len());
     let loads: Vec<bool> = runs.iter().map(|run| run.record.get("load").is_some()).collect();
