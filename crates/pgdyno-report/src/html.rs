@@ -34,6 +34,7 @@ mod profile;
 mod queries;
 mod result;
 mod samples;
+pub mod search;
 mod server;
 mod several;
 mod shares;
@@ -166,8 +167,7 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
 }
 
 /// Returns a text with a capital at its start.
-#[must_use]
-pub fn sentence_case(text: &str) -> String {
+fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,6 +1,8 @@
 //! Renders a search for the highest load: the limit with its interval, the knee and the curve.
 
+pub(crate) mod curve;
 mod deciding;
+mod plot;
 
 use std::io::{self, Write};
 
@@ -9,18 +11,29 @@ use pgdyno_results::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
 use pgdyno_text::{units, wrap};
 use pgdyno_untrusted::MarkdownText;
 
+use crate::html;
+use curve::LoadCurve;
 pub use deciding::{miss, scatter};
 
 /// Renders the record of a search.
 pub type RenderSearch = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, RenderSearch)] = &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown)];
+pub const FORMATS: &[(&str, RenderSearch)] =
+    &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown), ("html", page)];
 
 /// Returns the renderer of a format.
 #[must_use]
 pub fn format(name: &str) -> Option<RenderSearch> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// When `out` refuses it.
+pub fn page(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
+    html::search::write(record, out)
 }
 
 /// Columns of a load's figures in the text.
@@ -166,6 +179,10 @@ fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
     for line in findings(record).iter().chain([&subject]) {
         wrap::wrapped(out, &format!("  {line}"), "    ")?;
     }
+    if let Some(curve) = LoadCurve::of(record) {
+        writeln!(out)?;
+        plot::write(&curve, &record.by, out)?;
+    }
     writeln!(out)?;
     for row in std::iter::once(HEADER.map(str::to_owned)).chain(rows(record)) {
         let [offered, achieved, p50, p99, failed, repeats, verdict] = row;
@@ -222,6 +239,8 @@ fn csv(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::RunFigures;
+
     use super::*;
 
     fn record() -> SearchRecord {
@@ -269,6 +288,21 @@ mod tests {
           closed loop: 1,234 TPS
           noop on none, a-search
 
+          p99 in ms by transactions/s offered, ms logarithmic
+          o met   x not met   ? undecided   - - p99 < 10ms
+          20 │                                                                      x
+             │
+          10 │- - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - ? - -
+             │                                                                  o
+           5 │
+             │
+             │
+           2 │
+             │
+           1 │                                 o
+             └┴────────────────────────────────┴────────────────────────────────┴───────
+              0                               500                             1,000
+
              offered  achieved/s  p50 ms  p99 ms  failed repeats  verdict
              500.0/s       499.5   0.333    1.00   0.0 %       2  met
              1,000/s       999.5    3.00    9.00   0.0 %       2  met
@@ -295,6 +329,28 @@ mod tests {
         text(&record, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn signs_differ_in_shape_and_the_drawing_has_80_columns_whatever_the_loads() {
+        let mut record = record();
+        for (nth, point) in record.points.iter_mut().enumerate() {
+            let p99 = point.response_latency_ns_p99.unwrap();
+            point.load = [1.0, 80.0, 900.0, 1_234_567.0][nth];
+            let latency_ns = vec![p99 / 9.0, p99, p99 * 9.0];
+            point.of_runs = vec![RunFigures { name: "p99".to_owned(), latency_ns, failed_share: Vec::new() }];
+        }
+        let mut bytes = Vec::new();
+        text(&record, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("p99 in ms by transactions/s offered, both logarithmic"), "{text}");
+        assert!(text.contains("o met   x not met   ? undecided   | range of its runs   - - p99 < 10ms"), "{text}");
+        let drawing: Vec<&str> = text.lines().filter(|line| line.contains('│')).collect();
+        let all = drawing.concat();
+        assert_eq!(['o', 'x', '?'].map(|sign| all.matches(sign).count()), [2, 1, 1], "{text}");
+        assert!(drawing.iter().any(|line| line.starts_with("   10 │-|- - -")), "{text}");
+        assert!(drawing.len() <= 12 && all.contains('|'), "{text}");
     }
 
     #[test]

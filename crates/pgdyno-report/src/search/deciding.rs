@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn scattered_figures_are_told_from_close_ones() {
+    fn scattered_figures_differ_from_close_ones() {
         let say = |ms: &[f64], failed: &[f64]| scatter(&objectives(), &point(ms, failed), "5.00/s");
         assert_eq!(say(&[162.0, 15.0, 40.0], &[0.0; 3]), "p99 scatters between 15.0 and 162 ms at 5.00/s");
         assert_eq!(say(&[48.0, 49.5], &[0.0; 2]), "p99 of 48.0 to 49.5 ms at 5.00/s is too close to 50.0 ms");
