@@ -98,6 +98,10 @@ fn a_change_names_what_changed_with_it_and_nothing_that_comes_and_goes() {
         record.server.as_mut().unwrap().version =
             format!("PostgreSQL {} on x86_64", old_or_new(nth, "18.0", "18.1 (Debian)"));
         record.pgdyno_version = old_or_new(nth, "0.2.0", "0.3.0").to_owned();
+        // These follow from the two versions.
+        let server = record.server.as_mut().unwrap();
+        server.origin = old_or_new(nth, "PATH", "a download").to_owned();
+        server.synchronous_standbys = (nth >= 20).then_some(0);
         record.client.cpus = if nth < 20 { 4 } else { 8 };
     });
     assert_eq!(
@@ -113,7 +117,12 @@ fn a_change_names_what_changed_with_it_and_nothing_that_comes_and_goes() {
     ] {
         assert_eq!(reported(|nth, record| set(record, "work_mem", value(nth))), ["nothing else recorded changed"]);
     }
-    // A setting that appears there for the first time.
+    // The place of the change has the commits already.
+    let commits = reported(|nth, record| {
+        record.labels.insert("commit".to_owned(), old_or_new(nth, "a", "b").to_owned());
+    });
+    assert_eq!(commits, ["nothing else recorded changed"]);
+    // A label that appears there for the first time.
     let first = reported(|nth, record| {
         if nth >= 20 {
             record.labels.insert("kernel".to_owned(), "6.18".to_owned());
