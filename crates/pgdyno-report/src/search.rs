@@ -157,7 +157,10 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
     let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
     let mut reported = verdict(point).to_owned();
     if let Some(overload) = &point.overload {
-        reported += &format!(": {overload}");
+        reported += &match point.overloaded < point.repeats {
+            true => format!(" ({} of {} runs: {overload})", point.overloaded, point.repeats),
+            false => format!(": {overload}"),
+        };
     }
     if !point.of_kinds.is_empty() {
         reported += &format!("; {}", figures(point));
@@ -267,7 +270,8 @@ mod tests {
             point(1025.0, "cannot tell", 10e6),
             point(1050.0, "broken", 2e7),
         ];
-        record.points[3].overloaded = 1;
+        record.points[3].overloaded = 2;
+        (record.points[1].overloaded, record.points[1].overload) = (1, Some("the queue grows".to_owned()));
         record.points[3].overload = Some("97.0 % of the offered load were achieved".to_owned());
         record
     }
@@ -305,7 +309,8 @@ mod tests {
 
              offered  achieved/s  p50 ms  p99 ms  failed repeats  verdict
              500.0/s       499.5   0.333    1.00   0.0 %       2  met
-             1,000/s       999.5    3.00    9.00   0.0 %       2  met
+             1,000/s       999.5    3.00    9.00   0.0 %       2  met (1 of 2 runs: the
+                                                                  queue grows)
              1,025/s       1,025    3.33    10.0   0.0 %       2  undecided
              1,050/s       1,050    6.67    20.0   0.0 %       2  not met: 97.0 % of the
                                                                   offered load were
@@ -393,7 +398,7 @@ mod tests {
         | offered | achieved/s | p50 ms | p99 ms | failed | repeats | verdict |
         | ---: | ---: | ---: | ---: | ---: | ---: | --- |
         | 500.0/s | 499.5 | 0.333 | 1.00 | 0.0 % | 2 | met |
-        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | met |
+        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | met (1 of 2 runs: the queue grows) |
         | 1,025/s | 1,025 | 3.33 | 10.0 | 0.0 % | 2 | undecided |
         | 1,050/s | 1,050 | 6.67 | 20.0 | 0.0 % | 2 | not met: 97.0 % of the offered load were achieved |
         ");

@@ -45,8 +45,9 @@ pub(crate) fn searches(searches: &[Found<SearchRecord>]) -> String {
 /// Returns the page of a search: the limit, then the loads that were measured.
 pub(crate) fn search(search: &SearchRecord) -> String {
     let mut html = begin(&title(search), "/searches");
-    html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n");
+    html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n<div id=\"figures\">");
     body(search, &mut html);
+    html.raw("</div>\n");
     if !search.runs.is_empty() {
         html.heading("Its runs").raw("<ul>");
         for id in &search.runs {
