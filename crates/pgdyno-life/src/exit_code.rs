@@ -38,7 +38,7 @@ exit_codes! {
     /// Errors during the run: the server or clients were lost, transactions failed other than by serialization or
     /// deadlock, nothing was committed, or an identity of the figures does not hold. Also: the record, or the file
     /// of `--json`, could not be written at the end; a warning names it, and the figures are on the terminal. And:
-    /// a search found no load that meets its objectives. What was measured is in the record.
+    /// no load that a search tested met its objectives. What was measured is in the record.
     Run = 2,
     /// The private server could not be found, downloaded or started.
     Server = 10,
@@ -55,8 +55,9 @@ exit_codes! {
     /// history`: a slowdown within the last runs.
     Slower = 20,
     /// `pgdyno compare --fail-if-slower` cannot decide: the interval spans the limit, or there is only one run of
-    /// each side. `--pass-if-unsure` makes it 0. `pgdyno ab` cannot decide within its budget. `pgdyno history` has
-    /// too few runs; `--pass-if-unsure` makes it 0.
+    /// each side. `--pass-if-unsure` makes it 0. `pgdyno ab` cannot decide within its budget. `pgdyno search`:
+    /// noise hides whether any load meets the objectives. `pgdyno history` has too few runs; `--pass-if-unsure`
+    /// makes it 0.
     Unsure = 21,
     /// `pgdyno doctor` found something that would disturb a measurement: its gravest finding is a warning.
     Disturbed = 30,

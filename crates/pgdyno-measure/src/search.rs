@@ -157,6 +157,16 @@ impl Search {
         today.points.iter().map(|point| today.noise.verdict(&point.margins)).collect()
     }
 
+    /// Returns how many times as long a measurement must be for a load to be decided after [`REPEATS`] of them, if its spread
+    /// falls with the square root of the length. `None` if that says nothing: too few measurements, or a load so close to the
+    /// limit that its side is chance.
+    #[must_use]
+    pub fn lengthening(&self, load: f64) -> Option<f64> {
+        let today = Today::of(&self.points);
+        let point = today.points.iter().find(|point| point.load == load)?;
+        today.noise.lengthening(&point.margins)
+    }
+
     /// Returns the highest point that meets the objective below the lowest one that does not, and the latter.
     fn ends(&self, verdicts: &[LoadVerdict]) -> (Option<usize>, Option<usize>) {
         let broken = verdicts.iter().position(|verdict| *verdict == LoadVerdict::Broken);
@@ -184,7 +194,9 @@ impl Search {
         if let Some(at) = between.clone().find(open) {
             return Some(point(at).load);
         }
-        let unconfirmed = |at: usize| point(at).margins.len() < CONFIRMED;
+        // Without a load that meets the objective, the lowest one is the answer: a run of it that did is no clear miss.
+        let is_mixed = |at: usize| kept.is_none() && point(at).margins.iter().any(|margin| *margin > 0.0);
+        let unconfirmed = |at: usize| point(at).margins.len() < if is_mixed(at) { REPEATS } else { CONFIRMED };
         match (kept, broken) {
             (_, None) if last.load < self.bounds.max => {
                 Some(self.admissible((last.load * self.bounds.growth).max(last.load + self.least())))

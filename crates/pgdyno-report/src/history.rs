@@ -1,21 +1,28 @@
 //! The history of a metric: comparable runs, oldest first, and where the level changed. docs/history.md is the user's side of it,
 //! docs/adr/0018-change-points.md the reasons.
 
+mod changed;
 mod csv;
 pub(crate) mod json;
+mod markdown;
 mod series;
 mod text;
 
 use pgdyno_text::TextStyle;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use pgdyno_measure::change_points::{ChangePoint, Changes, Drift, RUNS_MIN, change_points};
 use pgdyno_measure::compare::{Change, Direction};
 use pgdyno_results::{RecordMetric, RunRecord};
 
-use crate::compare::{FactDifference, chosen, differences};
+use crate::compare::{FactDifference, TimePartChange, chosen, differences};
+use changed::ChangeWindow;
 use series::{Grouped, grouped};
+
+/// The label by which runs are named, unless another one is given.
+const LABEL: &str = "commit";
 
 /// The default of [`HistoryOptions::within`].
 pub const WITHIN: usize = 20;
@@ -101,6 +108,10 @@ pub struct HistoryChange {
     pub is_slower: bool,
     /// In what the first run of the new level differs from the last one of the old.
     pub differences: Vec<FactDifference>,
+    /// The facts that changed with the level, the likeliest causes first.
+    pub changed: Vec<ChangedFact>,
+    /// The parts of the clients' time before and after, those that changed most first; empty where the runs have no account.
+    pub clients_time: Vec<TimePartChange>,
 }
 
 /// The history of one series of comparable runs.
@@ -211,18 +222,26 @@ fn history(name: String, metric: RecordMetric, records: &[&RunRecord], options: 
         level: found.levels.get(nth).copied().unwrap_or(values[nth]),
         labels: record.labels.clone(),
     };
-    let change = |point: &ChangePoint| HistoryChange {
-        at: point.at,
-        places: (point.earliest, point.latest),
-        change: point.change,
-        chance: point.chance,
-        is_slower: (point.change.ratio < 1.0) != metric.is_latency(),
-        differences: differences(&[records[point.at - 1]], &[records[point.at]]),
+    let change = |(nth, point): (usize, &ChangePoint)| {
+        let [before, after] = levels(&found.points, nth, records.len());
+        let label = options.label.as_deref().unwrap_or(LABEL);
+        let places = (point.earliest.min(point.at), point.latest.max(point.at));
+        let window = ChangeWindow { records, before, after, places, label };
+        HistoryChange {
+            at: point.at,
+            places: (point.earliest, point.latest),
+            change: point.change,
+            chance: point.chance,
+            is_slower: (point.change.ratio < 1.0) != metric.is_latency(),
+            differences: differences(&[records[point.at - 1]], &[records[point.at]]),
+            changed: window.changed(),
+            clients_time: window.accounts(),
+        }
     };
     let mut history = History {
         name,
         runs: records.iter().enumerate().map(run).collect(),
-        changes: found.points.iter().map(change).collect(),
+        changes: found.points.iter().enumerate().map(change).collect(),
         drifts: found.drifts,
         noise: changes.map(|changes| changes.noise),
         verdict: HistoryVerdict::Undecided,
@@ -235,14 +254,20 @@ fn history(name: String, metric: RecordMetric, records: &[&RunRecord], options: 
     history
 }
 
+/// Returns the runs of the levels before and after a change point, of `runs` in all.
+fn levels(points: &[ChangePoint], nth: usize, runs: usize) -> [Range<usize>; 2] {
+    let before = nth.checked_sub(1).map_or(0, |before| points[before].at);
+    let after = points.get(nth + 1).map_or(runs, |after| after.at);
+    [before..points[nth].at, points[nth].at..after]
+}
+
 /// Moves a change point that is between two runs of the same commit to the nearest place between two commits, if it may be there:
 /// a commit is the likelier cause.
 fn between_names(found: &mut Changes, names: &[String]) {
     for nth in 0..found.points.len() {
         let ChangePoint { at, earliest, latest, .. } = found.points[nth];
-        let before = nth.checked_sub(1).map_or(0, |before| found.points[before].at);
-        let after = found.points.get(nth + 1).map_or(names.len(), |after| after.at);
-        let places = earliest.max(before + 1)..=latest.min(after - 1);
+        let [before, after] = levels(&found.points, nth, names.len());
+        let places = earliest.max(before.start + 1)..=latest.min(after.end - 1);
         let is_between = |place: &usize| names[place - 1] != names[*place];
         let Some(place) = places.filter(is_between).min_by_key(|place| place.abs_diff(at)) else { continue };
         let (old, new) = (found.levels[at - 1], found.levels[at]);
@@ -287,7 +312,7 @@ fn is_made_good(history: &History, nth: usize, confidence: f64) -> bool {
 
 /// Returns the name of a run for readers: a label if it has it, else the end of its id.
 fn name_of(record: &RunRecord, label: Option<&str>) -> String {
-    let label = label.unwrap_or("commit");
+    let label = label.unwrap_or(LABEL);
     let end = || record.id.rsplit('-').next().unwrap_or(&record.id).to_owned();
     record.label(label).map_or_else(end, |value| format!("{label} {value}"))
 }
@@ -309,8 +334,10 @@ pub fn before(records: &[&RunRecord], id: &str) -> Option<String> {
 pub type RenderHistory = fn(&Histories, TextStyle, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, RenderHistory)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];
+pub const FORMATS: &[(&str, RenderHistory)] =
+    &[("text", text::render), ("json", json::render), ("csv", csv::render), ("markdown", markdown::render)];
 
+pub use changed::ChangedFact;
 pub use text::{change_lines, drift_text, headline, left_out};
 
 #[cfg(test)]

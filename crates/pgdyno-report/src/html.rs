@@ -34,6 +34,7 @@ mod profile;
 mod queries;
 mod result;
 mod samples;
+pub mod search;
 mod server;
 mod several;
 mod shares;

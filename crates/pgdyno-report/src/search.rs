@@ -1,5 +1,9 @@
 //! Renders a search for the highest load: the limit with its interval, the knee and the curve.
 
+pub(crate) mod curve;
+mod deciding;
+mod plot;
+
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
@@ -7,16 +11,29 @@ use pgdyno_results::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
 use pgdyno_text::{units, wrap};
 use pgdyno_untrusted::MarkdownText;
 
+use crate::html;
+use curve::LoadCurve;
+pub use deciding::{miss, scatter};
+
 /// Renders the record of a search.
 pub type RenderSearch = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, RenderSearch)] = &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown)];
+pub const FORMATS: &[(&str, RenderSearch)] =
+    &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown), ("html", page)];
 
 /// Returns the renderer of a format.
 #[must_use]
 pub fn format(name: &str) -> Option<RenderSearch> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// When `out` refuses it.
+pub fn page(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
+    html::search::write(record, out)
 }
 
 /// Columns of a load's figures in the text.
@@ -34,25 +51,53 @@ pub fn load(by: &str, load: f64) -> String {
     }
 }
 
-/// Returns the results, in sentences.
+/// Returns the answer in a line.
+#[must_use]
+pub fn answer(record: &SearchRecord) -> String {
+    let objectives = record.objectives.join(", ");
+    let highest = if record.by == "rate" { "highest rate" } else { "most clients" };
+    match (record.status, record.kept) {
+        (SearchStatus::Undecided, _) => undecided(record),
+        (SearchStatus::NoneKept, None) if !is_lowest_missed(record) => undecided(record),
+        (SearchStatus::NoneKept, _) => format!("no tested load met {objectives}"),
+        (SearchStatus::Found, Some(kept)) => format!("{highest} with {objectives}: {}", load(&record.by, kept)),
+        (status, Some(kept)) => {
+            format!("{}; {highest} with {objectives} so far: {}", status.name(), load(&record.by, kept))
+        }
+        (status, None) => status.name().to_owned(),
+    }
+}
+
+fn undecided(record: &SearchRecord) -> String {
+    record.reason.as_ref().map_or_else(|| "undecided".to_owned(), |reason| format!("undecided: {reason}"))
+}
+
+/// Returns true if the runs of the lowest load show that it misses the objectives. Version 0.2.0 did not tell that from an
+/// undecided search.
+fn is_lowest_missed(record: &SearchRecord) -> bool {
+    record.points.first().is_some_and(|point| point.verdict == "broken")
+}
+
+/// Returns what there is to say beside the [`answer`], in sentences.
 #[must_use]
 pub fn findings(record: &SearchRecord) -> Vec<String> {
     let word = |n| load(&record.by, n);
-    let highest = if record.by == "rate" { "highest rate that meets it" } else { "most clients that meet it" };
-    let mut lines = vec![format!("objective: {}", record.objectives.join(", "))];
+    let mut lines = Vec::new();
     match (record.status, record.kept, record.broken) {
-        (SearchStatus::NoneKept, ..) => lines.push("found no load that meets it".to_owned()),
+        (SearchStatus::NoneKept | SearchStatus::Undecided, ..) | (_, None, _) => {}
         (_, Some(kept), Some(broken)) => lines.push(format!(
-            "{highest}: {}; the limit lies between {} and {} (+{})",
-            word(kept),
+            "the limit lies between {} and {} (+{})",
             word(kept),
             word(broken),
             units::percent(broken / kept - 1.0)
         )),
-        (_, Some(kept), None) => lines.push(format!("{highest}: {}; none was found that does not", word(kept))),
-        (_, None, _) => {}
+        (_, Some(kept), None) if record.max == Some(kept) => {
+            lines.push("the highest load tested met it: give a higher --max".to_owned());
+        }
+        (_, Some(_), None) => lines.push("no tested load missed it".to_owned()),
     }
-    lines.extend(record.reason.clone());
+    let is_answer = record.reason.as_ref().is_some_and(|reason| answer(record).ends_with(reason.as_str()));
+    lines.extend(record.reason.clone().filter(|_| !is_answer));
     if let Some(drift) = record.drift_percent {
         let way = if drift > 0.0 { "worse" } else { "better" };
         lines.push(format!(
@@ -86,7 +131,7 @@ pub fn verdict(point: &SearchPoint) -> &str {
     match point.verdict.as_str() {
         "kept" => "met",
         "broken" => "not met",
-        other => other,
+        _ => "undecided",
     }
 }
 
@@ -112,7 +157,10 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
     let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
     let mut reported = verdict(point).to_owned();
     if let Some(overload) = &point.overload {
-        reported += &format!(": {overload}");
+        reported += &match point.overloaded < point.repeats {
+            true => format!(" ({} of {} runs: {overload})", point.overloaded, point.repeats),
+            false => format!(": {overload}"),
+        };
     }
     if !point.of_kinds.is_empty() {
         reported += &format!("; {}", figures(point));
@@ -129,10 +177,14 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
 }
 
 fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
-    let title = format!("{} of {} on {}: {}", record.id, record.workload, record.target, record.status.name());
-    wrap::wrapped(out, &title, "  ")?;
-    for line in findings(record) {
-        wrap::hanging(out, "  ", 4, &line)?;
+    wrap::wrapped(out, &answer(record), "  ")?;
+    let subject = format!("{} on {}, {}", record.workload, record.target, record.id);
+    for line in findings(record).iter().chain([&subject]) {
+        wrap::wrapped(out, &format!("  {line}"), "    ")?;
+    }
+    if let Some(curve) = LoadCurve::of(record) {
+        writeln!(out)?;
+        plot::write(&curve, &record.by, out)?;
     }
     writeln!(out)?;
     for row in std::iter::once(HEADER.map(str::to_owned)).chain(rows(record)) {
@@ -145,7 +197,7 @@ fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
 
 fn markdown(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
     let [workload, target] = [&record.workload, &record.target].map(|text| MarkdownText(text));
-    writeln!(out, "**{workload}** on {target}: {}\n", record.status.name())?;
+    writeln!(out, "**{}**\n\n{workload} on {target}\n", MarkdownText(&answer(record)))?;
     for line in findings(record) {
         writeln!(out, "- {}", MarkdownText(&line))?;
     }
@@ -190,6 +242,8 @@ fn csv(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::RunFigures;
+
     use super::*;
 
     fn record() -> SearchRecord {
@@ -216,7 +270,8 @@ mod tests {
             point(1025.0, "cannot tell", 10e6),
             point(1050.0, "broken", 2e7),
         ];
-        record.points[3].overloaded = 1;
+        record.points[3].overloaded = 2;
+        (record.points[1].overloaded, record.points[1].overload) = (1, Some("the queue grows".to_owned()));
         record.points[3].overload = Some("97.0 % of the offered load were achieved".to_owned());
         record
     }
@@ -230,18 +285,33 @@ mod tests {
     #[test]
     fn text_says_the_limit_its_interval_the_knee_and_the_curve() {
         insta::assert_snapshot!(rendered("text"), @r"
-        a-search of noop on none: found
-          objective: p99 < 10ms
-          highest rate that meets it: 1,000/s; the limit lies between 1,000/s and
-            1,050/s (+5.0 %)
-          knee: 500.0/s (greatest throughput / response time, the lowest load
-            measured: it may lie lower)
+        highest rate with p99 < 10ms: 1,000/s
+          the limit lies between 1,000/s and 1,050/s (+5.0 %)
+          knee: 500.0/s (greatest throughput / response time, the lowest load measured:
+            it may lie lower)
           closed loop: 1,234 TPS
+          noop on none, a-search
+
+          p99 in ms by transactions/s offered, ms logarithmic
+          o met   x not met   ? undecided   - - p99 < 10ms
+          20 │                                                                      x
+             │
+          10 │- - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - ? - -
+             │                                                                  o
+           5 │
+             │
+             │
+           2 │
+             │
+           1 │                                 o
+             └┴────────────────────────────────┴────────────────────────────────┴───────
+              0                               500                             1,000
 
              offered  achieved/s  p50 ms  p99 ms  failed repeats  verdict
              500.0/s       499.5   0.333    1.00   0.0 %       2  met
-             1,000/s       999.5    3.00    9.00   0.0 %       2  met
-             1,025/s       1,025    3.33    10.0   0.0 %       2  cannot tell
+             1,000/s       999.5    3.00    9.00   0.0 %       2  met (1 of 2 runs: the
+                                                                  queue grows)
+             1,025/s       1,025    3.33    10.0   0.0 %       2  undecided
              1,050/s       1,050    6.67    20.0   0.0 %       2  not met: 97.0 % of the
                                                                   offered load were
                                                                   achieved
@@ -267,6 +337,46 @@ mod tests {
     }
 
     #[test]
+    fn signs_differ_in_shape_and_the_drawing_has_80_columns_whatever_the_loads() {
+        let mut record = record();
+        for (nth, point) in record.points.iter_mut().enumerate() {
+            let p99 = point.response_latency_ns_p99.unwrap();
+            point.load = [1.0, 80.0, 900.0, 1_234_567.0][nth];
+            let latency_ns = vec![p99 / 9.0, p99, p99 * 9.0];
+            point.of_runs = vec![RunFigures { name: "p99".to_owned(), latency_ns, failed_share: Vec::new() }];
+        }
+        let mut bytes = Vec::new();
+        text(&record, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("p99 in ms by transactions/s offered, both logarithmic"), "{text}");
+        assert!(text.contains("o met   x not met   ? undecided   | range of its runs   - - p99 < 10ms"), "{text}");
+        let drawing: Vec<&str> = text.lines().filter(|line| line.contains('│')).collect();
+        let all = drawing.concat();
+        assert_eq!(['o', 'x', '?'].map(|sign| all.matches(sign).count()), [2, 1, 1], "{text}");
+        assert!(drawing.iter().any(|line| line.starts_with("   10 │-|- - -")), "{text}");
+        assert!(drawing.len() <= 12 && all.contains('|'), "{text}");
+    }
+
+    #[test]
+    fn an_undecided_search_is_not_one_that_found_nothing() {
+        let reason = Some("p99 scatters between 15.0 and 162 ms at 500.0/s; use -T 60".to_owned());
+        let none = SearchRecord { kept: None, broken: None, drift_percent: None, reason, ..record() };
+        let undecided = SearchRecord { status: SearchStatus::Undecided, ..none.clone() };
+        assert_eq!(answer(&undecided), "undecided: p99 scatters between 15.0 and 162 ms at 500.0/s; use -T 60");
+        assert_eq!(findings(&undecided).iter().filter(|line| line.contains("scatters")).count(), 0, "said once");
+        let mut missed = SearchRecord { status: SearchStatus::NoneKept, ..none };
+        missed.points.drain(..3);
+        assert_eq!(answer(&missed), "no tested load met p99 < 10ms");
+        // Version 0.2.0 had one status for both.
+        missed.points[0].verdict = "cannot tell".to_owned();
+        missed.reason = Some("noise hides whether 500.0/s meets it".to_owned());
+        assert_eq!(answer(&missed), "undecided: noise hides whether 500.0/s meets it");
+        let ended = SearchRecord { status: SearchStatus::Interrupted, ..record() };
+        assert_eq!(answer(&ended), "interrupted; highest rate with p99 < 10ms so far: 1,000/s");
+    }
+
+    #[test]
     fn a_drift_is_reported_with_its_size_and_its_way() {
         for (percent, words) in [(34.7, "got 35 % worse while"), (-12.0, "got 12 % better while")] {
             let lines = findings(&SearchRecord { drift_percent: Some(percent), ..record() });
@@ -277,18 +387,19 @@ mod tests {
     #[test]
     fn markdown_has_the_same() {
         insta::assert_snapshot!(rendered("markdown"), @r"
-        **noop** on none: found
+        **highest rate with p99 &lt; 10ms: 1,000/s**
 
-        - objective: p99 &lt; 10ms
-        - highest rate that meets it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
+        noop on none
+
+        - the limit lies between 1,000/s and 1,050/s (+5.0 %)
         - knee: 500.0/s (greatest throughput / response time, the lowest load measured: it may lie lower)
         - closed loop: 1,234 TPS
 
         | offered | achieved/s | p50 ms | p99 ms | failed | repeats | verdict |
         | ---: | ---: | ---: | ---: | ---: | ---: | --- |
         | 500.0/s | 499.5 | 0.333 | 1.00 | 0.0 % | 2 | met |
-        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | met |
-        | 1,025/s | 1,025 | 3.33 | 10.0 | 0.0 % | 2 | cannot tell |
+        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | met (1 of 2 runs: the queue grows) |
+        | 1,025/s | 1,025 | 3.33 | 10.0 | 0.0 % | 2 | undecided |
         | 1,050/s | 1,050 | 6.67 | 20.0 | 0.0 % | 2 | not met: 97.0 % of the offered load were achieved |
         ");
     }

@@ -76,7 +76,7 @@ pub use record::{
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
-pub use search::{KindFigure, SearchPoint, SearchRecord, SearchStatus};
+pub use search::{KindFigure, RunFigures, SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Responses, Series, read_series};
 pub use store::{

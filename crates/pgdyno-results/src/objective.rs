@@ -182,12 +182,22 @@ impl Objective {
     /// met. Returns `None` for other figures, and where [`Objective::value`] has none.
     #[must_use]
     pub fn margin(&self, record: &RunRecord) -> Option<f64> {
-        let ratio = match (self.what, self.value(record)?) {
-            (What::Latency { below_ns, .. }, ObjectiveValue::LatencyNs(ns)) => below_ns / ns,
-            (What::Errors { below }, ObjectiveValue::FailedShare(share)) => below / share,
+        let ratio = match (self.bound()?, self.value(record)?) {
+            (ObjectiveValue::LatencyNs(below), ObjectiveValue::LatencyNs(ns)) => below / ns,
+            (ObjectiveValue::FailedShare(below), ObjectiveValue::FailedShare(share)) => below / share,
             _ => return None,
         };
         Some(ratio.ln())
+    }
+
+    /// Returns the bound that its figure is to stay below. `None` for throughput.
+    #[must_use]
+    pub fn bound(&self) -> Option<ObjectiveValue> {
+        match self.what {
+            What::Latency { below_ns, .. } => Some(ObjectiveValue::LatencyNs(below_ns)),
+            What::Errors { below } => Some(ObjectiveValue::FailedShare(below)),
+            What::Tps { .. } => None,
+        }
     }
 
     /// Returns true if it limits failed transactions of this kind.

@@ -12,8 +12,10 @@ use crate::record::FORMAT_VERSION;
 pub enum SearchStatus {
     /// A load was found that meets the objectives.
     Found,
-    /// Even the lowest load does not meet them.
+    /// No tested load meets them, or none with the throughput that is asked for.
     NoneKept,
+    /// The runs do not show whether any load meets them.
+    Undecided,
     /// Ended by the user, or killed, or still running.
     Interrupted,
     /// One of its runs has no figures.
@@ -26,7 +28,8 @@ impl SearchStatus {
     pub fn name(self) -> &'static str {
         match self {
             Self::Found => "found",
-            Self::NoneKept => "none kept",
+            Self::NoneKept => "not met",
+            Self::Undecided => "undecided",
             Self::Interrupted => "interrupted",
             Self::Failed => "failed",
         }
@@ -161,6 +164,22 @@ pub struct SearchPoint {
     pub of_kinds: Vec<KindFigure>,
     /// Names of its runs.
     pub runs: Vec<String>,
+    /// The figures that the objectives limit, in each run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_runs: Vec<RunFigures>,
+}
+
+/// A figure that an objective limits, in the runs of a load in which it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunFigures {
+    /// The figure: `p99`, `new-order p99`, `errors`.
+    pub name: String,
+    /// If it is a response time, in the order of the runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_ns: Vec<f64>,
+    /// If it is a share of failed transactions, 0 to 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_share: Vec<f64>,
 }
 
 /// A figure of one kind of transactions, which an objective limits: the median of the load's measurements.

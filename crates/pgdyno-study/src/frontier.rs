@@ -14,7 +14,7 @@ use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{FrontierPoint, FrontierRecord, Objective, Resumable as _, RunRecord, Status};
 use pgdyno_text::units;
 
-use crate::page::write_page;
+use crate::page::write_beside;
 use crate::run::{Runner, StudyRun};
 use crate::search::judge::judge;
 use crate::study::{self, Budget, Clock, End, Step, Study};
@@ -135,7 +135,7 @@ impl Study for FrontierRun<'_> {
         self.record.result = result(&self.record.points);
         self.save()?;
         // Pages of its runs link to it. Without it the record has the same.
-        let _ = write_page(&self.record, self.runner.results, pgdyno_report::frontier::page);
+        let _ = write_beside(&self.record, &self.record.path(self.runner.results), pgdyno_report::frontier::page);
         Ok(())
     }
 

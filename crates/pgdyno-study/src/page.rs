@@ -14,18 +14,24 @@ pub type RenderPage<R> = fn(&R, &mut dyn Write) -> io::Result<()>;
 
 /// Writes the page of a record beside it, and says where both are.
 pub fn show_files<R: Resumable>(record: &R, results: &Path, page: RenderPage<R>, events: &dyn EventSink) {
-    events.note(&format!("record: {}", record.path(results).display()));
-    match write_page(record, results, page) {
+    show_beside(record, &record.path(results), page, events);
+}
+
+/// Writes the page of the record at `path` beside it, and says where both are.
+pub fn show_beside<R>(record: &R, path: &Path, page: RenderPage<R>, events: &dyn EventSink) {
+    events.note(&format!("record: {}", path.display()));
+    match write_beside(record, path, page) {
         Ok(path) => events.note(&format!("page: {}", path.display())),
         Err(failure) => events.warn(&failure.text()),
     }
 }
 
-/// Writes the page of a record beside it, and returns where it is.
-pub(crate) fn write_page<R: Resumable>(record: &R, results: &Path, page: RenderPage<R>) -> Result<PathBuf> {
+/// Writes the page of the record at `path` beside it, and returns where it is.
+pub(crate) fn write_beside<R>(record: &R, path: &Path, page: RenderPage<R>) -> Result<PathBuf> {
     let mut bytes = Vec::new();
     page(record, &mut bytes).or_fail(Code::Start)?;
-    let (directory, name) = (R::directory(results), format!("{}.html", record.id()));
-    write_inside(&directory, &name, &bytes).or_fail(Code::Start)?;
-    Ok(directory.join(name))
+    let path = path.with_extension("html");
+    let (directory, name) = (path.parent().unwrap_or(Path::new("")), path.file_name().unwrap_or_default());
+    write_inside(directory, &name.to_string_lossy(), &bytes).or_fail(Code::Start)?;
+    Ok(path)
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
-use pgdyno_measure::search::{ERROR, REPEATS};
+use pgdyno_measure::search::ERROR;
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::search::load as words;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, run_id, write_json};
@@ -195,11 +195,10 @@ impl Study for SearchRun<'_> {
         self.save()?;
         if let Some(point) = self.record.points.iter().find(|point| point.load == load) {
             self.events.note(&format!(
-                "{}: {} after {} of at most {} ({})",
+                "{}: {} after {} ({})",
                 words(&self.wanted.by, load),
                 pgdyno_report::search::verdict(point),
-                point.repeats,
-                REPEATS,
+                units::plural(point.repeats as u64, "run"),
                 pgdyno_report::search::figures(point)
             ));
         }

@@ -20,6 +20,8 @@ const ASSUMED_SPREAD: f64 = 0.1;
 const STALL: f64 = 0.25;
 /// The standard error of a median relative to that of a mean, for many draws of a normal distribution.
 const MEDIAN: f64 = 1.2533;
+/// A load that needs measurements longer than this is so close to the limit that the estimate itself is chance.
+const LENGTHENING_MAX: f64 = 16.0;
 /// Weight of the prior, in differences.
 const ASSUMED_WEIGHT: f64 = 3.0;
 
@@ -71,6 +73,21 @@ impl Noise {
             _ => LoadVerdict::Open,
         }
     }
+
+    /// Returns how many times as long a measurement must be to decide margins with this median; see
+    /// [`Search::lengthening`](super::Search::lengthening). The spread is that of the search or of these margins, whichever is larger:
+    /// stalls count in full.
+    pub(super) fn lengthening(&self, margins: &[f64]) -> Option<f64> {
+        let n = margins.len() as f64;
+        if n < 3.0 {
+            return None;
+        }
+        let middle = median(margins);
+        let own = (margins.iter().map(|margin| (margin - middle).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+        let error = t_quantile(self.freedom) * self.spread.max(own) * MEDIAN / (REPEATS as f64).sqrt();
+        let factor = (error / middle).powi(2);
+        (1.0..=LENGTHENING_MAX).contains(&factor).then_some(factor)
+    }
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -110,5 +127,17 @@ mod tests {
         assert_eq!(verdict(&[-0.2, -0.22, -0.18]), LoadVerdict::Broken);
         assert_eq!(verdict(&[0.5, -0.5, 0.4, -0.2]), LoadVerdict::Open);
         assert_eq!(verdict(&[-1.0]), LoadVerdict::Broken);
+    }
+
+    #[test]
+    fn what_is_undecided_says_how_much_longer_to_measure() {
+        let factor = |margins: &[f64]| Noise::of(std::iter::once(margins)).lengthening(margins);
+        let near = factor(&[0.10, -0.05, 0.12, 0.02, 0.15]).unwrap();
+        assert!((2.0..4.0).contains(&near), "{near}");
+        // Stalls count in full.
+        let wild = factor(&[0.3, -0.9, 0.8, 0.35, -0.1]).unwrap();
+        assert!((8.0..16.0).contains(&wild), "{wild}");
+        assert_eq!(factor(&[0.01, -0.2, 0.3, -0.1, 0.02]), None, "its side is chance");
+        assert_eq!([factor(&[0.1, 0.1]), factor(&[0.5, 0.5, 0.5])], [None; 2], "too few, and decided");
     }
 }

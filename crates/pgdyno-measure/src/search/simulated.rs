@@ -187,6 +187,16 @@ fn a_stall_at_a_low_load_does_not_end_the_search_there() {
 }
 
 #[test]
+fn the_lowest_load_is_repeated_while_its_runs_disagree() {
+    let lowest = Bounds { min: 700.0, max: 700.0, fill: 0, ..bounds() };
+    let spent = |margins: &[f64]| {
+        let mut margins = margins.iter().copied().cycle();
+        search(lowest, |_| Seen::Margin(margins.next().unwrap())).2
+    };
+    assert_eq!([spent(&[-0.6]), spent(&[-0.9, 0.1, -0.9, -0.9, -0.9])], [CONFIRMED, REPEATS]);
+}
+
+#[test]
 fn a_budget_ends_a_search_that_says_so() {
     let tight = Bounds { budget: 3, ..bounds() };
     let (limit, _, spent) = search(tight, |load| Seen::Margin((1000.0 / load).ln() * 4.0));

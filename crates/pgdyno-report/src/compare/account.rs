@@ -1,5 +1,6 @@
 //! Where the clients' time moved from one side to the other.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use pgdyno_results::RunRecord;
@@ -23,13 +24,13 @@ const SHARE_MIN: f64 = 0.01;
 const CHANGE_MIN: f64 = 0.05;
 
 /// Returns the parts of both accounts, those that changed most first; empty unless all runs have an account.
-pub(super) fn changes(base: &[RunRecord], new: &[RunRecord]) -> Vec<TimePartChange> {
-    if base.iter().chain(new).any(|record| record.clients_time.is_empty()) {
+pub(crate) fn changes<R: Borrow<RunRecord>>(base: &[R], new: &[R]) -> Vec<TimePartChange> {
+    if base.iter().chain(new).any(|record| record.borrow().clients_time.is_empty()) {
         return Vec::new();
     }
     let mut parts: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
     for (side, records) in [base, new].into_iter().enumerate() {
-        for part in records.iter().flat_map(|record| &record.clients_time) {
+        for part in records.iter().flat_map(|record| &record.borrow().clients_time) {
             parts.entry(&part.name).or_default()[side] += part.share / records.len() as f64;
         }
     }
@@ -65,6 +66,14 @@ pub(crate) fn why(changes: &[TimePartChange]) -> Option<String> {
     Some(format!("of the clients' time, {}{now}", shares(most)))
 }
 
+/// Returns the part that grew most, or fell most, in a sentence; `None` if none changed by much.
+pub(crate) fn moved(changes: &[TimePartChange], has_grown: bool) -> Option<String> {
+    let (verb, sign) = if has_grown { ("grew", 1.0) } else { ("fell", -1.0) };
+    let most = changes.iter().max_by(|a, b| (sign * a.by()).total_cmp(&(sign * b.by())))?;
+    let shares = format!("from {} to {}", percent(most.base_share), percent(most.new_share));
+    (sign * most.by() >= CHANGE_MIN).then(|| format!("of the clients' time, {} {verb} {shares}", most.name))
+}
+
 #[cfg(test)]
 mod tests {
     use pgdyno_results::TimePartRecord;
@@ -91,6 +100,9 @@ mod tests {
             why(&found).unwrap(),
             "of the clients' time, WAL flush 65 % → 4.0 %; most of it now: CPU 35 % → 95 %"
         );
+        assert_eq!(moved(&found, true).unwrap(), "of the clients' time, CPU grew from 35 % to 95 %");
+        assert_eq!(moved(&found, false).unwrap(), "of the clients' time, WAL flush fell from 65 % to 4.0 %");
+        assert_eq!(moved(&found[1..], false), None);
     }
 
     #[test]

@@ -122,7 +122,7 @@ struct DifferenceForm<'a> {
 
 /// A part of the clients' time of both sides.
 #[derive(Serialize, JsonSchema)]
-struct TimePartForm<'a> {
+pub(crate) struct TimePartForm<'a> {
     /// Its name.
     part: &'a str,
     /// Its mean share in the runs of BASE, 0 to 1.
@@ -226,7 +226,7 @@ fn difference(difference: &FactDifference) -> DifferenceForm<'_> {
     }
 }
 
-fn time_part(part: &TimePartChange) -> TimePartForm<'_> {
+pub(crate) fn time_part(part: &TimePartChange) -> TimePartForm<'_> {
     TimePartForm { part: &part.name, base_share: part.base_share, new_share: part.new_share }
 }
 

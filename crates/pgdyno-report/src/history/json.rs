@@ -9,8 +9,9 @@ use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Histories, History, HistoryChange, HistoryRun};
+use super::{ChangedFact, Histories, History, HistoryChange, HistoryRun};
 use crate::compare::FactDifference;
+use crate::compare::json::{TimePartForm, time_part};
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 
 /// The history of a figure, as `pgdyno history --format json` prints it.
@@ -93,6 +94,25 @@ struct ChangeForm<'a> {
     chance: f64,
     /// In what the runs before and after differ.
     differences: Vec<DifferenceForm<'a>>,
+    /// The facts that changed with the level: the same in the runs before, and the same in those after. The likeliest causes first.
+    changed: Vec<ChangedForm<'a>>,
+    /// The parts of the clients' time before and after, those that changed most first; empty where the runs have no account.
+    difference_of_accounts: Vec<TimePartForm<'a>>,
+}
+
+/// A fact that changed with the level.
+#[derive(Serialize, JsonSchema)]
+struct ChangedForm<'a> {
+    /// The group of facts.
+    group: &'static str,
+    /// Its name.
+    name: &'a str,
+    /// Its value in the runs before.
+    before: &'a str,
+    /// Its value in the runs after.
+    after: &'a str,
+    /// The first run with it.
+    at: usize,
 }
 
 /// A fact in which the runs before and after a change differ.
@@ -167,7 +187,14 @@ fn change<'a>(history: &'a History, change: &'a HistoryChange) -> ChangeForm<'a>
         interval_percent: [percent(change.change.low), percent(change.change.high)],
         chance: change.chance,
         differences: change.differences.iter().map(difference).collect(),
+        changed: change.changed.iter().map(changed).collect(),
+        difference_of_accounts: change.clients_time.iter().map(time_part).collect(),
     }
+}
+
+fn changed(fact: &ChangedFact) -> ChangedForm<'_> {
+    let ChangedFact { group, name, before, after, at } = fact;
+    ChangedForm { group: group.name(), name, before, after, at: *at }
 }
 
 fn difference(one: &FactDifference) -> DifferenceForm<'_> {

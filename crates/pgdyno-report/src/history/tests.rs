@@ -51,7 +51,7 @@ fn the_answer_comes_first_with_what_changed_there() {
     let lines: Vec<_> = text.lines().collect();
     assert!(lines[2].starts_with("slower by 10."), "{text}");
     assert!(lines[2].ends_with("since commit c20, 9 runs ago"), "{text}");
-    for part in ["between commit c19 and commit c20", "label commit c19 → c20", "version 18.0 → 18.1", "-10."] {
+    for part in ["between commit c19 and commit c20", "changed there: PostgreSQL 18.0 → 18.1", "-10."] {
         assert!(text.contains(part), "no {part} in {text}");
     }
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
@@ -66,6 +66,109 @@ fn the_answer_comes_first_with_what_changed_there() {
     assert_eq!(csv.lines().count(), 31);
     assert!(columns[1..].iter().all(|n| *n == columns[1]), "{csv}");
     assert!(csv.lines().nth(21).unwrap().contains(",-10."), "{csv}");
+}
+
+/// Returns what the histories of runs that are slower from the twentieth on say of that change, after `edit` of each run.
+fn reported(edit: impl Fn(usize, &mut RunRecord)) -> Vec<String> {
+    let mut records = runs(30, slower_from(20));
+    for (nth, record) in records.iter_mut().enumerate() {
+        record.labels.insert("commit".to_owned(), format!("c{nth:02}"));
+        // Noise: it changes with every run.
+        set(record, "wal_segment_size", &format!("{}MB", 16 << (nth % 5)));
+        record.labels.insert("host".to_owned(), format!("h{}", nth % 2));
+        edit(nth, record);
+    }
+    let histories = found(&records);
+    let [change] = histories.series[0].changes.as_slice() else { panic!("{:?}", histories.series[0].changes) };
+    change_lines(&histories.series[0], change, 0.95).split_off(1)
+}
+
+fn set(record: &mut RunRecord, name: &str, value: &str) {
+    let server = record.server.as_mut().unwrap();
+    server.settings.insert(name.to_owned(), value.to_owned());
+    server.settings_changed.insert(name.to_owned(), value.to_owned());
+}
+
+#[test]
+fn a_change_names_what_changed_with_it_and_nothing_that_comes_and_goes() {
+    assert_eq!(reported(|_, _| ()), ["nothing else recorded changed"]);
+    let old_or_new = |nth: usize, old: &'static str, new: &'static str| if nth < 20 { old } else { new };
+    let all = reported(|nth, record| {
+        set(record, "work_mem", old_or_new(nth, "4MB", "64MB"));
+        record.server.as_mut().unwrap().version =
+            format!("PostgreSQL {} on x86_64", old_or_new(nth, "18.0", "18.1 (Debian)"));
+        record.pgdyno_version = old_or_new(nth, "0.2.0", "0.3.0").to_owned();
+        // These follow from the two versions.
+        let server = record.server.as_mut().unwrap();
+        server.origin = old_or_new(nth, "PATH", "a download").to_owned();
+        server.synchronous_standbys = (nth >= 20).then_some(0);
+        record.client.cpus = if nth < 20 { 4 } else { 8 };
+    });
+    assert_eq!(
+        all,
+        ["changed there: PostgreSQL 18.0 → 18.1; work_mem 4MB → 64MB; driver's CPUs 4 → 8; pgdyno 0.2.0 → 0.3.0"]
+    );
+    // Ten runs before, or back to what it was, or seen before, or noise until then.
+    for value in [
+        |nth: usize| if nth < 10 { "4MB" } else { "64MB" },
+        |nth: usize| if (20..26).contains(&nth) { "64MB" } else { "4MB" },
+        |nth: usize| if nth == 14 || nth >= 20 { "64MB" } else { "4MB" },
+        |nth: usize| if nth >= 20 { "64MB" } else { ["4MB", "5MB"][nth % 2] },
+    ] {
+        assert_eq!(reported(|nth, record| set(record, "work_mem", value(nth))), ["nothing else recorded changed"]);
+    }
+    // The place of the change has the commits already.
+    let commits = reported(|nth, record| {
+        record.labels.insert("commit".to_owned(), old_or_new(nth, "a", "b").to_owned());
+    });
+    assert_eq!(commits, ["nothing else recorded changed"]);
+    // A label that appears there for the first time.
+    let first = reported(|nth, record| {
+        if nth >= 20 {
+            record.labels.insert("kernel".to_owned(), "6.18".to_owned());
+        }
+    });
+    assert_eq!(first, ["changed there: label kernel - → 6.18"]);
+}
+
+#[test]
+fn a_fact_that_changed_where_the_level_may_have_is_named_with_its_run() {
+    let lines = reported(|nth, record| {
+        if nth == 20 {
+            // Like neither level.
+            record.summary.as_mut().unwrap().tps = 952.0;
+        }
+        set(record, "work_mem", if nth < 20 { "4MB" } else { "64MB" });
+    });
+    assert_eq!(lines, ["changed there: work_mem 4MB → 64MB (from commit c20)"]);
+}
+
+#[test]
+fn a_change_names_the_part_of_the_clients_time_that_grew() {
+    let lines = reported(|nth, record| {
+        let wal = if nth < 20 { 0.1 } else { 0.6 };
+        let part = |(name, share): (&str, f64)| pgdyno_results::TimePartRecord { name: name.to_owned(), share };
+        record.clients_time = [("WAL flush", wal), ("CPU", 1.0 - wal)].map(part).into();
+    });
+    assert_eq!(lines[1], "of the clients' time, WAL flush grew from 10 % to 60 %");
+    assert_eq!(lines[0], "nothing else recorded changed");
+}
+
+#[test]
+fn markdown_and_json_have_what_changed_and_escape_it() {
+    let mut records = runs(30, slower_from(20));
+    for (nth, record) in records.iter_mut().enumerate() {
+        set(record, "work_mem", if nth < 20 { "4MB" } else { "<b>|x" });
+    }
+    let histories = found(&records);
+    let markdown = rendered(&histories, "markdown");
+    assert!(markdown.starts_with("### ") && markdown.contains("**slower by 10."), "{markdown}");
+    assert!(markdown.contains("\n  - changed there: work_mem 4MB → &lt;b&gt;\\|x\n"), "{markdown}");
+    let json: serde_json::Value = serde_json::from_str(&rendered(&histories, "json")).unwrap();
+    let changed = serde_json::json!([
+        { "group": "setting", "name": "work_mem", "before": "4MB", "after": "<b>|x", "at": 20 }
+    ]);
+    assert_eq!(json["series"][0]["changes"][0]["changed"], changed);
 }
 
 #[test]

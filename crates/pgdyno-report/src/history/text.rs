@@ -8,9 +8,10 @@ use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::{plain_plural, plural};
 
+use super::changed::ChangedFact;
 use super::{Histories, History, HistoryChange, HistoryRun, HistoryVerdict, runs_missing};
-use crate::compare::FactDifference;
 use crate::compare::words::{share, signed};
+use crate::compare::{FactGroup, account};
 use crate::metric::value_text;
 
 /// The width of the text.
@@ -19,8 +20,8 @@ const WIDTH: usize = 80;
 /// The last runs that are listed.
 const RUNS_LISTED: usize = 15;
 
-/// Differences that are printed with a change; the others are in the JSON.
-const DIFFERENCES_MAX: usize = 5;
+/// Facts that are printed with a change; the others are in the JSON.
+const FACTS_MAX: usize = 5;
 
 /// Values longer than this are cut: the whole is in the JSON.
 const VALUE_MAX: usize = 30;
@@ -178,7 +179,7 @@ pub fn drift_text(history: &History, drift: &Drift) -> String {
     )
 }
 
-/// Returns what there is to say of a change: its place, how sure it is, and what differs there.
+/// Returns what there is to say of a change: its place, how sure it is, what else changed there, and where the clients' time moved.
 #[must_use]
 pub fn change_lines(history: &History, change: &HistoryChange, confidence: f64) -> Vec<String> {
     let chance = match change.chance * 100.0 {
@@ -186,18 +187,51 @@ pub fn change_lines(history: &History, change: &HistoryChange, confidence: f64) 
         percent => format!("{percent:.2} %"),
     };
     let mut lines = vec![format!("{}; chance in a history of equal runs {chance}", place(history, change, confidence))];
-    let differs: Vec<String> = change.differences.iter().take(DIFFERENCES_MAX).map(difference).collect();
-    if !differs.is_empty() {
-        let more = change.differences.len().saturating_sub(DIFFERENCES_MAX);
-        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        lines.push(format!("differs: {}{more}", differs.join("; ")));
-    }
+    lines.push(changed(history, change));
+    lines.extend(account::moved(&change.clients_time, change.is_slower));
     lines
 }
 
-fn difference(difference: &FactDifference) -> String {
-    let values = |values: &[String]| values.iter().map(|value| cut(value)).collect::<Vec<_>>().join(" or ");
-    format!("{} {} → {}", difference.name, values(&difference.base), values(&difference.new))
+/// Returns what else changed: `changed there: PostgreSQL 18.0 → 18.1; work_mem 4MB → 64MB`.
+fn changed(history: &History, change: &HistoryChange) -> String {
+    if change.changed.is_empty() {
+        return "nothing else recorded changed".to_owned();
+    }
+    let fact = |fact: &ChangedFact| {
+        let elsewhere = match fact.at == change.at {
+            true => String::new(),
+            false => format!(" (from {})", history.runs[fact.at].name),
+        };
+        format!("{}{elsewhere}", changed_fact(fact))
+    };
+    let facts: Vec<String> = change.changed.iter().take(FACTS_MAX).map(fact).collect();
+    let more = change.changed.len().saturating_sub(FACTS_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("changed there: {}{more}", facts.join("; "))
+}
+
+fn changed_fact(fact: &ChangedFact) -> String {
+    let name = match (fact.group, fact.name.as_str()) {
+        (FactGroup::Server, "version") => {
+            let [before, after] = [&fact.before, &fact.after].map(|value| release(value));
+            return match before == after {
+                true => format!("build of PostgreSQL {before}"),
+                false => format!("PostgreSQL {before} → {after}"),
+            };
+        }
+        (FactGroup::Server, "memory" | "vCPUs") => format!("server's {}", fact.name),
+        (FactGroup::Client, "pgdyno") => fact.name.clone(),
+        (FactGroup::Client, name) => format!("driver's {name}"),
+        (FactGroup::Recipe, name) => format!("recipe's {name}"),
+        (FactGroup::Plan | FactGroup::Server | FactGroup::Settings, name) => name.to_owned(),
+    };
+    format!("{name} {} → {}", cut(&fact.before), cut(&fact.after))
+}
+
+/// Returns the number of a version: `15.18` of `PostgreSQL 15.18 (Debian …) on x86_64`.
+fn release(version: &str) -> &str {
+    let number = version.strip_prefix("PostgreSQL ").unwrap_or(version);
+    number.split(' ').next().unwrap_or(number)
 }
 
 fn cut(value: &str) -> String {

@@ -1,8 +1,8 @@
 //! Pages of searches for the highest load.
 
-use pgdyno_report::html::VerdictMark;
-use pgdyno_report::search::{HEADER, findings, load, rows};
-use pgdyno_results::{SearchRecord, SearchStatus};
+use pgdyno_report::html::search::{body, title};
+use pgdyno_report::search::load;
+use pgdyno_results::SearchRecord;
 
 use super::{begin, end};
 use crate::run_source::Found;
@@ -44,24 +44,10 @@ pub(crate) fn searches(searches: &[Found<SearchRecord>]) -> String {
 
 /// Returns the page of a search: the limit, then the loads that were measured.
 pub(crate) fn search(search: &SearchRecord) -> String {
-    let mut html = begin(&format!("{} on {}", search.workload, search.target), "/searches");
-    let mark = match search.status {
-        SearchStatus::Found => VerdictMark::Good,
-        SearchStatus::NoneKept | SearchStatus::Failed => VerdictMark::NotUsable,
-        SearchStatus::Interrupted => VerdictMark::Unknown,
-    };
-    let answer = match (search.status, search.kept) {
-        (_, Some(kept)) => format!("{} is the highest load found that meets the objective", load(&search.by, kept)),
-        (SearchStatus::NoneKept, _) => "Found no load that meets the objective".to_owned(),
-        (status, None) => format!("No load found: {}", status.name()),
-    };
-    html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n<div id=\"figures\"><div class=\"card trust ");
-    html.raw(mark.class()).raw("\">\n<p class=\"mark\">");
-    mark.draw(&mut html);
-    html.raw("<b>").text(&answer).raw("</b></p>\n").list(findings(search).iter().map(String::as_str));
-    html.raw("</div></div>\n").heading("The loads");
-    let columns = HEADER.map(|name| (name, name != "verdict"));
-    html.table(&columns, &rows(search).into_iter().map(Vec::from).collect::<Vec<_>>());
+    let mut html = begin(&title(search), "/searches");
+    html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n<div id=\"figures\">");
+    body(search, &mut html);
+    html.raw("</div>\n");
     if !search.runs.is_empty() {
         html.heading("Its runs").raw("<ul>");
         for id in &search.runs {

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use pgdyno_measure::search::Seen;
-use pgdyno_results::{KindFigure, Objective, ObjectiveValue, RunRecord, SearchPoint, Status, Summary, read_intervals};
+use pgdyno_results::{
+    KindFigure, Objective, ObjectiveValue, RunFigures, RunRecord, SearchPoint, Status, Summary, read_intervals,
+};
 use pgdyno_text::units;
 
 /// An open loop with a greater share of late or skipped arrivals than this is overloaded.
@@ -25,6 +27,15 @@ pub(crate) struct Measured {
     p50_ns: Option<f64>,
     p99_ns: Option<f64>,
     of_kinds: Vec<KindFigure>,
+    /// The figure of each objective but throughput.
+    figures: Vec<(String, Option<ObjectiveValue>)>,
+}
+
+impl Measured {
+    /// Returns true if this run met the objectives.
+    pub(crate) fn is_met(&self) -> bool {
+        matches!(self.seen, Seen::Margin(margin) if margin > 0.0)
+    }
 }
 
 #[cfg(test)]
@@ -42,7 +53,14 @@ impl Measured {
             p50_ns: None,
             p99_ns: None,
             of_kinds: Vec::new(),
+            figures: Vec::new(),
         }
+    }
+
+    /// Returns a run with this p99 in milliseconds under the objective that it is below 10 ms.
+    pub(crate) fn of_p99_ms(p99_ms: f64) -> Self {
+        let figure = ("p99".to_owned(), Some(ObjectiveValue::LatencyNs(p99_ms * 1e6)));
+        Self { p99_ns: Some(p99_ms * 1e6), figures: vec![figure], ..Self::of((10.0 / p99_ms).ln(), 100.0) }
     }
 }
 
@@ -72,6 +90,7 @@ pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objectiv
         p50_ns: latency.map(|l| l.p50 as f64),
         p99_ns: latency.map(|l| l.p99 as f64),
         of_kinds: objectives.iter().filter_map(|objective| of_kind(record, objective)).collect(),
+        figures: objectives.iter().filter(|o| o.bound().is_some()).map(|o| (o.figure(), o.value(record))).collect(),
     })
 }
 
@@ -165,6 +184,7 @@ pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPo
         KindFigure { name: kind.name.clone(), latency_ns, failed_share }
     };
     let kinds = runs.first().map_or(&[][..], |run| &run.of_kinds);
+    let objectives = runs.first().map_or(0, |run| run.figures.len());
     SearchPoint {
         load,
         verdict: verdict.to_owned(),
@@ -178,7 +198,22 @@ pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPo
         response_latency_ns_p99: of(|run| run.p99_ns),
         of_kinds: kinds.iter().enumerate().map(of_kind).collect(),
         runs: runs.iter().map(|run| run.id.clone()).collect(),
+        of_runs: (0..objectives).map(|nth| figures_of(nth, runs)).collect(),
     }
+}
+
+/// Returns the figure of the `nth` objective in all runs.
+fn figures_of(nth: usize, runs: &[Measured]) -> RunFigures {
+    let mut all = RunFigures::default();
+    for (name, value) in runs.iter().filter_map(|run| run.figures.get(nth)) {
+        all.name.clone_from(name);
+        match value {
+            Some(ObjectiveValue::LatencyNs(ns)) => all.latency_ns.push(*ns),
+            Some(ObjectiveValue::FailedShare(share)) => all.failed_share.push(*share),
+            None => {}
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -239,6 +274,10 @@ mod tests {
         let point = summed_up(9.0, "broken", &[missed, judged(&record, "", &objective)]);
         let figure = KindFigure { name: format!("{name} p99"), latency_ns: Some(3e7), failed_share: None };
         assert_eq!(point.of_kinds, [figure]);
+        assert_eq!(
+            (point.of_runs[0].name.as_str(), &*point.of_runs[0].latency_ns),
+            (&*format!("{name} p99"), &[2e7, 4e7][..])
+        );
 
         (record.transactions[0].response_latency_ns, record.transactions[0].service_latency_ns) = (None, None);
         let directory = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long)]
     pub(crate) pass_if_unsure: bool,
     /// Output format
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]

@@ -33,6 +33,6 @@ pub(crate) struct SearchArgs {
     #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=20))]
     pub(crate) curve: u16,
     /// Output format
-    #[arg(help_heading = "Search", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    #[arg(help_heading = "Search", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html"])]
     pub(crate) format: String,
 }

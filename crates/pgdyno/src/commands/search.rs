@@ -1,13 +1,13 @@
 //! `pgdyno search`: finds the highest load that meets an objective.
 
 use jiff::Timestamp;
-use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::Demand;
 use pgdyno_results::{StudyKind, admit};
 use pgdyno_study::objectives::{of_workload, rarest_share};
+use pgdyno_study::page::show_beside;
 use pgdyno_study::private_server::{announce_given, private_server};
 use pgdyno_study::search::{MAX_CLIENTS, SearchRequest, SearchRun, begin};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     if ended.is_ok() {
         study::print(search.record(), &args.format, pgdyno_report::search::format(&args.format))?;
     }
-    progress.note(&format!("record: {}", search.path().display()));
+    show_beside(search.record(), &search.path(), pgdyno_report::search::page, progress);
     session.push(&search.path(), run.results());
     ended
 }

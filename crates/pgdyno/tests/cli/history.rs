@@ -14,6 +14,7 @@ fn home_with_a_slowdown() -> Home {
         store(&home, &format!("run-{nth:02}"), level + spread * 10.0, |record| {
             record["started_at"] = format!("2026-03-{:02}T00:00:00Z", nth + 1).into();
             record["labels"] = serde_json::json!({ "commit": format!("c{nth:02}") });
+            record["pgdyno_version"] = if nth < 20 { "0.2.0" } else { "0.3.0" }.into();
         });
     }
     home
@@ -23,7 +24,7 @@ fn home_with_a_slowdown() -> Home {
 fn a_slowdown_has_an_exit_code_and_the_commit() {
     let home = home_with_a_slowdown();
     let history = |args: &[&str]| home.run(&[&["history"], args].concat());
-    let answer = ["slower by 10.", "since commit c20, 9 runs ago", "label commit c19 → c20"];
+    let answer = ["slower by 10.", "since commit c20, 9 runs ago", "changed there: pgdyno 0.2.0 → 0.3.0"];
     history(&[]).ended(20).prints(&answer);
     history(&["--within", "9"]).ok().prints(&["no change since commit c20, 9 runs ago"]);
     history(&["--margin", "20%"]).ok();
@@ -34,6 +35,8 @@ fn a_slowdown_has_an_exit_code_and_the_commit() {
     store(&home, "cut", 500.0, |record| record["status"] = "interrupted".into());
     let json: Value = serde_json::from_str(&history(&["--format", "json"]).ended(20).stdout).unwrap();
     assert_eq!(json["series"][0]["changes"][0]["after"], "run-20");
+    assert_eq!(json["series"][0]["changes"][0]["changed"][0]["name"], "pgdyno");
+    history(&["--format", "markdown"]).ended(20).prints(&["  - changed there: pgdyno 0.2.0 → 0.3.0"]);
     assert_eq!(json["left_out"], serde_json::json!([{ "run": "cut", "why": "interrupted" }]));
     history(&["--metric", "p50"]).ok().prints(&["p50 ms of 30 runs", "left out: 1 run (1 interrupted)"]);
     history(&["--within", "2"]).ended(1).says(&["at least 3"]);
