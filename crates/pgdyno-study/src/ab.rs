@@ -23,7 +23,8 @@ pub use side::Side;
 
 use crate::run::{Runner, StudyRun};
 use crate::study::{self, Budget, Clock, End, Step, Study};
-use decider::{Decider, percent, task_ratios};
+use decider::{Decider, task_ratios};
+use levels::percent;
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;

@@ -90,7 +90,7 @@ impl Ledger {
         format!("lock table {} in row exclusive mode", self.sql)
     }
 
-    /// Returns SQL that waits for the end of all transactions that write entries, and keeps others from beginning. Whoever drops the
+    /// Returns SQL that waits for the end of all transactions that write entries, and keeps others from beginning. What drops the
     /// tables begins with it: a loader locks the ledger before a table, and another order of locks would be a deadlock.
     pub(crate) fn close_sql(&self) -> String {
         format!("lock table {} in access exclusive mode", self.sql)

@@ -100,7 +100,7 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
     }
 }
 
-/// A loader locks the ledger before it writes rows. Whoever drops the tables meanwhile waits for it, in the same order.
+/// A loader locks the ledger before it writes rows. What drops the tables meanwhile waits for it, in the same order.
 #[test]
 fn what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock() {
     if !server::available("what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock") {

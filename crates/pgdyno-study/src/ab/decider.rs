@@ -4,7 +4,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_measure::ab::{Experiment, Shown};
 use pgdyno_results::{AbRecord, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 
-use super::levels;
+use super::levels::{self, percent};
 
 /// The decider of an experiment.
 pub(crate) struct Decider {
@@ -97,11 +97,6 @@ pub(crate) fn code(verdict: AbVerdict) -> Code {
         AbVerdict::Undecided => Code::Unsure,
         AbVerdict::Faster | AbVerdict::NoDifference => Code::Success,
     }
-}
-
-/// Returns a ratio as a change in percent.
-pub(crate) fn percent(ratio: f64) -> f64 {
-    (ratio - 1.0) * 100.0
 }
 
 /// Returns what is shown of B, whose figure is a time or a throughput.

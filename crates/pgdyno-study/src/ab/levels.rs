@@ -6,8 +6,6 @@ use pgdyno_measure::ab::Experiment;
 use pgdyno_measure::mean::{mean, reach};
 use pgdyno_results::{AbFigure, AbLevel, AbRecord, AbTime, AbTimePart, AbUnit, RecordMetric, RunRecord};
 
-use super::decider::percent;
-
 /// The response times that are shown beside the figure that decides.
 const PERCENTILES: [&str; 3] = ["p50", "p95", "p99"];
 
@@ -16,6 +14,11 @@ const SHARE_MIN: f64 = 0.01;
 
 /// Units from which on the parts of the clients' time have intervals.
 const UNITS_MIN: usize = 3;
+
+/// Returns a ratio as a change in percent.
+pub(super) fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
 
 /// Returns the levels of the slices of a unit, those of A and those of B: the figure that decides first. Whole runs have no response
 /// times: a percentile of a set of queries is that of one of them.
