@@ -169,12 +169,12 @@ mod tests {
         let expected = "\
 tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
   synchronous_commit on → off
-                 A       B   change
-  TPS          460     985   +114.1 %  (+98.0 % to +132.0 %)
-  p99 ms      47.0    16.0   -66.0 %  (-71.0 % to -60.0 %)
+                 A      B   change
+  TPS        460.0  985.0   +114.1 %  (+98.0 % to +132.0 %)
+  p99 ms      47.0   16.0   -66.0 %  (-71.0 % to -60.0 %)
   of the clients' time, and in each transaction:
-  WAL flush   65 %   4.0 %   -5.49 ms  (-5.60 to -5.40)
-  CPU         30 %    88 %   +0.970 ms  (+0.800 to +1.10)
+  WAL flush   65 %  4.0 %   -5.49 ms  (-5.60 to -5.40)
+  CPU         30 %   88 %   +0.970 ms  (+0.800 to +1.10)
   why   WAL flush takes 5.65 ms of a transaction of A, and 0.160 ms of B's; the
         largest part of B's time is CPU (88 %)
   sure  5 units, noise 2.1 %, 55.0 s; a difference of 5.0 % would have been found
@@ -182,6 +182,15 @@ tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
   how   each unit is four slices of 2.0 s in turns, both servers restarted before
 ";
         assert_eq!(text, expected, "{text}");
+    }
+
+    #[test]
+    fn differences_of_one_value_are_one_line_and_those_of_a_connection_string_two() {
+        let side = |differs: &str| AbSide { differs: vec![differs.to_owned()], ..AbSide::default() };
+        let sides = |a, b| words::sides(&AbRecord { a: side(a), b: side(b), ..record() });
+        assert_eq!(sides("work_mem=4MB", "work_mem=8MB"), ["work_mem 4MB → 8MB"]);
+        assert_eq!(sides("target=host=a port=1", "target=host=b"), ["A: target=host=a port=1", "B: target=host=b"]);
+        assert_eq!(sides("work_mem=4MB", "jit=off"), ["A: work_mem=4MB", "B: jit=off"]);
     }
 
     #[test]

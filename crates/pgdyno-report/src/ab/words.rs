@@ -101,6 +101,7 @@ pub(crate) fn sides(record: &AbRecord) -> Vec<String> {
     if let ([a], [b]) = (a.as_slice(), b.as_slice())
         && let Some(((name, from), (other, to))) = a.split_once('=').zip(b.split_once('='))
         && name == other
+        && [from, to].iter().all(|value| !value.contains(['=', ' ']))
     {
         return vec![format!("{name} {from} → {to}")];
     }

@@ -25,8 +25,6 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
         "A: as given",
         "B: script=./slow.sql",
         "p99 ms ",
-        "of the clients' time, and in each transaction:",
-        "takes ",
         "sure  5 units, noise ",
         "each unit is four slices of 0.5 s in turns",
     ]);
@@ -41,8 +39,6 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
         ["a", "b"].map(|side| found[side].as_f64().unwrap())
     });
     assert!(tps[0] > 2.0 * tps[1] && p50[0] < 0.5 * p50[1] && p50[1] > 20e6, "{tps:?} {p50:?}");
-    let timeout = record["clients_time"].as_array().unwrap().iter().find(|part| part["b_ns"].as_f64() > Some(15e6));
-    assert!(timeout.is_some_and(|part| part["change_ns_interval"][0].as_f64() > Some(10e6)), "{record}");
     // Every slice is a run of its own.
     assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 10);
     assert_eq!(place.home.runs().len(), 22, "ten slices of each side, and one run of each that warms up");
@@ -160,7 +156,7 @@ fn a_password_of_a_target_is_not_in_the_record() {
     let [a, b] = ["a", "b"].map(|name| format!("target={} password=geheim application_name={name}", place.target()));
     let args =
         ["ab", "./one.sql", "-c", "1", "--slice", "500ms", "--budget", "1s", "--yes", "-q", "--a", &a, "--b", &b];
-    place.home.run(&args).ended(21).prints(&["1 unit of four slices", "application_name=b"]);
+    place.home.run(&args).ended(21).prints(&["sure  1 unit, ", "application_name=b"]);
     assert_nowhere("geheim", place.home.path());
 }
 

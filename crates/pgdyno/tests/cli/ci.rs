@@ -37,7 +37,7 @@ impl Workflow {
         let builds = ["base", "candidate"].map(|side| format!("embedded:{}", builds::copy(&home.join(side)).display()));
         let [base, candidate] = &builds;
         for (name, tiny) in [
-            ("WORKLOAD", "select-only --scale 1 --clients 2"),
+            ("WORKLOAD", "select-only --scale 1 --clients 2 --yes"),
             ("BASE", base),
             ("CANDIDATE", candidate),
             ("BUDGET", "1s"),

@@ -209,7 +209,7 @@ fn costs(place: &Place) {
 fn in_turns(place: &Place) {
     let args =
         "ab tproc-h --queries 6,17 --no-refresh --b enable_indexscan=off --b enable_bitmapscan=off --budget 1s -q";
-    place.run(args).ended(21).prints(&["1 unit of four runs in turns"]);
+    place.run(args).ended(21).prints(&["each unit is four runs in turns"]);
     let files = std::fs::read_dir(place.home.join("pgdyno-results/ab")).unwrap().map(|file| file.unwrap().path());
     let file = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
     let record = json(&file);

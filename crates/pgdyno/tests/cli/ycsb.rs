@@ -81,7 +81,7 @@ fn searches_experiments_and_suites_take_their_parameters() {
     place
         .run(&format!("ab ycsb-d -c 2 {sides} --slice 500ms --budget 1s --yes -q"))
         .ended(21)
-        .prints(&["A: param:distribution=latest", "B: param:distribution=uniform"]);
+        .prints(&["param:distribution latest → uniform"]);
     let inserts = |run: &crate::program::Run| {
         ["by_client", "by_server"].map(|side| run.record.pointer(&format!("/server_counts/0/{side}")).cloned())
     };
@@ -94,7 +94,7 @@ fn searches_experiments_and_suites_take_their_parameters() {
     place
         .run("search ycsb-d --by clients --max 1 -T 1 --ramp 0 --slo mean<10s -q")
         .ok()
-        .prints(&["most clients that meet it: 1 client"]);
+        .prints(&["most clients with mean < 10s: 1 client"]);
 
     let text = "name = 'kv'\ntargets = ['null']\n[[run]]\nwhat = 'ycsb-b'\ntransactions = 5\n\
                 matrix.distribution = ['uniform', 'zipf']\n[[run]]\nwhat = 'oltp-read-only'\ntransactions = 5\n\
