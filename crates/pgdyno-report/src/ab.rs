@@ -177,9 +177,10 @@ tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
   CPU         30 %   88 %   +0.970 ms  (+0.800 to +1.10)
   why   WAL flush takes 5.65 ms of a transaction of A, and 0.160 ms of B's; the
         largest part of B's time is CPU (88 %)
-  sure  5 units, noise 2.1 %, 55.0 s; a difference of 5.0 % would have been found
+  sure  5 units, noise 2.1 %, 55 s; a difference of 5.0 % would have been found
         in 4 of 5 cases
-  how   each unit is four slices of 2.0 s in turns, both servers restarted before
+  how   each unit is four slices of 2.0 s in turns, both servers restarted
+        before
 ";
         assert_eq!(text, expected, "{text}");
     }
