@@ -114,8 +114,7 @@ pub(crate) fn drop_all(
         return Err(inventory.refusal(foreign));
     }
     let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
-    let ledger = Ledger::new(&inventory.schema, dataset);
-    if inventory.relations.iter().any(|there| ledger.is(there)) {
+    for ledger in inventory.relations.iter().filter_map(Ledger::of) {
         admin.execute(&ledger.close_sql()).map_err(|source| refusal(source, objects))?;
     }
     drop_in_order(admin, inventory.drops()).map_err(|source| refusal(source, objects))?;

@@ -60,10 +60,12 @@ pub(crate) enum Left {
     Found(Found),
 }
 
+/// The beginning of the names of ledgers.
+const PREFIX: &str = "pgdyno_load_";
+
 /// The table of the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
-    name: String,
     /// Its name in SQL, with the schema.
     sql: String,
 }
@@ -71,8 +73,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Returns that of a data set in `schema`, which is quoted if necessary.
     pub(crate) fn new(schema: &str, dataset: &str) -> Self {
-        let name = table(dataset);
-        Self { sql: format!("{schema}.{}", quote::identifier(&name)), name }
+        Self { sql: format!("{schema}.{}", quote::identifier(&table(dataset))) }
     }
 
     /// Returns SQL that creates it, empty; `mark` is a literal.
@@ -96,9 +97,10 @@ impl Ledger {
         format!("lock table {} in access exclusive mode", self.sql)
     }
 
-    /// Returns true for the ledger among objects of the database.
-    pub(crate) fn is(&self, object: &Object) -> bool {
-        object.name == self.name && object.kind == "table"
+    /// Returns the ledger that an object of the database is; `None` if it is another object.
+    pub(crate) fn of(object: &Object) -> Option<Self> {
+        let is_ledger = object.kind == "table" && object.name.starts_with(PREFIX);
+        is_ledger.then(|| Self { sql: object.sql.clone() })
     }
 
     /// Returns SQL that enters rows of a table.
@@ -187,7 +189,7 @@ impl Ledger {
 }
 
 fn table(dataset: &str) -> String {
-    format!("pgdyno_load_{}", dataset.replace('-', "_"))
+    format!("{PREFIX}{}", dataset.replace('-', "_"))
 }
 
 /// Returns the rest of the load `begun`; nothing if it kept no ledger. With `wait`, within a transaction, it first
