@@ -11,6 +11,19 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// Returns the median; `None` of no values.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(sorted[half]),
+        _ => Some(f64::midpoint(sorted[half - 1], sorted[half])),
+    }
+}
+
 /// Returns how far the 95 % interval of the mean reaches to each side of it (Student's t); `None` with fewer than two values.
 #[must_use]
 pub fn reach(values: &[f64]) -> Option<f64> {
@@ -35,5 +48,13 @@ mod tests {
         let reached = reach(&[8.0, 10.0, 12.0]).unwrap();
         assert!((reached - 4.302_652_73 * 2.0 / 3_f64.sqrt()).abs() < 1e-6, "{reached}");
         assert_eq!((reach(&[5.0, 5.0]), reach(&[5.0]), mean(&[])), (Some(0.0), None, None));
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        assert_eq!(
+            [median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 3.0, 2.0]), median(&[])],
+            [Some(2.0), Some(2.5), None]
+        );
     }
 }

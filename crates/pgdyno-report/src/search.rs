@@ -12,7 +12,7 @@ use pgdyno_text::{units, wrap};
 use pgdyno_untrusted::MarkdownText;
 
 use crate::html;
-use curve::LoadCurve;
+use curve::{LoadCurve, LoadSign};
 pub use deciding::{miss, scatter};
 
 /// Renders the record of a search.
@@ -127,12 +127,8 @@ pub fn rows(record: &SearchRecord) -> Vec<[String; 7]> {
 
 /// Returns whether a load meets the objectives, in the words of reports.
 #[must_use]
-pub fn verdict(point: &SearchPoint) -> &str {
-    match point.verdict.as_str() {
-        "kept" => "met",
-        "broken" => "not met",
-        _ => "undecided",
-    }
+pub fn verdict(point: &SearchPoint) -> &'static str {
+    LoadSign::of(point).name()
 }
 
 /// Returns the figures that the verdict on a load rests on: those of one kind of transactions if an objective names it,

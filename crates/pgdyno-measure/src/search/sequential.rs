@@ -6,6 +6,8 @@
 //! [`ERROR`] / [`REPEATS`] is made in both directions: by Bonferroni's inequality a verdict is wrong with a
 //! probability of about [`ERROR`] at most, however often it is tested.
 
+use crate::mean::median;
+
 /// The probability of a wrong verdict on one load, under the assumptions of the test.
 pub const ERROR: f64 = 0.05;
 /// Limit of measurements of one load; what is not decided by then is not decidable.
@@ -50,7 +52,7 @@ impl Noise {
     pub(super) fn of<'a>(points: impl Iterator<Item = &'a [f64]>) -> Self {
         let (mut squares, mut freedom) = (ASSUMED_WEIGHT * ASSUMED_SPREAD.powi(2), ASSUMED_WEIGHT);
         for margins in points.filter(|margins| margins.iter().any(|margin| margin.abs() < SATURATED)) {
-            let middle = median(margins);
+            let Some(middle) = median(margins) else { continue };
             squares += margins.iter().map(|margin| (margin - middle).abs().min(STALL).powi(2)).sum::<f64>();
             freedom += margins.len() as f64 - 1.0;
         }
@@ -58,13 +60,11 @@ impl Noise {
     }
 
     pub(super) fn verdict(&self, margins: &[f64]) -> LoadVerdict {
-        if margins.is_empty() {
-            return LoadVerdict::Open;
-        }
+        let Some(middle) = median(margins) else { return LoadVerdict::Open };
         // The median of one or two is their mean.
         let loss = if margins.len() > 2 { MEDIAN } else { 1.0 };
         let least = t_quantile(self.freedom) * self.spread * loss / (margins.len() as f64).sqrt();
-        match median(margins) {
+        match middle {
             // Whatever the spread: nothing on the scale supports the other verdict.
             _ if margins.iter().all(|margin| *margin <= -SATURATED) => LoadVerdict::Broken,
             _ if margins.iter().all(|margin| *margin >= SATURATED) => LoadVerdict::Kept,
@@ -82,19 +82,12 @@ impl Noise {
         if n < 3.0 {
             return None;
         }
-        let middle = median(margins);
+        let middle = median(margins)?;
         let own = (margins.iter().map(|margin| (margin - middle).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
         let error = t_quantile(self.freedom) * self.spread.max(own) * MEDIAN / (REPEATS as f64).sqrt();
         let factor = (error / middle).powi(2);
         (1.0..=LENGTHENING_MAX).contains(&factor).then_some(factor)
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { (sorted[half - 1] + sorted[half]) / 2.0 }
 }
 
 /// Returns the quantile of Student's t for [`Z`], by the expansion of Cornish and Fisher (Abramowitz and Stegun,

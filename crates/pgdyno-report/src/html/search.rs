@@ -99,8 +99,8 @@ fn figure(curve: &LoadCurve, by: &str, html: &mut Html) {
     for point in &curve.points {
         mark(curve, point, by, html);
     }
-    html.raw("</svg>\n<p class=\"note\">A point is the median of the runs with this load, a vertical line goes from the least to the \
-              greatest.</p></figure>\n");
+    html.raw("</svg>\n<p class=\"note\">Each point is the median of the runs at this load. The vertical line goes from the lowest run \
+              to the highest.</p></figure>\n");
 }
 
 /// Returns the place of a load, in percent.

@@ -32,7 +32,7 @@ impl LoadSign {
     /// All of them, as a legend has them.
     pub(crate) const ALL: [Self; 3] = [Self::Met, Self::Missed, Self::Undecided];
 
-    fn of(point: &SearchPoint) -> Self {
+    pub(super) fn of(point: &SearchPoint) -> Self {
         match point.verdict.as_str() {
             "kept" => Self::Met,
             "broken" => Self::Missed,
@@ -54,11 +54,11 @@ impl LoadSign {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CurvePoint {
     pub(crate) load: f64,
-    /// The least of its runs.
+    /// The lowest of its runs.
     pub(crate) low_ms: f64,
     /// The median.
     pub(crate) middle_ms: f64,
-    /// The greatest.
+    /// The highest.
     pub(crate) high_ms: f64,
     pub(crate) sign: LoadSign,
 }

@@ -1,5 +1,6 @@
 //! The objective that decides on a load, and its figures in the runs of that load.
 
+use pgdyno_measure::mean::median;
 use pgdyno_results::{Objective, ObjectiveValue, RunFigures, SearchPoint};
 use pgdyno_text::units;
 
@@ -26,14 +27,10 @@ impl Deciding {
         (!values.is_empty()).then_some(Self { objective, bound, values })
     }
 
-    /// Returns the least, the median and the greatest figure.
+    /// Returns the lowest, the median and the highest figure.
     pub(super) fn spread(&self) -> [f64; 3] {
-        let half = self.values.len() / 2;
-        let middle = match self.values.len() % 2 {
-            1 => self.values[half],
-            _ => f64::midpoint(self.values[half - 1], self.values[half]),
-        };
-        [self.values[0], middle, self.values[self.values.len() - 1]]
+        let (low, high) = (self.values[0], self.values[self.values.len() - 1]);
+        [low, median(&self.values).unwrap_or(low), high]
     }
 
     /// Returns the bound as a number.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pgdyno_measure::mean::median;
 use pgdyno_measure::search::Seen;
 use pgdyno_results::{
     KindFigure, Objective, ObjectiveValue, RunFigures, RunRecord, SearchPoint, Status, Summary, read_intervals,
@@ -144,7 +145,7 @@ fn growing(directory: &Path, summary: &Summary) -> Option<String> {
         return None;
     }
     let thirds = [&series[..third], &series[third..series.len() - third], &series[series.len() - third..]];
-    let [first, middle, last] = thirds.map(median);
+    let [first, middle, last] = thirds.map(|third| median(third).unwrap_or(0.0));
     let service = summary.service_latency_ns.as_ref().map_or(0.0, |latency| latency.p50 as f64);
     let grows = first < middle && middle < last && last > 2.0 * first && last > 2.0 * service;
     grows.then(|| {
@@ -156,29 +157,12 @@ fn growing(directory: &Path, summary: &Summary) -> Option<String> {
     })
 }
 
-/// Returns the median; 0 without values.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match (sorted.len(), sorted.len() / 2) {
-        (0, _) => 0.0,
-        (n, half) if n % 2 == 1 => sorted[half],
-        (_, half) => (sorted[half - 1] + sorted[half]) / 2.0,
-    }
-}
-
-/// Returns the median; `None` without values.
-fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.collect();
-    (!values.is_empty()).then(|| median(&values))
-}
-
 /// Returns a load and its runs, as the record of the search stores them.
 pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
-    let of = |figure: fn(&Measured) -> Option<f64>| median_of(runs.iter().filter_map(figure));
+    let of = |figure: fn(&Measured) -> Option<f64>| median(&runs.iter().filter_map(figure).collect::<Vec<_>>());
     let of_kind = |(nth, kind): (usize, &KindFigure)| {
         let of = |figure: fn(&KindFigure) -> Option<f64>| {
-            median_of(runs.iter().filter_map(|run| figure(run.of_kinds.get(nth)?)))
+            median(&runs.iter().filter_map(|run| figure(run.of_kinds.get(nth)?)).collect::<Vec<_>>())
         };
         let (latency_ns, failed_share) = (of(|kind| kind.latency_ns), of(|kind| kind.failed_share));
         KindFigure { name: kind.name.clone(), latency_ns, failed_share }
