@@ -42,7 +42,7 @@ impl Account {
         let lag = per_s * mean_s(&summary.schedule_lag_ns);
         let cpu = waits.sessions(Class::Cpu).max(backend_cpus.unwrap_or_default());
         let waiting = waits.total() - waits.sessions(Class::Cpu);
-        let is_paced = is_paced(record, summary);
+        let is_paced = summary.is_paced(&record.plan);
         let whole = if is_paced { response } else { clients }.max(cpu + waiting).max(f64::MIN_POSITIVE);
 
         let mut left = whole - cpu - waiting;
@@ -65,12 +65,6 @@ impl Account {
     pub(crate) fn share(&self, sessions: f64) -> f64 {
         (sessions / self.whole).min(1.0)
     }
-}
-
-/// Returns true if clients wait for a schedule or for their think time: that they are idle says nothing then.
-pub(crate) fn is_paced(record: &RunRecord, summary: &Summary) -> bool {
-    let own = record.plan.drive.connections.is_none();
-    matches!(record.plan.drive.pace, pgdyno_plan::Pace::Rate(_)) || (own && summary.schedule_lag_ns.is_some())
 }
 
 /// Clients that were in a statement of SQL, or `of_scripts` in a command that waits, by the commands' own latencies; `None`

@@ -4,7 +4,7 @@ use pgdyno_results::{IntervalRecord, RunRecord, SampleTable, Samples, Summary, T
 use pgdyno_samples::{SampleColumn, cgroup, machine, processes, waits};
 use pgdyno_text::parse;
 
-use crate::account::{self, Account};
+use crate::account::Account;
 use crate::streams::Streams;
 use crate::waits::{Class, Waits};
 
@@ -171,7 +171,7 @@ impl<'a> Facts<'a> {
 
     /// Returns true if clients wait for a schedule or for their think time: that a session is idle says nothing then.
     pub(crate) fn is_paced(&self) -> bool {
-        account::is_paced(self.record, self.summary)
+        self.summary.is_paced(&self.record.plan)
     }
 
     /// Returns the name of the account's whole.

@@ -35,24 +35,27 @@ pub fn page(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
 fn text(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     wrap::wrapped(out, &format!("{}: {}", record.workload, words::verdict(record)), "  ")?;
     words::sides(record).iter().try_for_each(|line| wrap::hanging(out, "  ", 4, line))?;
-    let (figures, parts) = (words::figures(record), words::parts(record));
-    let all: Vec<&Row> = figures.iter().chain(&parts).collect();
-    let width = |of: fn(&Row) -> &str| all.iter().map(|row| of(row).chars().count()).max().unwrap_or(0);
-    let (name, a, b) = (width(|row| &row.name), width(|row| &row.a).max(1), width(|row| &row.b).max(1));
-    let line = |row: &Row| format!("{:name$}  {:>a$}  {:>b$}   {}", row.name, row.a, row.b, row.change);
-    let heading = Row { name: String::new(), a: "A".to_owned(), b: "B".to_owned(), change: "change".to_owned() };
-    let mut table = |rows: &[Row]| rows.iter().try_for_each(|row| writeln!(out, "  {}", line(row).trim_end()));
+    let figures = words::figures(record);
     if !figures.is_empty() {
-        table(&[heading])?;
-        table(&figures)?;
+        aligned(&[vec![Row::heading()], figures].concat(), out)?;
     }
+    let parts = words::parts(record);
     if !parts.is_empty() {
-        writeln!(out, "  {}", words::PARTS)?;
-        parts.iter().try_for_each(|row| writeln!(out, "  {}", line(row).trim_end()))?;
+        writeln!(out, "  {}:", words::PARTS)?;
+        aligned(&parts, out)?;
     }
     lines(record).iter().try_for_each(|(label, line)| match *label {
         "" => wrap::hanging(out, "  ", 4, line),
         label => wrap::hanging(out, &format!("  {label:4}  "), 8, line),
+    })
+}
+
+fn aligned(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    let width = |of: fn(&Row) -> &str| rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0);
+    let (name, a, b) = (width(|row| &row.name), width(|row| &row.a), width(|row| &row.b));
+    rows.iter().try_for_each(|row| {
+        let line = format!("{:name$}  {:>a$}  {:>b$}   {}", row.name, row.a, row.b, row.change);
+        writeln!(out, "  {}", line.trim_end())
     })
 }
 
@@ -71,7 +74,7 @@ fn markdown(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
         })
     };
     rows(out, "", &words::figures(record))?;
-    rows(out, words::PARTS.trim_end_matches(':'), &words::parts(record))?;
+    rows(out, words::PARTS, &words::parts(record))?;
     writeln!(out)?;
     lines(record).iter().try_for_each(|(label, line)| match *label {
         "" => writeln!(out, "- {}", MarkdownText(line)),
@@ -169,14 +172,14 @@ mod tests {
         let expected = "\
 tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
   synchronous_commit on → off
-                 A      B   change
-  TPS        460.0  985.0   +114.1 %  (+98.0 % to +132.0 %)
-  p99 ms      47.0   16.0   -66.0 %  (-71.0 % to -60.0 %)
-  of the clients' time, and in each transaction:
-  WAL flush   65 %  4.0 %   -5.49 ms  (-5.60 to -5.40)
-  CPU         30 %   88 %   +0.970 ms  (+0.800 to +1.10)
-  why   WAL flush takes 5.65 ms of a transaction of A, and 0.160 ms of B's; the
-        largest part of B's time is CPU (88 %)
+              A      B   change
+  TPS     460.0  985.0   +114.1 %  (+98.0 % to +132.0 %)
+  p99 ms   47.0   16.0   -66.0 %  (-71.0 % to -60.0 %)
+  share of the clients' time, and time in each transaction:
+  WAL flush  65 %  4.0 %   -5.49 ms  (-5.60 to -5.40)
+  CPU        30 %   88 %   +0.970 ms  (+0.800 to +1.10)
+  why   WAL flush: 5.65 ms of each transaction on A, 0.160 ms on B; the largest
+        part of B's time is now CPU (88 %)
   sure  5 units, noise 2.1 %, 55 s; a difference of 5.0 % would have been found
         in 4 of 5 cases
   how   each unit is four slices of 2.0 s in turns, both servers restarted
@@ -192,6 +195,18 @@ tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
         assert_eq!(sides("work_mem=4MB", "work_mem=8MB"), ["work_mem 4MB → 8MB"]);
         assert_eq!(sides("target=host=a port=1", "target=host=b"), ["A: target=host=a port=1", "B: target=host=b"]);
         assert_eq!(sides("work_mem=4MB", "jit=off"), ["A: work_mem=4MB", "B: jit=off"]);
+    }
+
+    #[test]
+    fn the_widest_names_and_figures_fit_into_80_columns() {
+        let mut wide = twice_as_fast();
+        wide.figures[0] = figure("tps", 1_234_567.0, 98_765.0, [-93.2, -91.1]);
+        wide.clients_time[0].time.name = "server: on a CPU or queued for one".to_owned();
+        let text = rendered(&wide, "text");
+        assert!(
+            text.contains("on a CPU or queued for one ") && text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use pgdyno_measure::in_flight::{is_lower_bound, with_ages};
 use pgdyno_measure::{Digest, InFlight, Latency, StmtPart, Totals, TxnPart};
+use pgdyno_plan::{Pace, Plan};
 use pgdyno_workload::{Measured, Metric};
 
 use crate::metric::{NOPM, common_records};
@@ -45,6 +46,14 @@ impl Summary {
     #[must_use]
     pub fn ended(&self) -> u64 {
         self.committed + self.rolled_back + self.failed
+    }
+
+    /// Returns true if clients of this plan wait for a schedule or for their think time: that they are idle says nothing then, and
+    /// their time is that of the responses.
+    #[must_use]
+    pub fn is_paced(&self, plan: &Plan) -> bool {
+        let own = plan.drive.connections.is_none();
+        matches!(plan.drive.pace, Pace::Rate(_)) || (own && self.schedule_lag_ns.is_some())
     }
 
     /// Returns the share of failed transactions in those that ended.

@@ -13,7 +13,7 @@ use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::ab::so_far;
-use pgdyno_plan::{Order, StagePlan, SuitePlan};
+use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::compare::task_times;
 use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, RecordMetric, Resumable as _, RunRecord, Status};
 use pgdyno_text::units;
@@ -228,7 +228,7 @@ impl Study for AbRun<'_> {
             let metric = RecordMetric::named(&self.record.metric, std::iter::once(&record));
             self.decider.is_time = metric.as_ref().is_some_and(RecordMetric::is_latency);
             self.record.metric_title = metric.map(|metric| metric.title().to_owned()).unwrap_or_default();
-            self.record.whole_runs = record.plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
+            self.record.whole_runs = record.plan.drive.ends_with_work();
         }
         if self.record.units.is_empty() && !self.record.whole_runs {
             let first_s = time::first_verdict_s(self.record.slice_s, self.record.restarts);

@@ -3,7 +3,6 @@
 use pgdyno_engine::{Clock, ErrorSample, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
-use pgdyno_plan::StagePlan;
 use pgdyno_results::{
     BuildRecord, ClientRecord, CounterNames, ErrorRecord, LevelChangeRecord, PlaceRecord, RuleRecord, RunRecord,
     ServerRecord, SteadyRecord, Summary, TallyRecord, TxnName, Warning,
@@ -179,7 +178,7 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
         summary.still_waiting = waiting().map(|part| part.still_waiting).sum();
         summary.still_waiting_s_max = waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9);
         // A stage that does each piece of work once has no steady state.
-        let is_set = record.plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
+        let is_set = record.plan.drive.ends_with_work();
         steady(summary, if is_set { &[] } else { tps });
     }
 }

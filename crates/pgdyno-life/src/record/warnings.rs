@@ -35,7 +35,7 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
         }
     }
     // A set of tasks is as long as they take.
-    let has_length = plan.drive.time_s.is_some() && !plan.drive.stages.first().is_some_and(StagePlan::ends_with_work);
+    let has_length = plan.drive.time_s.is_some() && !plan.drive.ends_with_work();
     if summary.duration_s < SHORT_S && has_length && real {
         warnings.push(Warning::ShortWindow { window_s: summary.duration_s });
     }

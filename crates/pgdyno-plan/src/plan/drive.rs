@@ -91,6 +91,12 @@ impl DrivePlan {
     /// Default of how long transactions in flight at the end may take, in seconds.
     pub const USUAL_GRACE_S: f64 = 5.0;
 
+    /// Returns true if a run ends when its work is done, such as each query once, however long that takes.
+    #[must_use]
+    pub fn ends_with_work(&self) -> bool {
+        self.stages.first().is_some_and(StagePlan::ends_with_work)
+    }
+
     /// Returns where its threads are pinned, as text that follows their number; empty if they are not.
     #[must_use]
     pub fn pinned(&self) -> String {

@@ -11,7 +11,7 @@ use crate::metric::value_text;
 const RATIO_MIN: f64 = 1.5;
 
 /// The heading of the rows of [`parts`].
-pub(crate) const PARTS: &str = "of the clients' time, and in each transaction:";
+pub(crate) const PARTS: &str = "share of the clients' time, and time in each transaction";
 
 /// Rows of the clients' time at most.
 const PARTS_MAX: usize = 5;
@@ -26,11 +26,19 @@ const EXPLAINS_MIN: f64 = 0.25;
 const NOTHING_NS: f64 = 500.0;
 
 /// A row of the table of both sides.
+#[derive(Clone)]
 pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) a: String,
     pub(crate) b: String,
     pub(crate) change: String,
+}
+
+impl Row {
+    pub(crate) fn heading() -> Self {
+        let [name, a, b, change] = ["", "A", "B", "change"].map(str::to_owned);
+        Self { name, a, b, change }
+    }
 }
 
 fn ratio_of(percent: f64) -> f64 {
@@ -152,7 +160,7 @@ pub(crate) fn parts(record: &AbRecord) -> Vec<Row> {
             .change_ns_interval
             .map_or_else(String::new, |[low, high]| format!("  ({} to {})", signed_ms(low), signed_ms(high)));
         Row {
-            name: part.time.name.clone(),
+            name: bare(&part.time).to_owned(),
             a: percent(part.time.a_share),
             b: percent(part.time.b_share),
             change: format!("{} ms{interval}", signed_ms(part.time.change_ns())),
@@ -189,10 +197,10 @@ fn why(record: &AbRecord) -> Option<String> {
         return Some("no single part of the clients' time makes the difference".to_owned());
     };
     let of = |ns: f64| if ns < NOTHING_NS { "none".to_owned() } else { format!("{} ms", ms(ns.round() as u64)) };
-    let made = format!("{} takes {} of a transaction of A, and {} of B's", bare(time), of(time.a_ns), of(time.b_ns));
+    let made = format!("{}: {} of each transaction on A, {} on B", bare(time), of(time.a_ns), of(time.b_ns));
     let now = largest(record).map(|AbTimePart { time: of_b, .. }| match of_b.name == time.name {
-        true => format!("; it is {} of B's time", percent(of_b.b_share)),
-        false => format!("; the largest part of B's time is {} ({})", bare(of_b), percent(of_b.b_share)),
+        true => format!("; it is now {} of B's time", percent(of_b.b_share)),
+        false => format!("; the largest part of B's time is now {} ({})", bare(of_b), percent(of_b.b_share)),
     });
     Some(made + &now.unwrap_or_default())
 }

@@ -57,7 +57,7 @@ fn both_sides(record: &AbRecord, html: &mut Html) {
         html.heading("Both sides").table(&columns, &figures);
     }
     if !parts.is_empty() {
-        html.raw("<p>").text(&sentence_case(PARTS)).raw("</p>\n").table(&columns, &parts);
+        html.raw("<h3>").text(&sentence_case(PARTS)).raw("</h3>\n").table(&columns, &parts);
     }
 }
 

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, Result};
-use pgdyno_life::plan::resolve::RunRequest;
+use pgdyno_life::plan::resolve::{Resolved, RunRequest};
 use pgdyno_life::target::Target;
-use pgdyno_plan::{Order, StagePlan};
+use pgdyno_plan::Order;
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, StudyKind};
 use pgdyno_untrusted::Lock;
-use pgdyno_workload::GroupWork;
+use pgdyno_workload::{GroupWork, Workload};
 
 use super::difference::differ;
 use super::time::admit_budget;
@@ -55,13 +55,11 @@ pub fn begin(wanted: &ExperimentRequest) -> Result<ExperimentStart> {
     };
     let [of_a, of_b] = &wanted.differs;
     let orders = [side(of_a)?, side(of_b)?];
-    orders.iter().try_for_each(admit_one_side)?;
-    if !wanted.any_budget && !is_of_whole_runs(&orders[0])? {
-        let mut restarts = true;
-        for order in &orders {
-            restarts &= Target::resolve(&order.target)?.is_private();
-        }
-        admit_budget(wanted.budget_s, wanted.slice_s, restarts)?;
+    let planned = [planned(&orders[0])?, planned(&orders[1])?];
+    planned.iter().try_for_each(|planned| admit_one_side(&planned.workload))?;
+    if !wanted.any_budget && !planned[0].plan.drive.ends_with_work() {
+        let targets = [Target::resolve(&orders[0].target)?, Target::resolve(&orders[1].target)?];
+        admit_budget(wanted.budget_s, wanted.slice_s, targets.iter().all(Target::is_private))?;
     }
     let started = Timestamp::now();
     let workload = orders[0].workload.names.first().cloned().unwrap_or_default();
@@ -103,16 +101,13 @@ pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<ExperimentStar
     Ok(ExperimentStart { record, orders, lock: Some(lock) })
 }
 
-/// Returns true if a slice is a whole run: one that ends when its work is done, however long that takes.
-fn is_of_whole_runs(order: &Order) -> Result<bool> {
-    let plan = RunRequest::read(order.clone())?.draft()?.resolved.plan;
-    Ok(plan.drive.stages.first().is_some_and(StagePlan::ends_with_work))
+/// Returns what a side does, as far as that is known without its server.
+fn planned(order: &Order) -> Result<Resolved> {
+    Ok(RunRequest::read(order.clone())?.draft()?.resolved)
 }
 
 /// Refuses a workload whose runs have two sides: an experiment decides by one figure.
-fn admit_one_side(order: &Order) -> Result<()> {
-    let request = RunRequest::read(order.clone())?;
-    let workload = request.draft()?.resolved.workload;
+fn admit_one_side(workload: &Workload) -> Result<()> {
     let stages = &workload.drive.stages;
     let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
     let works: Vec<GroupWork> = main.map(|group| group.work).collect();

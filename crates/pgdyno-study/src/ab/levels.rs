@@ -59,10 +59,15 @@ pub(super) fn clients_time(slices: &[Vec<RunRecord>; 2]) -> Vec<AbTime> {
     parts.into_values().collect()
 }
 
-/// Returns the clients' time for each committed transaction.
+/// Returns the clients' time for each committed transaction. Of clients that think, it is the time of their responses.
 fn transaction_ns(record: &RunRecord) -> f64 {
     let Some(summary) = record.summary.as_ref().filter(|summary| summary.committed > 0) else { return 0.0 };
-    f64::from(record.plan.drive.clients) * summary.duration_s * 1e9 / summary.committed as f64
+    let responses = summary.response_latency_ns.as_ref().filter(|_| summary.is_paced(&record.plan));
+    let all_ns = match responses {
+        Some(response) => response.mean * (summary.committed + summary.rolled_back) as f64,
+        None => f64::from(record.plan.drive.clients) * summary.duration_s * 1e9,
+    };
+    all_ns / summary.committed as f64
 }
 
 /// Returns the figures of both sides over these units. `looked` is the experiment as it was before the look at them.
@@ -170,6 +175,14 @@ mod tests {
         assert_eq!((flush.b_share, flush.b_ns), (0.0, 0.0), "a part that one side lacks");
         let without = unit([a, vec![slice(400, 1_000_000, &[])]]);
         assert_eq!(without.clients_time, [], "one slice has no account");
+
+        // Of clients that think, only the responses count: 1 ms, and a fifth of them are rolled back.
+        let mut thinks = slice(400, 1_000_000, &[("CPU", 1.0)]);
+        let summary = thinks.summary.as_mut().unwrap();
+        summary.rolled_back = 100;
+        summary.schedule_lag_ns = Some(LatencyRecord::default());
+        summary.response_latency_ns = Some(LatencyRecord { mean: 1e6, ..LatencyRecord::default() });
+        assert_eq!(clients_time(&[vec![thinks.clone()], vec![thinks]])[0].a_ns, 1.25e6);
 
         let parts = parts(&[one.clone(), one.clone(), one]);
         assert_eq!(parts[0].time.name, "WAL flush", "what changed most comes first");

@@ -42,10 +42,10 @@ pub(super) fn too_long(units: usize, unit_s: f64, spent_s: f64, budget_s: f64) -
     let rest_s = UNITS_MIN.saturating_sub(units) as f64 * unit_s;
     (rest_s > 0.0 && spent_s + rest_s > budget_s).then(|| {
         format!(
-            "a unit takes {} here: the budget of {} ends before the first verdict, after about {}",
+            "a unit takes {} here: the first verdict would come after about {}, and the budget of {} ends before",
             duration(unit_s),
-            duration(budget_s),
-            duration(spent_s + rest_s)
+            duration(spent_s + rest_s),
+            duration(budget_s)
         )
     })
 }
@@ -71,7 +71,10 @@ mod tests {
     fn a_slow_unit_is_reported_while_there_is_no_verdict() {
         assert_eq!(too_long(1, 10.0, 10.0, 50.0), None);
         let said = too_long(1, 20.0, 20.0, 60.0).unwrap();
-        assert_eq!(said, "a unit takes 20 s here: the budget of 60 s ends before the first verdict, after about 100 s");
+        assert_eq!(
+            said,
+            "a unit takes 20 s here: the first verdict would come after about 100 s, and the budget of 60 s ends before"
+        );
         assert_eq!(too_long(5, 20.0, 100.0, 60.0), None, "the first verdict is there");
     }
 }

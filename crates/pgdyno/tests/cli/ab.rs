@@ -18,15 +18,17 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
     let Some(place) = Place::new("an experiment", "", TRUST) else { return };
     std::fs::write(place.home.join("quick.sql"), "SELECT pg_sleep(0.002);\n").unwrap();
     std::fs::write(place.home.join("slow.sql"), "SELECT pg_sleep(0.02);\n").unwrap();
-    let args = "ab ./quick.sql -c 2 --b script=./slow.sql --slice 500ms --budget 5min -q";
+    let args = "ab ./quick.sql -c 2 --b script=./slow.sql --slice 1s --budget 5min -q";
     let ran = place.run(args).ended(20);
     ran.prints(&[
         "B is slower: A is ",
         "A: as given",
         "B: script=./slow.sql",
         "p99 ms ",
+        "share of the clients' time, and time in each transaction:",
+        "  why   ",
         "sure  5 units, noise ",
-        "each unit is four slices of 0.5 s in turns",
+        "each unit is four slices of 1.0 s in turns",
     ]);
     let record = record(&place.home);
     assert_eq!((&record["verdict"], &record["ended"]), (&"slower".into(), &"decided".into()));
@@ -39,6 +41,11 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
         ["a", "b"].map(|side| found[side].as_f64().unwrap())
     });
     assert!(tps[0] > 2.0 * tps[1] && p50[0] < 0.5 * p50[1] && p50[1] > 20e6, "{tps:?} {p50:?}");
+    // What makes the difference is the part that grew by what the script sleeps longer.
+    let moved = &record["clients_time"][0];
+    let [a, b, low] =
+        ["/a_ns", "/b_ns", "/change_ns_interval/0"].map(|at| moved.pointer(at).unwrap().as_f64().unwrap());
+    assert!((15e6..25e6).contains(&(b - a)) && low > 10e6, "{moved}");
     // Every slice is a run of its own.
     assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 10);
     assert_eq!(place.home.runs().len(), 22, "ten slices of each side, and one run of each that warms up");
