@@ -13,7 +13,7 @@ mod rows;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_measure::{InFlight, Recorder, StatementRows};
+use pgdyno_measure::{ClientWork, InFlight, Recorder, StatementRows};
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{
@@ -175,6 +175,8 @@ pub struct Client {
     error: Option<Box<Failed>>,
     tx_status: TxStatus,
     transactions: u64,
+    /// What it did since the start of the measured window.
+    work: ClientWork,
     failures_in_a_row: u32,
     /// Whether it has a connection of its own.
     connected: bool,
@@ -218,6 +220,7 @@ impl Client {
             error: None,
             tx_status: TxStatus::Idle,
             transactions: 0,
+            work: ClientWork::default(),
             failures_in_a_row: 0,
             connected,
             interrupted: false,
@@ -526,6 +529,7 @@ impl Client {
         let response_ns = now.since(self.intended);
         let late = common.rules.latency_limit_ns.is_some_and(|limit| response_ns > limit);
         common.recorder.completed(self.txn, verdict == Verdict::Committed, now.since(self.begun), response_ns, late);
+        self.work.completed(verdict == Verdict::Committed, response_ns);
         self.transactions += 1;
         self.failures_in_a_row = 0;
         self.finish = None;
@@ -606,6 +610,16 @@ impl Client {
             outcome,
             tries: self.tries,
         }
+    }
+
+    /// Forgets what it did before the measured window.
+    pub(crate) fn open_window(&mut self) {
+        self.work = ClientWork::default();
+    }
+
+    /// Returns what it did since the start of the measured window.
+    pub(crate) fn work(&self) -> ClientWork {
+        self.work
     }
 
     /// Returns the ages of the transaction in progress, if there is one.

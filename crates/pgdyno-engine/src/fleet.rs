@@ -594,9 +594,15 @@ impl Fleet {
         self.groups.of(self.clients[i].group()).recorder.first_text(at.0);
     }
 
-    /// Records the transactions in flight, with their ages, at the end of the measured window.
+    /// Begins the measured window: what clients did before it is not theirs.
+    pub fn open_window(&mut self) {
+        self.clients.iter_mut().for_each(Client::open_window);
+    }
+
+    /// Records what each client did in the measured window, and the transactions in flight, with their ages, at its end.
     pub fn close_window(&mut self, at: Tick) {
         for client in &self.clients {
+            self.groups.of(client.group()).recorder.client_at_end(client.work());
             if let Some(in_flight) = client.in_flight(at) {
                 self.groups.of(client.group()).recorder.in_flight_at_end(in_flight);
             }

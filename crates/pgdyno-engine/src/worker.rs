@@ -566,6 +566,9 @@ impl<'a> Worker<'a> {
 
     fn enter(&mut self, phase: Phase, from: Tick, length_ns: Option<u64>) {
         self.phase = phase;
+        if phase == Phase::Measure {
+            self.fleet.open_window();
+        }
         self.phase_end = length_ns.map(|ns| from.after(ns));
         self.interval_start = from;
         self.set_edge();
@@ -601,7 +604,9 @@ impl<'a> Worker<'a> {
     /// Cancels statements that are still running on the server, closes the other connections, and reports.
     fn finish(mut self) {
         let now = self.now();
-        self.close_interval(now.max(self.interval_start));
+        let end = now.max(self.interval_start);
+        self.close_window(end);
+        self.close_interval(end);
         self.fleet.finish(now);
         self.run_errands();
         let unfinished: Vec<usize> = self.fleet.busy().collect();

@@ -5,12 +5,12 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerial
 use pgdyno_wire::ErrorClass;
 
 use crate::{
-    Delays, Digest, GroupInterval, InFlight, IntervalPart, Latency, Phase, StatementRows, StmtPart, ThreadCounts,
-    TxnPart, WorkerUsage,
+    ClientSpread, Delays, Digest, GroupInterval, InFlight, IntervalPart, Latency, Phase, StatementRows, StmtPart,
+    ThreadCounts, TxnPart, WorkerUsage,
 };
 
 /// Version of the form, the first byte.
-const FORM: u64 = 3;
+const FORM: u64 = 4;
 /// The last interval of any run, and its end: a century.
 const INDEX_MAX: u64 = 1 << 32;
 const TIME_NS_MAX: u64 = 1 << 62;
@@ -216,6 +216,7 @@ impl ThreadCounts {
             still_waiting,
             still_waiting_ns_max,
             in_flight,
+            clients,
             first_text_ns,
             tallies,
             read_delay,
@@ -227,6 +228,7 @@ impl ThreadCounts {
         out.option(scheduled.as_ref(), |out, n| out.number(*n));
         out.numbers([*still_waiting, *still_waiting_ns_max]);
         out.list(in_flight, |out, one| out.numbers([one.txn as u64, one.service_ns, one.response_ns]));
+        clients.write(out);
         out.option(first_text_ns.as_ref(), |out, n| out.number(*n));
         out.list(tallies, |out, n| out.number(*n));
         read_delay.write(out);
@@ -253,10 +255,29 @@ impl ThreadCounts {
                 }
                 Ok(InFlight { txn, service_ns: input.number()?, response_ns: input.number()? })
             })?,
+            clients: ClientSpread::read(input)?,
             first_text_ns: input.option(In::number)?,
             tallies: input.list(shape.tallies, In::number)?,
             read_delay: Delays::read(input)?,
             timer_lateness: Delays::read(input)?,
+        })
+    }
+}
+
+impl ClientSpread {
+    fn write(&self, out: &mut Out) {
+        let Self { clients, committed, committed_squared, response_ns, response_ns_squared } = self;
+        out.numbers([*clients, *committed]);
+        [committed_squared, response_ns, response_ns_squared].into_iter().for_each(|n| out.wide(*n));
+    }
+
+    fn read(input: &mut In<'_>) -> Read<Self> {
+        Ok(Self {
+            clients: input.number()?,
+            committed: input.number()?,
+            committed_squared: input.wide()?,
+            response_ns: input.wide()?,
+            response_ns_squared: input.wide()?,
         })
     }
 }
@@ -390,7 +411,7 @@ impl Delays {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Recorder;
+    use crate::{ClientWork, Recorder};
     use proptest::prelude::*;
 
     /// The shape of [`interval`].
@@ -436,6 +457,7 @@ mod tests {
         recorder.still_waiting(4, seed >> 3);
         recorder.first_text(seed);
         recorder.in_flight_at_end(InFlight { txn: 0, service_ns: seed, response_ns: u64::MAX });
+        recorder.client_at_end(ClientWork { committed: seed, response_ns: u64::MAX });
         if seed.is_multiple_of(3) {
             recorder.scheduled_until_end(seed);
         }

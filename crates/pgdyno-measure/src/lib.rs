@@ -9,6 +9,7 @@
 pub mod ab;
 mod bytes;
 pub mod change_points;
+mod client_spread;
 pub mod compare;
 mod counts;
 mod delays;
@@ -28,6 +29,7 @@ pub mod stall;
 mod steady;
 
 pub use bytes::{ListBounds, NoPart};
+pub use client_spread::{ClientSpread, ClientWork};
 pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use in_flight::InFlight;

@@ -2,7 +2,7 @@
 
 use pgdyno_wire::ErrorClass;
 
-use crate::{Delays, InFlight, Latency, StatementRows};
+use crate::{ClientSpread, ClientWork, Delays, InFlight, Latency, StatementRows};
 
 /// Counters and latencies of one kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -128,6 +128,8 @@ pub struct ThreadCounts {
     pub still_waiting_ns_max: u64,
     /// Transactions that had begun and not ended at the end of the measured window.
     pub in_flight: Vec<InFlight>,
+    /// What each client did in the measured window, at its end.
+    pub clients: ClientSpread,
     /// When the first text was sent, from the start of the stage, if that was at its start.
     pub first_text_ns: Option<u64>,
     /// Counts of the workload beside transactions.
@@ -180,6 +182,7 @@ impl ThreadCounts {
         self.still_waiting += other.still_waiting;
         self.still_waiting_ns_max = self.still_waiting_ns_max.max(other.still_waiting_ns_max);
         self.in_flight.extend_from_slice(&other.in_flight);
+        self.clients.merge(&other.clients);
         self.first_text_ns = [self.first_text_ns, other.first_text_ns].into_iter().flatten().min();
         self.tallies.resize(self.tallies.len().max(other.tallies.len()), 0);
         for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
@@ -284,6 +287,11 @@ impl Recorder {
     /// Records a transaction that had not ended at the end of the measured window.
     pub fn in_flight_at_end(&mut self, transaction: InFlight) {
         self.part.in_flight.push(transaction);
+    }
+
+    /// Records what a client did in the measured window.
+    pub fn client_at_end(&mut self, work: ClientWork) {
+        self.part.clients.add(work);
     }
 
     /// Counts a retry of a transaction.

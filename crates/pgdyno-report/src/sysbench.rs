@@ -1,7 +1,7 @@
 //! The block that sysbench prints at its end, for programs that read it.
 //!
 //! Latencies are response times: with a schedule they contain the wait for a client, as those of `sysbench --rate`; service
-//! times follow in a block of their own. How fair threads are to each other is not recorded. Source: sysbench 1.0.20.
+//! times follow in a block of their own. A thread of sysbench is a client. Source: sysbench 1.0.20.
 
 use std::io::{self, Write};
 
@@ -35,7 +35,11 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
     if summary.response_latency_ns != summary.service_latency_ns {
         latencies("Service latency (ms):", summary, summary.service_latency_ns.as_ref(), out)?;
     }
-    Ok(())
+    let Some(by_client) = &summary.by_client else { return Ok(()) };
+    let row = |name: &str, mean: f64, stddev: f64| format!("    {name:<30} {mean:.4}/{stddev:.2}");
+    writeln!(out, "\nThreads fairness:")?;
+    writeln!(out, "{}", row("events (avg/stddev):", by_client.committed_mean, by_client.committed_stddev))?;
+    writeln!(out, "{}", row("execution time (avg/stddev):", by_client.response_s_mean, by_client.response_s_stddev))
 }
 
 /// Statements that succeeded, by sysbench's kinds.

@@ -31,8 +31,9 @@ pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, 
 pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
-    ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord,
-    ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
+    ByClientRecord, ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord,
+    RuleRecord, ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord,
+    WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{

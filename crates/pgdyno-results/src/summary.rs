@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pgdyno_measure::in_flight::{is_lower_bound, with_ages};
-use pgdyno_measure::{Digest, InFlight, Latency, StmtPart, Totals, TxnPart};
+use pgdyno_measure::{ClientSpread, Digest, InFlight, Latency, StmtPart, Totals, TxnPart};
 use pgdyno_plan::{Pace, Plan};
 use pgdyno_workload::{Measured, Metric};
 
 use crate::metric::{NOPM, common_records};
 use crate::record::{
-    GroupRecord, InFlightRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StageRecord,
+    ByClientRecord, GroupRecord, InFlightRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StageRecord,
     StatementRecord, Summary, TransactionRecord, WorkloadMetricRecord,
 };
 use crate::warning::Warning;
@@ -161,6 +161,7 @@ fn summary(measured: &Totals, names: &CounterNames, asked: &[f64]) -> Summary {
         connections_lost: measured.part.lost,
         reconnected: measured.part.reconnected,
         outage_s_max: (measured.part.reconnected > 0).then_some(measured.part.outage_ns_max as f64 / 1e9),
+        by_client: by_client(&measured.part.clients),
         duration_s: measured.seconds(),
         first_text_s: measured.part.first_text_ns.map(|ns| ns as f64 / 1e9),
         in_flight_at_end: in_flight_record(&all, &measured.part.in_flight),
@@ -172,6 +173,18 @@ fn summary(measured: &Totals, names: &CounterNames, asked: &[f64]) -> Summary {
             .then(|| measured.part.connecting_ns as f64 / 1e9 / measured.part.connected as f64),
         ..Summary::default()
     }
+}
+
+fn by_client(spread: &ClientSpread) -> Option<ByClientRecord> {
+    let (committed_mean, committed_stddev) = spread.committed_mean_stddev()?;
+    let (response_ns_mean, response_ns_stddev) = spread.response_ns_mean_stddev()?;
+    Some(ByClientRecord {
+        clients: spread.clients,
+        committed_mean,
+        committed_stddev,
+        response_s_mean: response_ns_mean / 1e9,
+        response_s_stddev: response_ns_stddev / 1e9,
+    })
 }
 
 fn statements<'a>(

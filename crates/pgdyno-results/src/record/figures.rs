@@ -176,6 +176,9 @@ pub struct Summary {
     /// Part of the measured window in which no transaction ended although some were in flight; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled_s: Option<f64>,
+    /// How evenly transactions were spread over clients in the measured window; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_client: Option<ByClientRecord>,
     /// Length of the measured window.
     pub duration_s: f64,
     /// From the start of the window to the first text that a client sent; absent with a warm-up, or if no client began at once.
@@ -230,6 +233,21 @@ pub struct Summary {
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_percent: Option<f64>,
+}
+
+/// Mean and standard deviation over all clients of what each did in the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ByClientRecord {
+    /// Clients.
+    pub clients: u64,
+    /// Committed transactions.
+    pub committed_mean: f64,
+    /// Their standard deviation.
+    pub committed_stddev: f64,
+    /// Total response time of completed transactions.
+    pub response_s_mean: f64,
+    /// Its standard deviation.
+    pub response_s_stddev: f64,
 }
 
 /// Transactions that had begun and not ended at the end of the measured window. Their latency is at least their age.

@@ -135,7 +135,7 @@ fn tables_that_sysbench_has_emptied_in_part_have_the_range_that_it_prepared() {
         return crate::skipped::skipped("sysbench, whose tables are driven, is not installed");
     }
     finish(sysbench("oltp_delete", &["prepare"])).ok();
-    finish(sysbench("oltp_delete", &["--events=600", "--time=0", "run"])).ok();
+    let theirs = finish(sysbench("oltp_delete", &["--events=600", "--time=0", "run"])).ok().stdout.clone();
     assert_ne!(place.ask("select count(*) from sbtest1"), "2000");
     let args = "run oltp-read-write -s 2000 -c 2 -j 1 -T 1 --ramp 0 -q";
     // Its largest key may be gone.
@@ -143,4 +143,13 @@ fn tables_that_sysbench_has_emptied_in_part_have_the_range_that_it_prepared() {
     place.run(args).ok();
     let run = place.home.the_run();
     assert_eq!((run.text("/status"), run.number("/plan/scale")), ("complete", 2000.0));
+    // A program that reads the one block reads the other.
+    let report = place.home.run(&["report", "last", "--format", "sysbench"]).ok().stdout.clone();
+    let labels = |text: &str| {
+        let block = text.lines().skip_while(|line| *line != "SQL statistics:");
+        let labels = block.filter_map(|line| line.split_once(':')).map(|(label, _)| label.to_owned());
+        labels.collect::<Vec<_>>()
+    };
+    let missing: Vec<_> = labels(&theirs).into_iter().filter(|label| !labels(&report).contains(label)).collect();
+    assert!(labels(&theirs).len() > 15 && missing.is_empty(), "{missing:?}\n{theirs}\n{report}");
 }

@@ -61,8 +61,15 @@ fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
     let lines =
         ["[READ], Operations, ", "[READ], 99thPercentileLatency(us), ", "[Intended-UPDATE], AverageLatency(us), "];
     place.home.run(&["report", "last", "--format", "ycsb"]).ok().prints(&lines);
-    let block = ["queries performed:", "95th percentile:", "Service latency (ms):", "per sec.)"];
+    let block = ["queries performed:", "95th percentile:", "Service latency (ms):", "per sec.)", "Threads fairness:"];
     place.home.run(&["report", "last", "--format", "sysbench"]).ok().prints(&block);
+    let run = place.home.runs().pop().unwrap();
+    let by_client = |figure: &str| run.number(&format!("/summary/by_client/{figure}"));
+    let committed = by_client("clients") * by_client("committed_mean");
+    assert!((committed - run.number("/summary/committed")).abs() < 1e-6, "{}", run.at("/summary"));
+    let response_s = by_client("clients") * by_client("response_s_mean");
+    let mean_s = run.number("/summary/response_latency_ns/mean") / 1e9;
+    assert!((response_s / committed / mean_s - 1.0).abs() < 0.01, "{response_s} {committed} {mean_s}");
 
     place.execute(
         "delete from usertable where ycsb_key > (select ycsb_key from usertable order by 1 offset 1500 limit 1)",
