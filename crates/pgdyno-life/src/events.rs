@@ -11,6 +11,11 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum RunEvent<'a> {
+    /// How a step is done, for a reader who wants to know more.
+    Detail {
+        /// The text for people.
+        text: &'a str,
+    },
     /// A step began or ended, or there is something worth knowing.
     Note {
         /// The text for people.
@@ -126,6 +131,11 @@ pub trait EventSink: Send + Sync {
     /// Sends a [`RunEvent::Note`].
     fn note(&self, text: &str) {
         self.event(&RunEvent::Note { text });
+    }
+
+    /// Sends a [`RunEvent::Detail`].
+    fn detail(&self, text: &str) {
+        self.event(&RunEvent::Detail { text });
     }
 
     /// Sends a [`RunEvent::Warning`].

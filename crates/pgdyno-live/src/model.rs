@@ -81,7 +81,8 @@ impl Model {
             RunEvent::Interval { interval } => self.interval(now_s, interval),
             RunEvent::Sample { at_s, frame } => self.sampled(at_s, frame),
             // None of these events comes while clients run.
-            RunEvent::Step { .. }
+            RunEvent::Detail { .. }
+            | RunEvent::Step { .. }
             | RunEvent::LoadPhase { .. }
             | RunEvent::LoadBegins { .. }
             | RunEvent::LoadRows { .. }

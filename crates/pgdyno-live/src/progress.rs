@@ -16,6 +16,7 @@ use pgdyno_plan::Plan;
 use crate::model::facts::Facts;
 use crate::{Live, terminal};
 use load::LoadView;
+use pgdyno_text::paint::Paint;
 use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 
@@ -32,6 +33,8 @@ pub struct ProgressView {
     /// The current step, on a terminal.
     bar: Mutex<Option<ProgressBar>>,
     load: Mutex<LoadView>,
+    /// Whether it shows how steps are done.
+    details: bool,
     /// Whether a run may use the full screen.
     full_screen: bool,
     /// Warm-up and measured window of the drive in seconds, if it ends after a time.
@@ -51,13 +54,19 @@ impl ProgressView {
         };
         let load = Mutex::new(LoadView::new(0, 0));
         let length_s = Mutex::default();
-        Self { kind, bar: Mutex::new(None), load, full_screen: false, length_s, live: Mutex::default() }
+        Self { kind, bar: Mutex::new(None), load, details: true, full_screen: false, length_s, live: Mutex::default() }
     }
 
     /// Returns the same view, with runs on the full screen if the terminal allows it.
     #[must_use]
     pub fn full_screen(self, wanted: bool) -> Self {
         Self { full_screen: wanted && self.kind == Output::Terminal, ..self }
+    }
+
+    /// Returns the same view, which shows how steps are done only if `wanted`.
+    #[must_use]
+    pub fn details(self, wanted: bool) -> Self {
+        Self { details: wanted, ..self }
     }
 
     /// Starts the view of a drive, before the clients connect.
@@ -81,7 +90,9 @@ impl ProgressView {
         // A pipe gets each line as it is.
         let is_terminal = std::io::stderr().is_terminal();
         let text = if is_terminal { pgdyno_text::wrap::folded(text) } else { text.to_owned() };
-        let print = || drop(writeln!(std::io::stderr(), "{}", TerminalText(&text)));
+        let paint = Paint(is_terminal && terminal::variable("NO_COLOR").is_none());
+        let text = paint.message(&TerminalText(&text).to_string());
+        let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // If standard error is closed, the line is lost.
         match &*locked(&self.bar) {
             Some(bar) => bar.suspend(print),
@@ -157,10 +168,11 @@ impl EventSink for ProgressView {
         match *event {
             RunEvent::Ended => self.end(),
             RunEvent::DriveBegins { plan, transactions } => self.drive_begins(plan, transactions),
-            RunEvent::Note { .. } if self.kind == Output::Quiet => {}
+            RunEvent::Note { .. } | RunEvent::Detail { .. } if self.kind == Output::Quiet => {}
+            RunEvent::Detail { .. } if !self.details => {}
             // The full-screen view shows everything else.
             _ if self.to_view(event) => {}
-            RunEvent::Note { text } => self.line(text),
+            RunEvent::Note { text } | RunEvent::Detail { text } => self.line(text),
             RunEvent::Warning { text } => self.line(&format!("warning: {text}")),
             RunEvent::Waiting { text } => self.line(&format!("waiting: {text}")),
             // The terminal has echoed the key, so the cursor is not at the start of the line.
@@ -175,6 +187,7 @@ impl EventSink for ProgressView {
             RunEvent::LoadPhase { phase } => match self.kind {
                 Output::Quiet => {}
                 Output::Terminal => self.show(None, format!("load: {phase}")),
+                Output::Pipe if !self.details => {}
                 Output::Pipe => drop(writeln!(std::io::stderr(), "load: {}", TerminalText(phase))),
             },
             RunEvent::LoadBegins { rows_expected, rows_kept } => self.load_begins(rows_expected, rows_kept),

@@ -54,7 +54,7 @@ pub(super) fn is_taken() -> bool {
     clippy::disallowed_methods,
     reason = "what a terminal can do is in the environment, as curses and others read it"
 )]
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 

@@ -49,6 +49,7 @@ use pgdyno_results::RunRecord;
 use pgdyno_text::TextStyle;
 
 pub use recipe::{recipe, recipes};
+pub use text::answer;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Tr
 use pgdyno_text::TextStyle;
 use pgdyno_text::brief;
 use pgdyno_text::paint::Paint;
-use pgdyno_text::units::{bytes, count, duration, percent, rate};
+use pgdyno_text::units::{bytes, count, duration, ms, percent, rate};
 use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 
 use crate::Extent;
@@ -53,6 +53,27 @@ pub(crate) fn render(record: &RunRecord, look: TextStyle, out: &mut dyn Write) -
         details::render(record, &paint, out)?;
     }
     Ok(())
+}
+
+/// Returns the run in one line: the figure that counts, the 99th percentile, and whether to trust them.
+#[must_use]
+pub fn answer(record: &RunRecord, look: TextStyle) -> String {
+    let paint = Paint(look.colour);
+    let measured = record.summary.as_ref().filter(|summary| summary.duration_s > 0.0);
+    let Some(summary) = measured else { return paint.bold("nothing was measured") };
+    let figure = figures(record).into_iter().next().map(|h| paint.bold(&format!("{} {}", h.value, h.name)));
+    let p99 = summary.response_latency_ns.as_ref().map(|latency| format!("p99 {} ms", ms(latency.p99)));
+    let trust = degree(trust::of(record).degree(), &paint);
+    figure.into_iter().chain(p99).chain([trust]).collect::<Vec<_>>().join("  ")
+}
+
+/// Returns a degree of trust in its colour.
+fn degree(trust: Trust, paint: &Paint) -> String {
+    match trust {
+        Trust::Good => trust.name().to_owned(),
+        Trust::Fair | Trust::WithCare => paint.yellow(trust.name()),
+        Trust::Poor | Trust::NotUsable => paint.red(trust.name()),
+    }
 }
 
 /// Writes what ran, for how long, and on which server.
@@ -170,12 +191,7 @@ fn marked(out: &mut dyn Write, mark: &str, text: &str) -> io::Result<()> {
 /// Writes whether the figures can be used, the reasons if not, and what was found right.
 fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let (verdict, reasons) = trust::lines(record, "-v");
-    let words = match verdict {
-        Trust::Good => verdict.name().to_owned(),
-        Trust::Fair | Trust::WithCare => paint.yellow(verdict.name()),
-        Trust::Poor | Trust::NotUsable => paint.red(verdict.name()),
-    };
-    writeln!(out, "{}{words}", paint.bold("TRUST   "))?;
+    writeln!(out, "{}{}", paint.bold("TRUST   "), degree(verdict, paint))?;
     let mark = if verdict == Trust::NotUsable { paint.red("!") } else { paint.yellow("!") };
     reasons.iter().try_for_each(|reason| marked(out, &mark, reason))?;
     for set in &record.checks {

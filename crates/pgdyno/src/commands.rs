@@ -31,7 +31,7 @@ mod suite;
 pub(crate) mod version;
 
 use std::borrow::Cow;
-use std::io::{IsTerminal as _, Write};
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -41,6 +41,7 @@ use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_plan::Order;
 use pgdyno_report::forms;
 use pgdyno_results::{find_run, read_record};
+use pgdyno_text::paint::Paint;
 use pgdyno_untrusted::{PaintedText, TerminalText};
 use serde::Serialize;
 
@@ -124,8 +125,9 @@ pub(crate) fn report(failure: &CommandError) -> ExitCode {
     if std::io::stderr().is_terminal() {
         text = pgdyno_text::wrap::folded(&text);
     }
+    let text = TerminalText(&text).to_string();
     // If standard error is closed, the message is lost.
-    let _ = write!(std::io::stderr(), "{}", TerminalText(&text));
+    let _ = write!(std::io::stderr(), "{}", Paint(is_coloured(&std::io::stderr())).message(&text));
     failure.code().into()
 }
 
@@ -214,6 +216,9 @@ fn print_form(form: &impl Serialize) -> Result<()> {
 
 /// Returns the look of standard output: with colours on a terminal, unless `NO_COLOR` is set.
 fn look() -> pgdyno_text::TextStyle {
-    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    pgdyno_text::TextStyle { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
+    pgdyno_text::TextStyle { colour: is_coloured(&std::io::stdout()), verbose: false }
+}
+
+fn is_coloured(output: &impl IsTerminal) -> bool {
+    output.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

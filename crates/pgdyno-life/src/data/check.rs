@@ -21,7 +21,7 @@ pub fn check(
     moment: Moment<'_>,
     when: &str,
 ) -> Result<(CheckSet, Baseline)> {
-    access.events.note(&format!("checking the data {when}"));
+    access.events.detail(&format!("checking the data {when}"));
     access.events.event(&RunEvent::ChecksBegin);
     let report_step = |step: &CheckProgress<'_>| {
         let CheckProgress { check, done, total, share, .. } = *step;

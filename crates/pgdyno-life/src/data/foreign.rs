@@ -17,7 +17,7 @@ pub(super) fn place(
     schema: &'static str,
 ) -> Result<()> {
     if place_routines(admin, data, access.caps, schema).or_fail(Code::Load)? {
-        access.events.note(&format!("pgdyno's routines are in schema {schema}"));
+        access.events.detail(&format!("pgdyno's routines are in schema {schema}"));
     }
     Ok(())
 }

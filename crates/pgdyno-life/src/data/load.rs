@@ -35,6 +35,21 @@ pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
     format!("creates {}", parts.join("; "))
 }
 
+/// Returns what a load creates, with the number of routines in place of their names.
+fn created_in_short(data: &dyn DataSet, caps: &Capabilities) -> String {
+    let mut names: Vec<_> = data.tables(caps).iter().map(|table| table.name.to_owned()).collect();
+    names.push(pgdyno_load::STAMP_TABLE.to_owned());
+    let routines = data.routines(caps).list.len() as u64;
+    if routines > 0 {
+        names.push(units::plural(routines, "routine"));
+    }
+    match names.split_last() {
+        Some((last, [])) => format!("creates {last}"),
+        Some((last, others)) => format!("creates {} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// Returns how the planned load fills its largest table, and why; `None` if there is nothing to report.
 #[must_use]
 pub fn way(plan: &Plan, data: &dyn DataSet, caps: &Capabilities, server: ServerSettings) -> Option<String> {
@@ -52,7 +67,9 @@ pub fn load(
     reach::admit_load(access.caps, meta.id)?;
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
     pgdyno_load::admit(&mut admin).or_fail(Code::Load)?;
-    access.events.note(&match data.sql_data() {
+    disk::admit(access, &mut admin, data)?;
+    drop(admin);
+    let loading = match data.sql_data() {
         None => {
             format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
         }
@@ -60,18 +77,18 @@ pub fn load(
             let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
             format!("loading {} by {files}", meta.dataset)
         }
-    });
-    disk::admit(access, &mut admin, data)?;
-    drop(admin);
-    access.events.note(&created(data, access.caps));
+    };
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
+            // Nothing is in the way of the tables.
+            access.events.note(&format!("{loading}; {}", created_in_short(data, access.caps)));
+            access.events.detail(&created(data, access.caps));
             if rows_kept > 0 {
                 access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
             }
             access.events.event(&RunEvent::LoadBegins { rows_expected, rows_kept });
         }
-        Step::Way(way) => access.events.note(way),
+        Step::Way(way) => access.events.detail(way),
         Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
         Step::Phase(phase) => access.events.event(&RunEvent::LoadPhase { phase: &phase.to_string() }),

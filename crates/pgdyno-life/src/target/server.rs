@@ -440,13 +440,13 @@ pub fn own_program() -> Result<PathBuf> {
 
 /// Reports the steps of a start.
 pub fn starting(events: &dyn EventSink) -> impl FnMut(StartStep) + '_ {
-    |step| {
-        events.note(&match step {
-            StartStep::Fetching { major } => format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"),
-            StartStep::Copying => "copying the data that an earlier run has loaded".to_owned(),
-            StartStep::Initialising { version } => format!("creating a private PostgreSQL {}", version.text),
-            StartStep::Starting { version } => format!("starting a private PostgreSQL {}", version.text),
-        });
+    |step| match step {
+        StartStep::Fetching { major } => {
+            events.note(&format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"));
+        }
+        StartStep::Copying => events.note("copying the data that an earlier run has loaded"),
+        StartStep::Initialising { version } => events.note(&format!("creating a private PostgreSQL {}", version.text)),
+        StartStep::Starting { version } => events.detail(&format!("starting a private PostgreSQL {}", version.text)),
     }
 }
 

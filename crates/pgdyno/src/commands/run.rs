@@ -34,7 +34,7 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     if until_eof {
         interrupt::end_with_input(&interrupt)?;
     }
-    let progress = Arc::new(ProgressView::new(quiet).full_screen(full_screen));
+    let progress = Arc::new(ProgressView::new(quiet).details(look.verbose).full_screen(full_screen));
     // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
     let store = dsn.map(|dsn| store::admit(&dsn, "run", &*progress)).transpose()?;
@@ -84,14 +84,14 @@ fn show(
         Ok(file) => file.display().to_string(),
         Err(failure) => {
             progress.warn(&format!("the page of this run could not be written: {}", failure.text()));
-            format!("none; the record is in {directory}")
+            return print_line(format!("record: {directory}\n"));
         }
     };
     if !is_text {
         return print_line(format!("page: {page}\n"));
     }
     let more = if look.verbose { String::new() } else { format!("MORE    pgdyno report {} -v\n", name(&directory)) };
-    print_line(format!("{more}PAGE    {page}\n"))
+    print_line(format!("{more}\n{}  open {page}\n", pgdyno_report::answer(&recording.record, look)))
 }
 
 /// Returns the name of the newest run for `pgdyno report`: `last` where it looks by default.

@@ -30,7 +30,7 @@ impl Session {
     /// Handles signals from now on, and checks that the store is there, if there is one.
     pub(super) fn begin(kind: StudyKind, quiet: bool, dsn: Option<String>) -> Result<Self> {
         let interrupt = interrupt::listen()?;
-        let progress = ProgressView::new(quiet);
+        let progress = ProgressView::new(quiet).details(false);
         let store = dsn.map(|dsn| store::admit(&dsn, kind.name(), &progress)).transpose()?;
         Ok(Self { kind, interrupt, progress, store })
     }

@@ -245,7 +245,7 @@ fn execute(
     format: &FormatArgs,
 ) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    let progress = ProgressView::new(false);
+    let progress = ProgressView::new(false).details(false);
     let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
     let work =
         LockedExecution { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };

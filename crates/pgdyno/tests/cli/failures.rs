@@ -18,7 +18,7 @@ fn a_server_that_stops_ends_the_run_and_what_was_measured_stays() {
     let mut running = place.start("run tpcb-like -s 1 -c 4 -T 1h --ramp 0");
     running.until_it_says("progress:", 2);
     place.server.crash();
-    running.end().ended(2).prints(&["! failed", "the server was lost", "--reconnect", "TPS", "PAGE    "]);
+    running.end().ended(2).prints(&["! failed", "the server was lost", "--reconnect", "TPS", "  open "]);
     let run = place.home.the_run();
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("failed", 2.0));
     assert!(run.number("/summary/committed") > 0.0);
@@ -73,7 +73,7 @@ fn clients_that_hang_are_cancelled() {
     place.run("load tpcb-like -s 1").ok();
     let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
     for patient in [false, true] {
-        let mut running = place.start("run tpcb-like -c 4 -T 1h --ramp 0");
+        let mut running = place.start("run tpcb-like -c 4 -T 1h --ramp 0 -v");
         running.until_it_says("progress:", 1);
         let mut other = place.server.admin();
         other.execute("begin; lock table pgbench_accounts").unwrap();

@@ -21,7 +21,7 @@ fn run(home: &Home) -> Run {
     let how = ["-c", "3", "-T", "2", "--ramp", "1", "-R", "300", "-L", "500", "--latency-percentiles=75", "-q"];
     let ran = home.run(&[&what[..], &how[..]].concat()).ok();
     let run = home.the_run();
-    ran.prints(&[&format!("PAGE    pgdyno-results/{}/report.html", run.text("/id"))]);
+    ran.prints(&[&format!("  open pgdyno-results/{}/report.html", run.text("/id"))]);
     run
 }
 

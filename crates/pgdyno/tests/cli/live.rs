@@ -49,7 +49,7 @@ fn a_run_is_shown_on_the_whole_screen_and_then_reported() {
     for word in ["select-only", "measuring", FIGURES, "p99", "Active sessions", "Ctrl-C"] {
         assert!(shown.contains(word), "{word}: {shown:?}");
     }
-    assert!(after.contains("TPS") && after.contains("PAGE    "), "{after}");
+    assert!(after.contains("TPS") && after.contains("  open "), "{after}");
     assert!(!after.contains("Throughput"), "nothing is drawn once it is over: {after}");
 }
 

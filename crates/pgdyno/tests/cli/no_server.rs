@@ -168,7 +168,7 @@ fn a_run_leaves_a_directory_of_plain_files_and_a_line_in_the_list() {
     assert_eq!((run.number("/format_version"), run.number("/exit_code")), (1.0, 0.0));
     let id = run.path.file_name().unwrap().to_str().unwrap();
     assert_eq!(run.text("/id"), id);
-    let ran = ran.prints(&["noop", "TPS", &format!("PAGE    pgdyno-results/{id}/report.html")]);
+    let ran = ran.prints(&["noop", "TPS", &format!("  open pgdyno-results/{id}/report.html")]);
     assert_eq!(run.committed_by_intervals(), 300);
     let hlog = std::fs::read_to_string(run.path.join("latency.hlog")).unwrap();
     assert!(hlog.starts_with("#[") && hlog.contains("Tag=noop"), "{hlog}");
@@ -269,7 +269,7 @@ fn an_interrupted_run_keeps_what_it_measured() {
         let mut running: Running = home.start(&["run", "noop", "-T", "1h", "--ramp", "0", "-R", "1000"]);
         running.until_it_says("progress:", 2);
         running.signal(signal);
-        running.end().ended(130).prints(&["! interrupted", "TPS", "PAGE    "]);
+        running.end().ended(130).prints(&["! interrupted", "TPS", "  open "]);
         let run: Run = home.runs().pop().unwrap();
         assert_eq!((run.text("/status"), run.number("/exit_code")), ("interrupted", 130.0));
         assert!(run.number("/summary/committed") > 500.0);

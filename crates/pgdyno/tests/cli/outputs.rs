@@ -71,7 +71,7 @@ fn a_file_that_cannot_be_written_later_costs_nothing_but_the_exit_code() {
     let mut running = home.start(&["run", "noop", "-R", "100", "-T", "3", "--ramp", "0", "--json", "dir/x.json"]);
     running.until_it_says("progress:", 1);
     std::fs::remove_dir(home.join("dir")).unwrap();
-    running.end().ended(2).prints(&["TPS", "PAGE    "]).says(&["warning: failed to write dir/x.json"]);
+    running.end().ended(2).prints(&["TPS", "  open "]).says(&["warning: failed to write dir/x.json"]);
     let run = home.the_run();
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("complete", 0.0));
     assert!(run.number("/summary/committed") > 0.0);

@@ -51,7 +51,7 @@ fn every_workload_lives_its_life_and_leaves_nothing_behind() {
             assert_eq!(names, ["new-order", "payment", "order-status", "delivery", "stock-level"]);
             ran.prints(&["NOPM", "TPM", "count the same", "data checks hold"]);
         } else {
-            ran.prints(&["TPS", "PAGE    "]).says(&["loading ", "checking the data"]);
+            ran.prints(&["TPS", "  open "]).says(&["loading ", "; creates "]);
         }
         if args.contains("-t 50") {
             assert_eq!(run.number("/summary/committed"), 100.0);
@@ -107,7 +107,7 @@ fn an_interrupted_run_ends_cleanly_and_one_interrupted_twice_at_once() {
             running.until_it_says("press Ctrl-C again to force", 1);
             running.signal(Signal::TERM);
         }
-        running.end().ended(130).prints(&["! interrupted", "TPS", "PAGE    "]);
+        running.end().ended(130).prints(&["! interrupted", "TPS", "  open "]);
         home.assert_clean();
         let run = home.runs().pop().unwrap();
         assert_eq!((run.text("/status"), run.number("/exit_code")), ("interrupted", 130.0));
@@ -123,7 +123,7 @@ fn an_interrupted_run_ends_cleanly_and_one_interrupted_twice_at_once() {
 #[test]
 fn an_interrupted_load_ends_cleanly() {
     let Some(home) = home("Ctrl-C while loading") else { return };
-    let mut running = home.start(&["run", "tproc-c", "-w", "40", "-T", "1"]);
+    let mut running = home.start(&["run", "tproc-c", "-w", "40", "-T", "1", "-v"]);
     running.until_it_says("load: rows", 1);
     running.signal(Signal::INT);
     running.end().ended(130).says(&["interrupted"]);
