@@ -35,6 +35,20 @@ pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
     format!("creates {}", parts.join("; "))
 }
 
+/// Returns what is loaded, and how much.
+fn loaded(data: &dyn DataSet) -> String {
+    let meta = data.meta();
+    match data.sql_data() {
+        None => {
+            format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
+        }
+        Some(data) => {
+            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
+            format!("loading {} by {files}", meta.dataset)
+        }
+    }
+}
+
 /// Returns what a load creates, with the number of routines in place of their names.
 fn created_in_short(data: &dyn DataSet, caps: &Capabilities) -> String {
     let mut names: Vec<_> = data.tables(caps).iter().map(|table| table.name.to_owned()).collect();
@@ -69,19 +83,10 @@ pub fn load(
     pgdyno_load::admit(&mut admin).or_fail(Code::Load)?;
     disk::admit(access, &mut admin, data)?;
     drop(admin);
-    let loading = match data.sql_data() {
-        None => {
-            format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
-        }
-        Some(data) => {
-            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
-            format!("loading {} by {files}", meta.dataset)
-        }
-    };
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             // Nothing is in the way of the tables.
-            access.events.note(&format!("{loading}; {}", created_in_short(data, access.caps)));
+            access.events.note(&format!("{}; {}", loaded(data), created_in_short(data, access.caps)));
             access.events.detail(&created(data, access.caps));
             if rows_kept > 0 {
                 access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
