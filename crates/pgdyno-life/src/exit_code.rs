@@ -59,6 +59,8 @@ exit_codes! {
     /// noise hides whether any load meets the objectives. `pgdyno history` has too few runs; `--pass-if-unsure`
     /// makes it 0.
     Unsure = 21,
+    /// `pgdyno run --slo`: the run is complete and does not meet one of its objectives.
+    Missed = 22,
     /// `pgdyno doctor` found something that would disturb a measurement: its gravest finding is a warning.
     Disturbed = 30,
     /// `pgdyno doctor` found something that makes figures wrong or endangers data: its gravest finding is an error.
@@ -84,8 +86,14 @@ impl Code {
             // A run that says success has no figures here, and one that says interrupted was not interrupted by the study's user.
             Self::Success | Self::Run | Self::Interrupted => Self::Run,
             // No run ends with these.
-            Self::Slower | Self::Unsure | Self::Disturbed | Self::Unfit => Self::Run,
+            Self::Slower | Self::Unsure | Self::Missed | Self::Disturbed | Self::Unfit => Self::Run,
         }
+    }
+
+    /// Returns true if a run that ends so is complete, whether or not its figures meet its objectives.
+    #[must_use]
+    pub fn is_complete(self) -> bool {
+        matches!(self, Self::Success | Self::Missed)
     }
 
     /// Returns the first code that is not success.

@@ -112,7 +112,7 @@ fn pass_rooms(context: &RunContext<'_>, target: Target, facts: Facts) -> Result<
     let restored = measured.close().restore();
     Ok(match restored {
         // The figures stay valid.
-        Err(failure) if end.code == Code::Success => End { reason: Some(failure.text()), code: failure.code(), ..end },
+        Err(failure) if end.code.is_complete() => End { reason: Some(failure.text()), code: failure.code(), ..end },
         _ => end,
     })
 }
@@ -131,7 +131,7 @@ fn conclude(outcome: Result<End>, mut recording: Recording, interrupt: &Interrup
     let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
     let unwritten = recording.end(status, reason, code, order.json.as_deref());
     // The measurement stays valid in the files that could be written; the exit code reports that others are missing.
-    let code = if unwritten.errors.is_empty() || code != Code::Success { code } else { Code::Run };
+    let code = if unwritten.errors.is_empty() || !code.is_complete() { code } else { Code::Run };
     let unwritten = unwritten.errors.into_iter().chain(unwritten.unlisted).collect();
     FinishedRun { recording: Some(recording), failure: outcome.err(), code, unwritten }
 }

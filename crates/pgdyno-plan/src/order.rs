@@ -59,6 +59,8 @@ pub struct Order {
     pub log: bool,
     /// Labels of the run, such as the commit that it measures. They are no part of the plan.
     pub labels: Vec<(String, String)>,
+    /// Objectives that the run is to meet, such as `p99 < 10ms`. They are no part of the plan.
+    pub objectives: Vec<String>,
     /// Also write the record to this file.
     pub json: Option<PathBuf>,
     /// The directory of run directories; by default [`RESULTS`].
@@ -156,6 +158,7 @@ impl Order {
             latency_percentiles: Some(plan.percentiles.clone()).filter(|list| !list.is_empty()),
             log: plan.log,
             labels: Vec::new(),
+            objectives: Vec::new(),
             json: None,
             out: None,
         }

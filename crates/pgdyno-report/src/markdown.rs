@@ -15,6 +15,7 @@ use crate::latency_table::{latency_columns, latency_rows};
 use crate::machine;
 use crate::metric::headline;
 use crate::rules;
+use crate::text::objective_text;
 use crate::{cost, cycle, trust};
 
 pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -40,6 +41,12 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
         let (trust, reasons) = trust::lines(record, "see the warnings");
         let why = if reasons.is_empty() { String::new() } else { format!(": {}", MarkdownText(&reasons.join("; "))) };
         writeln!(out, "Trust: **{}**{why}\n", trust.name())?;
+    }
+    for objective in &record.objectives {
+        writeln!(out, "- {}", MarkdownText(&objective_text(objective)))?;
+    }
+    if !record.objectives.is_empty() {
+        writeln!(out)?;
     }
     let rows = latency_rows(record, Extent::Full);
     if !rows.is_empty() {

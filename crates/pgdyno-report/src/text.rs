@@ -5,7 +5,7 @@ mod details;
 use std::io::{self, Write};
 
 use pgdyno_plan::Rate;
-use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Trust};
+use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, ObjectiveRecord, RunRecord, Summary, Trust};
 use pgdyno_text::TextStyle;
 use pgdyno_text::brief;
 use pgdyno_text::paint::Paint;
@@ -64,7 +64,9 @@ pub fn answer(record: &RunRecord, look: TextStyle) -> String {
     let figure = figures(record).into_iter().next().map(|h| paint.bold(&format!("{} {}", h.value, h.name)));
     let p99 = summary.response_latency_ns.as_ref().map(|latency| format!("p99 {} ms", ms(latency.p99)));
     let trust = degree(trust::of(record).degree(), &paint);
-    figure.into_iter().chain(p99).chain([trust]).collect::<Vec<_>>().join("  ")
+    let missed = record.objectives.iter().filter(|objective| objective.met != Some(true));
+    let missed = missed.map(|objective| paint.red(&objective_text(objective)));
+    figure.into_iter().chain(p99).chain([trust]).chain(missed).collect::<Vec<_>>().join("  ")
 }
 
 /// Returns a degree of trust in its colour.
@@ -122,6 +124,7 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
     if summary.duration_s > 0.0 {
         writeln!(out, "{:8}{latencies}{failed}", "")?;
     }
+    objectives(record, paint, out)?;
     let fates = fates(record, summary);
     if !fates.is_empty() {
         wrap::entry(out, paint, "", &fates.join(", "))?;
@@ -137,6 +140,28 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
         marked(out, &paint.red("!"), &format!("{more} more kinds of errors (-v)"))?;
     }
     Ok(())
+}
+
+/// Writes whether the run met its objectives.
+fn objectives(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+    for objective in &record.objectives {
+        let text = objective_text(objective);
+        match objective.met {
+            Some(true) => writeln!(out, "{:LABEL$}ok {text}", "")?,
+            _ => marked(out, &paint.red("!"), &paint.red(&text))?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns an objective and its figure: `p99 < 10ms is met: 5.14 ms`.
+pub(crate) fn objective_text(objective: &ObjectiveRecord) -> String {
+    let ObjectiveRecord { objective, found, met } = objective;
+    match met {
+        Some(true) => format!("{objective} is met: {found}"),
+        Some(false) => format!("{objective} is not met: {found}"),
+        None => format!("{objective} cannot be judged: nothing was measured"),
+    }
 }
 
 /// Returns what became of transactions, beside those that committed at once.

@@ -69,10 +69,10 @@ pub use record::{
     CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord,
     EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord, FreshnessRecord, GroupRecord,
     GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LinkRecord,
-    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, ProfileRecord,
-    QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord,
-    ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary,
-    TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
+    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, PlaceRecord,
+    ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord,
+    ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord,
+    Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

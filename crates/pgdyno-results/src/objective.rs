@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use pgdyno_text::parse;
+use pgdyno_text::{parse, units};
 
-use crate::record::{LatencyRecord, RunRecord, TransactionRecord};
+use crate::record::{LatencyRecord, ObjectiveRecord, RunRecord, TransactionRecord};
 
 /// A figure of the response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,6 +198,25 @@ impl Objective {
             What::Errors { below } => Some(ObjectiveValue::FailedShare(below)),
             What::Tps { .. } => None,
         }
+    }
+
+    /// Returns its figure in a run as text, and whether the run meets it.
+    #[must_use]
+    pub fn judged(&self, record: &RunRecord) -> ObjectiveRecord {
+        let (found, met) = match (self.what, self.value(record)) {
+            (What::Latency { below_ns, .. }, Some(ObjectiveValue::LatencyNs(ns))) => {
+                (format!("{} ms", units::ms(ns.round() as u64)), Some(ns < below_ns))
+            }
+            (What::Errors { below }, Some(ObjectiveValue::FailedShare(share))) => {
+                (units::percent(share), Some(share < below))
+            }
+            (What::Tps { above }, _) => match record.summary.as_ref().filter(|summary| summary.duration_s > 0.0) {
+                Some(summary) => (format!("{}/s", units::rate(summary.tps)), Some(summary.tps > above)),
+                None => (String::new(), None),
+            },
+            _ => (String::new(), None),
+        };
+        ObjectiveRecord { objective: self.to_string(), found, met }
     }
 
     /// Returns true if it limits failed transactions of this kind.

@@ -32,8 +32,8 @@ pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
     ByClientRecord, ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord,
-    RuleRecord, ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord,
-    WorkloadMetricRecord,
+    ObjectiveRecord, RuleRecord, ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord,
+    TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{
@@ -107,6 +107,9 @@ pub struct RunRecord {
     /// Labels that the user gave the run, such as the commit that it measures.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// Objectives of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<ObjectiveRecord>,
     /// The driver.
     pub client: ClientRecord,
     /// The drivers, if there were several. Then `client` is the coordinator's machine, with the threads of all drivers.
@@ -235,6 +238,7 @@ impl RunRecord {
             plan,
             plan_hash,
             labels: BTreeMap::new(),
+            objectives: Vec::new(),
             client,
             drivers: Vec::new(),
             server: None,

@@ -41,6 +41,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use pgdyno_plan::RESULTS;
+use pgdyno_results::Objective;
 use pgdyno_workload::IsolationLevel;
 
 /// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
@@ -157,6 +158,10 @@ pub(crate) enum Command {
 pub(crate) struct RunCommand {
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    /// What the run must meet, as in "p99 < 10ms", "errors < 0.1%", "tps > 500" or "new-order p99 < 20ms"; else it ends with 22. May be
+    /// given several times
+    #[arg(help_heading = "Output", long, value_name = "OBJECTIVE", value_parser = Objective::parse)]
+    pub(crate) slo: Vec<Objective>,
     /// Format of the report on standard output
     #[arg(help_heading = "Output", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
     pub(crate) format: String,

@@ -4,8 +4,8 @@ use pgdyno_engine::{Clock, ErrorSample, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_results::{
-    BuildRecord, ClientRecord, CounterNames, ErrorRecord, LevelChangeRecord, PlaceRecord, RuleRecord, RunRecord,
-    ServerRecord, SteadyRecord, Summary, TallyRecord, TxnName, Warning,
+    BuildRecord, ClientRecord, CounterNames, ErrorRecord, LevelChangeRecord, Objective, ObjectiveRecord, PlaceRecord,
+    RuleRecord, RunRecord, ServerRecord, SteadyRecord, Summary, TallyRecord, TxnName, Warning,
 };
 use pgdyno_server::MachineFacts;
 use pgdyno_wire::{ErrorClass, SqlState};
@@ -120,6 +120,16 @@ pub(crate) fn broken_rules(record: &RunRecord) -> Vec<Warning> {
         found: rule.found.clone(),
     };
     broken.map(warning).collect()
+}
+
+/// Judges the objectives of a run by its figures. Returns true if it meets all of them.
+pub(crate) fn judge_objectives(record: &mut RunRecord) -> bool {
+    let judged = |known: &ObjectiveRecord| match Objective::parse(&known.objective) {
+        Ok(objective) => objective.judged(record),
+        Err(_) => known.clone(),
+    };
+    record.objectives = record.objectives.iter().map(judged).collect();
+    record.objectives.iter().all(|objective| objective.met == Some(true))
 }
 
 /// Returns every identity that does not hold, as text.

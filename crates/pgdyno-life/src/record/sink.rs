@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pgdyno_results::{CycleRecord, RunRecord, TargetRecord, Warning};
+use pgdyno_results::{CycleRecord, ObjectiveRecord, RunRecord, TargetRecord, Warning};
 
 use crate::events::{EventSink, RunEvent};
 use crate::failure::Result;
@@ -37,6 +37,8 @@ impl<'a> RecordSink<'a> {
             let mut begun = Recording::begin(plan, &self.request.source, &workload.drive, order.results())?;
             begun.record.target.clone_from(&self.target);
             begun.record.labels = order.labels.iter().cloned().collect();
+            let objective = |text: &String| ObjectiveRecord { objective: text.clone(), ..ObjectiveRecord::default() };
+            begun.record.objectives = order.objectives.iter().map(objective).collect();
             *recording = Some(begun);
         }
         Ok(())

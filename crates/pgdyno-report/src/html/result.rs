@@ -28,6 +28,14 @@ pub(super) fn result(record: &RunRecord) -> Vec<Headline> {
         figure("max", format!("{} ms", ms(latency.max)), "the slowest");
     }
     let ended = summary.committed + summary.rolled_back + summary.failed;
+    for objective in &record.objectives {
+        let verdict = match objective.met {
+            Some(true) => "met",
+            Some(false) => "not met",
+            None => "not judged",
+        };
+        figure(&objective.objective, verdict.to_owned(), &objective.found);
+    }
     figure("failed", count(summary.failed), &format!("of {} transactions", count(ended)));
     figures
 }

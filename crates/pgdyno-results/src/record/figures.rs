@@ -362,6 +362,18 @@ pub struct RuleRecord {
     pub holds: Option<bool>,
 }
 
+/// Whether the run met an objective that was asked of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ObjectiveRecord {
+    /// The objective: `p99 < 10ms`.
+    pub objective: String,
+    /// Its figure in this run, as text; empty if there is none.
+    pub found: String,
+    /// Whether the figure meets it; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<bool>,
+}
+
 /// One statement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementRecord {

@@ -9,6 +9,7 @@ use pgdyno_life::record::Recording;
 use pgdyno_life::record::page;
 use pgdyno_life::run as life;
 use pgdyno_plan::RESULTS;
+use pgdyno_study::objectives::of_workload;
 
 use super::confirm::confirm;
 use super::store;
@@ -21,12 +22,17 @@ use pgdyno_text::TextStyle;
 const TEXT: &str = "text";
 
 pub(crate) fn run(command: RunCommand) -> Result<Code> {
-    let RunCommand { run: args, format } = command;
+    let RunCommand { run: args, slo, format } = command;
     let (quiet, full_screen, until_eof) = (args.quiet, !args.no_live, args.until_eof);
     let look = TextStyle { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order_of_input);
     let dsn = args.store.dsn();
-    let request = super::request(args, true)?;
+    let mut request = super::request(args, true)?;
+    if !slo.is_empty() {
+        let draft = request.draft()?;
+        let objectives = of_workload(slo, &draft.resolved.workload.drive.txns())?;
+        request.order.objectives = objectives.iter().map(ToString::to_string).collect();
+    }
     if !is_child {
         confirm(&request.order.target, "run", yes)?;
     }

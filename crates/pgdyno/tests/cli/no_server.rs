@@ -160,6 +160,42 @@ fn results(home: &Home, path: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_run_says_whether_it_meets_its_objectives_and_ends_with_a_code_of_its_own_if_not() {
+    let home = Home::new();
+    let run = |objectives: &[&str]| {
+        let objectives = objectives.iter().flat_map(|objective| ["--slo", objective]);
+        let args: Vec<&str> = ["run", "noop", "-c", "2", "-t", "100"].into_iter().chain(objectives).collect();
+        home.run(&args)
+    };
+    let all_met = ["p99 < 1min", "tps > 1", "errors<0.1 %", "noop max < 1h"];
+    let ran = run(&all_met).ok();
+    ran.prints(&[
+        "ok p99 < 1min is met: ",
+        "ok tps > 1 is met: ",
+        "ok errors < 0.1 % is met: 0",
+        "ok noop max < 1h is met",
+    ]);
+    let missed = run(&["mean < 1min", "tps > 1000000000"]).ended(22);
+    let missed = missed.prints(&[
+        "ok mean < 1min is met: ",
+        "! tps > 1000000000 is not met: ",
+        "  tps > 1000000000 is not met: ",
+    ]);
+    let last = missed.stdout.lines().last().unwrap();
+    assert!(last.contains(" TPS  p99 ") && last.ends_with("/report.html"), "{last}");
+    let record = home.runs().pop().unwrap();
+    assert_eq!((record.text("/status"), record.number("/exit_code")), ("complete", 22.0));
+    let met: Vec<_> = record.at("/objectives").as_array().unwrap().iter().map(|one| one["met"].as_bool()).collect();
+    assert_eq!(met, [Some(true), Some(false)]);
+    home.run(&["report", "last"]).ok().prints(&["! tps > 1000000000 is not met: "]);
+    home.run(&["report", "last", "--format", "markdown"]).ok().prints(&["tps &gt; 1000000000 is not met"]);
+    // A mistake ends it before anything runs.
+    run(&["p99 < 10"]).ended(1).says(&["10 could be seconds or milliseconds"]);
+    run(&["payment p99 < 10ms"]).ended(1).says(&["'payment' is none of noop"]);
+    assert_eq!(home.runs().len(), 2);
+}
+
+#[test]
 fn a_run_leaves_a_directory_of_plain_files_and_a_line_in_the_list() {
     let home = Home::new();
     let ran = home.run(&["run", "noop", "-c", "3", "-t", "100"]).ok();

@@ -43,6 +43,9 @@ pub(crate) fn assess(
         let reason = Some("the data is broken after the run".to_owned());
         end = End { status: Status::Invalid, reason, code: Code::Check };
     }
+    if !figures::judge_objectives(record) && end.code == Code::Success {
+        end.code = Code::Missed;
+    }
     end
 }
 
