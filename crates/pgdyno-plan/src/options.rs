@@ -24,7 +24,7 @@ pub use differences::{Difference, differences};
 pub use kept::{Bearing, KeptOption, OptionValue, Reported};
 pub use workload::HELP as WORKLOAD_HELP;
 
-use pgdyno_workload::{Commands, Omitted, OptionSpec, OptionTable, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, OptionTable, ValueKind, WorkloadOption, WorkloadOptionGroup};
 
 use crate::{Order, Plan};
 use access::Access;
@@ -84,13 +84,20 @@ pub enum AnyOption {
     Workload(&'static WorkloadOption),
 }
 
-/// Returns all options with their headings, in the order of the help. `W` has those of workloads.
+/// Returns all options with their headings, in the order of the help: those of several workloads, which `W` has first, those
+/// of any run, and those of one workload or a few.
 pub fn all<W: OptionTable>() -> impl Iterator<Item = (&'static str, AnyOption)> {
-    let workloads =
-        W::ALL.iter().copied().flatten().map(|option| (workload::GROUP.heading, AnyOption::Workload(option)));
     let of_group =
         |group: &'static OptionGroup| group.options.iter().map(|option| (group.heading, AnyOption::Run(option)));
-    workloads.chain(GROUPS.iter().flat_map(of_group))
+    let of_workloads = |group: &'static WorkloadOptionGroup| {
+        group.options.iter().map(|option| (group.heading, AnyOption::Workload(option)))
+    };
+    let (shared, others) = W::GROUPS.split_at(W::GROUPS.len().min(1));
+    shared
+        .iter()
+        .flat_map(of_workloads)
+        .chain(GROUPS.iter().flat_map(of_group))
+        .chain(others.iter().flat_map(of_workloads))
 }
 
 impl AnyOption {

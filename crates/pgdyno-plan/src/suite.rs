@@ -98,6 +98,6 @@ mod no_options {
     pub(super) enum NoOptions {}
 
     impl pgdyno_workload::OptionTable for NoOptions {
-        const ALL: &'static [&'static [pgdyno_workload::WorkloadOption]] = &[];
+        const GROUPS: &'static [pgdyno_workload::WorkloadOptionGroup] = &[];
     }
 }

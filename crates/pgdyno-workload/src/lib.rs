@@ -51,7 +51,9 @@ pub use hash_partition::hash_partition;
 pub use judgement::{Judgement, TxnFigures, WindowFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use numbered::{NumberedDrive, NumberedScripts, NumberedStatement, Numbers};
-pub use option::{Commands, Omitted, OptionSpec, OptionTable, OptionValues, ValueKind, WorkloadOption};
+pub use option::{
+    Commands, Omitted, OptionSpec, OptionTable, OptionValues, ValueKind, WorkloadOption, WorkloadOptionGroup,
+};
 pub use oracle::{Answers, Oracle, OracleQuery, OracleTable};
 pub use pace::{Arrivals, Pace, RATE_MAX_PER_S, Rate};
 pub use params::{MARKERS, Param, ParamError, ParamKind, Params, When};

@@ -104,8 +104,6 @@ pub struct WorkloadOption {
     pub commands: Commands,
     /// The parameter that it sets.
     pub param: &'static str,
-    /// The workloads that have it, in words, as in `--records is for ycsb-a to ycsb-f`.
-    pub whose: &'static str,
     /// Turns a value, empty for a flag, into that of the parameter. The workload checks it further.
     pub parse: fn(&str) -> Result<String, String>,
     /// A value that is not the default, and a workload that takes it: for tests.
@@ -115,22 +113,31 @@ pub struct WorkloadOption {
 impl WorkloadOption {
     /// Returns an option whose values are those of the parameter of the same name.
     #[must_use]
-    pub const fn of(spec: OptionSpec, whose: &'static str, sample: (&'static str, &'static str)) -> Self {
-        Self { spec, commands: Commands::Run, param: spec.name, whose, parse: |text| Ok(text.to_owned()), sample }
+    pub const fn of(spec: OptionSpec, sample: (&'static str, &'static str)) -> Self {
+        Self { spec, commands: Commands::Run, param: spec.name, parse: |text| Ok(text.to_owned()), sample }
     }
 
     /// Returns a flag that sets the parameter of the same name to `true`.
     #[must_use]
-    pub const fn flag(spec: OptionSpec, whose: &'static str, workload: &'static str) -> Self {
-        Self { parse: |_| Ok("true".to_owned()), ..Self::of(spec, whose, ("", workload)) }
+    pub const fn flag(spec: OptionSpec, workload: &'static str) -> Self {
+        Self { parse: |_| Ok("true".to_owned()), ..Self::of(spec, ("", workload)) }
     }
 }
 
 /// Values of options of workloads, by the option's name: what [`WorkloadOption::parse`] made of them.
 pub type OptionValues = BTreeMap<String, String>;
 
+/// Options of workloads under one heading of the help.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadOptionGroup {
+    /// The heading: whose options they are.
+    pub heading: &'static str,
+    /// The options.
+    pub options: &'static [WorkloadOption],
+}
+
 /// The options of all workloads. They are declared where the workloads are.
 pub trait OptionTable {
-    /// The options, one list for each folder that declares some.
-    const ALL: &'static [&'static [WorkloadOption]];
+    /// Those of several workloads, then one group for each folder that declares some.
+    const GROUPS: &'static [WorkloadOptionGroup];
 }

@@ -19,6 +19,7 @@
 //! ```
 
 mod ch_benchmark;
+pub mod families;
 mod noop;
 mod oltp;
 pub mod options;

@@ -1,7 +1,8 @@
 //! Options of several workloads, and the list of all.
 
-use pgdyno_workload::{Commands, OptionSpec, OptionTable, ValueKind, WorkloadOption};
+use pgdyno_workload::{Commands, OptionSpec, OptionTable, ValueKind, WorkloadOption, WorkloadOptionGroup};
 
+use crate::families::having;
 use crate::{ch_benchmark, oltp, query_set, tproc_c, tproc_h, ycsb};
 
 /// The options of all workloads.
@@ -10,21 +11,47 @@ pub enum Options {}
 
 impl OptionTable for Options {
     /// In the order of the command line.
-    const ALL: &'static [&'static [WorkloadOption]] = &[
-        SHARED,
-        tproc_c::options::OPTIONS,
-        query_set::options::OPTIONS,
-        tproc_h::options::OPTIONS,
-        ch_benchmark::options::OPTIONS,
-        ycsb::options::OPTIONS,
-        oltp::options::OPTIONS,
+    const GROUPS: &'static [WorkloadOptionGroup] = &[
+        WorkloadOptionGroup { heading: "Workload", options: SHARED },
+        WorkloadOptionGroup { heading: "tproc-c and ch-benchmark", options: tproc_c::options::OPTIONS },
+        WorkloadOptionGroup { heading: "tproc-h and ch-benchmark", options: query_set::options::OPTIONS },
+        WorkloadOptionGroup { heading: "tproc-h", options: tproc_h::options::OPTIONS },
+        WorkloadOptionGroup { heading: "ch-benchmark", options: ch_benchmark::options::OPTIONS },
+        WorkloadOptionGroup { heading: "ycsb-a to ycsb-f", options: ycsb::options::OPTIONS },
+        WorkloadOptionGroup { heading: "sysbench's workloads", options: oltp::options::OPTIONS },
     ];
+}
+
+/// Returns all options.
+pub fn all() -> impl Iterator<Item = &'static WorkloadOption> {
+    Options::GROUPS.iter().flat_map(|group| group.options)
 }
 
 /// Returns the option of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static WorkloadOption> {
-    Options::ALL.iter().copied().flatten().find(|option| option.spec.name == name)
+    all().find(|option| option.spec.name == name)
+}
+
+/// The option whose value scripts have as a variable, as pgbench's do.
+const SCALE: &str = "scale";
+
+/// Returns true if scripts of a user take the option.
+#[must_use]
+pub fn is_of_scripts(option: &WorkloadOption) -> bool {
+    option.spec.name == SCALE
+}
+
+/// Returns the workloads that take an option, as in `tproc-c and ch-benchmark`.
+#[must_use]
+pub fn takers(option: &WorkloadOption) -> String {
+    let mut takers = having(|param| param.name == option.param && !param.is_fixed());
+    takers.extend(is_of_scripts(option).then_some("script files"));
+    match takers.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Those of several workloads.
@@ -44,8 +71,22 @@ const SHARED: &[WorkloadOption] = &[
                     "Scale of pgbench's workloads, tproc-h and scripts; rows of each table of sysbench's workloads",
                 )
             },
-            "workloads that have a scale",
             ("7", "simple-update"),
+        )
+    },
+    WorkloadOption {
+        commands: Commands::Data,
+        ..WorkloadOption::of(
+            OptionSpec {
+                short: Some('w'),
+                ..OptionSpec::value(
+                    "warehouses",
+                    ValueKind::Whole,
+                    "N",
+                    "Warehouses, for tproc-c and ch-benchmark [default: what is loaded, else one for each client, at most 10]",
+                )
+            },
+            ("7", "tproc-c"),
         )
     },
     WorkloadOption {
@@ -58,15 +99,10 @@ const SHARED: &[WorkloadOption] = &[
                 "Partitions of tproc-c's order_line (by hash) or of pgbench_accounts, 0 for none; of tproc-h's orders and lineitem: \
                  month, or none",
             ),
-            "built-in workloads",
             ("2", "tproc-c"),
         )
     },
-    WorkloadOption::flag(
-        OptionSpec::flag("pipeline", "Send a whole transaction as one pipeline"),
-        "built-in workloads",
-        "simple-update",
-    ),
+    WorkloadOption::flag(OptionSpec::flag("pipeline", "Send a whole transaction as one pipeline"), "simple-update"),
 ];
 
 #[cfg(test)]
@@ -76,7 +112,7 @@ mod tests {
 
     #[test]
     fn each_option_sets_a_parameter_of_the_workload_of_its_sample() {
-        for option in Options::ALL.iter().copied().flatten() {
+        for option in all() {
             let (value, workload) = option.sample;
             let value = (option.parse)(value).unwrap();
             let built = registry::build(workload, [(option.param, value.as_str())]);
@@ -87,8 +123,22 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_taken_by_all_workloads_with_its_parameter() {
+        let takers = |name| takers(find(name).unwrap());
+        assert_eq!(takers("warehouses"), "tproc-c and ch-benchmark");
+        assert_eq!(takers("pipeline"), "pgbench's workloads and sysbench's workloads");
+        assert_eq!(takers("no-refresh"), "tproc-h");
+        let of_scale = takers("scale");
+        assert!(
+            of_scale.starts_with("pgbench's workloads, tproc-h,") && of_scale.ends_with("and script files"),
+            "{of_scale}"
+        );
+        assert!(all().all(|option| !super::takers(option).is_empty()));
+    }
+
+    #[test]
     fn names_and_letters_are_used_once() {
-        let specs = || Options::ALL.iter().copied().flatten().map(|option| option.spec);
+        let specs = || all().map(|option| option.spec);
         let mut names: Vec<_> = specs().map(|spec| spec.name).collect();
         let mut letters: Vec<_> = specs().filter_map(|spec| spec.short).collect();
         let all = (names.len(), letters.len());

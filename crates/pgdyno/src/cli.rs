@@ -7,6 +7,7 @@ mod examples;
 mod export;
 mod format;
 mod frontier;
+pub(crate) mod help;
 pub(crate) mod hints;
 mod history;
 mod meeting;
@@ -44,9 +45,9 @@ use pgdyno_plan::RESULTS;
 use pgdyno_results::Objective;
 use pgdyno_workload::IsolationLevel;
 
-/// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
+/// Benchmarks PostgreSQL, says what limited it, and whether to believe the number
 #[derive(Debug, Parser)]
-#[command(name = "pgdyno", version, arg_required_else_help = true, after_help = examples::RUN, term_width = 80)]
+#[command(name = "pgdyno", version, arg_required_else_help = true, after_help = examples::PROGRAM, after_long_help = examples::RUN, term_width = 80)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -54,8 +55,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Prepare, load, check, drive, check again and report
-    #[command(after_help = examples::RUN)]
+    /// Run a workload: load its data, check it, measure, and report
+    #[command(after_help = examples::RUN_COMMON, after_long_help = examples::RUN)]
     Run(RunCommand),
     /// Print every step of `run` with the same arguments; writes nothing
     #[command(after_help = examples::PLAN)]
@@ -87,12 +88,12 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Show throughput against clients, CPUs or scale
     Scaling(ScalingArgs),
-    /// Find which of two is faster: settings, servers, builds or scripts, measured in turns until decided
+    /// Find which of two settings, servers, builds or scripts is faster
     Ab(AbArgs),
     /// Find the highest load that meets an objective
     #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
-    /// Find how many queries are left at how many transactions, on the same data
+    /// Measure query throughput at each transaction rate, on the same data
     Frontier(FrontierArgs),
     /// Run a matrix of runs from one file
     #[command(after_help = examples::SUITE)]
@@ -112,7 +113,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: StoreCommand,
     },
-    /// Find what would disturb a measurement on this machine, and on a server
+    /// Find what would distort a measurement on this machine, and on a server
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Drive as one of several machines: wait at a meeting for runs, and serve them
@@ -163,7 +164,7 @@ pub(crate) struct RunCommand {
     #[arg(help_heading = "Output", long, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
     /// Format of the report on standard output
-    #[arg(help_heading = "Output", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    #[arg(help_heading = "Output", long, default_value = "text", hide_short_help = true, value_parser = ["text", "json", "csv", "markdown"])]
     pub(crate) format: String,
 }
 
@@ -180,7 +181,7 @@ pub(crate) struct DataArgs<C: Takes> {
     #[command(flatten)]
     pub(crate) options: OrderArgs<C>,
     /// No progress
-    #[arg(help_heading = "Output", short, long)]
+    #[arg(help_heading = "Output", short, long, hide_short_help = true)]
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
@@ -195,15 +196,15 @@ pub(crate) struct CheckArgs {
     #[arg(help_heading = "Checks", long)]
     pub(crate) isolation: bool,
     /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
-    #[arg(help_heading = "Checks", long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level)]
+    #[arg(help_heading = "Checks", long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level, hide_short_help = true)]
     pub(crate) isolation_level: Option<IsolationLevel>,
     /// Also compare the answers of tproc-h's queries with those of this program over the same rows, with the
     /// parameters of the power stage: duckdb, as the program `duckdb` or the module of Python
-    #[arg(help_heading = "Checks", long, value_name = "PROGRAM", value_parser = ["duckdb"])]
+    #[arg(help_heading = "Checks", long, value_name = "PROGRAM", value_parser = ["duckdb"], hide_short_help = true)]
     pub(crate) oracle: Option<String>,
     /// Where run directories are: answers to tproc-h's queries are compared with those of the last complete run over the same
     /// rows
-    #[arg(help_heading = "Checks", long, value_name = "DIR", default_value = RESULTS)]
+    #[arg(help_heading = "Checks", long, value_name = "DIR", default_value = RESULTS, hide_short_help = true)]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,

@@ -31,6 +31,7 @@ mod suite;
 pub(crate) mod version;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ use pgdyno_untrusted::{PaintedText, TerminalText};
 use serde::Serialize;
 
 use crate::arguments;
-use crate::cli::{Cli, Command, RunArgs, hints};
+use crate::cli::{Cli, Command, RunArgs, help, hints};
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
@@ -91,7 +92,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // No arguments at all ask for help.
         if args.len() < 2 {
-            let _ = print(error.render().to_string().as_bytes());
+            let _ = print_help(args);
             return Code::Success.into();
         }
         let _ = error.print();
@@ -99,6 +100,10 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(args) {
         return report(&CommandError::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
+    }
+    if error.kind() == clap::error::ErrorKind::DisplayHelp {
+        let _ = print_help(args);
+        return Code::Success.into();
     }
     let (error, hint) = hints::explained(error, args);
     // clap wraps help, but no errors.
@@ -110,6 +115,13 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
         let _ = writeln!(std::io::stderr(), "\n  hint: {hint}");
     }
     if error.use_stderr() { Code::Start.into() } else { Code::Success.into() }
+}
+
+/// Prints the help that the arguments ask for.
+fn print_help(args: &[OsString]) -> Result<()> {
+    let help = help::answer(args);
+    let text = if look().colour { help.ansi().to_string() } else { help.to_string() };
+    print(text.as_bytes())
 }
 
 /// Prints a failure and returns its exit code.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
 use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload};
+use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload, WorkloadOption};
 use pgdyno_workloads::options;
 use pgdyno_workloads::own::{WorkloadDirectory, embedded};
 use pgdyno_workloads::registry::{self, BuiltinWorkload};
@@ -23,6 +23,9 @@ const BUILT_IN_TRIES: u32 = 1_000;
 
 /// The option and the variable of scripts that pgbench calls the scale.
 const SCALE: &str = "scale";
+
+/// The option for the size of TPC-C's tables.
+const WAREHOUSES: &str = "warehouses";
 
 /// The largest file of a workload's directory, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -152,6 +155,7 @@ impl WorkloadSource {
         loaded: Option<&Loaded>,
         setup: &ClientSetup,
     ) -> Result<Workload> {
+        refuse_options_of_others(order, self)?;
         let mut given = given(order);
         if let (Self::BuiltIn(entry), true) = (self, setup.has_two_servers) {
             given.extend(open(&given, entry.meta, MARKERS).map(|param| (param.name, "true".to_owned())));
@@ -187,7 +191,6 @@ impl WorkloadSource {
                 directory.build(&params, Arc::new(scripts.drive())).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
-                refuse_options_of_others(order)?;
                 let (scale, defines) = variables(&given)?;
                 let spec = spec(&self.name(), sources.clone(), defines, scale, setup);
                 Ok(scripts(spec, setup.mode)?.into_workload())
@@ -310,12 +313,32 @@ fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Res
     Params::new(meta.id, meta.params, given).or_fail(Code::Start)
 }
 
-/// Refuses options of other workloads.
-fn refuse_options_of_others(order: &WorkloadOrder) -> Result<()> {
-    let Some(name) = order.options.keys().find(|name| name.as_str() != SCALE) else { return Ok(()) };
-    let whose = options::find(name).map_or("other workloads", |option| option.whose);
-    let error = format!("--{name} is for {whose}; a script has --scale and the variables of -D");
-    Err(CommandError::new(Code::Start, error))
+/// Refuses an option of other workloads.
+fn refuse_options_of_others(order: &WorkloadOrder, source: &WorkloadSource) -> Result<()> {
+    let is_taken = |option: &WorkloadOption| match source {
+        WorkloadSource::BuiltIn(entry) => entry.meta.params.iter().any(|param| param.name == option.param),
+        WorkloadSource::Directory(directory) => directory.meta().params.iter().any(|param| param.name == option.param),
+        WorkloadSource::Scripts(_) => options::is_of_scripts(option),
+    };
+    let foreign = order.options.keys().filter_map(|name| options::find(name)).find(|option| !is_taken(option));
+    let Some(option) = foreign else { return Ok(()) };
+    let (name, takers, id) = (option.spec.name, options::takers(option), source.name());
+    let error = CommandError::new(Code::Start, format!("--{name} is an option of {takers}, not of {id}"));
+    Err(match (name, source) {
+        (SCALE, _) if is_taken_by_name(WAREHOUSES, &is_taken) => {
+            error.hint("the size of this workload is its number of warehouses: use --warehouses (-w)")
+        }
+        (WAREHOUSES, _) if is_taken_by_name(SCALE, &is_taken) => {
+            error.hint("the size of this workload is its scale: use --scale (-s)")
+        }
+        (_, WorkloadSource::Scripts(_)) => error.hint("scripts take --scale (-s), and variables by -D NAME=VALUE"),
+        _ => error.hint(format!("`pgdyno show {id}` lists the parameters of {id}")),
+    })
+}
+
+/// Returns true if the workload takes the option of this name.
+fn is_taken_by_name(name: &str, is_taken: &impl Fn(&WorkloadOption) -> bool) -> bool {
+    options::find(name).is_some_and(is_taken)
 }
 
 /// Returns the scale and the variables of script files.

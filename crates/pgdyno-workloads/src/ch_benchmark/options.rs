@@ -11,12 +11,10 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "FORM",
             "Queries of ch-benchmark: full, or citus (as its kit has them: LIMIT 10, no dates in eight queries) [default: full]",
         ),
-        "ch-benchmark",
         ("citus", "ch-benchmark"),
     ),
     WorkloadOption::flag(
         OptionSpec::flag("alone", "Run each side of ch-benchmark also alone, in two more stages of the same length"),
-        "ch-benchmark",
         "ch-benchmark",
     ),
 ];

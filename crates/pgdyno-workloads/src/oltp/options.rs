@@ -12,7 +12,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[WorkloadOption {
             "N",
             "Tables of sysbench's workloads [default: what is loaded, else 1]",
         ),
-        "sysbench's workloads",
         ("3", "oltp-read-write"),
     )
 }];

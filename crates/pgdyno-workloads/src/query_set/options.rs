@@ -12,7 +12,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "N",
             "Streams of queries: of tproc-h's throughput stage [default: 0], of ch-benchmark [default: 1]; 0 is none",
         ),
-        "tproc-h or ch-benchmark",
         ("3", "tproc-h"),
     ),
     WorkloadOption::of(
@@ -22,7 +21,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "LIST",
             "Queries of tproc-h or ch-benchmark to run, as in 1,6,17 [default: all]",
         ),
-        "tproc-h or ch-benchmark",
         ("1,6", "tproc-h"),
     ),
     WorkloadOption {
@@ -34,7 +32,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "TIME",
                 "Time that a query of tproc-h or ch-benchmark may take: seconds, or with a unit [default: 1 day]",
             ),
-            "tproc-h or ch-benchmark",
             ("5min", "tproc-h"),
         )
     },

@@ -7,29 +7,12 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
     WorkloadOption {
         commands: Commands::Data,
         ..WorkloadOption::of(
-            OptionSpec {
-                short: Some('w'),
-                ..OptionSpec::value(
-                    "warehouses",
-                    ValueKind::Whole,
-                    "N",
-                    "Warehouses, for tproc-c and ch-benchmark [default: what is loaded, else one for each client, at most 10]",
-                )
-            },
-            "built-in workloads",
-            ("7", "tproc-c"),
-        )
-    },
-    WorkloadOption {
-        commands: Commands::Data,
-        ..WorkloadOption::of(
             OptionSpec::value(
                 "call",
                 ValueKind::Text,
                 "HOW",
                 "How transactions of tproc-c are issued: procedure, function, or client (plain SQL)",
             ),
-            "built-in workloads",
             ("client", "tproc-c"),
         )
     },
@@ -42,17 +25,12 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "WHOSE",
                 "TPROC-C rule set: hammerdb, or spec (the TPC-C clauses)",
             ),
-            "built-in workloads",
             ("spec", "tproc-c"),
         )
     },
     WorkloadOption {
         commands: Commands::Data,
-        ..WorkloadOption::flag(
-            OptionSpec::flag("foreign-keys", "Declare tproc-c's foreign keys"),
-            "built-in workloads",
-            "tproc-c",
-        )
+        ..WorkloadOption::flag(OptionSpec::flag("foreign-keys", "Declare tproc-c's foreign keys"), "tproc-c")
     },
     WorkloadOption {
         commands: Commands::Data,
@@ -63,7 +41,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "N",
                 "Shards of a table, on a server that distributes tables (Citus) [default: 48]",
             ),
-            "built-in workloads",
             ("16", "tproc-c"),
         )
     },
@@ -72,7 +49,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "all-warehouses",
             "Each client works on its share of all warehouses instead of one home warehouse",
         ),
-        "built-in workloads",
         "tproc-c",
     ),
     WorkloadOption {
@@ -86,17 +62,12 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                     "Clients wait before and after transactions, as terminals do, even if the profile does not",
                 )
             },
-            "built-in workloads",
             "tproc-c",
         )
     },
     WorkloadOption {
         param: "think",
         parse: |_| Ok("off".to_owned()),
-        ..WorkloadOption::flag(
-            OptionSpec::flag("no-think", "Clients do not wait, even if the profile does"),
-            "built-in workloads",
-            "tproc-c",
-        )
+        ..WorkloadOption::flag(OptionSpec::flag("no-think", "Clients do not wait, even if the profile does"), "tproc-c")
     },
 ];

@@ -13,7 +13,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "WHICH",
                 "Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]",
             ),
-            "tproc-h",
             ("dates", "tproc-h"),
         )
     },
@@ -24,7 +23,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "N",
             "Sets of queries that tproc-h's power stage runs one after the other: each query's time has an interval [default: 1]",
         ),
-        "tproc-h",
         ("2", "tproc-h"),
     ),
     WorkloadOption {
@@ -33,12 +31,10 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         ..WorkloadOption::flag(
             OptionSpec::flag("no-refresh", "No refresh functions of tproc-h: the data stays as it was loaded"),
             "tproc-h",
-            "tproc-h",
         )
     },
     WorkloadOption::flag(
         OptionSpec::flag("validation", "Use the parameters for which TPC-H has answers in tproc-h's queries"),
-        "tproc-h",
         "tproc-h",
     ),
 ];

@@ -13,7 +13,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "N",
                 "Records of ycsb [default: what is loaded, else 100000]",
             ),
-            "ycsb-a to ycsb-f",
             ("5000", "ycsb-e"),
         )
     },
@@ -21,7 +20,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value("fields", ValueKind::Whole, "N", "Fields of a record of ycsb [default: 10]"),
-            "ycsb-a to ycsb-f",
             ("3", "ycsb-e"),
         )
     },
@@ -29,7 +27,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         commands: Commands::Data,
         ..WorkloadOption::of(
             OptionSpec::value("field-bytes", ValueKind::Whole, "N", "Bytes of a field of ycsb [default: 100]"),
-            "ycsb-a to ycsb-f",
             ("40", "ycsb-e"),
         )
     },
@@ -42,7 +39,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "WHICH",
                 "Table of ycsb: jdbc (a column for each field) or jsonb [default: jdbc]",
             ),
-            "ycsb-a to ycsb-f",
             ("jsonb", "ycsb-e"),
         )
     },
@@ -53,7 +49,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "HOW",
             "How keys of ycsb are drawn: zipfian, uniform, latest, hotspot, exponential (YCSB's), or zipf (a true Zipf over the records) [default: zipfian; latest for ycsb-d]",
         ),
-        "ycsb-a to ycsb-f",
         ("zipf", "ycsb-e"),
     ),
 ];

@@ -14,8 +14,6 @@ const EXIT_CODES: &str = "Exit codes: 0 not slower, 20 slower, 21 cannot tell. d
 #[derive(Debug, Args)]
 #[command(after_help = [DIFFERENCES, EXIT_CODES, examples::AB].join("\n\n"))]
 pub(crate) struct AbArgs {
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
     /// How A differs
     #[arg(help_heading = "Experiment", long, value_name = "DIFFERENCE")]
     pub(crate) a: Vec<String>,
@@ -26,19 +24,21 @@ pub(crate) struct AbArgs {
     #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "10min", value_parser = parse::duration)]
     pub(crate) budget: f64,
     /// Smallest change that matters: the experiment also ends when a larger one is ruled out
-    #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
+    #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "2%", value_parser = loss, hide_short_help = true)]
     pub(crate) margin: f64,
     /// Continue an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`.
     /// Beside it only --budget (from now on), --out, --format and --quiet count
-    #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT")]
+    #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT", hide_short_help = true)]
     pub(crate) resume: Option<String>,
     /// Length of a slice
-    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = parse::duration)]
+    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = parse::duration, hide_short_help = true)]
     pub(crate) slice: f64,
     /// Confidence: this percentage of experiments without a difference shows none
-    #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence, hide_short_help = true)]
     pub(crate) confidence: f64,
     /// Output format
-    #[arg(help_heading = "Experiment", long, default_value = "text", value_parser = ["text", "json", "markdown", "html"])]
+    #[arg(help_heading = "Experiment", long, default_value = "text", value_parser = ["text", "json", "markdown", "html"], hide_short_help = true)]
     pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
 }

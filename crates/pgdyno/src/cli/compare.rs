@@ -14,8 +14,11 @@ name, `last`; also `last-1` for the run before, SUITE/CELL for the runs of a cel
 patterns such as '*-tproc-c-*' and 'SUITE/*clients=64*', and lists of these, separated by commas. \
 More than one run of each side shows what differs from run to run: docs/compare.md.";
 
+const RUNS_IN_SHORT: &str = "Runs are named by a directory, the beginning or end of a name, `last`, `last-1`, SUITE/CELL or a \
+pattern, and by lists of these, separated by commas: see --help.";
+
 #[derive(Debug, Args)]
-#[command(after_help = [RUNS_HELP, examples::COMPARE].join("\n\n"))]
+#[command(after_help = [RUNS_IN_SHORT, examples::COMPARE].join("\n\n"), after_long_help = [RUNS_HELP, examples::COMPARE].join("\n\n"))]
 pub(crate) struct CompareArgs {
     /// The base run; several separated by commas
     pub(crate) base: String,
@@ -29,23 +32,23 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<String>,
     /// Confidence of the intervals, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence, hide_short_help = true)]
     pub(crate) confidence: f64,
     /// With --fail-if-slower: end with exit code 0, not 21, if the runs cannot decide
-    #[arg(long, requires = "fail_if_slower")]
+    #[arg(long, requires = "fail_if_slower", hide_short_help = true)]
     pub(crate) pass_if_unsure: bool,
     /// Standard deviation from run to run, if you know it: 2%. With it, one run of each side gets a verdict
-    #[arg(long, value_name = "PERCENT", value_parser = loss)]
+    #[arg(long, value_name = "PERCENT", value_parser = loss, hide_short_help = true)]
     pub(crate) run_noise: Option<f64>,
     /// Give a verdict even if the runs did different work
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) anyway: bool,
     /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "markdown", "json", "html"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html compare.html in the results
     /// directory]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", hide_short_help = true)]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
@@ -70,7 +73,7 @@ pub(crate) struct ScalingArgs {
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html scaling.html in the results
     /// directory]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", hide_short_help = true)]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) results: ResultsArgs,

@@ -1,6 +1,28 @@
 //! Examples at the end of each command's help: lines of a command, perhaps with what it does.
 
-/// Of pgdyno itself and of `run`.
+/// Of pgdyno itself, in short.
+pub(super) const PROGRAM: &str = "\
+Examples:
+  pgdyno run tproc-c               measure, on a temporary private server
+  pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
+  pgdyno ab tpcb-like --a jit=on --b jit=off    which of two is faster
+  pgdyno search tproc-c --slo \"p99 < 20ms\"     the highest load that meets it
+  pgdyno report last -v            all about the last run
+  pgdyno doctor --target db1       what would distort a measurement there
+
+`pgdyno --help` describes every command, `pgdyno run -h` one of them.";
+
+/// Of `run`, in short.
+pub(super) const RUN_COMMON: &str = "\
+Examples:
+  pgdyno run tproc-c -w 10 -c 16   on a temporary private server
+  pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
+  pgdyno run select-only -s 100 -R 5000         5,000 transactions a second
+  pgdyno run ./my.sql --target db1              your own pgbench script
+
+--help shows all options; `pgdyno run tproc-c --help` those of a workload.";
+
+/// Of `run`, and of pgdyno itself.
 pub(super) const RUN: &str = "\
 Examples:
   pgdyno run tproc-c               all steps, on a temporary private server
@@ -12,7 +34,7 @@ Examples:
   pgdyno run --again last          the last run again: same plan and seed
   pgdyno plan tproc-c -w 100       what a run would do, without doing it
   pgdyno report last -v            all about the last run
-  pgdyno doctor --target db1       what would disturb a measurement there
+  pgdyno doctor --target db1       what would distort a measurement there
   pgdyno server start              a private PostgreSQL that stays between runs
   pgdyno pgbench -c 16 -T 60       pgbench, drop-in";
 
@@ -221,13 +243,13 @@ Examples:
   pgdyno doctor --format json --output doctor.json";
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use clap::{Command, CommandFactory as _, Parser as _};
 
     use crate::cli::Cli;
 
     /// All commands with their parents' names before their own, but for those that print help or are another program.
-    fn commands(of: &Command, name: &str) -> Vec<(String, Command)> {
+    pub(in crate::cli) fn commands(of: &Command, name: &str) -> Vec<(String, Command)> {
         let mut all = vec![(name.to_owned(), of.clone())];
         for command in of.get_subcommands().filter(|command| !["help", "pgbench"].contains(&command.get_name())) {
             all.extend(commands(command, &format!("{name} {}", command.get_name())));
@@ -254,12 +276,15 @@ mod tests {
     fn every_command_has_examples_that_it_takes() {
         for (name, command) in commands(&Cli::command(), "pgdyno") {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{name} has no examples"));
-            let lines: Vec<_> = examples.lines().take_while(|line| !line.is_empty()).collect();
-            assert!(lines.iter().any(|line| words(line).join(" ").starts_with(&name)), "{name}: {examples}");
-            for line in lines {
-                assert!(line.chars().count() <= 80, "{line}");
-                Cli::try_parse_from(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let long = command.get_after_long_help().map(ToString::to_string);
+            for help in std::iter::once(help).chain(long) {
+                let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{name} has no examples"));
+                let lines: Vec<_> = examples.lines().take_while(|line| !line.is_empty()).collect();
+                assert!(lines.iter().any(|line| words(line).join(" ").starts_with(&name)), "{name}: {examples}");
+                for line in lines {
+                    assert!(line.chars().count() <= 80, "{line}");
+                    Cli::try_parse_from(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+                }
             }
         }
     }

@@ -29,7 +29,7 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// Only runs of this recipe; `alloydb/` means all of a vendor's
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     recipe: Option<String>,
     /// Only runs of this suite
     #[arg(long, value_name = "NAME")]
@@ -38,13 +38,13 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// Only runs with this status: complete, interrupted, invalid or failed
-    #[arg(long, value_name = "WORD", value_parser = status)]
+    #[arg(long, value_name = "WORD", value_parser = status, hide_short_help = true)]
     status: Option<Status>,
     /// Only runs that began then or later: 2026-01-31, or 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "DATE", value_parser = Selection::since)]
+    #[arg(long, value_name = "DATE", value_parser = Selection::since, hide_short_help = true)]
     since: Option<Timestamp>,
     /// Only runs with this label, or whose target has it; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting, hide_short_help = true)]
     label: Vec<(String, String)>,
     /// Only the last N of those
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

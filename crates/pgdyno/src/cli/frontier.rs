@@ -9,13 +9,11 @@ use super::{RunArgs, examples};
 #[derive(Debug, Args)]
 #[command(after_help = examples::FRONTIER)]
 pub(crate) struct FrontierArgs {
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
     /// Largest number of streams of queries
     #[arg(help_heading = "Frontier", long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) max_streams: u32,
     /// Runs of each point
-    #[arg(help_heading = "Frontier", long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    #[arg(help_heading = "Frontier", long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20), hide_short_help = true)]
     pub(crate) repeats: u32,
     /// Time limit, not counting the load and the highest rate: it ends before a run that would exceed it
     #[arg(help_heading = "Frontier", long, value_name = "TIME", value_parser = parse::duration)]
@@ -24,13 +22,15 @@ pub(crate) struct FrontierArgs {
     #[arg(help_heading = "Frontier", long, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
     /// Do not restore the data before each run: it grows from one to the next
-    #[arg(help_heading = "Frontier", long)]
+    #[arg(help_heading = "Frontier", long, hide_short_help = true)]
     pub(crate) no_restore: bool,
     /// Continue a frontier: its name, the beginning or end of it, its record, or `last`. Beside it only --budget (in all), --repeats,
     /// --out, --format and --quiet count
-    #[arg(help_heading = "Frontier", long, value_name = "FRONTIER")]
+    #[arg(help_heading = "Frontier", long, value_name = "FRONTIER", hide_short_help = true)]
     pub(crate) resume: Option<String>,
     /// Output format
-    #[arg(help_heading = "Frontier", long, default_value = "text", value_parser = ["text", "json", "csv", "svg", "html"])]
+    #[arg(help_heading = "Frontier", long, default_value = "text", value_parser = ["text", "json", "csv", "svg", "html"], hide_short_help = true)]
     pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use pgdyno_workloads::families;
 
 /// How a server is named: also the answer to [`means_a_host`].
 pub(crate) const PLACE: &str = "name the server by --target \"host=db1 port=5432 dbname=bench user=ann\", or by PGHOST, PGPORT, PGDATABASE and \
@@ -86,7 +87,9 @@ fn no_number(error: &Error, why: &str) -> Error {
 pub(crate) fn means_a_host(args: &[OsString]) -> bool {
     let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let is_drive = words.get(1).is_some_and(|command| DRIVES.contains(&command.as_ref()));
-    let with_value = |pair: &[std::borrow::Cow<'_, str>]| pair[0] == "-h" && !pair[1].starts_with('-');
+    let with_value = |pair: &[std::borrow::Cow<'_, str>]| {
+        pair[0] == "-h" && !pair[1].starts_with('-') && families::meta(&pair[1]).is_none()
+    };
     is_drive && (words.windows(2).any(with_value) || words.iter().any(|word| word.len() > 2 && word.starts_with("-h")))
 }
 
@@ -134,6 +137,11 @@ mod tests {
     fn a_host_after_h_is_no_question_for_help() {
         let means = |line: &str| means_a_host(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
         assert!(means("pgdyno run -h db1 -p 5433") && means("pgdyno run -hdb1"));
-        assert!(!means("pgdyno run -h") && !means("pgdyno run tproc-c -h") && !means("pgdyno -h run"));
+        assert!(
+            !means("pgdyno run -h")
+                && !means("pgdyno run -h tproc-c")
+                && !means("pgdyno run tproc-c -h")
+                && !means("pgdyno -h run")
+        );
     }
 }

@@ -10,12 +10,13 @@ use super::{SelectArgs, examples};
 
 const HISTORY_HELP: &str = "\
 RUNS are named as `pgdyno compare` takes them. Runs that did the same work on the same target are a series; all private servers \
-are one target, whichever PostgreSQL they are.
+are one target, whichever PostgreSQL they are.";
 
-Exit codes: 0 no slowdown within the last runs, 20 a slowdown, 21 too few runs to tell. docs/history.md has more.";
+const EXIT_CODES: &str =
+    "Exit codes: 0 no slowdown within the last runs, 20 a slowdown, 21 too few runs to tell. docs/history.md has more.";
 
 #[derive(Debug, Args)]
-#[command(after_help = [HISTORY_HELP, examples::HISTORY].join("\n\n"))]
+#[command(after_help = [EXIT_CODES, examples::HISTORY].join("\n\n"), after_long_help = [HISTORY_HELP, EXIT_CODES, examples::HISTORY].join("\n\n"))]
 pub(crate) struct HistoryArgs {
     /// Only these runs [default: all]
     pub(crate) runs: Vec<String>,
@@ -32,19 +33,19 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "N", default_value_t = WITHIN, value_parser = at_least_three)]
     pub(crate) within: usize,
     /// A slowdown of less than this does not change the exit code: 2%
-    #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = loss)]
+    #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = loss, hide_short_help = true)]
     pub(crate) margin: f64,
     /// Confidence: this percentage of histories of equal runs shows no change, however often you check
-    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence, hide_short_help = true)]
     pub(crate) confidence: f64,
     /// End with exit code 0, not 21, if there are too few runs to decide
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) pass_if_unsure: bool,
     /// Output format
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"], hide_short_help = true)]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", hide_short_help = true)]
     pub(crate) output: Option<PathBuf>,
 }
 

@@ -11,7 +11,22 @@ use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 use pgdyno_workloads::options::Options;
 
 /// The identifier of the workload among the arguments.
-const WORKLOAD: &str = "workload";
+pub(super) const WORKLOAD: &str = "workload";
+
+/// The options of a run that `-h` shows, and what it says of them in one line.
+const COMMON: [(&str, &str); 6] = [
+    ("target", "Server: URI, key=value string, or name [default: PG*]"),
+    ("clients", "Clients [default: two for each CPU]"),
+    ("time", "Measured time: 60, 90s or 10min [default: 30]"),
+    ("rate", "Transactions a second [default: as many as possible]"),
+    ("warehouses", "Size of tproc-c and ch-benchmark"),
+    ("scale", "Size of the other workloads (scale factor or rows)"),
+];
+
+/// Returns what `-h` says of an option of a run; `None` if it leaves it out.
+pub(super) fn in_short(name: &str) -> Option<&'static str> {
+    COMMON.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
 
 /// A command that takes options of a run.
 pub(crate) trait Takes {
@@ -59,8 +74,7 @@ impl<C: Takes> OrderArgs<C> {
 
 impl<C: Takes> Args for OrderArgs<C> {
     fn augment_args(command: Command) -> Command {
-        let workload =
-            Arg::new(WORKLOAD).value_name("WORKLOAD").num_args(0..).help(WORKLOAD_HELP).help_heading("Arguments");
+        let workload = Arg::new(WORKLOAD).value_name("WORKLOAD").num_args(0..).help(WORKLOAD_HELP);
         Self::options().fold(command.arg(workload), |command, (heading, option)| {
             command.arg(argument(option).help_heading(heading))
         })
@@ -108,7 +122,8 @@ fn argument(option: AnyOption) -> Arg {
         .short(spec.short)
         .visible_aliases(spec.aliases)
         .help(spec.help)
-        .conflicts_with_all(spec.conflicts);
+        .conflicts_with_all(spec.conflicts)
+        .hide_short_help(in_short(spec.name).is_none());
     let argument = if spec.details.is_empty() { argument } else { argument.long_help(long_help(spec)) };
     let argument = match spec.requires {
         Some(other) => argument.requires(other),

@@ -33,16 +33,16 @@ pub(crate) struct RunArgs {
     /// The record is a run directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target,
     /// --config, --os-metrics, --random-seed, --cache-size, --meet, --agents (as many as the run had), --wait, --label, --out,
     /// --json and --store count
-    #[arg(help_heading = "Workload", long, value_name = "RUN", verbatim_doc_comment)]
+    #[arg(help_heading = "Workload", long, value_name = "RUN", verbatim_doc_comment, hide_short_help = true)]
     pub(crate) again: Option<String>,
     /// No progress
-    #[arg(help_heading = "Output", short, long)]
+    #[arg(help_heading = "Output", short, long, hide_short_help = true)]
     pub(crate) quiet: bool,
     /// Everything that is known about the run below its summary
-    #[arg(help_heading = "Output", short, long)]
+    #[arg(help_heading = "Output", short, long, hide_short_help = true)]
     pub(crate) verbose: bool,
     /// One line of progress instead of the full-screen view
-    #[arg(help_heading = "Observation", long)]
+    #[arg(help_heading = "Observation", long, hide_short_help = true)]
     pub(crate) no_live: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
@@ -63,6 +63,6 @@ impl RunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OutArgs {
     /// Where run directories and results.csv are
-    #[arg(long, value_name = "DIR", default_value = RESULTS)]
+    #[arg(long, value_name = "DIR", default_value = RESULTS, hide_short_help = true)]
     pub(crate) out: PathBuf,
 }

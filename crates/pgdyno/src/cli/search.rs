@@ -8,8 +8,6 @@ use pgdyno_text::parse::positive;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
     /// What must hold: p50, p90, p95, p99, p99.9, max or mean of the response time, as in "p99 < 10ms"; "errors <
     /// 0.1%"; "tps > 500". Of one kind of transactions: "new-order p99 < 20ms". May be given several times; all must hold
     #[arg(help_heading = "Search", long, required = true, value_name = "OBJECTIVE", value_parser = Objective::parse)]
@@ -18,21 +16,23 @@ pub(crate) struct SearchArgs {
     #[arg(help_heading = "Search", long, default_value = "rate", value_parser = ["rate", "clients"])]
     pub(crate) by: String,
     /// The lowest load [default: a thousandth of a closed loop's rate; 1 client]
-    #[arg(help_heading = "Search", long, value_name = "N", value_parser = positive)]
+    #[arg(help_heading = "Search", long, value_name = "N", value_parser = positive, hide_short_help = true)]
     pub(crate) min: Option<f64>,
     /// The highest load [default: twice a closed loop's rate; 256 clients]
-    #[arg(help_heading = "Search", long, value_name = "N", value_parser = positive)]
+    #[arg(help_heading = "Search", long, value_name = "N", value_parser = positive, hide_short_help = true)]
     pub(crate) max: Option<f64>,
     /// Maximum number of runs
-    #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(2..=1000))]
+    #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(2..=1000), hide_short_help = true)]
     pub(crate) steps: u16,
     /// How close the ends of the interval must be, in percent of the lower one
-    #[arg(help_heading = "Search", long, value_name = "PERCENT", default_value = "5", value_parser = positive)]
+    #[arg(help_heading = "Search", long, value_name = "PERCENT", default_value = "5", value_parser = positive, hide_short_help = true)]
     pub(crate) precision: f64,
     /// Loads below the limit to measure for the curve and its knee
-    #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=20))]
+    #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=20), hide_short_help = true)]
     pub(crate) curve: u16,
     /// Output format
-    #[arg(help_heading = "Search", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html"])]
+    #[arg(help_heading = "Search", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html"], hide_short_help = true)]
     pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
 }

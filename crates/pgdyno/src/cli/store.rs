@@ -28,7 +28,7 @@ impl StoreArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PushArgs {
     /// Also push what is measured to this store of a team: a PostgreSQL database [default: PGDYNO_STORE]
-    #[arg(help_heading = "Output", long, value_name = "DSN")]
+    #[arg(help_heading = "Output", long, value_name = "DSN", hide_short_help = true)]
     store: Option<String>,
 }
 
@@ -43,10 +43,10 @@ impl PushArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ResultsArgs {
     /// Where run directories and results.csv are [default: pgdyno-results]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     out: Option<PathBuf>,
     /// The PostgreSQL database with the runs of a team instead of a directory [default without --out: PGDYNO_STORE]
-    #[arg(long, value_name = "DSN", conflicts_with = "out")]
+    #[arg(long, value_name = "DSN", conflicts_with = "out", hide_short_help = true)]
     store: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use pgdyno_server::Want;
 pub(crate) struct ConsentArgs {
     /// Do not ask before writing to a server that only the PG* environment names, or before doing what a record of --again or
     /// --resume asks for beyond its SQL
-    #[arg(help_heading = "Target", short = 'y', long)]
+    #[arg(help_heading = "Target", short = 'y', long, hide_short_help = true)]
     pub(crate) yes: bool,
 }
 

@@ -1,13 +1,41 @@
 //! `pgdyno completions` and `pgdyno man`: from the command line as clap knows it.
 
+use std::io::Write as _;
 use std::path::Path;
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
+use clap_mangen::Man;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 
 use crate::cli::Cli;
+
+/// Files that all commands use.
+const FILES: &[(&str, &str)] = &[
+    (
+        "pgdyno-results/",
+        "Directories of runs and of studies, and results.csv, a row for each run; another place by --out.",
+    ),
+    ("pgdyno-results/RUN/run.json", "The record of a run: its plan, its figures and its warnings."),
+    ("pgdyno-results/RUN/report.html", "The report of a run as one page."),
+    ("pgdyno.toml", "Targets by name, with their hooks."),
+    ("~/.pgpass, ~/.pg_service.conf", "Passwords and services, as libpq reads them."),
+    ("$XDG_CACHE_HOME/pgdyno/", "Programs and loaded data of private servers: see pgdyno cache."),
+];
+
+/// Variables that all commands read.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    (
+        "PGHOST, PGPORT, PGDATABASE, PGUSER, PGSERVICE",
+        "The server where --target is not given, and the other variables of libpq.",
+    ),
+    ("PGPASSWORD, PGPASSFILE", "The password, or the file that has it."),
+    ("PGDYNO_STORE", "The store of a team, as --store takes it."),
+    ("PGDYNO_POSTGRES", "The directory with the programs of PostgreSQL for private servers."),
+    ("XDG_CACHE_HOME", "Where the cache is [default: ~/.cache]."),
+    ("NO_COLOR", "No colours, if it is not empty."),
+];
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(shell: Shell) -> Result<Code> {
@@ -20,6 +48,98 @@ pub(crate) fn completions(shell: Shell) -> Result<Code> {
 /// Writes a manual page for pgdyno and for each command.
 pub(crate) fn pages(directory: &Path) -> Result<Code> {
     std::fs::create_dir_all(directory).or_fail(Code::Start)?;
-    clap_mangen::generate_to(Cli::command(), directory).or_fail(Code::Start)?;
+    let mut command = Cli::command();
+    command.build();
+    write_pages(&command, "pgdyno", directory)?;
     Ok(Code::Success)
+}
+
+/// Writes the page of a command, whose words are joined by hyphens in `name`, and those of its parts.
+fn write_pages(command: &Command, name: &str, directory: &Path) -> Result<()> {
+    let page = page(command, name).or_fail(Code::Start)?;
+    std::fs::write(directory.join(format!("{name}.1")), page).or_fail(Code::Start)?;
+    let parts = command.get_subcommands().filter(|part| part.get_name() != "help" && !part.is_hide_set());
+    parts.into_iter().try_for_each(|part| write_pages(part, &format!("{name}-{}", part.get_name()), directory))
+}
+
+/// Returns the page of a command.
+fn page(command: &Command, name: &str) -> std::io::Result<Vec<u8>> {
+    let man = Man::new(command.clone().mut_args(|argument| argument.hide_short_help(false))).title(name);
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    let words = name.replace('-', " ");
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = [section("SYNOPSIS"), text(&usage), ".br\n".to_owned(), text(&format!("{words} --help"))];
+    page.write_all(lines.concat().as_bytes())?;
+    man.render_description_section(&mut page)?;
+    if command.get_arguments().next().is_some() {
+        man.render_options_section(&mut page)?;
+    }
+    if command.has_subcommands() {
+        page.write_all(commands(command, name).as_bytes())?;
+    }
+    page.write_all(more(command, name).as_bytes())?;
+    Ok(page)
+}
+
+/// Returns the section with the commands that are parts of a command.
+fn commands(command: &Command, name: &str) -> String {
+    let parts = command.get_subcommands().filter(|part| part.get_name() != "help");
+    let about = |part: &Command| part.get_about().map(ToString::to_string).unwrap_or_default();
+    let items = parts.map(|part| item(&format!("{name}-{}(1)", part.get_name()), &about(part)));
+    section("COMMANDS") + &items.collect::<String>()
+}
+
+/// Returns the sections after the options: those that all commands have, and the examples of each.
+fn more(command: &Command, name: &str) -> String {
+    let codes = Code::ALL.iter().map(|code| item(&(*code as u8).to_string(), &without_links(code.meaning())));
+    let items = |of: &[(&str, &str)]| of.iter().map(|(name, what)| item(name, what)).collect::<String>();
+    let help = command.get_after_long_help().or(command.get_after_help());
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    let (remarks, examples) = help.split_once("Examples:\n").unwrap_or((&help, ""));
+    let notes = if remarks.trim().is_empty() { String::new() } else { section("NOTES") + &text(remarks.trim()) };
+    let examples = if examples.is_empty() { String::new() } else { section("EXAMPLES") + &literal(examples) };
+    let others = match name {
+        "pgdyno" => "pgdyno-run(1), pgbench(1), psql(1)",
+        _ => "pgdyno(1), pgdyno-run(1), pgdyno-plan(1), pgdyno-report(1), pgbench(1)",
+    };
+    let own = format!("{name}(1), ");
+    [
+        notes,
+        section("EXIT STATUS") + &codes.collect::<String>(),
+        section("ENVIRONMENT") + &items(ENVIRONMENT),
+        section("FILES") + &items(FILES),
+        examples,
+        section("SEE ALSO") + &text(&others.replace(&own, "")),
+    ]
+    .concat()
+}
+
+/// Returns a text without the marks of Markdown.
+fn without_links(text: &str) -> String {
+    text.replace("[targets.md](targets.md)", "docs/targets.md").replace('`', "")
+}
+
+fn section(title: &str) -> String {
+    format!(".SH \"{title}\"\n")
+}
+
+fn item(term: &str, what: &str) -> String {
+    format!(".TP\n\\fB{}\\fR\n{}", escaped(term), text(what))
+}
+
+fn text(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", escaped(line))).collect()
+}
+
+fn literal(lines: &str) -> String {
+    format!(".nf\n{}.fi\n", text(lines))
+}
+
+/// Returns a line that roff prints as it is.
+fn escaped(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if line.starts_with('.') { format!("\\&{line}") } else { line }
 }

@@ -191,7 +191,7 @@ fn names_paths_and_mistakes() {
     home.run(&["run", "sensor3"]).ended(1).says(&["unknown workload 'sensor3'; did you mean sensor-1 or sensor-2?"]);
     home.run(&["plan", "polardb-rw", "-w", "3"])
         .ended(1)
-        .says(&["polardb-rw has no parameter 'warehouses'; it has scale"]);
+        .says(&["--warehouses is an option of tproc-c and ch-benchmark, not of polardb-rw", "use --scale (-s)"]);
 
     let on = |data: &str| format!("[data]\n{data}\n[[script]]\nfile = 'a.sql'\n");
     write(&home, "mine", &script);

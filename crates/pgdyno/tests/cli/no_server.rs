@@ -7,11 +7,12 @@ fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
     let home = Home::new();
     let help = home.run(&[]).ok();
     assert_eq!(help.stderr, "");
-    let help = help.prints(&["Usage: pgdyno <COMMAND>", "pgdyno run tproc-c", "-V, --version"]);
-    assert_eq!(home.run(&["--help"]).ok().stdout, help.stdout);
+    let help = help.prints(&["Usage: pgdyno <COMMAND>", "pgdyno run tproc-c", "run, ab, search"]);
+    assert_eq!(home.run(&["-h"]).ok().stdout, help.stdout);
+    home.run(&["--help"]).ok().prints(&["Usage: pgdyno <COMMAND>", "Compare runs, with confidence", "-V, --version"]);
     for command in ["run", "plan", "load", "check", "drop", "report", "server start"] {
         let args: Vec<_> = command.split(' ').chain(["--help"]).collect();
-        home.run(&args).ok().prints(&["Usage:", "Options:"]);
+        home.run(&args).ok().prints(&["Usage:", "Help:", "-h, --help"]);
     }
     for group in ["list", "server", "suite"] {
         home.run(&[group]).ended(1).says(&["Usage:", "Examples:"]);
@@ -30,9 +31,16 @@ fn completions_manual_pages_and_the_help_of_the_drop_in_are_there() {
     home.run(&["man", "pages"]).ok();
     let page = std::fs::read_to_string(home.join("pages/pgdyno-run.1")).unwrap();
     assert!(page.contains(".TH pgdyno-run 1") && page.contains("pgdyno run tproc"), "{page}");
+    for section in ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"] {
+        let heading = [format!(".SH {section}\n"), format!(".SH \"{section}\"\n")];
+        assert!(heading.iter().any(|heading| page.contains(heading)), "{section} in {page}");
+    }
+    let (_, synopsis) = page.split_once("\"SYNOPSIS\"\n").unwrap();
+    let synopsis: Vec<_> = synopsis.lines().take(3).collect();
+    assert_eq!(synopsis, ["pgdyno run [OPTIONS] [WORKLOAD]...", ".br", "pgdyno run \\-\\-help"]);
     let help = home.run(&["help", "pgbench"]).ok().stdout;
     assert_eq!(help, home.run(&["pgbench", "--help"]).ok().stdout);
-    home.run(&["run", "--help"]).ok().prints(&["Clients and pace:", "Target:", "Examples:"]);
+    home.run(&["run", "--help"]).ok().prints(&["Clients and pace:", "Target:", "Help:", "Examples:"]);
 }
 
 #[test]
@@ -55,6 +63,22 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
         ("run -T -5", &["'-5'", "--time", "negative"]),
         ("run --ramp -1", &["'-1'", "--ramp", "negative"]),
         ("run --reconnect soon", &["'soon'", "--reconnect", "use us, ms, s, min or h"]),
+        (
+            "run tproc-c -s 10",
+            &[
+                "--scale is an option of pgbench's workloads, tproc-h",
+                "not of tproc-c",
+                "hint: ",
+                "use --warehouses (-w)",
+            ],
+        ),
+        ("run -w 10", &["--warehouses is an option of tproc-c and ch-benchmark, not of tpcb-like", "use --scale (-s)"]),
+        (
+            "run ycsb-a --no-refresh",
+            &["--no-refresh is an option of tproc-h, not of ycsb-a", "hint: `pgdyno show ycsb-a`"],
+        ),
+        ("run noop --pipeline", &["--pipeline is an option of tpcb-like, simple-update", "not of noop"]),
+        ("load sensor-1 -w 3", &["--warehouses is an option of", "not of sensor-1", "use --scale (-s)"]),
         ("run -s 0", &["scale must be a whole number between 1 and", "'0'"]),
         ("run -s -1", &["scale must be a whole number between 1 and", "'-1'"]),
         ("run -s many", &["scale must be a whole number", "'many'"]),
@@ -63,8 +87,6 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
         ("run tproc-c -w 0", &["warehouses must be a whole number between 1 and", "'0'"]),
         ("run tproc-c -w -7", &["warehouses must be a whole number between 1 and", "'-7'"]),
         ("run tproc-c -w 2147483648", &["warehouses must be a whole number between 1 and", "'2147483648'"]),
-        ("run tproc-c -s 3", &["tproc-c has no parameter 'scale'", "warehouses"]),
-        ("run tpcb-like -w 3", &["tpcb-like has no parameter 'warehouses'", "scale"]),
         ("run -s 3 -w 3", &["'--scale <N>' cannot be used with '--warehouses <N>'"]),
         ("run --param colour=blue", &["no parameter 'colour'", "pipeline"]),
         ("run --param pipeline=perhaps", &["pipeline", "'perhaps'"]),

@@ -167,7 +167,7 @@ fn a_script_that_cannot_be_is_reported_before_anything_is_touched() {
             (&["s/good.sql", "select-only"], &["select-only is not a script file"]),
             (&["s/good.sql", "-D", "a-b=1"], &["'a-b' cannot be a variable"]),
             (&["s/good.sql", "-s", "0"], &["scale must be a whole number above 0"]),
-            (&["s/good.sql", "-w", "1"], &["--warehouses is for built-in workloads"]),
+            (&["s/good.sql", "-w", "1"], &["--warehouses is an option of tproc-c and ch-benchmark, not of good.sql"]),
             (&["./nowhere"], &["no file or directory ./nowhere"]),
             (&["s"], &["s has no workload.toml", "schema.sql"]),
             (&["mine"], &["look.sql:1:", "sett"]),

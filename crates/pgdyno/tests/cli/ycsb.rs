@@ -13,18 +13,21 @@ fn what_cannot_be_meant_is_refused_before_anything_connects() {
     refused("plan ycsb-a --records 0", &["records must be a whole number between 1 and 10000000000"]);
     refused("plan ycsb-a --distribution pareto", &["one of zipfian, uniform, latest, hotspot, exponential, zipf"]);
     refused("plan ycsb-b --schema json", &["schema must be one of jdbc, jsonb"]);
-    refused("plan ycsb-a -s 5", &["workload ycsb-a has no parameter 'scale'; it has records, fields"]);
+    refused("plan ycsb-a -s 5", &["--scale is an option of", "not of ycsb-a", "`pgdyno show ycsb-a` lists"]);
     refused("plan ycsb-c -D scan-length=5", &["has no parameter 'scan-length'"]);
     refused("plan oltp-read-write --tables 0", &["tables must be a whole number between 1 and 10000"]);
     refused("plan oltp-insert -D rand-type=normal", &["one of uniform, gaussian, special, pareto, zipfian"]);
-    refused("plan tpcb-like --records 5", &["workload tpcb-like has no parameter 'records'"]);
+    refused("plan tpcb-like --records 5", &["--records is an option of ycsb-a to ycsb-f, not of tpcb-like"]);
     refused(
         "plan ycsb-d --meet host=nowhere --agents 2 --target host=nowhere",
         &["ycsb-d share which records exist: it needs one driver"],
     );
     std::fs::write(home.join("own.sql"), "select 1").unwrap();
-    refused("plan own.sql --records 5", &["--records is for ycsb-a to ycsb-f; a script has --scale"]);
-    refused("plan own.sql --tables 5", &["--tables is for sysbench's workloads"]);
+    refused(
+        "plan own.sql --records 5",
+        &["--records is an option of ycsb-a to ycsb-f, not of own.sql", "scripts take --scale (-s)"],
+    );
+    refused("plan own.sql --tables 5", &["--tables is an option of sysbench's workloads, not of own.sql"]);
 }
 
 #[test]
