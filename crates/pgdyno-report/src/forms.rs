@@ -19,8 +19,8 @@ use serde::Serialize;
 pub use agents::{AgentForm, AgentsForm};
 pub use checks::{CheckOutcome, ChecksForm, DropForm, NotedForm, OutcomeForm};
 pub use lists::{
-    ListedRecipeForm, ListedRunForm, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm, UnreadableForm,
-    WorkloadsForm,
+    ListedRecipeForm, ListedRunForm, ListedStudyForm, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm,
+    UnreadableForm, WorkloadsForm,
 };
 pub use plan::{PlanForm, StepForm};
 pub use recipe::RecipeForm;

@@ -8,7 +8,7 @@
 //! Text of the user and of the database goes only through [`markup`] and [`data`], which escape it. The page's policy
 //! allows no script but its own, and no requests.
 
-pub(crate) mod ab;
+pub mod ab;
 mod again;
 mod change;
 mod chart;
@@ -28,6 +28,7 @@ mod machines;
 mod mark;
 mod markup;
 mod of_run;
+mod of_study;
 mod page;
 mod plans;
 mod profile;

@@ -35,6 +35,7 @@ pub mod schemas;
 pub mod search;
 mod steady;
 pub mod stored;
+pub mod studies;
 pub mod suite;
 mod sysbench;
 mod tasks;

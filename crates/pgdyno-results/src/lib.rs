@@ -20,6 +20,7 @@ mod cost;
 mod error;
 mod executions;
 mod file_name;
+mod find;
 #[cfg(test)]
 mod fixture;
 mod frontier;
@@ -53,6 +54,7 @@ pub use ab::{AbFigure, AbLevel, AbRecord, AbRuns, AbSide, AbTask, AbTaskRatio, A
 pub use answers::{Answer, answers, compare_answers};
 pub use error::StoreError;
 pub use executions::{Execution, ExecutionOutcome, write_executions};
+pub use find::{NamedRecord, find_record, find_run};
 pub use frontier::{FrontierPoint, FrontierRecord, FrontierResult};
 pub use interval::columns::{INTERVAL_COLUMNS, IntervalColumn};
 pub use interval::csv::IntervalsCsv;
@@ -80,7 +82,7 @@ pub use search::{KindFigure, RunFigures, SearchPoint, SearchRecord, SearchStatus
 pub use select::find_runs;
 pub use series::{Responses, Series, read_series};
 pub use store::{
-    RunDir, admit, admit_file, find_run, list_runs, read_beside, read_ordinary, read_record, write_inside, write_json,
+    RunDir, admit, admit_file, list_runs, read_beside, read_ordinary, read_record, write_inside, write_json,
     write_record, write_whole,
 };
 pub use study::{Study, StudyKind};

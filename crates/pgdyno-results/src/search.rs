@@ -1,10 +1,14 @@
 //! The record of a search for the highest load: `searches/<id>.json` in the results directory. Each of its
 //! measurements is an ordinary run with its own record; this one has their names.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::StoreError;
 use crate::record::FORMAT_VERSION;
+use crate::store::read_versioned;
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -100,6 +104,14 @@ pub struct SearchRecord {
 impl SearchRecord {
     /// The directory of searches within the results directory.
     pub const DIRECTORY: &'static str = "searches";
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no record, or has a newer format.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        read_versioned(path)
+    }
 
     /// Returns the record at the start of a search.
     #[must_use]

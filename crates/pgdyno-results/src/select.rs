@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::cells::runs_of_cell;
 use crate::error::StoreError;
+use crate::find::find_run;
 use crate::layout::RECORD;
 use crate::pattern::fits;
-use crate::store::{find_run, list_runs};
+use crate::store::list_runs;
 
 /// Returns the records of all runs in `names`, oldest first within each name: names separated by commas. Each is a
 /// name for [`find_run`], `SUITE/CELL`, or a pattern in which `*` matches anything.

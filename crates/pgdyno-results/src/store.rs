@@ -325,22 +325,9 @@ pub(crate) fn parse_record<T: DeserializeOwned>(path: &Path, text: &str) -> Resu
     }
 }
 
-/// Finds the `run.json` that a user names: a run directory, a record file, a run's id or a unique beginning of it,
-/// `last`, or `last-N` for the run N before it.
-///
-/// # Errors
-/// When there is none, or several.
-pub fn find_run(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
-    let given = Path::new(name);
-    if given.is_file() {
-        return Ok(given.to_owned());
-    }
-    if given.join(RECORD).is_file() {
-        return Ok(given.join(RECORD));
-    }
-    let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let run = named(&list_runs(results)?, name, file_name)?.map(|path| path.join(RECORD));
-    run.ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() })
+/// Returns how many places from the end `last` or `last-N` is; `None` of another name.
+pub(crate) fn places_back(name: &str) -> Option<usize> {
+    if name == "last" { Some(0) } else { name.strip_prefix("last-").and_then(|n| n.parse().ok()) }
 }
 
 /// Returns the path that `name` is the beginning or end of, the last for `last`, the one N before it for `last-N`; `None`
@@ -353,8 +340,7 @@ pub(crate) fn named<'a>(
     name: &str,
     named: impl Fn(&Path) -> String,
 ) -> Result<Option<&'a PathBuf>, StoreError> {
-    let back = if name == "last" { Some(0) } else { name.strip_prefix("last-").and_then(|n| n.parse::<usize>().ok()) };
-    if let Some(back) = back {
+    if let Some(back) = places_back(name) {
         return Ok(paths.iter().rev().nth(back));
     }
     let mut fitting = paths.iter().filter(|path| named(path).starts_with(name) || named(path).ends_with(name));

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pgdyno_plan::SuitePlan;
+
 use crate::ab::AbRecord;
 use crate::error::{StoreError, io_error};
 use crate::frontier::FrontierRecord;
@@ -49,6 +51,26 @@ impl StudyKind {
             Self::Search => SearchRecord::DIRECTORY,
             Self::Frontier => FrontierRecord::DIRECTORY,
         }
+    }
+
+    /// Returns the kind of the study that a run with this place belongs to; `None` if it is a suite. The kind is in the suite's
+    /// name. The id has a workload between time and salt, which that of a suite has not.
+    #[must_use]
+    pub fn of_run(place: &SuitePlan) -> Option<Self> {
+        let kind = match place.suite.split('-').next()? {
+            "ab" if place.suite == "ab" => Self::Experiment,
+            "search" => Self::Search,
+            "frontier" => Self::Frontier,
+            _ => return None,
+        };
+        (place.id.matches('-').count() > 1).then_some(kind)
+    }
+
+    /// Returns the kind of the study whose record is this file, by the directory in which it is.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<Self> {
+        let directory = path.canonicalize().ok()?.parent()?.file_name()?.to_owned();
+        Self::ALL.into_iter().find(|kind| directory == kind.directory())
     }
 
     /// Returns the path of the record of this name in `results`.
@@ -201,5 +223,18 @@ mod tests {
         }
         assert_eq!(StudyKind::ALL.map(StudyKind::directory), ["ab", "searches", "frontiers"]);
         assert_eq!(StudyKind::named("run"), None);
+        for (suite, id, kind) in [
+            ("ab", "20260101T000000Z-ab-x-1f", Some(StudyKind::Experiment)),
+            ("ab", "20260101T000000Z-my-script-sql-1f", Some(StudyKind::Experiment)),
+            ("search-noop", "20260101T000000Z-search-noop-1f", Some(StudyKind::Search)),
+            ("frontier-ch-benchmark", "20260101T000000Z-frontier-ch-benchmark-1f", Some(StudyKind::Frontier)),
+            // Suites of a user.
+            ("ab", "20260101T000000Z-1f", None),
+            ("ab-nightly", "20260101T000000Z-1f", None),
+            ("nightly", "20260101T000000Z-ab-x-1f", None),
+        ] {
+            let place = SuitePlan { suite: suite.to_owned(), id: id.to_owned(), ..SuitePlan::default() };
+            assert_eq!(StudyKind::of_run(&place), kind, "{suite} {id}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod assets;
 mod columns;
+mod experiments;
 mod frontiers;
 mod history;
 mod list;
@@ -20,6 +21,7 @@ use pgdyno_results::RunRecord;
 use crate::run_source::Listed;
 
 pub(crate) use columns::Column;
+pub(crate) use experiments::{experiment, experiments};
 pub(crate) use frontiers::{frontier, frontiers};
 pub(crate) use history::history;
 pub(crate) use list::list;
@@ -27,10 +29,11 @@ pub(crate) use searches::{search, searches};
 pub(crate) use suites::suites;
 
 /// The pages that every page links to.
-const NAVIGATION: [(&str, &str); 5] = [
+const NAVIGATION: [(&str, &str); 6] = [
     ("/", "Runs"),
     ("/history", "History"),
     ("/suites", "Suites"),
+    ("/experiments", "Experiments"),
     ("/searches", "Searches"),
     ("/frontiers", "Frontiers"),
 ];

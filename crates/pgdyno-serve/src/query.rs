@@ -21,6 +21,8 @@ pub(crate) struct Query {
     /// Words that must all occur in the list's text of a run.
     words: Vec<String>,
     last: Option<usize>,
+    /// Whether runs of experiments, searches and frontiers are listed, too.
+    all: bool,
     /// The column, and whether the least comes first.
     order: Option<(Column, bool)>,
     /// The query as it was written.
@@ -36,7 +38,10 @@ impl Query {
         let mut query = Self::default();
         for (name, value) in parse(text.as_bytes()) {
             let value = value.trim().to_owned();
-            if value.is_empty() {
+            if name == "all" {
+                // A word without a value: `?all`.
+                query.all = true;
+            } else if value.is_empty() {
                 continue;
             }
             query.add(&name, &value)?;
@@ -49,6 +54,7 @@ impl Query {
         let selection = &mut self.selection;
         let text = || Some(value.to_owned());
         match name {
+            "all" => {}
             "words" => self.words.extend(value.split_whitespace().map(str::to_lowercase)),
             "workload" => selection.workload = text(),
             "recipe" => selection.recipe = text(),
@@ -85,6 +91,16 @@ impl Query {
     /// Returns true if the query selects all runs.
     pub(crate) fn is_all(&self) -> bool {
         self.selection.is_all() && self.words.is_empty()
+    }
+
+    /// Returns true if runs of experiments, searches and frontiers were asked for.
+    pub(crate) fn is_of_all(&self) -> bool {
+        self.all
+    }
+
+    /// Returns true if the list has runs of experiments, searches and frontiers, too: they were asked for, or a suite.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.all || self.selection.suite.is_some()
     }
 
     pub(crate) fn order(&self) -> (Column, bool) {
@@ -229,6 +245,9 @@ mod tests {
         };
         assert_eq!((&query.selection, query.last, query.value("label")), (&expected, Some(5), "a=b=c"));
         assert!(Query::parse("recipe=+&words=").unwrap().is_all());
+        let has_parts = ["", "all", "all=&last=3", "suite=x"].map(|query| Query::parse(query).unwrap().has_parts());
+        assert_eq!(has_parts, [false, true, true, true]);
+        assert_eq!(Query::parse("all").unwrap().with("sort", "tps"), "/?all=&sort=tps");
         for (wrong, words) in [
             ("stauts=complete", "no filter 'stauts'; there are words, workload"),
             ("status=done", "complete, interrupted, invalid, failed; none is 'done'"),

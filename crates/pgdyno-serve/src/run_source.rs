@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_results::{
-    FrontierRecord, RECORD, Resumable as _, RunRecord, SearchRecord, TrustRecord, is_run_name, read_record,
+    AbRecord, FrontierRecord, RECORD, Resumable as _, RunRecord, SearchRecord, StudyKind, TrustRecord, is_run_name,
+    read_record,
 };
 use serde::de::DeserializeOwned;
 
@@ -27,6 +28,14 @@ pub(crate) struct Listed {
     pub(crate) record: Result<Arc<RunRecord>, Arc<str>>,
     /// Whether it goes on.
     pub(crate) goes_on: bool,
+}
+
+impl Listed {
+    /// Returns the kind and the name of the study that it is a run of.
+    pub(crate) fn study(&self) -> Option<(StudyKind, &str)> {
+        let place = self.record.as_ref().ok()?.plan.suite.as_ref()?;
+        Some((StudyKind::of_run(place)?, &place.id))
+    }
 }
 
 /// A measurement of many runs, or the name of its record and why it cannot be read.
@@ -147,6 +156,12 @@ impl RunSource {
         let record = read_record(&path).map_err(|e| OpenError::Unreadable(e.to_string()))?;
         // Other files are found by the id in the record, which may be that of another run.
         Ok(ServedRun { path, record: RunRecord { id: id.to_owned(), ..record } })
+    }
+
+    /// Returns all experiments, the latest first.
+    pub(crate) fn experiments(&self) -> Result<Vec<Found<AbRecord>>, String> {
+        let named = |id: &str, experiment| AbRecord { id: id.to_owned(), ..experiment };
+        self.found(AbRecord::DIRECTORY, named, |experiment| &experiment.started_at)
     }
 
     /// Returns all searches, the latest first.

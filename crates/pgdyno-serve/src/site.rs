@@ -45,14 +45,16 @@ impl Site {
             ["suites"] => self.suites(),
             ["searches"] => self.searches(),
             ["metrics"] => self.metrics(),
-            ["searches", id] => self.search(id),
+            // As files, pages of runs and of studies link to each other like this.
+            ["searches", page] => self.search(page),
+            ["experiments"] => self.experiments(),
+            ["ab", page] => self.experiment(page),
             ["frontiers"] => self.frontiers(),
             ["frontiers", page] => self.frontier(page),
             ["runs", id] => self.report(id),
             ["runs", id, "live"] => self.watch(id),
             ["runs", id, "live.json"] => self.news(id, query),
             ["assets", name] => assets::find(name).ok_or_else(nothing),
-            // As files, pages of runs and of frontiers link to each other like this.
             [id, "report.html"] => self.report(id),
             _ => Err(nothing()),
         };
@@ -99,10 +101,23 @@ impl Site {
         Ok(Answer::page(pages::searches(&searches)))
     }
 
-    fn search(&self, id: &str) -> Answered {
+    fn search(&self, page: &str) -> Answered {
+        let id = page.strip_suffix(".html").unwrap_or(page);
         let searches = self.store.searches().map_err(failed)?;
         let search = searches.iter().flatten().find(|search| search.id == id).ok_or_else(nothing)?;
         Ok(Answer::page(pages::search(search)))
+    }
+
+    fn experiments(&self) -> Answered {
+        let experiments = self.store.experiments().map_err(failed)?;
+        Ok(Answer::page(pages::experiments(&experiments)))
+    }
+
+    fn experiment(&self, page: &str) -> Answered {
+        let id = page.strip_suffix(".html").ok_or_else(nothing)?;
+        let experiments = self.store.experiments().map_err(failed)?;
+        let found = experiments.iter().flatten().find(|experiment| experiment.id == id).ok_or_else(nothing)?;
+        Ok(Answer::page(pages::experiment(found)))
     }
 
     fn frontiers(&self) -> Answered {
@@ -291,6 +306,8 @@ mod tests {
             "/live",
             "/runs/1-a/live/",
             "/searches/x",
+            "/ab/x",
+            "/ab/x.html",
             "/frontiers/x",
             "/frontiers/x.html",
             "/frontiers/report.html",
@@ -305,6 +322,7 @@ mod tests {
             "/history",
             "/suites",
             "/searches",
+            "/experiments",
             "/frontiers",
             "/1-a/report.html",
             "/assets/live.js",
@@ -376,6 +394,50 @@ mod tests {
             page.text()
         );
         assert!(!page.text().contains("<ch>"), "{}", page.text());
+    }
+
+    #[test]
+    fn an_experiment_has_a_page_and_its_slices_are_not_listed() {
+        let (home, site) = site();
+        let id = "20260101T000000Z-ab-x-1f";
+        let place = |run: &str, place: serde_json::Value| {
+            let path = home.path().join(run).join("run.json");
+            let mut record: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            record["plan"]["suite"] = place;
+            fs::write(&path, record.to_string()).unwrap();
+        };
+        place("2-b", serde_json::json!({ "suite": "ab", "id": id, "run": "B slice", "repetition": 1 }));
+        place("3-c", serde_json::json!({ "suite": "nightly", "id": "x", "run": "B", "repetition": 1 }));
+        assert_eq!(listed(&site, ""), ["3-c", "1-a"]);
+        assert!(site.answer("/", "").text().contains("1 run of <a href=\"/experiments\">"));
+        assert_eq!(listed(&site, "all"), ["3-c", "2-b", "1-a"]);
+        assert_eq!(listed(&site, "all&sort=began"), ["1-a", "2-b", "3-c"]);
+        assert_eq!(listed(&site, "suite=ab"), ["2-b"]);
+        let runs = pgdyno_results::AbRuns { a: vec!["1-a".to_owned()], b: vec!["2-b".to_owned()] };
+        let unit = pgdyno_results::AbUnit { log_ratio: 0.1, runs, ..pgdyno_results::AbUnit::default() };
+        let record = pgdyno_results::AbRecord {
+            workload: "<ab>".to_owned(),
+            metric: "tps".to_owned(),
+            verdict: pgdyno_results::AbVerdict::Faster,
+            change_percent: Some(10.5),
+            interval_percent: Some([8.0, 13.0]),
+            units: vec![unit],
+            ..pgdyno_results::AbRecord::default()
+        };
+        fs::create_dir(home.path().join("ab")).unwrap();
+        fs::write(home.path().join(format!("ab/{id}.json")), serde_json::to_string(&record).unwrap()).unwrap();
+        fs::write(home.path().join("ab/g.json"), "{}").unwrap();
+        let page = site.answer("/experiments", "");
+        for part in [&format!("<a href=\"/ab/{id}.html\">{id}</a>"), "faster", "B +10.5 % TPS", "unreadable: missing"] {
+            assert!(page.text().contains(part), "no {part} in {}", page.text());
+        }
+        let page = site.answer(&format!("/ab/{id}.html"), "");
+        for part in
+            ["B is 10.5 % faster than A", "<a href=\"../2-b/report.html\">2-b</a>", "aria-current=\"page\">Experiments"]
+        {
+            assert!(page.text().contains(part), "no {part} in {}", page.text());
+        }
+        assert!(!page.text().contains("<ab>"));
     }
 
     #[test]

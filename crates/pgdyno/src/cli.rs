@@ -245,11 +245,14 @@ pub(crate) enum List {
     /// Recipes: the scenarios of published guides, and the sizes that they have numbers for
     #[command(after_help = examples::LIST)]
     Recipes(FormatArgs),
-    /// Runs in the results directory, oldest first
+    /// Runs, experiments, searches, frontiers and suites in the results directory, oldest first
     #[command(after_help = examples::LIST)]
     Runs {
         #[command(flatten)]
         select: Box<SelectArgs>,
+        /// Also the runs of experiments, searches, frontiers and suites, which otherwise have one line together
+        #[arg(long)]
+        all: bool,
         #[command(flatten)]
         format: FormatArgs,
     },
@@ -257,10 +260,10 @@ pub(crate) enum List {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, `last`, or `last-1` for the run before
+    /// A run directory, a run.json or what --json wrote, the beginning or end of the name of a run, an experiment, a search or a frontier, `last`, or `last-1` for the one before
     pub(crate) run: String,
-    /// Output format
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile", "ycsb", "sysbench"])]
+    /// Output format; svg for frontiers, time-profile, ycsb and sysbench for runs
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "svg", "time-profile", "ycsb", "sysbench"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run
     /// directory]

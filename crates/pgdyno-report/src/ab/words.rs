@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-fn ratio_of(percent: f64) -> f64 {
+pub(crate) fn ratio_of(percent: f64) -> f64 {
     1.0 + percent / 100.0
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn sides(record: &AbRecord) -> Vec<String> {
     vec![side("A", a), side("B", b)]
 }
 
-fn title(record: &AbRecord, name: &str) -> String {
+pub(crate) fn title(record: &AbRecord, name: &str) -> String {
     match RecordMetric::common(name) {
         Some(metric) => metric.title().to_owned(),
         None if record.metric_title.is_empty() => name.to_uppercase(),

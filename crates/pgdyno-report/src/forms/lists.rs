@@ -83,6 +83,27 @@ pub struct RunsForm {
     pub runs: Vec<ListedRunForm>,
     /// Run directories whose record cannot be read.
     pub unreadable: Vec<UnreadableForm>,
+    /// The experiments, searches and frontiers that these runs belong to, oldest first; without a filter, all of them.
+    pub studies: Vec<ListedStudyForm>,
+}
+
+/// An experiment, a search or a frontier; its record has all of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ListedStudyForm {
+    /// Its kind: `experiment`, `search` or `frontier`.
+    pub kind: String,
+    /// Its name.
+    pub id: String,
+    /// Begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// Its workload.
+    pub workload: String,
+    /// What it shows, or how it ended, in a word or two.
+    pub status: String,
+    /// Its main figure in a few words; empty before there is one.
+    pub figure: String,
+    /// Number of its runs that count.
+    pub runs: usize,
 }
 
 /// A run; its `run.json` has all of it.

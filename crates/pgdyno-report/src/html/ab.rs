@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{AbRecord, AbVerdict};
+use pgdyno_results::{AbRecord, AbVerdict, is_run_name};
 
 use super::change::Scale;
 use super::head::head;
@@ -18,10 +18,23 @@ use crate::compare::words::{share, signed};
 /// When `out` refuses it.
 pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     let mut html = Html::default();
-    let title = format!("{}: A against B", record.workload);
+    let title = title(record);
     head(&title, &mut html);
     html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
     html.text(&record.id).raw("</p></div></header>\n<main>\n<section>\n");
+    body(record, &mut html);
+    html.raw("</section>\n</main>\n</body></html>\n");
+    out.write_all(html.into_string().as_bytes())
+}
+
+/// Returns the heading of its page.
+#[must_use]
+pub fn title(record: &AbRecord) -> String {
+    format!("{}: A against B", record.workload)
+}
+
+/// Writes what the page shows.
+pub fn body(record: &AbRecord, html: &mut Html) {
     let mark = match record.verdict {
         AbVerdict::Faster => VerdictMark::Faster,
         AbVerdict::Slower => VerdictMark::Slower,
@@ -29,15 +42,13 @@ pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
         AbVerdict::Undecided => VerdictMark::Unknown,
     };
     html.raw("<div class=\"card trust ").raw(mark.class()).raw("\">\n<p class=\"mark\">");
-    mark.draw(&mut html);
+    mark.draw(html);
     html.raw("<b>").text(&sentence_case(&verdict(record))).raw("</b></p>\n");
     html.list(sides(record).iter().map(String::as_str));
     let sentences: Vec<String> = lines(record).into_iter().map(|(label, line)| labelled(label, &line)).collect();
     html.list(sentences.iter().map(String::as_str)).raw("</div>\n");
-    both_sides(record, &mut html);
-    units(record, &mut html);
-    html.raw("</section>\n</main>\n</body></html>\n");
-    out.write_all(html.into_string().as_bytes())
+    both_sides(record, html);
+    units(record, html);
 }
 
 /// Returns a sentence with its label, without the marks of code.
@@ -96,10 +107,24 @@ fn units(record: &AbRecord, html: &mut Html) {
          from {low} to {high}.",
         share(record.confidence)
     ));
-    html.raw("</p>\n<details><summary>The runs of each unit</summary>\n");
-    let runs = record.units.iter().enumerate();
-    let runs = runs.map(|(nth, unit)| vec![(nth + 1).to_string(), unit.runs.a.join(" "), unit.runs.b.join(" ")]);
-    html.table(&[("unit", false), ("A", false), ("B", false)], &runs.collect::<Vec<_>>()).raw("</details>\n");
+    html.raw("</p>\n");
+    runs(record, html);
+}
+
+/// The runs of each unit, with links from a page beside the record.
+fn runs(record: &AbRecord, html: &mut Html) {
+    html.raw("<details><summary>The runs of each unit</summary>\n<ul>\n");
+    for (nth, unit) in record.units.iter().enumerate() {
+        html.raw("<li>").text(&format!("unit {}", nth + 1));
+        for (side, ids) in [(", A:", &unit.runs.a), (", B:", &unit.runs.b)] {
+            html.raw(side);
+            for id in ids.iter().filter(|id| is_run_name(id)) {
+                html.raw(" <a href=\"../").text(id).raw("/report.html\">").text(id).raw("</a>");
+            }
+        }
+        html.raw("</li>\n");
+    }
+    html.raw("</ul></details>\n");
 }
 
 #[cfg(test)]

@@ -2,14 +2,11 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{FrontierRecord, RunRecord, is_run_name};
+use pgdyno_results::FrontierRecord;
 
 use super::head::head;
 use super::markup::{Html, PageColumn};
 use crate::frontier::{COLUMNS, findings, place, reach_note, rows, svg};
-
-/// The beginning of the name of a frontier's runs as a suite.
-const RUNS: &str = "frontier-";
 
 /// Writes the page.
 ///
@@ -30,12 +27,6 @@ pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<
 #[must_use]
 pub fn title(record: &FrontierRecord) -> String {
     format!("{}: the frontier of transactions and queries", record.workload)
-}
-
-/// Returns the address of a frontier's page from that of a run of it, as files and where they are served.
-pub(super) fn of_run(record: &RunRecord) -> Option<String> {
-    let place = record.plan.suite.as_ref().filter(|place| place.suite.starts_with(RUNS) && is_run_name(&place.id))?;
-    Some(format!("../frontiers/{}.html", place.id))
 }
 
 /// Writes what the page shows.
@@ -73,23 +64,4 @@ pub fn body(record: &FrontierRecord, html: &mut Html) {
         html.raw("</li>\n");
     }
     html.raw("</ul></details>\n</section>\n");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_of_a_frontier_links_to_its_page_and_no_other_does() {
-        let text = include_str!("../../../../fixtures/runs/v1/run.json");
-        let mut record: RunRecord = serde_json::from_str(text).unwrap();
-        assert_eq!(of_run(&record), None);
-        let mut of = |suite: &str, id: &str| {
-            let (suite, id) = (suite.to_owned(), id.to_owned());
-            record.plan.suite = Some(pgdyno_plan::SuitePlan { suite, id, ..pgdyno_plan::SuitePlan::default() });
-            of_run(&record)
-        };
-        assert_eq!(of("frontier-ch-benchmark", "2026-x").as_deref(), Some("../frontiers/2026-x.html"));
-        assert_eq!((of("ab", "2026-x"), of("frontier-ch-benchmark", "../x\"")), (None, None));
-    }
 }

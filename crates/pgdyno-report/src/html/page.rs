@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::head::{SCRIPT, head};
 use super::markup::Html;
 use super::{
-    Link, ReportRun, comparison, data, events, figures, findings, first_screen, frontier, growth, machines, plans,
+    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, of_study, plans,
     profile, queries, result, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
@@ -70,8 +70,8 @@ fn one(run: &ReportRun, html: &mut Html) {
     for (address, name) in queries.into_iter().chain(CONTENTS) {
         html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
     }
-    if let Some(address) = frontier::of_run(record) {
-        html.raw("<a href=\"").text(&address).raw("\">Its frontier</a>");
+    if let Some((address, words)) = of_study::link(record) {
+        html.raw("<a href=\"").text(&address).raw("\">").raw(words).raw("</a>");
     }
     html.raw("</nav>\n");
     queries::queries(run, html);

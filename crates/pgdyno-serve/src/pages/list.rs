@@ -9,12 +9,23 @@ use super::{Column, begin, end, run};
 use crate::query::{FILTERS, Query};
 use crate::run_source::Listed;
 
-/// Returns the page of the selected runs; `runs` are all, the latest first.
+/// Returns the page of the selected runs; `runs` are all, the latest first. Runs of studies are left out unless they are asked
+/// for.
 pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {
+    let is_listed = |run: &&Listed| query.has_parts() || run.study().is_none();
+    let listed: Vec<Listed> = runs.iter().filter(is_listed).cloned().collect();
+    let parts = runs.len() - listed.len();
+    let runs = &listed[..];
     let (selected, all) = query.select(runs);
     let mut html = begin("Runs", "/");
     filters(runs, query, &mut html);
     html.raw("<p class=\"hint\">").text(&summary(place, runs.len(), all, selected.len(), query)).raw("</p>\n");
+    if parts > 0 {
+        html.raw("<p class=\"hint\">").text(&units::plural(parts as u64, "run"));
+        html.raw(" of <a href=\"/experiments\">experiments</a>, <a href=\"/searches\">searches</a> and ");
+        html.raw("<a href=\"/frontiers\">frontiers</a> not listed. <a href=\"").text(&query.with("all", ""));
+        html.raw("\">List all runs</a></p>\n");
+    }
     if selected.len() < all {
         html.raw("<p class=\"hint\"><a href=\"")
             .text(&query.with("last", &all.to_string()))
@@ -72,6 +83,9 @@ fn filters(runs: &[Listed], query: &Query, html: &mut Html) {
     html.raw("</div></details>\n");
     if !query.value("sort").is_empty() {
         html.raw("<input type=\"hidden\" name=\"sort\" value=\"").text(query.value("sort")).raw("\">");
+    }
+    if query.is_of_all() {
+        html.raw("<input type=\"hidden\" name=\"all\" value=\"\">");
     }
     html.raw("</form>\n");
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_life::record::page;
+use pgdyno_report::studies::StudyRecord;
 use pgdyno_report::{FORMATS, html};
-use pgdyno_results::{admit_file, read_record, write_inside, write_whole};
+use pgdyno_results::{NamedRecord, StudyKind, admit_file, read_record, write_inside, write_whole};
 use pgdyno_text::TextStyle;
 
 use super::results::Results;
@@ -22,7 +23,13 @@ const ELSEWHERE: &str = "name another place with -o FILE, or -o - for standard o
 pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
     let results = Results::open(&args.results)?;
-    let path = results.find_run(&args.run)?;
+    let path = match results.find_record(&args.run)? {
+        NamedRecord::Run(path) => path,
+        NamedRecord::Study(kind, path) => return study(args, &results, kind, &path),
+    };
+    if !FORMATS.iter().any(|(name, _)| *name == args.format) {
+        return Err(has_no_format("a run", &args.format, &FORMATS.iter().map(|(name, _)| *name).collect::<Vec<_>>()));
+    }
     let record = read_record(&path).or_fail(Code::Start)?;
     if args.format == PAGE {
         results.complete(&path)?;
@@ -36,6 +43,27 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     }
     results.release();
     put_as(&record, FORMATS, &args.format, args.verbose, args.output.as_ref())
+}
+
+/// Renders the report of a study.
+fn study(args: &ReportArgs, results: &Results, kind: StudyKind, path: &Path) -> Result<Code> {
+    let record = StudyRecord::read(kind, path).or_fail(Code::Start)?;
+    let mut bytes = Vec::new();
+    if !record.render(&args.format, &mut bytes).or_fail(Code::Start)? {
+        return Err(has_no_format(&format!("the {}", kind.name()), &args.format, &record.formats()));
+    }
+    let directory = path.parent().unwrap_or(Path::new(""));
+    results.release();
+    if args.format == PAGE {
+        let name = Path::new(path.file_name().unwrap_or_default()).with_extension("html");
+        return put_page(&bytes, args.output.as_ref(), directory, &name.to_string_lossy());
+    }
+    put(&super::plain_rendered(&args.format, &bytes), args.output.as_ref())
+}
+
+fn has_no_format(what: &str, format: &str, formats: &[&str]) -> CommandError {
+    CommandError::new(Code::Start, format!("{what} has no format '{format}'"))
+        .hint(format!("give one of {}", formats.join(", ")))
 }
 
 /// A format by its name, and what renders a `T` in it.

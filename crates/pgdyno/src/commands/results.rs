@@ -8,7 +8,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_live::ProgressView;
 use pgdyno_net::ConnectOptions;
-use pgdyno_results::StoreError;
+use pgdyno_results::{NamedRecord, StoreError};
 use pgdyno_store::{Mirror, Reporter, RunName, UpdateEvent};
 
 use super::central::{Central, cache, failure};
@@ -76,9 +76,9 @@ impl Results {
         }
     }
 
-    /// Returns the record that `name` names, as [`pgdyno_results::find_run`] does.
-    pub(super) fn find_run(&self, name: &str) -> Result<PathBuf> {
-        self.named(pgdyno_results::find_run(&self.directory, name))
+    /// Returns the record that `name` names, as [`pgdyno_results::find_record`] does.
+    pub(super) fn find_record(&self, name: &str) -> Result<NamedRecord> {
+        self.named(pgdyno_results::find_record(&self.directory, name))
     }
 
     /// Returns the records that `names` names, as [`pgdyno_results::find_runs`] does.

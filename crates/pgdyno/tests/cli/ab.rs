@@ -49,6 +49,24 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
     // Every slice is a run of its own.
     assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 10);
     assert_eq!(place.home.runs().len(), 22, "ten slices of each side, and one run of each that warms up");
+
+    // The experiment is one thing in a list, and as the last one; its slices are no runs of their own.
+    let id = record["id"].as_str().unwrap();
+    let listed = place.home.run(&["list", "runs"]).ok().stdout;
+    let [line] = listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
+    assert!(line.starts_with(&format!("{id}  slower      experiment · B -")) && line.chars().count() <= 80, "{line}");
+    assert_eq!(place.home.run(&["list", "runs", "--all"]).ok().stdout.lines().count(), 22);
+    assert_eq!(place.home.run(&["list", "runs", "--suite", "ab"]).ok().stdout.lines().count(), 22);
+    let listed: Value =
+        serde_json::from_str(&place.home.run(&["list", "runs", "--format", "json"]).ok().stdout).unwrap();
+    assert_eq!((&listed["studies"][0]["id"], &listed["studies"][0]["status"]), (&record["id"], &"slower".into()));
+    for name in ["last", id, &format!("pgdyno-results/ab/{id}.json")] {
+        place.home.run(&["report", name]).ok().prints(&["B is slower: A is ", "  why   "]);
+    }
+    place.home.run(&["report", "last", "--format", "html"]).ok().prints(&[&format!("ab/{id}.html")]);
+    let hint = "give one of text, json, markdown, html";
+    place.home.run(&["report", "last", "--format", "csv"]).ended(1).says(&["the experiment has no format 'csv'", hint]);
+    place.home.run(&["compare", "last", "last"]).ended(1).says(&["no run 'last'"]);
 }
 
 #[test]

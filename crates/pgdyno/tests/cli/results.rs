@@ -64,7 +64,7 @@ fn runs_are_chosen_by_what_they_are() {
         (&["--suite", "nightly", "--status", "failed"], ""),
     ];
     for (args, wanted) in cases {
-        let listed = home.run(&[&["list", "runs"], *args].concat()).ok().stdout;
+        let listed = home.run(&[&["list", "runs", "--all"], *args].concat()).ok().stdout;
         let exported = home.run(&[&["export", "--format", "json"], *args].concat()).ok().stdout;
         let exported: Vec<Value> = serde_json::from_str(&exported).unwrap();
         let last = |id: &str| id.chars().last().unwrap();
@@ -80,6 +80,11 @@ fn runs_are_chosen_by_what_they_are() {
     home.run(&["list", "runs", "--suite", "nightly"])
         .ok()
         .prints(&["alloydb/select-only 64vcpu", "nightly clients=8 #3"]);
+    // A suite has one line for all of its runs.
+    let listed = home.run(&["list", "runs", "--last", "2"]).ok().stdout;
+    let lines: Vec<_> = listed.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("nightly-"), "{listed}");
+    assert!(lines[0].ends_with("  suite       nightly: 1 of 1 run complete"), "{listed}");
     for (args, words) in [
         (["--status", "broken"], ["complete", "failed"]),
         (["--since", "yesterday"], ["2026-01-31", "yesterday"]),
