@@ -28,6 +28,7 @@ mod show;
 mod store;
 mod study;
 mod suite;
+mod sweep;
 pub(crate) mod version;
 
 use std::borrow::Cow;
@@ -47,7 +48,7 @@ use pgdyno_untrusted::{PaintedText, TerminalText};
 use serde::Serialize;
 
 use crate::arguments;
-use crate::cli::{Cli, Command, RunArgs, help, hints};
+use crate::cli::{Cli, Command, RunArgs, Sweep, help, hints};
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
@@ -81,6 +82,14 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         }
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { directory } => manual::pages(&directory),
+    }
+}
+
+/// Runs the command for each value of the options that have several.
+pub(crate) fn sweep(cli: Cli, sweep: &Sweep) -> Result<Code> {
+    match cli {
+        Cli { command: Command::Run(args), .. } => sweep::run(args, sweep),
+        cli => run(cli),
     }
 }
 

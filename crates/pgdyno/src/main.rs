@@ -22,11 +22,17 @@ fn main() -> ExitCode {
     if let Some(code) = commands::version::answer() {
         return code;
     }
-    let cli = match cli::Cli::try_parse_from(arguments::all()) {
+    let sweep = cli::Sweep::of(arguments::all());
+    let args = sweep.as_ref().map_or(arguments::all(), |sweep| &sweep.first);
+    let cli = match cli::Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return commands::usage(error),
     };
-    match commands::run(cli) {
+    let ran = match &sweep {
+        Some(sweep) => commands::sweep(cli, sweep),
+        None => commands::run(cli),
+    };
+    match ran {
         Ok(code) => code.into(),
         Err(failure) => commands::report(&failure),
     }

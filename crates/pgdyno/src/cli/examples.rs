@@ -18,6 +18,7 @@ Examples:
   pgdyno run tproc-c -w 10 -c 16   on a temporary private server
   pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
   pgdyno run select-only -s 100 -R 5000         5,000 transactions a second
+  pgdyno run tproc-c -w 10 -c 1,4,16,64         how NOPM grow with clients
   pgdyno run ./my.sql --target db1              your own pgbench script
 
 --help shows all options; `pgdyno run tproc-c --help` those of a workload.";
@@ -28,6 +29,7 @@ Examples:
   pgdyno run tproc-c               all steps, on a temporary private server
   pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
   pgdyno run select-only -s 100 -c 16 -R 5000   5,000 transactions a second
+  pgdyno run tproc-c -w 10 -c 1,4,16,64         how NOPM grow with clients
   pgdyno run ./my.sql -D range=1000000          your own pgbench script
   pgdyno run ./mine --from-template             your own tables, always fresh
   pgdyno run alloydb/tpcc-full --fit --short    a published guide, sized to fit

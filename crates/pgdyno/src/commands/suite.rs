@@ -85,7 +85,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
 }
 
 /// Checks that the store of a suite's runs is there, if there is one.
-fn admit_store(store: &PushArgs) -> Result<()> {
+pub(super) fn admit_store(store: &PushArgs) -> Result<()> {
     let Some(dsn) = store.dsn() else { return Ok(()) };
     store::admit(&dsn, "suite", &ProgressView::new(false)).map(drop)
 }
@@ -105,7 +105,7 @@ fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<CellDraft>)> {
 }
 
 /// Reads the order of a run from its arguments, as `pgdyno run` does, with those that the suite adds.
-fn order_of(args: Vec<String>) -> Result<Order> {
+pub(super) fn order_of(args: Vec<String>) -> Result<Order> {
     let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
     match Cli::try_parse_from(own.into_iter().chain(args)).map(|cli| cli.command) {
         Ok(Command::Run(command)) => Ok(command.run.order()),
@@ -237,25 +237,37 @@ fn retry_failed(execution: &mut SuiteExecution) -> Result<()> {
 /// Runs the remaining runs in this process, while it holds the lock.
 fn execute(
     execution: SuiteExecution,
-    _: &ExecutionLock,
+    lock: &ExecutionLock,
     suite: &Plan,
     drafts: &[CellDraft],
     detached: bool,
     store: &PushArgs,
     format: &FormatArgs,
 ) -> Result<Code> {
-    let interrupt = interrupt::listen()?;
-    let progress = ProgressView::new(false).details(false);
-    let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
-    let work =
-        LockedExecution { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
-    let SuiteOutcome { execution, standings, code } = interrupt.attribute_to_signal(carry_out(work))?;
+    let SuiteOutcome { execution, standings, code } = carry_out_here(execution, lock, suite, drafts, detached, store)?;
     let runs = standing::runs(&execution.state, &standings);
     match format.is_json() {
         true => super::print_form(&report::form(&execution.state.name(), &runs))?,
         false => super::print_lines(&format!("\n{}", report::text(&runs)))?,
     }
     Ok(code)
+}
+
+/// Carries out the remaining runs in this process, while it holds the lock.
+pub(super) fn carry_out_here(
+    execution: SuiteExecution,
+    _: &ExecutionLock,
+    suite: &Plan,
+    drafts: &[CellDraft],
+    detached: bool,
+    store: &PushArgs,
+) -> Result<SuiteOutcome> {
+    let interrupt = interrupt::listen()?;
+    let progress = ProgressView::new(false).details(false);
+    let (store, interrupt, events) = (store.dsn(), &interrupt, &progress);
+    let work =
+        LockedExecution { execution, suite, drafts, is_detached: detached, store: store.as_deref(), interrupt, events };
+    interrupt.attribute_to_signal(carry_out(work))
 }
 
 /// Follows a suite to its end, and returns its exit code.

@@ -218,6 +218,40 @@ fn a_run_says_whether_it_meets_its_objectives_and_ends_with_a_code_of_its_own_if
 }
 
 #[test]
+fn several_values_of_an_option_are_several_runs_with_a_table_of_how_the_figures_grow() {
+    let home = Home::new();
+    let ran =
+        home.run(&["run", "noop", "-c", "1,2,4", "-j", "1", "-t", "20000", "--ramp=0", "--label", "sweep=yes"]).ok();
+    let ran = ran.prints(&["TPS by clients", "linear  efficiency", "/scaling.html"]);
+    assert_eq!(
+        ran.stdout.lines().last().map(|line| line.starts_with("open pgdyno-results/suites/noop-by-clients-")),
+        Some(true)
+    );
+    let clients: Vec<_> = home.runs().iter().map(|run| run.number("/plan/clients")).collect();
+    assert_eq!(clients, [1.0, 2.0, 4.0]);
+    assert!(
+        home.runs()
+            .iter()
+            .all(|run| run.text("/labels/sweep") == "yes" && run.text("/plan/suite/suite") == "noop-by-clients")
+    );
+    // It is a suite like any other.
+    home.run(&["suite", "status"]).ok().prints(&["noop-by-clients", "3 of 3"]);
+    let refused = |args: &[&str], why: &str| {
+        home.run(&[&["run", "noop", "-t", "100"], args].concat()).ended(1).says(&[why]);
+    };
+    refused(&["-c", "1,x"], "invalid value 'x' for --clients");
+    refused(&["-c", "2,2"], "2 is there twice");
+    refused(&["-c", "1,2", "--slo", "p99 < 1s"], "--slo is of one run, and these are several");
+    refused(&["-c", "1,2", "--json", "x.json"], "--json is of one run");
+    refused(&["-c", "1,2", "--again", "last"], "--again is of one run");
+    assert_eq!(home.runs().len(), 3);
+    // Several values in two options are every combination, with a table for each value of the second.
+    let ran = home.run(&["run", "select-only", "--target", "null", "-c1,2", "-j=1,2", "-t", "2000", "--ramp=0"]).ok();
+    ran.prints(&["threads=1: TPS by clients", "threads=2: TPS by clients", "threads=2: p99 ms by clients"]);
+    assert_eq!(home.runs().len(), 7);
+}
+
+#[test]
 fn a_run_leaves_a_directory_of_plain_files_and_a_line_in_the_list() {
     let home = Home::new();
     let ran = home.run(&["run", "noop", "-c", "3", "-t", "100"]).ok();

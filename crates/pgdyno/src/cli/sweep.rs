@@ -1,0 +1,303 @@
+//! Several values of an option in one command: `run tproc-c -c 1,4,16` is a suite of three runs.
+
+use std::ffi::{OsStr, OsString};
+
+use pgdyno_plan::Order;
+use pgdyno_plan::options::{AnyOption, all};
+use pgdyno_workload::ValueKind;
+use pgdyno_workloads::options::Options;
+
+/// Settings of PostgreSQL whose value is a list itself.
+const LISTS: [&str; 14] = [
+    "createrole_self_grant",
+    "datestyle",
+    "debug_io_direct",
+    "listen_addresses",
+    "local_preload_libraries",
+    "log_destination",
+    "restrict_nonsystem_relation_kind",
+    "search_path",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+    "synchronized_standby_slots",
+    "synchronous_standby_names",
+    "temp_tablespaces",
+    "unix_socket_directories",
+];
+
+/// The option of settings.
+const SET: &str = "set";
+
+/// An option with several values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SweptOption {
+    /// The option.
+    name: &'static str,
+    /// Its key in a suite.
+    key: String,
+    /// The setting, if the option is `--set`.
+    pub(crate) setting: Option<String>,
+    /// Its values.
+    values: Vec<String>,
+}
+
+impl SweptOption {
+    /// Returns the beginning of the arguments that give it a value: `--clients=`.
+    pub(crate) fn argument(&self) -> String {
+        let setting = self.setting.as_ref().map_or_else(String::new, |setting| format!("{setting}="));
+        format!("--{}={setting}", self.name)
+    }
+
+    /// Checks its values as if each were given alone.
+    ///
+    /// # Errors
+    /// Names the first wrong value.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let Some((_, option)) = all::<Options>().find(|(_, option)| option.spec().name == self.name) else {
+            return Ok(());
+        };
+        let checked = |value: &String| {
+            let text = self.setting.as_ref().map_or_else(|| value.clone(), |setting| format!("{setting}={value}"));
+            let known = self.values.iter().filter(|other| *other == value).count();
+            if known > 1 {
+                return Err(format!(
+                    "invalid value '{}' for --{}: {value} is there twice",
+                    self.values.join(","),
+                    self.name
+                ));
+            }
+            let wrong = |why| format!("invalid value '{value}' for --{}: {why}", self.name);
+            option.set(&mut Order::default(), &text).map_err(wrong)
+        };
+        self.values.iter().try_for_each(checked)
+    }
+
+    /// Returns the axis of `pgdyno scaling` on which its runs lie.
+    pub(crate) fn axis(&self) -> String {
+        match (&self.setting, self.name) {
+            (Some(setting), _) => format!("setting:{setting}"),
+            (None, name @ ("clients" | "connections" | "threads" | "rate")) => name.to_owned(),
+            // Warehouses, records and others are the scale of their workloads.
+            (None, _) => "scale".to_owned(),
+        }
+    }
+
+    /// Returns what is said of it: `clients`, or the setting.
+    pub(crate) fn title(&self) -> &str {
+        self.setting.as_deref().unwrap_or(self.name)
+    }
+}
+
+/// A run with several values of some options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sweep {
+    /// The arguments with the first value of each list.
+    pub(crate) first: Vec<OsString>,
+    /// The options with several values, in the order of the arguments.
+    pub(crate) options: Vec<SweptOption>,
+}
+
+impl Sweep {
+    /// Finds lists of values among the arguments of `pgdyno run`, the program's name first. `None` if there are none.
+    pub(crate) fn of(args: &[OsString]) -> Option<Self> {
+        let (program, rest) = args.split_first()?;
+        let (command, rest) = rest.split_first().filter(|(command, _)| *command == "run")?;
+        let (mut first, mut options) = (vec![program.clone(), command.clone()], Vec::new());
+        let mut rest = rest.iter();
+        while let Some(arg) = rest.next() {
+            let Some((option, attached)) = option_of(arg) else {
+                first.push(arg.clone());
+                continue;
+            };
+            let (prefix, value) = match attached {
+                Some(value) => (arg.to_string_lossy().strip_suffix(value).unwrap_or_default().to_owned(), Some(value)),
+                None => {
+                    first.push(arg.clone());
+                    (String::new(), rest.next().and_then(|value| value.to_str()))
+                }
+            };
+            let Some(value) = value else { continue };
+            match list(option, value) {
+                Some((swept, one)) => {
+                    options.push(swept);
+                    first.push(format!("{prefix}{one}").into());
+                }
+                None => first.push(format!("{prefix}{value}").into()),
+            }
+        }
+        (!options.is_empty()).then_some(Self { first, options })
+    }
+
+    /// Returns the suite of the runs on a target. `order` has everything that was given beside the lists.
+    pub(crate) fn suite(&self, order: &Order, target: &str, name: &str) -> String {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let list =
+            |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "));
+        let mut text =
+            format!("name = {}\norder = \"as-written\"\ntargets = {}\n", quoted(name), list(&[target.to_owned()]));
+        text += &format!("\n[[run]]\nwhat = {}\n", list(&what(order)));
+        text += &format!("args = {}\n", list(&self.others(order)));
+        let mut matrix: Vec<String> = Vec::new();
+        // They come first, so that a private server restarts least often.
+        let settings = self.settings();
+        if !settings.is_empty() {
+            let pair = |(name, value): &(&str, &str)| format!("{} = {}", quoted(name), quoted(value));
+            let table =
+                |pairs: &Vec<(&str, &str)>| format!("{{ {} }}", pairs.iter().map(pair).collect::<Vec<_>>().join(", "));
+            matrix.push(format!("settings = [{}]", settings.iter().map(table).collect::<Vec<_>>().join(", ")));
+        }
+        for option in self.options.iter().filter(|option| option.setting.is_none()) {
+            matrix.push(format!("{} = {}", option.key, numbers(&option.values)));
+        }
+        text + &format!("matrix = {{ {} }}\n", matrix.join(", "))
+    }
+
+    /// Returns every combination of the settings that have several values.
+    fn settings(&self) -> Vec<Vec<(&str, &str)>> {
+        let swept = self.options.iter().filter_map(|option| Some((option.setting.as_deref()?, &option.values)));
+        let mut all: Vec<Vec<(&str, &str)>> = Vec::new();
+        for (setting, values) in swept {
+            let before = if all.is_empty() { vec![Vec::new()] } else { std::mem::take(&mut all) };
+            for known in before {
+                for value in values {
+                    all.push(known.iter().copied().chain([(setting, value.as_str())]).collect());
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the arguments of all runs beside workload, target and lists.
+    fn others(&self, order: &Order) -> Vec<String> {
+        let is_swept = |name: &str, value: &str| {
+            self.options.iter().any(|option| match &option.setting {
+                Some(setting) => name == SET && value.split_once('=').is_some_and(|(one, _)| one == setting),
+                None => option.name == name,
+            })
+        };
+        let mut args = Vec::new();
+        for (_, option) in all::<Options>() {
+            let name = option.spec().name;
+            if matches!(name, "target" | "config" | "label") {
+                continue;
+            }
+            let values = option.get(order).into_iter().filter(|value| !is_swept(name, value));
+            args.extend(values.map(|value| match option.is_flag() {
+                true => format!("--{name}"),
+                false => format!("--{name}={value}"),
+            }));
+        }
+        args
+    }
+}
+
+/// Returns the option that an argument gives, and its value if that is part of the argument.
+fn option_of(arg: &OsStr) -> Option<(AnyOption, Option<&str>)> {
+    let text = arg.to_str()?;
+    let mut options = all::<Options>().map(|(_, option)| option).filter(|option| takes_lists(*option));
+    if let Some(long) = text.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let option = options.find(|option| option.spec().name == name || option.spec().aliases.contains(&name))?;
+        return Some((option, value));
+    }
+    let mut letters = text.strip_prefix('-')?.chars();
+    let letter = letters.next()?;
+    let option = options.find(|option| option.spec().short == Some(letter))?;
+    let value = letters.as_str();
+    let value = value.strip_prefix('=').unwrap_or(value);
+    Some((option, Some(value).filter(|value| !value.is_empty())))
+}
+
+/// Returns true if a comma in a value of this option can only separate values.
+fn takes_lists(option: AnyOption) -> bool {
+    let spec = option.spec();
+    option.suite_key().is_some() && (matches!(spec.value, ValueKind::Whole | ValueKind::Number) || spec.name == SET)
+}
+
+/// Returns the option with its values, and the first of them as the option takes it; `None` if there is only one.
+fn list(option: AnyOption, value: &str) -> Option<(SweptOption, String)> {
+    let (name, key) = (option.spec().name, option.suite_key()?);
+    let (setting, values) = match value.split_once('=') {
+        Some((setting, _)) if name == SET && LISTS.contains(&setting.to_ascii_lowercase().as_str()) => return None,
+        Some((setting, values)) if name == SET => (Some(setting.to_owned()), values),
+        _ => (None, value),
+    };
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+    let first = values.first()?;
+    let one = setting.as_ref().map_or_else(|| first.clone(), |setting| format!("{setting}={first}"));
+    (values.len() > 1).then_some((SweptOption { name, key, setting, values }, one))
+}
+
+/// Returns the workload as a suite names it. The names of the command line may be those of files without a path.
+fn what(order: &Order) -> Vec<String> {
+    let names = order.workload.names.iter();
+    let path =
+        |name: &String| match name.contains('/') || name.ends_with(".sql") || !std::path::Path::new(name).is_dir() {
+            true => name.clone(),
+            false => format!("./{name}"),
+        };
+    let names: Vec<_> = names.map(path).collect();
+    if names.is_empty() { vec![order.workload.id().to_owned()] } else { names }
+}
+
+/// Returns values as an array, numbers as numbers.
+fn numbers(values: &[String]) -> String {
+    let value = |text: &String| match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => text.clone(),
+        _ => serde_json::Value::from(text.as_str()).to_string(),
+    };
+    format!("[{}]", values.iter().map(value).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(args: &str) -> Option<Sweep> {
+        let args: Vec<OsString> = std::iter::once("pgdyno").chain(args.split(' ')).map(Into::into).collect();
+        Sweep::of(&args)
+    }
+
+    #[test]
+    fn lists_are_found_in_every_form_of_an_option_and_nowhere_else() {
+        for args in
+            ["run noop -c 1,4", "run noop -c1,4", "run noop -c=1,4", "run noop --clients 1,4", "run noop --clients=1,4"]
+        {
+            let sweep = of(args).unwrap();
+            assert_eq!(sweep.options.len(), 1, "{args}");
+            assert_eq!(
+                (sweep.options[0].name, sweep.options[0].values.join(" ").as_str()),
+                ("clients", "1 4"),
+                "{args}"
+            );
+            let first: Vec<_> = sweep.first.iter().map(|arg| arg.to_str().unwrap()).collect();
+            assert_eq!(first.join(" "), format!("pgdyno {}", args.replace(",4", "")));
+        }
+        for args in [
+            "run noop -c 4",
+            "run tproc-h --queries 1,6,22",
+            "run tpcb-like --set search_path=a,b",
+            "run tpcb-like --label x=1,2",
+            "ab noop -c 1,4",
+            "search noop -R 1,4",
+        ] {
+            assert_eq!(of(args), None, "{args}");
+        }
+    }
+
+    #[test]
+    fn the_suite_has_a_run_for_every_combination() {
+        let sweep = of("run tproc-c -w 1,2 --set work_mem=4MB,64MB --set jit=on,off -T 10").unwrap();
+        let mut order = Order { no_check: true, ..Order::of("tproc-c") };
+        order.target.settings = vec![("jit".into(), "on".into()), ("fsync".into(), "off".into())];
+        let text = sweep.suite(&order, "embedded", "x");
+        assert_eq!(
+            text,
+            "name = \"x\"\norder = \"as-written\"\ntargets = [\"embedded\"]\n\n[[run]]\nwhat = [\"tproc-c\"]\n\
+             args = [\"--set=fsync=off\", \"--no-check\"]\n\
+             matrix = { settings = [{ \"work_mem\" = \"4MB\", \"jit\" = \"on\" }, \
+             { \"work_mem\" = \"4MB\", \"jit\" = \"off\" }, { \"work_mem\" = \"64MB\", \"jit\" = \"on\" }, \
+             { \"work_mem\" = \"64MB\", \"jit\" = \"off\" }], warehouses = [1, 2] }\n"
+        );
+    }
+}
