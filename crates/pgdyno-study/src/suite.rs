@@ -11,6 +11,7 @@ mod private;
 pub mod run;
 pub mod standing;
 pub mod status;
+pub mod sweep;
 mod targets;
 mod turn;
 pub mod view;

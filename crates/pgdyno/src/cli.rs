@@ -18,7 +18,6 @@ mod search;
 mod serve;
 mod store;
 mod suite;
-mod sweep;
 mod target;
 
 pub(crate) use ab::AbArgs;
@@ -36,7 +35,6 @@ pub(crate) use search::SearchArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use store::{PushArgs, ResultsArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
-pub(crate) use sweep::{Sweep, SweptOption};
 pub(crate) use target::ConsentArgs;
 
 use std::ffi::OsString;

@@ -43,12 +43,13 @@ use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_plan::Order;
 use pgdyno_report::forms;
 use pgdyno_results::{find_run, read_record};
+use pgdyno_study::suite::sweep::Sweep;
 use pgdyno_text::paint::Paint;
 use pgdyno_untrusted::{PaintedText, TerminalText};
 use serde::Serialize;
 
 use crate::arguments;
-use crate::cli::{Cli, Command, RunArgs, Sweep, help, hints};
+use crate::cli::{Cli, Command, RunArgs, help, hints};
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<Code> {

@@ -9,6 +9,7 @@ mod signals;
 use std::process::ExitCode;
 
 use clap::Parser;
+use pgdyno_study::suite::sweep::Sweep;
 
 fn main() -> ExitCode {
     arguments::hide_secrets();
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::version::answer() {
         return code;
     }
-    let sweep = cli::Sweep::of(arguments::all());
+    let sweep = Sweep::of(arguments::all());
     let args = sweep.as_ref().map_or(arguments::all(), |sweep| &sweep.first);
     let cli = match cli::Cli::try_parse_from(args) {
         Ok(cli) => cli,

@@ -14,10 +14,11 @@ use pgdyno_study::suite::check;
 use pgdyno_study::suite::execution::{ExecutionOrigin, SuiteExecution};
 use pgdyno_study::suite::run::SuiteOutcome;
 use pgdyno_study::suite::standing;
+use pgdyno_study::suite::sweep::{Sweep, SweptOption};
 
 use super::confirm::confirm;
 use super::suite;
-use crate::cli::{RunCommand, Sweep, SweptOption};
+use crate::cli::RunCommand;
 
 /// The page, in the directory of the execution.
 const PAGE_FILE: &str = "scaling.html";

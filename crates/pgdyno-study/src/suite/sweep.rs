@@ -30,20 +30,20 @@ const SET: &str = "set";
 
 /// An option with several values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SweptOption {
+pub struct SweptOption {
     /// The option.
     name: &'static str,
     /// Its key in a suite.
     key: String,
     /// The setting, if the option is `--set`.
-    pub(crate) setting: Option<String>,
+    pub setting: Option<String>,
     /// Its values.
     values: Vec<String>,
 }
 
 impl SweptOption {
     /// Returns the beginning of the arguments that give it a value: `--clients=`.
-    pub(crate) fn argument(&self) -> String {
+    pub fn argument(&self) -> String {
         let setting = self.setting.as_ref().map_or_else(String::new, |setting| format!("{setting}="));
         format!("--{}={setting}", self.name)
     }
@@ -52,7 +52,7 @@ impl SweptOption {
     ///
     /// # Errors
     /// Names the first wrong value.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let Some((_, option)) = all::<Options>().find(|(_, option)| option.spec().name == self.name) else {
             return Ok(());
         };
@@ -73,7 +73,7 @@ impl SweptOption {
     }
 
     /// Returns the axis of `pgdyno scaling` on which its runs lie.
-    pub(crate) fn axis(&self) -> String {
+    pub fn axis(&self) -> String {
         match (&self.setting, self.name) {
             (Some(setting), _) => format!("setting:{setting}"),
             (None, name @ ("clients" | "connections" | "threads" | "rate")) => name.to_owned(),
@@ -83,23 +83,23 @@ impl SweptOption {
     }
 
     /// Returns what is said of it: `clients`, or the setting.
-    pub(crate) fn title(&self) -> &str {
+    pub fn title(&self) -> &str {
         self.setting.as_deref().unwrap_or(self.name)
     }
 }
 
 /// A run with several values of some options.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sweep {
+pub struct Sweep {
     /// The arguments with the first value of each list.
-    pub(crate) first: Vec<OsString>,
+    pub first: Vec<OsString>,
     /// The options with several values, in the order of the arguments.
-    pub(crate) options: Vec<SweptOption>,
+    pub options: Vec<SweptOption>,
 }
 
 impl Sweep {
     /// Finds lists of values among the arguments of `pgdyno run`, the program's name first. `None` if there are none.
-    pub(crate) fn of(args: &[OsString]) -> Option<Self> {
+    pub fn of(args: &[OsString]) -> Option<Self> {
         let (program, rest) = args.split_first()?;
         let (command, rest) = rest.split_first().filter(|(command, _)| *command == "run")?;
         let (mut first, mut options) = (vec![program.clone(), command.clone()], Vec::new());
@@ -129,7 +129,7 @@ impl Sweep {
     }
 
     /// Returns the suite of the runs on a target. `order` has everything that was given beside the lists.
-    pub(crate) fn suite(&self, order: &Order, target: &str, name: &str) -> String {
+    pub fn suite(&self, order: &Order, target: &str, name: &str) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let list =
             |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "));
