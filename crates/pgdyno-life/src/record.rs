@@ -19,7 +19,8 @@ use pgdyno_measure::stall::Pulse;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CostRecord, CounterNames, CycleRecord, RunDir, RunRecord, Status, TrustRecord, Warning, run_id, summarize,
+    CostRecord, CounterNames, CycleRecord, RunDir, RunRecord, Status, TrustRecord, Warning, earlier_runs, run_id,
+    summarize,
 };
 use pgdyno_workload::{Capabilities, Drive};
 
@@ -155,6 +156,9 @@ impl Recording {
         self.record.ended_at = Some(Timestamp::now().to_string());
         if let Some(failure) = self.directory.failure() {
             self.record.warnings.push(Warning::note(failure));
+        }
+        if self.record.status == Status::Complete {
+            self.record.earlier_runs = earlier_runs(self.directory.results(), &self.record);
         }
         self.record.trust = Some(TrustRecord::of(&self.record));
         let mut errors = Vec::new();

@@ -101,7 +101,9 @@ fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result
 /// Writes the figures, and what became of transactions that did not commit at once.
 fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let mut values: Vec<_> = figures(record).iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
-    if let (Some(first), Some(error)) = (values.first_mut(), trust::of(record).throughput_error_share) {
+    let within = trust::of(record).throughput_error_share;
+    let between = record.earlier_runs.map(|earlier| earlier.error_share);
+    if let (Some(first), Some(error)) = (values.first_mut(), within.into_iter().chain(between).reduce(f64::max)) {
         *first += &format!(" ± {}", brief::percent(error));
     }
     if summary.duration_s > 0.0 {
@@ -123,6 +125,11 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
     };
     if summary.duration_s > 0.0 {
         writeln!(out, "{:8}{latencies}{failed}", "")?;
+    }
+    if let Some(earlier) = record.earlier_runs {
+        let (runs, mean) = (earlier.runs, rate(earlier.tps_mean));
+        let change = earlier.change_share * 100.0;
+        writeln!(out, "{:8}{change:+.1} % against the mean of {runs} earlier runs of this plan, {mean} TPS", "")?;
     }
     objectives(record, paint, out)?;
     let fates = fates(record, summary);

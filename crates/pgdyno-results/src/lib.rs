@@ -17,6 +17,7 @@ mod ab;
 mod answers;
 mod cells;
 mod cost;
+mod earlier;
 mod error;
 mod executions;
 mod file_name;
@@ -52,6 +53,7 @@ mod warning;
 
 pub use ab::{AbFigure, AbLevel, AbRecord, AbRuns, AbSide, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict};
 pub use answers::{Answer, answers, compare_answers};
+pub use earlier::earlier_runs;
 pub use error::StoreError;
 pub use executions::{Execution, ExecutionOutcome, write_executions};
 pub use find::{NamedRecord, find_record, find_run};
@@ -69,12 +71,13 @@ pub use profile::write_profile;
 pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, ByClientRecord, CachedDataRecord, Certainty, CheckRecord,
     CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord,
-    EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord, FreshnessRecord, GroupRecord,
-    GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LinkRecord,
-    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, PlaceRecord,
-    ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord,
-    ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord,
-    Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
+    EarlierRunsRecord, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord, FreshnessRecord,
+    GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord,
+    LinkRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord,
+    PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord,
+    ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord,
+    StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord,
+    WorkloadMetricRecord,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

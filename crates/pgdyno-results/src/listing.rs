@@ -13,7 +13,7 @@ use pgdyno_untrusted::{Directory, RelativePath};
 
 use crate::error::{StoreError, io_error};
 use crate::file_name::relative;
-use crate::record::RunRecord;
+use crate::record::{RunRecord, Status};
 use crate::table::{self, RESULTS};
 
 /// The list of a results directory.
@@ -48,6 +48,21 @@ pub fn is_listed(results: &Path, id: &str) -> Result<bool, StoreError> {
         }
     }
     Ok(false)
+}
+
+/// Returns the complete runs of a plan in `results.csv`, in its order. A list that cannot be read has none.
+pub(crate) fn listed_runs(results: &Path, plan_hash: &str) -> Vec<String> {
+    let list = || Directory::open(results).and_then(|directory| directory.open_file(&relative(LIST)?)).ok();
+    let Some(mut reader) = list().map(csv::Reader::from_reader) else { return Vec::new() };
+    let Ok(header) = reader.headers().cloned() else { return Vec::new() };
+    let column = |name: &str| header.iter().position(|known| known == name);
+    let (Some(id), Some(status), Some(hash)) = (column("id"), column("status"), column("plan_hash")) else {
+        return Vec::new();
+    };
+    let is_of_plan =
+        |row: &csv::StringRecord| row.get(hash) == Some(plan_hash) && row.get(status) == Some(Status::Complete.name());
+    let rows = reader.records().filter_map(std::result::Result::ok).filter(is_of_plan);
+    rows.filter_map(|row| row.get(id).map(str::to_owned)).collect()
 }
 
 /// Returns the names of the list and of the renamed ones that are there.

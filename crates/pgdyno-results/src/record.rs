@@ -31,8 +31,8 @@ pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, 
 pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
-    ByClientRecord, ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord,
-    ObjectiveRecord, RuleRecord, ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord,
+    ByClientRecord, EarlierRunsRecord, ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord,
+    NoticeRecord, ObjectiveRecord, RuleRecord, ServerCountRecord, StatementRecord, SteadyRecord, Summary, TallyRecord,
     TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
@@ -110,6 +110,9 @@ pub struct RunRecord {
     /// Objectives of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<ObjectiveRecord>,
+    /// Earlier runs of the plan; absent if there are fewer than three.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_runs: Option<EarlierRunsRecord>,
     /// The driver.
     pub client: ClientRecord,
     /// The drivers, if there were several. Then `client` is the coordinator's machine, with the threads of all drivers.
@@ -239,6 +242,7 @@ impl RunRecord {
             plan_hash,
             labels: BTreeMap::new(),
             objectives: Vec::new(),
+            earlier_runs: None,
             client,
             drivers: Vec::new(),
             server: None,

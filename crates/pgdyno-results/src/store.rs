@@ -87,6 +87,12 @@ fn target(path: &Path) -> PathBuf {
 }
 
 impl RunDir {
+    /// Returns the directory of all runs.
+    #[must_use]
+    pub fn results(&self) -> &Path {
+        &self.results
+    }
+
     /// Creates `results/id/`, which must not be there, with its files. `txns` names the transactions for `latency.hlog`.
     ///
     /// # Errors

@@ -117,6 +117,11 @@ impl TrustRecord {
             let text = format!("not shown steady, {trend:+.1} % from first to last third (longer -T)");
             reasons.insert(0, (steady.trend.abs().max(UNSETTLED), text));
         }
+        if let Some(earlier) = record.earlier_runs.filter(|earlier| earlier.error_share > GOOD_MAX) {
+            let (runs, percent) = (earlier.runs + 1, earlier.error_share * 100.0);
+            let text = format!("± {percent:.0} % from run to run, by {runs} runs of this plan (compare by ab)");
+            reasons.push((earlier.error_share, text));
+        }
         // What may matter most comes first; a stable sort keeps the order of what matters equally.
         reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
         let of_reasons = reasons.first().map_or(0.0, |(error, _)| *error);

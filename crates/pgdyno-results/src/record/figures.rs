@@ -362,6 +362,19 @@ pub struct RuleRecord {
     pub holds: Option<bool>,
 }
 
+/// Earlier complete runs of the same plan, driver, version and settings in the results directory: the newest, at most eight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EarlierRunsRecord {
+    /// Their number, three or more.
+    pub runs: u64,
+    /// Geometric mean of their transactions a second.
+    pub tps_mean: f64,
+    /// How much this run differs from that, as a share of it.
+    pub change_share: f64,
+    /// The 95 % interval of one run by the scatter of all of them and this one (Student's t on the logarithm), as a share of its throughput.
+    pub error_share: f64,
+}
+
 /// Whether the run met an objective that was asked of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectiveRecord {

@@ -218,6 +218,21 @@ fn a_run_says_whether_it_meets_its_objectives_and_ends_with_a_code_of_its_own_if
 }
 
 #[test]
+fn the_fourth_run_of_a_plan_says_how_much_its_runs_differ() {
+    let home = Home::new();
+    let args = ["run", "select-only", "--target", "null", "-c", "2", "-t", "300", "--ramp=0"];
+    for _ in 0..3 {
+        assert!(!home.run(&args).ok().stdout.contains("earlier runs"));
+    }
+    // Another plan is no earlier run.
+    home.run(&["run", "select-only", "--target", "null", "-c", "1", "-t", "300", "--ramp=0"]).ok();
+    home.run(&args).ok().prints(&["% against the mean of 3 earlier runs of this plan, ", " TPS ± "]);
+    let run = home.runs().pop().unwrap();
+    assert_eq!(run.number("/earlier_runs/runs"), 3.0);
+    assert!(run.number("/earlier_runs/error_share") > 0.0);
+}
+
+#[test]
 fn several_values_of_an_option_are_several_runs_with_a_table_of_how_the_figures_grow() {
     let home = Home::new();
     let ran =
