@@ -17,6 +17,9 @@ use crate::ranks;
 /// Fewer units than this are not looked at: their variance is hardly known. The first verdict comes after so many.
 pub const UNITS_MIN: usize = 5;
 
+/// The interval of fewer units is as wide as any drawing.
+const DRAWN_UNITS_MIN: usize = 3;
+
 /// From so many units on, ranks show about as much of quiet units as Student's interval, and more of troubled ones.
 const RANKED_UNITS_MIN: usize = 14;
 
@@ -112,6 +115,17 @@ impl Experiment {
         let units_for_power = runs_for(distance, variance, confidence, POWER, RUNS_MAX);
         Some(Look { change, shown, units_for_power, confidence })
     }
+
+    /// Returns the change after each of the units, with the interval that a look there would have; none after fewer than three.
+    #[must_use]
+    pub fn course(&self, units: &[f64]) -> Vec<(f64, Option<[f64; 2]>)> {
+        let confidence = 1.0 - Self { looks: 0, ..*self }.alpha();
+        let after = |n: usize| {
+            let change = change(&units[..n], confidence).0;
+            (change.ratio, (n >= DRAWN_UNITS_MIN).then_some([change.low, change.high]))
+        };
+        (1..=units.len()).map(after).collect()
+    }
 }
 
 /// Returns the change from A to B that units show, as a look does, before a look is due. Needs at least one unit.
@@ -149,18 +163,34 @@ mod tests {
         (1.0 + change).ln() + difference + of_restarts * noise.normal()
     }
 
+    /// The units of an experiment without restarts: the level of the machine swings through all of its slices, each of which inherits
+    /// the share `rho` of the one before.
+    fn trace(noise: &mut Noise, units: usize, change: f64, of_slices: f64, rho: f64) -> Vec<f64> {
+        let levels = autoregression(noise, 4 * units, rho);
+        let unit = |(nth, slices): (usize, &[f64])| {
+            let signs = if nth.is_multiple_of(2) { [-0.5, 0.5, 0.5, -0.5] } else { [0.5, -0.5, -0.5, 0.5] };
+            let difference: f64 = signs.iter().zip(slices).map(|(sign, level)| sign * level).sum();
+            (1.0 + change).ln() + of_slices * difference
+        };
+        levels.chunks(4).enumerate().map(unit).collect()
+    }
+
     /// Shares of experiments by what they show, and the mean of units that they took.
     fn experiments(times: u32, change: f64, of_slices: f64, of_restarts: f64, budget: usize) -> ([f64; 4], f64) {
+        shares(times, budget, |noise| (0..budget).map(|nth| unit(noise, nth, change, of_slices, of_restarts)).collect())
+    }
+
+    /// Shares of experiments by what they show, and the mean of units that they took, of units that are drawn.
+    fn shares(times: u32, budget: usize, mut draw: impl FnMut(&mut Noise) -> Vec<f64>) -> ([f64; 4], f64) {
         let mut noise = Noise::new(31);
         let (mut counts, mut all_units) = ([0_u32; 4], 0);
         for _ in 0..times {
             let mut experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
+            let drawn = draw(&mut noise);
             let mut units = Vec::new();
             let shown = loop {
                 let until = experiment.next_look().min(budget);
-                while units.len() < until {
-                    units.push(unit(&mut noise, units.len(), change, of_slices, of_restarts));
-                }
+                units.extend_from_slice(&drawn[units.len()..until]);
                 let look = experiment.look(&units).unwrap();
                 if look.shown != Shown::Nothing || units.len() == budget {
                     break look.shown;
@@ -177,6 +207,21 @@ mod tests {
         for (of_slices, of_restarts) in [(0.02, 0.0), (0.05, 0.03), (0.1, 0.1)] {
             let ([up, down, ..], _) = experiments(600, 0.0, of_slices, of_restarts, 60);
             assert!(up + down <= 0.05, "{of_slices} {of_restarts}: {up} {down}");
+        }
+    }
+
+    #[test]
+    fn a_level_that_swings_for_long_makes_no_difference_and_a_large_one_is_found_at_once() {
+        for rho in [0.0, 0.5, 0.8, 0.95, 0.99] {
+            for of_slices in [0.02, 0.1] {
+                let ([up, down, ..], _) = shares(4000, 60, |noise| trace(noise, 60, 0.0, of_slices, rho));
+                println!("rho {rho} {of_slices}: wrong {} ", up + down);
+                assert!(up + down <= 0.05, "{rho} {of_slices}: {up} {down}");
+            }
+            for of_slices in [0.01, 0.02, 0.03, 0.04, 0.05] {
+                let ([up, ..], units) = shares(1000, 60, |noise| trace(noise, 60, 0.2, of_slices, rho));
+                println!("rho {rho} {of_slices}: found {up} in {units}");
+            }
         }
     }
 
@@ -274,6 +319,18 @@ mod tests {
             let share = found.count() as f64 / 2000.0;
             assert!((0.75..0.85).contains(&share), "{units} units: {share}");
         }
+    }
+
+    #[test]
+    fn the_course_has_the_interval_of_each_look_and_narrows() {
+        let experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
+        let units = [0.1, 0.12, 0.09, 0.11, 0.1, 0.12, 0.08];
+        let course = experiment.course(&units);
+        let look = experiment.clone().look(&units[..5]).unwrap().change;
+        assert_eq!(course[4], (look.ratio, Some([look.low, look.high])));
+        assert_eq!((course.len(), course[1].1), (7, None));
+        let width = |nth: usize| course[nth].1.map(|[low, high]| high / low).unwrap();
+        assert!(width(2) > width(4) && width(4) > width(6), "{course:?}");
     }
 
     #[test]

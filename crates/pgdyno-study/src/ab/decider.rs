@@ -5,6 +5,7 @@ use pgdyno_measure::ab::{Experiment, Shown};
 use pgdyno_results::{AbRecord, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 
 use super::levels::{self, percent};
+use super::statements;
 
 /// The decider of an experiment.
 pub(crate) struct Decider {
@@ -37,6 +38,7 @@ impl Decider {
         } else if record.looks == 0 {
             record.figures = levels::figures(&record.units, &record.metric, None, None);
             record.clients_time = levels::parts(&record.units);
+            statements::evaluate(record);
         }
     }
 
@@ -61,6 +63,7 @@ impl Decider {
         record.verdict = verdict(look.shown, self.is_time);
         record.figures = levels::figures(&record.units, &record.metric, record.interval_percent, Some(before));
         record.clients_time = levels::parts(&record.units);
+        statements::evaluate(record);
         record.tasks = self.look_at_tasks(&record.units);
     }
 
