@@ -82,6 +82,7 @@ impl Model {
             RunEvent::Sample { at_s, frame } => self.sampled(at_s, frame),
             // None of these events comes while clients run.
             RunEvent::Step { .. }
+            | RunEvent::Study { .. }
             | RunEvent::LoadPhase { .. }
             | RunEvent::LoadBegins { .. }
             | RunEvent::LoadRows { .. }

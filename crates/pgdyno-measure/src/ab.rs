@@ -14,8 +14,9 @@
 use crate::compare::{Change, Direction, POWER, RUNS_MAX, runs_for, student};
 use crate::ranks;
 
-/// Fewer units than this are not looked at: their variance is hardly known. The first verdict comes after so many.
-pub const UNITS_MIN: usize = 5;
+/// Fewer units than this are not looked at: their variance is hardly known. The first verdict comes after so many. A fifth is seen in
+/// them where a unit varies by 4 % or less, see the simulations.
+pub const UNITS_MIN: usize = 4;
 
 /// The interval of fewer units is as wide as any drawing.
 const DRAWN_UNITS_MIN: usize = 3;
@@ -23,7 +24,7 @@ const DRAWN_UNITS_MIN: usize = 3;
 /// From so many units on, ranks show about as much of quiet units as Student's interval, and more of troubled ones.
 const RANKED_UNITS_MIN: usize = 14;
 
-/// The looks that share most of the error equally: they reach 113 units.
+/// The looks that share most of the error equally: they reach 91 units.
 const LOOKS: u32 = 10;
 
 /// Their share of the error. Further looks spend half of what is left each.
@@ -95,7 +96,7 @@ impl Experiment {
         }
     }
 
-    /// Looks at the log-ratios of all units. `None` for fewer than five; that is no look.
+    /// Looks at the log-ratios of all units. `None` for fewer than [`UNITS_MIN`]; that is no look.
     pub fn look(&mut self, units: &[f64]) -> Option<Look> {
         if units.len() < UNITS_MIN {
             return None;
@@ -214,14 +215,12 @@ mod tests {
     fn a_level_that_swings_for_long_makes_no_difference_and_a_large_one_is_found_at_once() {
         for rho in [0.0, 0.5, 0.8, 0.95, 0.99] {
             for of_slices in [0.02, 0.1] {
-                let ([up, down, ..], _) = shares(4000, 60, |noise| trace(noise, 60, 0.0, of_slices, rho));
-                println!("rho {rho} {of_slices}: wrong {} ", up + down);
+                let ([up, down, ..], _) = shares(400, 60, |noise| trace(noise, 60, 0.0, of_slices, rho));
                 assert!(up + down <= 0.05, "{rho} {of_slices}: {up} {down}");
             }
-            for of_slices in [0.01, 0.02, 0.03, 0.04, 0.05] {
-                let ([up, ..], units) = shares(1000, 60, |noise| trace(noise, 60, 0.2, of_slices, rho));
-                println!("rho {rho} {of_slices}: found {up} in {units}");
-            }
+            // A unit of four slices of a second takes less than 7 s where the servers are not restarted.
+            let ([up, ..], units) = shares(400, 60, |noise| trace(noise, 60, 0.2, 0.03, rho));
+            assert!(up > 0.99 && units < 4.3, "{rho}: {up} in {units} units");
         }
     }
 
@@ -336,8 +335,8 @@ mod tests {
     #[test]
     fn few_units_are_no_look_and_equal_ones_are_certain() {
         let mut experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
-        assert_eq!((experiment.look(&[0.1; 4]), experiment.looks), (None, 0));
-        assert_eq!(experiment.look(&[0.1; 5]).unwrap().shown, Shown::Up);
+        assert_eq!((experiment.look(&[0.1; 3]), experiment.looks), (None, 0));
+        assert_eq!(experiment.look(&[0.1; 4]).unwrap().shown, Shown::Up);
         assert_eq!(experiment.look(&[0.001; 5]).unwrap().shown, Shown::Same);
         assert!((so_far(&[0.1]) - 1.1052).abs() < 1e-4);
         let equal = experiment.look(&[0.1; 14]).unwrap();

@@ -305,7 +305,7 @@ tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
         let mut record = record();
         (record.verdict, record.ended) = (AbVerdict::Undecided, Some("budget".to_owned()));
         let text = rendered(&record, "text");
-        assert!(text.contains("the first verdict comes after five units"), "{text}");
+        assert!(text.contains("the first verdict comes after 4 units"), "{text}");
         (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");

@@ -1,5 +1,6 @@
 //! The sentences and rows of an experiment, the same in every format.
 
+use pgdyno_measure::ab::UNITS_MIN;
 use pgdyno_results::{
     AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric,
 };
@@ -319,7 +320,7 @@ fn undecided(record: &AbRecord) -> Option<String> {
     let each_s = record.spent_s / record.units.len() as f64;
     Some(match record.units_for_power {
         _ if record.looks == 0 => {
-            format!("the first verdict comes after five units; continue with `pgdyno ab --resume {}`", record.id)
+            format!("the first verdict comes after {UNITS_MIN} units; continue with `pgdyno ab --resume {}`", record.id)
         }
         Some(units) => format!(
             "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured; continue with \
