@@ -45,6 +45,17 @@ pub enum RunEvent<'a> {
         /// Number of all statements.
         of: usize,
     },
+    /// A study measures.
+    Study {
+        /// What it does now: `unit 3, slice 2 of 4: B`.
+        now: &'a str,
+        /// What is known so far: sentences, one in each line.
+        so_far: &'a str,
+        /// The time that it has taken, in seconds.
+        spent_s: f64,
+        /// The time that it may take, in seconds.
+        budget_s: f64,
+    },
     /// A load enters its next phase.
     LoadPhase {
         /// The phase.
@@ -105,7 +116,7 @@ pub enum RunEvent<'a> {
         #[serde(serialize_with = "write_frame")]
         frame: &'a Frame,
     },
-    /// The load, the checks, the step or the drive whose progress was shown has ended.
+    /// The load, the checks, the step, the drive or the study whose progress was shown has ended.
     Ended,
 }
 

@@ -83,6 +83,7 @@ impl Model {
             // None of these events comes while clients run.
             RunEvent::Detail { .. }
             | RunEvent::Step { .. }
+            | RunEvent::Study { .. }
             | RunEvent::LoadPhase { .. }
             | RunEvent::LoadBegins { .. }
             | RunEvent::LoadRows { .. }

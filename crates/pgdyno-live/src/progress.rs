@@ -180,6 +180,10 @@ impl EventSink for ProgressView {
             RunEvent::Step { step, done, of } if is_terminal => {
                 self.show(Some((done as u64, of as u64)), format!("{step}, {done} of {of} done"));
             }
+            RunEvent::Study { now, so_far, spent_s, budget_s } if is_terminal => {
+                let far = ((spent_s * 10.0) as u64, (budget_s * 10.0) as u64);
+                self.show(Some(far), format!("{now}\n{}", pgdyno_text::wrap::folded(so_far)));
+            }
             RunEvent::Connecting { connected, connections } if is_terminal => {
                 let far = (connected as u64, u64::from(connections));
                 self.show(Some(far), format!("{connected} of {connections} clients connected"));
@@ -195,7 +199,7 @@ impl EventSink for ProgressView {
             RunEvent::ChecksBegin => self.load_begins(0, 0),
             RunEvent::Checking { check, done, of, share } => self.checking(check, done, of, share),
             RunEvent::Interval { interval } => self.interval(interval),
-            RunEvent::Step { .. } | RunEvent::Connecting { .. } | RunEvent::Sample { .. } => {}
+            RunEvent::Step { .. } | RunEvent::Study { .. } | RunEvent::Connecting { .. } | RunEvent::Sample { .. } => {}
         }
     }
 }

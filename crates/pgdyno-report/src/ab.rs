@@ -39,10 +39,11 @@ fn text(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     if !figures.is_empty() {
         aligned(&[vec![Row::heading()], figures].concat(), out)?;
     }
-    let parts = words::parts(record);
-    if !parts.is_empty() {
-        writeln!(out, "  {}:", words::PARTS)?;
-        aligned(&parts, out)?;
+    for (title, rows) in [(words::PARTS, words::parts(record)), (words::STATEMENTS, words::statements(record))] {
+        if !rows.is_empty() {
+            writeln!(out, "  {title}:")?;
+            aligned(&rows, out)?;
+        }
     }
     lines(record).iter().try_for_each(|(label, line)| match *label {
         "" => wrap::hanging(out, "  ", 4, line),
@@ -75,6 +76,7 @@ fn markdown(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     };
     rows(out, "", &words::figures(record))?;
     rows(out, words::PARTS, &words::parts(record))?;
+    rows(out, words::STATEMENTS, &words::statements(record))?;
     writeln!(out)?;
     lines(record).iter().try_for_each(|(label, line)| match *label {
         "" => writeln!(out, "- {}", MarkdownText(line)),
@@ -90,7 +92,7 @@ fn json(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgdyno_results::{AbFigure, AbSide, AbTask, AbTime, AbTimePart, AbUnit, AbVerdict};
+    use pgdyno_results::{AbFigure, AbPlanChange, AbSide, AbStatement, AbTask, AbTime, AbTimePart, AbUnit, AbVerdict};
 
     fn record() -> AbRecord {
         AbRecord {
@@ -303,11 +305,44 @@ tpcb-like: B is 2.1 times as fast as A (95 %: 2.0 to 2.3)
         let mut record = record();
         (record.verdict, record.ended) = (AbVerdict::Undecided, Some("budget".to_owned()));
         let text = rendered(&record, "text");
-        assert!(text.contains("the first verdict comes after five units"), "{text}");
+        assert!(text.contains("the first verdict comes after 4 units"), "{text}");
         (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");
         assert!(text.contains("pgdyno ab --resume x-ab-7"), "{text}");
         assert!(text.contains("- stopped: budget exhausted"), "{text}");
+    }
+
+    #[test]
+    fn statements_and_plans_are_shown_if_they_moved() {
+        let mut record = record();
+        assert!(!rendered(&record, "text").contains("statements"));
+        let statement = |sql: &str, a_ns, b_ns, change_ns_interval| AbStatement {
+            sql: sql.to_owned(),
+            transaction: None,
+            a_ns,
+            b_ns,
+            change_ns_interval: Some(change_ns_interval),
+        };
+        let long = "UPDATE pgbench_branches\n  SET bbalance = bbalance + $1 WHERE bid = $2";
+        record.statements = vec![
+            statement("BEGIN", 1e6, 1.001e6, [0.9e3, 1.1e3]),
+            statement(long, 2e6, 0.5e6, [-1.6e6, -1.4e6]),
+            statement("SELECT 1", 1e6, 1.5e6, [-0.1e6, 1.1e6]),
+        ];
+        let plan = |nth: usize| AbPlanChange {
+            statement: format!("SELECT {nth}"),
+            changes: vec!["Seq Scan on t → Index Scan using t_pkey on t".to_owned()],
+        };
+        record.plans = (1..=5).map(plan).collect();
+        let text = rendered(&record, "text");
+        let row = "  time of statements in each transaction, ms:\n  UPDATE pgbench_branches S…  2.00  0.500   -1.50  (-1.60 to -1.40)\n";
+        assert!(text.contains(row), "{text}");
+        assert!(!text.contains("BEGIN") && !text.contains("SELECT 1  "), "too little, and not sure: {text}");
+        assert!(text.contains("  plan  SELECT 1: Seq Scan on t → Index Scan using t_pkey on t\n"), "{text}");
+        assert!(text.contains("  plan  2 more plans changed; the record names all\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let markdown = rendered(&record, "markdown");
+        assert!(markdown.contains("| UPDATE pgbench"), "{markdown}");
     }
 }

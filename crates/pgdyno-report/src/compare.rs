@@ -22,7 +22,7 @@ pub use account::TimePartChange;
 pub use facts::{FactDifference, FactGroup};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
-pub use plans::{PlanChange, Plans};
+pub use plans::{PlanChange, Plans, changed_plans};
 pub use tasks::{TaskChange, Tasks, task_times};
 
 /// A run that is to take part.

@@ -10,6 +10,7 @@
 
 pub mod ab;
 mod again;
+mod axes;
 mod change;
 mod chart;
 mod comparison;

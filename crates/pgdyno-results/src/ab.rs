@@ -1,12 +1,17 @@
 //! The record of an A/B experiment: `ab/<id>.json` in the results directory. Each of its slices is an ordinary run with its own
 //! record; this one names them.
 
+mod responses;
+mod statements;
+
 use pgdyno_plan::Order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::FORMAT_VERSION;
 use crate::resumable::Resumable;
+pub use responses::{AbResponseBin, AbResponses};
+pub use statements::{AbPlanChange, AbStatement, AbStatementTime};
 
 /// What an experiment shows of B against A.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -160,6 +165,12 @@ pub struct AbUnit {
     /// Where the clients' time went, if its slices were sampled and the server shows what it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients_time: Vec<AbTime>,
+    /// The time of a transaction by statement; absent where runs are whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<AbStatementTime>,
+    /// The time that the experiment had taken at its end, in seconds; not in records of 0.2.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_s: Option<f64>,
     /// The runs that it was measured by.
     pub runs: AbRuns,
 }
@@ -235,6 +246,15 @@ pub struct AbRecord {
     /// Where the clients' time went on both sides, the parts that changed most first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients_time: Vec<AbTimePart>,
+    /// The response times of both sides.
+    #[serde(default, skip_serializing_if = "AbResponses::is_empty")]
+    pub responses: AbResponses,
+    /// The statements of both sides, in the order in which they were found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<AbStatement>,
+    /// The statements and queries whose plans have another shape on B.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<AbPlanChange>,
     /// The tasks of the workload, if it consists of tasks, such as the queries of a set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbTask>,

@@ -51,7 +51,10 @@ mod timeline;
 mod trust;
 mod warning;
 
-pub use ab::{AbFigure, AbLevel, AbRecord, AbRuns, AbSide, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict};
+pub use ab::{
+    AbFigure, AbLevel, AbPlanChange, AbRecord, AbResponseBin, AbResponses, AbRuns, AbSide, AbStatement,
+    AbStatementTime, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict,
+};
 pub use answers::{Answer, answers, compare_answers};
 pub use earlier::earlier_runs;
 pub use error::StoreError;

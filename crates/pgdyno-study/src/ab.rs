@@ -4,18 +4,25 @@ mod begin;
 mod decider;
 mod difference;
 mod levels;
+mod live;
+mod plans;
 mod side;
+mod statements;
 mod time;
 
-use std::path::PathBuf;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use pgdyno_life::events::EventSink;
+use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
-use pgdyno_measure::ab::so_far;
+use pgdyno_measure::ab::{UNITS_MIN, so_far};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::compare::task_times;
-use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, RecordMetric, Resumable as _, RunRecord, Status};
+use pgdyno_results::{
+    AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status, read_series,
+};
 use pgdyno_text::units;
 
 pub use begin::{ExperimentRequest, ExperimentStart, begin, resume};
@@ -25,6 +32,11 @@ use crate::run::{Runner, StudyRun};
 use crate::study::{self, Budget, Clock, End, Step, Study};
 use decider::{Decider, task_ratios};
 use levels::percent;
+use live::Spent;
+use plans::SidePlans;
+
+/// How often the view is updated, in milliseconds.
+const SHOWN_EVERY_MS: u128 = 250;
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
@@ -88,17 +100,28 @@ impl<'a> AbRun<'a> {
         self.record.ended = None;
         self.save()?;
         let budget = |study: &Self| Budget { spent_s: study.record.spent_s, limit_s: Some(study.record.budget_s) };
-        let interrupt = self.runner.interrupt;
-        study::carry_out(self, budget, interrupt)
+        let (interrupt, events) = (self.runner.interrupt, self.events);
+        let ended = study::carry_out(self, budget, interrupt);
+        events.ended();
+        ended
     }
 
     fn save(&self) -> Result<()> {
         self.record.save(self.runner.results).or_fail(Code::Start)
     }
 
+    /// Shows what the experiment does now, what is known, and what is left of the budget. `spent_s` is the time that it has taken.
+    fn show(&self, now: &str, spent_s: f64) {
+        let spent = Spent { all_s: spent_s, of_units_s: self.record.spent_s };
+        let so_far = live::so_far(&self.record, self.decider.next_look(), spent);
+        self.events.event(&RunEvent::Study { now, so_far: &so_far, spent_s, budget_s: self.record.budget_s });
+    }
+
     /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns.
-    fn unit(&mut self, block: [usize; 4]) -> Step<AbUnit> {
+    fn unit(&mut self, block: [usize; 4], clock: &Clock) -> Step<AbUnit> {
+        let nth = self.record.units.len() + 1;
         if self.record.restarts {
+            self.show(&format!("unit {nth}: restarting both servers"), clock.spent_s());
             for side in &mut self.sides {
                 side.restart(self.events)?;
             }
@@ -107,10 +130,19 @@ impl<'a> AbRun<'a> {
         }
         let mut logs = [0.0; 2];
         let mut slices = [Vec::new(), Vec::new()];
-        for at in block {
+        for (slice, at) in block.into_iter().enumerate() {
             let ready = self.ready(at, Part::Slice);
-            let record = self.run(&ready)?;
+            let now = format!("unit {nth}, slice {} of 4: {}", slice + 1, self.sides[at].name);
+            let shown = Cell::new(None);
+            let on_poll = |elapsed: Duration| {
+                let tick = elapsed.as_millis() / SHOWN_EVERY_MS;
+                if shown.replace(Some(tick)) != Some(tick) {
+                    self.show(&now, clock.spent_s());
+                }
+            };
+            let (directory, record) = self.run(&ready, &on_poll)?;
             self.admit_plan(at, &record)?;
+            self.count_responses(at, &directory.join(RECORD), &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;
             slices[at].push(record);
         }
@@ -118,13 +150,28 @@ impl<'a> AbRun<'a> {
         let [a, b] = slices.each_ref().map(|slices| slices.iter().map(|slice| slice.id.clone()).collect::<Vec<_>>());
         self.record.runs.a.extend(a.iter().cloned());
         self.record.runs.b.extend(b.iter().cloned());
+        let is_whole = self.record.whole_runs;
+        let statements = &mut self.record.statements;
         Ok(AbUnit {
             log_ratio: logs[1] - logs[0],
             tasks: task_ratios(&tasks),
+            statements: if is_whole { Vec::new() } else { statements::of_unit(statements, &slices) },
             levels: levels::levels(&self.record, &slices),
             clients_time: levels::clients_time(&slices),
+            ended_s: None,
             runs: AbRuns { a, b },
         })
+    }
+
+    /// Counts the response times of a slice, whose record is at `path`. Those of queries of whole runs are of different queries.
+    fn count_responses(&mut self, at: usize, path: &Path, record: &RunRecord) -> Result<()> {
+        if self.record.whole_runs {
+            return Ok(());
+        }
+        let series = read_series(path, record, self.runner.results).or_fail(Code::Start)?;
+        let responses = series.intervals.iter().map(|(_, responses)| &responses.response_ns);
+        responses.for_each(|response_ns| self.record.responses.add(at, response_ns));
+        Ok(())
     }
 
     /// Refuses a slice that does something else than those before it: a script or a default may have changed since.
@@ -174,8 +221,11 @@ impl<'a> AbRun<'a> {
             order.drive.ramp = Some(RAMP_S);
         }
         // What slices are sampled costs both sides the same.
-        order.watch.no_samples |= !(part == Part::Slice && self.record.sampled);
-        if part != Part::Load {
+        order.watch.no_samples |= part == Part::WarmUp || !self.record.sampled;
+        if part == Part::Load {
+            order.watch.statement_plans = Some(plans::STATEMENTS).filter(|_| self.record.sampled);
+            order.watch.plans = side.has_queries;
+        } else {
             // It finds its data there and leaves the checks to the first run.
             (order.no_load, order.replace, order.no_check, order.no_vacuum) = (true, false, true, true);
         }
@@ -191,21 +241,23 @@ impl<'a> AbRun<'a> {
     }
 
     /// Carries out two runs at once.
-    fn at_once(&self, [first, second]: &[Ready; 2]) -> Step<[RunRecord; 2]> {
+    fn at_once(&self, [first, second]: &[Ready; 2]) -> Step<()> {
         std::thread::scope(|scope| {
-            let first = scope.spawn(|| self.run(first));
-            let second = self.run(second);
+            let first = scope.spawn(|| self.run(first, &|_| ()));
+            let second = self.run(second, &|_| ());
             let first =
                 first.join().map_err(|_| CommandError::new(Code::Run, "a thread of the experiment ended early"))?;
-            Ok([first?, second?])
+            first?;
+            second.map(|_| ())
         })
     }
 
-    /// Carries out a run and returns its record.
-    fn run(&self, Ready { order, place, log }: &Ready) -> Step<RunRecord> {
+    /// Carries out a run and returns its directory and its record. `on_poll` is called while it goes on.
+    fn run(&self, Ready { order, place, log }: &Ready, on_poll: &dyn Fn(Duration)) -> Step<(PathBuf, RunRecord)> {
         let run = StudyRun { order, place, log, time_limit: None };
         let failed = format!("the run {} failed", place.run);
-        Ok(self.runner.record(&run, |record| record.status == Status::Complete, &failed)?.1)
+        let ended = self.runner.run(&run, on_poll)?;
+        self.runner.usable(&run, ended, |record| record.status == Status::Complete, &failed)
     }
 }
 
@@ -215,13 +267,14 @@ impl Study for AbRun<'_> {
     /// Carries out one run of each side that loads what is missing and warms the caches. It counts for nothing. Where it can be,
     /// B has a copy of A's data.
     fn prepare(&mut self) -> Step<()> {
+        let mut plans = Vec::new();
         for at in [0, 1] {
             if at == 1 {
                 Side::share_data(&mut self.sides, self.events)?;
             }
             self.events.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
             let ready = self.ready(at, Part::Load);
-            let record = self.run(&ready)?;
+            let (directory, record) = self.run(&ready, &|_| ())?;
             if self.record.metric.is_empty() {
                 self.record.metric = RecordMetric::headline(std::iter::once(&record)).name().to_owned();
             }
@@ -229,11 +282,17 @@ impl Study for AbRun<'_> {
             self.decider.is_time = metric.as_ref().is_some_and(RecordMetric::is_latency);
             self.record.metric_title = metric.map(|metric| metric.title().to_owned()).unwrap_or_default();
             self.record.whole_runs = record.plan.drive.ends_with_work();
+            plans.push(SidePlans::read(&directory, record));
+        }
+        if let [a, b] = &plans[..] {
+            self.record.plans = plans::changes(a, b);
         }
         if self.record.units.is_empty() && !self.record.whole_runs {
             let first_s = time::first_verdict_s(self.record.slice_s, self.record.restarts);
-            self.events
-                .note(&format!("the first verdict comes after five units, in about {}", units::duration(first_s)));
+            self.events.note(&format!(
+                "the first verdict comes after {UNITS_MIN} units, in about {}",
+                units::duration(first_s)
+            ));
         }
         Ok(())
     }
@@ -244,7 +303,8 @@ impl Study for AbRun<'_> {
 
     fn measure(&mut self, block: [usize; 4], clock: &Clock) -> Step<()> {
         let spent_before_s = clock.spent_s();
-        let unit = self.unit(block)?;
+        let mut unit = self.unit(block, clock)?;
+        unit.ended_s = Some(clock.spent_s());
         self.decider.add(&mut self.record, unit);
         self.record.spent_s = clock.spent_s();
         self.save()?;

@@ -8,6 +8,7 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::resolve::RunRequest;
 use pgdyno_life::target::{Demand, Target, TargetServer};
 
+use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Order, TargetName, TargetOrder};
 
 /// Starts the private server that a request asks for, sized by `demand` of what one of its runs demands, with the data in it; directs the
@@ -62,9 +63,20 @@ pub fn announce_given(
 pub fn direct(order: &mut Order, server: &TargetServer, shown_as: TargetName, has_settings: bool) -> Result<()> {
     let options =
         server.options().ok_or_else(|| CommandError::new(Code::Server, "the private server has no address"))?;
+    if !order.watch.no_samples {
+        count_statements(options);
+    }
     (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));
     if has_settings {
         order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
     }
     Ok(())
+}
+
+/// Lets the server count statements: to the runs of a study its server is one of others, where they create nothing. A build without
+/// the extension has no such counts.
+fn count_statements(options: &ConnectOptions) {
+    if let Ok(mut admin) = Admin::connect(options) {
+        let _ = admin.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements");
+    }
 }

@@ -1,6 +1,9 @@
 //! The sentences and rows of an experiment, the same in every format.
 
-use pgdyno_results::{AbFigure, AbRecord, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric};
+use pgdyno_measure::ab::UNITS_MIN;
+use pgdyno_results::{
+    AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric,
+};
 use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
 
@@ -24,6 +27,24 @@ const EXPLAINS_MIN: f64 = 0.25;
 
 /// Less of a transaction than this is none.
 const NOTHING_NS: f64 = 500.0;
+
+/// The heading of the rows of [`statements`].
+pub(crate) const STATEMENTS: &str = "time of statements in each transaction, ms";
+
+/// Rows of statements at most.
+const STATEMENTS_MAX: usize = 5;
+
+/// A statement whose time changes by less than this share of a transaction has not moved.
+const STATEMENT_MOVED_MIN: f64 = 0.05;
+
+/// Characters of a statement in a row, beside three numbers and an interval in 80 columns.
+const STATEMENT_COLUMNS: usize = 26;
+
+/// Plans that are named.
+const PLANS_MAX: usize = 3;
+
+/// Characters of a statement before its plans.
+const PLAN_COLUMNS: usize = 60;
 
 /// A row of the table of both sides.
 #[derive(Clone)]
@@ -169,6 +190,50 @@ pub(crate) fn parts(record: &AbRecord) -> Vec<Row> {
     record.clients_time.iter().filter(is_shown).take(PARTS_MAX).map(row).collect()
 }
 
+/// Returns the statements that take another time on B, those that changed most first: the time in each transaction.
+pub(crate) fn statements(record: &AbRecord) -> Vec<Row> {
+    let all_ns: f64 = record.statements.iter().map(|statement| statement.a_ns.max(statement.b_ns)).sum();
+    let is_sure = |one: &AbStatement| one.change_ns_interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
+    let has_moved = |one: &&AbStatement| is_sure(one) && one.change_ns().abs() >= STATEMENT_MOVED_MIN * all_ns;
+    let mut moved: Vec<&AbStatement> = record.statements.iter().filter(has_moved).collect();
+    moved.sort_by(|a, b| b.change_ns().abs().total_cmp(&a.change_ns().abs()));
+    moved.into_iter().take(STATEMENTS_MAX).map(statement).collect()
+}
+
+/// Returns a statement with its time on both sides.
+pub(crate) fn statement(one: &AbStatement) -> Row {
+    let time = |ns: f64| if ns > 0.0 { ms(ns.round() as u64) } else { "–".to_owned() };
+    let interval = one
+        .change_ns_interval
+        .map_or_else(String::new, |[low, high]| format!("  ({} to {})", signed_ms(low), signed_ms(high)));
+    Row {
+        name: short(&one.sql, STATEMENT_COLUMNS),
+        a: time(one.a_ns),
+        b: time(one.b_ns),
+        change: format!("{}{interval}", signed_ms(one.change_ns())),
+    }
+}
+
+/// Returns a text in one line of limited length.
+fn short(text: &str, columns: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.chars().count() > columns {
+        true => format!("{}…", line.chars().take(columns - 1).collect::<String>().trim_end()),
+        false => line,
+    }
+}
+
+/// Returns a sentence for each of the first plans that changed, and for the number of others.
+fn plans(record: &AbRecord) -> Vec<String> {
+    let one = |plan: &AbPlanChange| format!("{}: {}", short(&plan.statement, PLAN_COLUMNS), plan.changes.join("; "));
+    let mut lines: Vec<String> = record.plans.iter().take(PLANS_MAX).map(one).collect();
+    let more = record.plans.len().saturating_sub(PLANS_MAX);
+    if more > 0 {
+        lines.push(format!("{} changed; the record names all", plain_plural(more as u64, "more plan")));
+    }
+    lines
+}
+
 fn signed_ms(ns: f64) -> String {
     let sign = if ns < 0.0 { '-' } else { '+' };
     format!("{sign}{}", ms(ns.abs().round() as u64))
@@ -237,6 +302,7 @@ fn targets(record: &AbRecord) -> Option<String> {
 pub(crate) fn lines(record: &AbRecord) -> Vec<(&'static str, String)> {
     let mut lines: Vec<(&'static str, String)> = Vec::new();
     lines.extend(why(record).map(|why| ("why", why)));
+    lines.extend(plans(record).into_iter().map(|plan| ("plan", plan)));
     if !record.units.is_empty() {
         lines.push(("sure", sure(record)));
         lines.push(("how", how(record)));
@@ -254,7 +320,7 @@ fn undecided(record: &AbRecord) -> Option<String> {
     let each_s = record.spent_s / record.units.len() as f64;
     Some(match record.units_for_power {
         _ if record.looks == 0 => {
-            format!("the first verdict comes after five units; continue with `pgdyno ab --resume {}`", record.id)
+            format!("the first verdict comes after {UNITS_MIN} units; continue with `pgdyno ab --resume {}`", record.id)
         }
         Some(units) => format!(
             "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured; continue with \

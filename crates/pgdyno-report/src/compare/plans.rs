@@ -61,6 +61,12 @@ pub(super) fn changes(base: &[RunRecord], new: &[RunRecord]) -> Option<Plans> {
     Some(plans)
 }
 
+/// Returns the queries whose plans differ in shape between two runs.
+#[must_use]
+pub fn changed_plans(base: &RunRecord, new: &RunRecord) -> Vec<PlanChange> {
+    changes(std::slice::from_ref(base), std::slice::from_ref(new)).map(|plans| plans.changed).unwrap_or_default()
+}
+
 impl Plans {
     /// Returns how many plans changed, in words.
     #[must_use]

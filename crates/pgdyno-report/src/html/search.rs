@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::{SearchRecord, SearchStatus, is_run_name};
 
+use super::axes::{label, line};
 use super::head::head;
 use super::mark::VerdictMark;
 use super::markup::Html;
@@ -143,17 +144,6 @@ fn grid(curve: &LoadCurve, html: &mut Html) {
         line("bound", (left, at), (right, at), html);
         label("end", (left - 1.5, at + 4.0), &tick_text(bound_ms), html);
     }
-}
-
-fn line(class: &'static str, from: (f64, f64), to: (f64, f64), html: &mut Html) {
-    html.raw("<line class=\"").raw(class).raw("\" x1=\"").text(&format!("{:.2}%", from.0)).raw("\" y1=\"");
-    html.text(&format!("{:.1}", from.1)).raw("\" x2=\"").text(&format!("{:.2}%", to.0)).raw("\" y2=\"");
-    html.text(&format!("{:.1}", to.1)).raw("\"/>\n");
-}
-
-fn label(anchor: &'static str, at: (f64, f64), text: &str, html: &mut Html) {
-    html.raw("<text text-anchor=\"").raw(anchor).raw("\" x=\"").text(&format!("{:.2}%", at.0)).raw("\" y=\"");
-    html.text(&format!("{:.1}", at.1)).raw("\">").text(text).raw("</text>\n");
 }
 
 /// Draws a point with its figures as a title.

@@ -82,6 +82,11 @@ impl CurveAxis {
         }
     }
 
+    /// Returns the logarithmic axis between two values above 0.
+    pub(crate) fn logarithmic(from: f64, to: f64) -> Self {
+        Self { from, to, is_logarithmic: true }
+    }
+
     /// Returns the place of a value, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.is_logarithmic {

@@ -11,7 +11,7 @@ use pgdyno_untrusted::Lock;
 use pgdyno_workload::{GroupWork, Workload};
 
 use super::difference::differ;
-use super::time::admit_budget;
+use super::time;
 use crate::lock;
 use crate::stored::{name, storable, without_passwords};
 
@@ -21,8 +21,8 @@ pub struct ExperimentRequest {
     pub order: Order,
     /// In what A and B differ from it.
     pub differs: [Vec<String>; 2],
-    /// Length of a slice in seconds.
-    pub slice_s: f64,
+    /// Length of a slice in seconds; by default it depends on whether the servers are restarted.
+    pub slice_s: Option<f64>,
     /// The time that the experiment may take, in seconds.
     pub budget_s: f64,
     /// A change of this share is a difference.
@@ -57,16 +57,18 @@ pub fn begin(wanted: &ExperimentRequest) -> Result<ExperimentStart> {
     let orders = [side(of_a)?, side(of_b)?];
     let planned = [planned(&orders[0])?, planned(&orders[1])?];
     planned.iter().try_for_each(|planned| admit_one_side(&planned.workload))?;
+    let targets = [Target::resolve(&orders[0].target)?, Target::resolve(&orders[1].target)?];
+    let restarts = targets.iter().all(Target::is_private);
+    let slice_s = wanted.slice_s.unwrap_or_else(|| time::slice_s(restarts));
     if !wanted.any_budget && !planned[0].plan.drive.ends_with_work() {
-        let targets = [Target::resolve(&orders[0].target)?, Target::resolve(&orders[1].target)?];
-        admit_budget(wanted.budget_s, wanted.slice_s, targets.iter().all(Target::is_private))?;
+        time::admit_budget(wanted.budget_s, slice_s, restarts)?;
     }
     let started = Timestamp::now();
     let workload = orders[0].workload.names.first().cloned().unwrap_or_default();
     let id = name(started, &format!("ab-{workload}"));
     let [a, b] = [recorded(of_a, &orders[0])?, recorded(of_b, &orders[1])?];
     let mut record = AbRecord::begin(id, started, workload, a, b);
-    (record.slice_s, record.budget_s) = (wanted.slice_s, wanted.budget_s);
+    (record.slice_s, record.budget_s) = (slice_s, wanted.budget_s);
     (record.margin, record.confidence) = (wanted.margin, wanted.confidence);
     record.sampled = orders.iter().all(|order| !order.watch.no_samples);
     Ok(ExperimentStart { record, orders, lock: None })

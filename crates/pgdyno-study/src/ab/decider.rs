@@ -5,6 +5,7 @@ use pgdyno_measure::ab::{Experiment, Shown};
 use pgdyno_results::{AbRecord, AbTask, AbTaskRatio, AbUnit, AbVerdict};
 
 use super::levels::{self, percent};
+use super::statements;
 
 /// The decider of an experiment.
 pub(crate) struct Decider {
@@ -22,6 +23,11 @@ impl Decider {
         Self { experiment, looked_at: record.units.len(), is_time: false }
     }
 
+    /// Returns the number of units at which the next look is due.
+    pub(crate) fn next_look(&self) -> usize {
+        self.experiment.next_look()
+    }
+
     /// Returns the sides of the slices of the next block, as indices; `None` when the experiment is decided. Every other block is
     /// the other way round.
     pub(crate) fn next(record: &AbRecord) -> Option<[usize; 4]> {
@@ -37,6 +43,7 @@ impl Decider {
         } else if record.looks == 0 {
             record.figures = levels::figures(&record.units, &record.metric, None, None);
             record.clients_time = levels::parts(&record.units);
+            statements::evaluate(record);
         }
     }
 
@@ -61,6 +68,7 @@ impl Decider {
         record.verdict = verdict(look.shown, self.is_time);
         record.figures = levels::figures(&record.units, &record.metric, record.interval_percent, Some(before));
         record.clients_time = levels::parts(&record.units);
+        statements::evaluate(record);
         record.tasks = self.look_at_tasks(&record.units);
     }
 
@@ -152,8 +160,8 @@ mod tests {
         let mut decider = Decider::of(&record);
         add(&mut decider, &mut record, -0.3, 1);
         assert_eq!(Decider::next(&record), Some([1, 0, 0, 1]));
-        add(&mut decider, &mut record, -0.3, 4);
-        assert_eq!((record.looks, record.verdict), (1, AbVerdict::Slower), "the first look is at five units");
+        add(&mut decider, &mut record, -0.3, 3);
+        assert_eq!((record.looks, record.verdict), (1, AbVerdict::Slower), "the first look is at four units");
         assert_eq!((Decider::next(&record), code(record.verdict)), (None, Code::Slower));
     }
 
@@ -161,13 +169,13 @@ mod tests {
     fn the_end_of_the_budget_is_a_look_if_units_wait_for_one() {
         let mut record = experiment();
         let mut decider = Decider::of(&record);
-        add(&mut decider, &mut record, 0.0, 4);
+        add(&mut decider, &mut record, 0.0, 3);
         decider.look_last(&mut record);
-        assert_eq!((record.looks, record.verdict), (0, AbVerdict::Undecided), "four units are too few for a look");
+        assert_eq!((record.looks, record.verdict), (0, AbVerdict::Undecided), "three units are too few for a look");
         for log_ratio in [-0.5, 0.5] {
             decider.add(&mut record, unit(log_ratio));
         }
-        assert_eq!((record.looks, record.units.len()), (1, 6), "the second look is due at seven");
+        assert_eq!((record.looks, record.units.len()), (1, 5), "the second look is due at six");
         decider.look_last(&mut record);
         decider.look_last(&mut record);
         assert_eq!(record.looks, 2, "a look is at something new");

@@ -20,6 +20,8 @@ pub struct Side {
     pub name: &'static str,
     /// What each of its runs does, but for its length.
     pub order: Order,
+    /// Whether its workload has queries that can be explained.
+    pub(super) has_queries: bool,
     /// Its private server, and the settings that this was started with.
     own: Option<(TargetServer, BTreeMap<String, String>)>,
 }
@@ -36,8 +38,9 @@ impl Side {
         let target = request.target()?;
         let planned = request.draft()?.resolved;
         let demand = Demand::of(&planned.plan, &planned.workload, &order.target);
+        let has_queries = !planned.workload.drive.explained.queries.is_empty();
         if !target.is_private() {
-            return Ok(Self { name, order, own: None });
+            return Ok(Self { name, order, has_queries, own: None });
         }
         let (shown_as, settings) = (target.name(), target.settings.clone());
         let mut server = target.bring_up_own(&order.target, demand, progress)?;
@@ -47,7 +50,7 @@ impl Side {
             load_before_runs(&mut server, &planned.plan, &planned.workload, progress, &interrupt.stop)?;
         }
         direct(&mut order, &server, shown_as, !settings.is_empty())?;
-        Ok(Self { name, order, own: Some((server, settings)) })
+        Ok(Self { name, order, has_queries, own: Some((server, settings)) })
     }
 
     /// Returns true if its server is this program's own and can be restarted.

@@ -30,9 +30,9 @@ pub(crate) struct AbArgs {
     /// Beside it only --budget (from now on), --out, --format and --quiet count
     #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT", hide_short_help = true)]
     pub(crate) resume: Option<String>,
-    /// Length of a slice
-    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = parse::duration, hide_short_help = true)]
-    pub(crate) slice: f64,
+    /// Length of a slice [default: 2s; 1s where the servers are not restarted]
+    #[arg(help_heading = "Experiment", long, value_name = "TIME", value_parser = parse::duration, hide_short_help = true)]
+    pub(crate) slice: Option<f64>,
     /// Confidence: this percentage of experiments without a difference shows none
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence, hide_short_help = true)]
     pub(crate) confidence: f64,

@@ -91,7 +91,9 @@ fn admit_arguments(args: &AbArgs) -> Result<()> {
             "an experiment has many runs: --again and --json are for one",
             "give --format json for the experiment",
         ),
-        () if args.slice < 0.5 => refuse("a slice of less than half a second is all beginning", "give --slice 2s"),
+        () if args.slice.is_some_and(|slice_s| slice_s < 0.5) => {
+            refuse("a slice of less than half a second is all beginning", "give --slice 2s")
+        }
         () => Ok(()),
     }
 }
