@@ -53,7 +53,7 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
     if ending.clients_aborted > 0 {
         warnings.push(Warning::ClientsAborted { aborted: ending.clients_aborted as u64, clients });
     }
-    warnings.extend(errors::remedies(&record.errors));
+    warnings.extend(errors::remedies(&record.errors, plan));
     warnings.extend(machines::warnings(record));
     warnings
 }

@@ -63,7 +63,7 @@ pub(crate) fn measure<'a>(context: &RunContext<'_>, mut loaded: Loaded<'a>) -> R
     if let Some(watched) = driven.watched.take() {
         watch::note(watched, context);
     }
-    for remedy in errors::remedies(&figures::errors(&driven.outcome)) {
+    for remedy in errors::remedies(&figures::errors(&driven.outcome), &loaded.plan) {
         context.view.warn(&remedy.to_string());
     }
     let files = read_files(context);

@@ -19,6 +19,14 @@ fn home(test: &str) -> Option<Home> {
 }
 
 #[test]
+fn a_missing_table_is_answered_with_where_tables_come_from() {
+    let Some(home) = home("private servers") else { return };
+    std::fs::write(home.join("orders.sql"), "select * from orders;\n").unwrap();
+    home.run(&["run", "orders.sql", "-c", "1", "-t", "1"])
+        .says(&["hint for error 42P01: private servers start empty: use --target, or a directory with schema.sql"]);
+}
+
+#[test]
 fn every_workload_lives_its_life_and_leaves_nothing_behind() {
     let Some(home) = home("private servers") else { return };
     for (args, size) in [
@@ -49,7 +57,7 @@ fn every_workload_lives_its_life_and_leaves_nothing_behind() {
             assert_eq!(run.at("/summary/new_orders_by_client"), run.at("/summary/new_orders_by_server"));
             let names: Vec<_> = run.at("/transactions").as_array().unwrap().iter().map(|t| &t["name"]).collect();
             assert_eq!(names, ["new-order", "payment", "order-status", "delivery", "stock-level"]);
-            ran.prints(&["NOPM", "TPM", "count the same", "data checks hold"]);
+            ran.prints(&["NOPM", "TPM", "counts match", "data checks passed"]);
         } else {
             ran.prints(&["TPS", "  open "]).says(&["loading ", "; creates "]);
         }
@@ -208,7 +216,7 @@ fn a_kept_server_is_used_until_it_is_stopped() {
     assert!(second.record.get("load").is_none());
     assert_eq!(second.number("/plan/scale"), 1.0, "what is loaded decides");
     assert_eq!(second.checks_that_hold(), ["before the run", "after the run"]);
-    let refusal = &["holds data of warehouses 1; you asked for warehouses 2", "--replace", "pgdyno drop tproc-c"];
+    let refusal = &["holds data of 1 warehouse; you asked for 2 warehouses", "--replace", "pgdyno drop tproc-c"];
     home.run(&short(&["tproc-c", "-w", "2"])).ended(11).says(refusal);
     home.run(&short(&["tproc-c", "-w", "2", "--no-load"])).ended(11).says(refusal);
     home.run(&short(&["tproc-c", "-w", "2", "--replace"])).ok();

@@ -2,6 +2,7 @@
 //! must lead somewhere.
 
 mod functions;
+mod links;
 mod names;
 mod words;
 
@@ -121,25 +122,6 @@ fn crates_know_only_those_that_they_may_know() {
     assert_eq!(found, allowed);
 }
 
-#[test]
-fn links_in_the_documentation_lead_somewhere() {
-    let mut pages = Vec::new();
-    markdown(&root(), &mut pages);
-    assert!(pages.len() > 10, "found only {pages:?}");
-    let mut broken = Vec::new();
-    for page in &pages {
-        let text = fs::read_to_string(page).expect("a readable page");
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let path = link.split('#').next().unwrap_or_default();
-            let elsewhere = path.is_empty() || link.contains("://") || link.starts_with("mailto:");
-            if !elsewhere && !page.parent().expect("a page lies in a directory").join(path).exists() {
-                broken.push(format!("{}: {link}", page.display()));
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{broken:#?}");
-}
-
 /// What the figures mean is read before a decision, and how they are computed by few.
 #[test]
 fn the_page_of_figures_is_short() {
@@ -172,17 +154,6 @@ fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
             sources(&path, files);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             files.push(path);
-        }
-    }
-}
-
-fn markdown(directory: &Path, pages: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).expect("a readable directory").flatten() {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "pgdyno-results" {
-            markdown(&path, pages);
-        } else if name.ends_with(".md") {
-            pages.push(path);
         }
     }
 }

@@ -1,19 +1,30 @@
 //! What to do about the errors of transactions.
 
 use pgdyno_net::remedy;
+use pgdyno_plan::Plan;
 use pgdyno_results::{ErrorRecord, Warning};
 use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::ServerMessage;
 
 /// Returns the remedy for each error that has one.
-pub(crate) fn remedies(errors: &[ErrorRecord]) -> Vec<Warning> {
-    errors.iter().filter_map(of_one).collect()
+pub(crate) fn remedies(errors: &[ErrorRecord], plan: &Plan) -> Vec<Warning> {
+    errors.iter().filter_map(|error| of_one(error, plan)).collect()
 }
 
-fn of_one(error: &ErrorRecord) -> Option<Warning> {
+fn of_one(error: &ErrorRecord, plan: &Plan) -> Option<Warning> {
     let code = SqlState::from_bytes(error.sqlstate.as_bytes());
     let text = error.text();
     let text = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
-    let advice = remedy(&ServerMessage { code, message: text.to_owned(), ..ServerMessage::default() })?;
+    let advice = match code {
+        SqlState::UNDEFINED_TABLE if has_own_scripts(plan) && plan.target.kind().is_private() => {
+            "private servers start empty: use --target, or a directory with schema.sql".to_owned()
+        }
+        _ => remedy(&ServerMessage { code, message: text.to_owned(), ..ServerMessage::default() })?,
+    };
     Some(Warning::TransactionError { sqlstate: code.to_string(), advice })
+}
+
+/// Returns true if the user's scripts run on data that they do not bring.
+fn has_own_scripts(plan: &Plan) -> bool {
+    !plan.scripts.is_empty() && plan.directory.is_none()
 }
