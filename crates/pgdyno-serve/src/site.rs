@@ -440,6 +440,11 @@ mod tests {
             assert!(page.text().contains(part), "no {part} in {}", page.text());
         }
         assert!(!page.text().contains("<ab>"));
+        for run in ["1-a", "3-c"] {
+            fs::remove_dir_all(home.path().join(run)).unwrap();
+        }
+        let only = site.answer("/", "");
+        assert!(only.text().contains("1 run of <a") && !only.text().contains("no runs in"), "{}", only.text());
     }
 
     #[test]
