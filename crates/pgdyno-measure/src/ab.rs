@@ -213,13 +213,11 @@ mod tests {
 
     #[test]
     fn a_level_that_swings_for_long_makes_no_difference_and_a_large_one_is_found_at_once() {
-        for rho in [0.0, 0.5, 0.8, 0.95, 0.99] {
-            for of_slices in [0.02, 0.1] {
-                let ([up, down, ..], _) = shares(400, 60, |noise| trace(noise, 60, 0.0, of_slices, rho));
-                assert!(up + down <= 0.05, "{rho} {of_slices}: {up} {down}");
-            }
+        for rho in [0.0, 0.5, 0.9, 0.99] {
+            let ([up, down, ..], _) = shares(400, 32, |noise| trace(noise, 32, 0.0, 0.05, rho));
+            assert!(up + down <= 0.05, "{rho}: {up} {down}");
             // A unit of four slices of a second takes less than 7 s where the servers are not restarted.
-            let ([up, ..], units) = shares(400, 60, |noise| trace(noise, 60, 0.2, 0.03, rho));
+            let ([up, ..], units) = shares(200, 60, |noise| trace(noise, 60, 0.2, 0.03, rho));
             assert!(up > 0.99 && units < 4.3, "{rho}: {up} in {units} units");
         }
     }

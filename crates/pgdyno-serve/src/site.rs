@@ -413,6 +413,8 @@ mod tests {
         assert_eq!(listed(&site, "all"), ["3-c", "2-b", "1-a"]);
         assert_eq!(listed(&site, "all&sort=began"), ["1-a", "2-b", "3-c"]);
         assert_eq!(listed(&site, "suite=ab"), ["2-b"]);
+        let suites = site.answer("/suites", "");
+        assert!(suites.text().contains("nightly") && !suites.text().contains("/?suite=ab"), "{}", suites.text());
         let runs = pgdyno_results::AbRuns { a: vec!["1-a".to_owned()], b: vec!["2-b".to_owned()] };
         let unit = pgdyno_results::AbUnit { log_ratio: 0.1, runs, ..pgdyno_results::AbUnit::default() };
         let record = pgdyno_results::AbRecord {
@@ -438,6 +440,11 @@ mod tests {
             assert!(page.text().contains(part), "no {part} in {}", page.text());
         }
         assert!(!page.text().contains("<ab>"));
+        for run in ["1-a", "3-c"] {
+            fs::remove_dir_all(home.path().join(run)).unwrap();
+        }
+        let only = site.answer("/", "");
+        assert!(only.text().contains("1 run of <a") && !only.text().contains("no runs in"), "{}", only.text());
     }
 
     #[test]

@@ -244,7 +244,7 @@ fn largest(record: &AbRecord) -> Option<&AbTimePart> {
 }
 
 /// Returns the name of a part within a sentence.
-fn bare(part: &AbTime) -> &str {
+pub(crate) fn bare(part: &AbTime) -> &str {
     part.name.strip_prefix("server: ").unwrap_or(&part.name)
 }
 

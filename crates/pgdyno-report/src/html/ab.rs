@@ -125,7 +125,8 @@ fn statements(record: &AbRecord, html: &mut Html) {
         std::iter::once(sql).chain(name).chain([a, b, change]).collect()
     };
     let name = has_names.then_some(("transaction", false));
-    let columns = std::iter::once(("statement", false)).chain(name).chain([("A", true), ("B", true), ("change", true)]);
+    let columns =
+        std::iter::once(("statement", false)).chain(name).chain([("A", true), ("B", true), ("change", false)]);
     let rows: Vec<Vec<String>> = statements.into_iter().map(row).collect();
     html.long_table(&columns.collect::<Vec<_>>(), &rows, STATEMENTS_MAX);
 }

@@ -19,7 +19,11 @@ pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {
     let (selected, all) = query.select(runs);
     let mut html = begin("Runs", "/");
     filters(runs, query, &mut html);
-    html.raw("<p class=\"hint\">").text(&summary(place, runs.len(), all, selected.len(), query)).raw("</p>\n");
+    // Where there are only runs of studies, the next line says all.
+    if parts == 0 || !runs.is_empty() {
+        let summary = summary(place, runs.len(), all, selected.len(), query);
+        html.raw("<p class=\"hint\">").text(&summary).raw("</p>\n");
+    }
     if parts > 0 {
         html.raw("<p class=\"hint\">").text(&units::plural(parts as u64, "run"));
         html.raw(" of <a href=\"/experiments\">experiments</a>, <a href=\"/searches\">searches</a> and ");
@@ -42,7 +46,7 @@ fn summary(place: &str, known: usize, all: usize, shown: usize, query: &Query) -
     let count = |n: usize| units::count(n as u64);
     let runs = |n: usize| units::plural(n as u64, "run");
     match (known, all) {
-        (0, _) => format!("no runs in {place} yet; `pgdyno run` makes one"),
+        (0, _) => format!("no runs in {place} yet; pgdyno run makes one"),
         (_, 0) => format!("none of {} in {place} is such a run", runs(known)),
         _ if shown < all => format!("the last {} of {} in {place}", count(shown), runs(all)),
         _ if query.is_all() => format!("{} in {place}", runs(all)),

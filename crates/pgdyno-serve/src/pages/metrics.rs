@@ -75,6 +75,7 @@ pub(crate) fn metrics(runs: &[Listed], latest: impl Fn(&str) -> Option<LiveData>
         if run.goes_on {
             samples.extend(latest(&run.id).map(|latest| in_progress(record, &latest)).unwrap_or_default());
         } else if record.status == Status::Complete
+            && run.study().is_none()
             && reported.insert((record.plan.workload.clone(), record.plan.target.to_string()))
         {
             samples.extend(last(record));

@@ -57,6 +57,9 @@ pub(crate) fn suites(runs: &[Listed]) -> String {
 fn collect(runs: &[Listed]) -> Vec<Suite<'_>> {
     let mut suites: Vec<Suite<'_>> = Vec::new();
     for run in runs {
+        if run.study().is_some() {
+            continue;
+        }
         let Some((record, plan)) = run.record.as_ref().ok().and_then(|r| Some((r, r.plan.suite.as_ref()?))) else {
             continue;
         };

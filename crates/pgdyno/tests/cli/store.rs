@@ -168,6 +168,16 @@ fn searches_and_experiments_are_pushed_with_their_runs_and_read_elsewhere() {
     with(&other, &["store", "pull", &ab_id]).ok().prints(&["4 runs and 1 experiment pulled"]);
     let serving = serve_with(&other, &["--store", &target]);
     assert!(serving.get("/searches").body.contains(&search_id));
+    assert!(serving.get("/experiments").body.contains(&format!("/ab/{ab_id}.html")));
+    assert!(serving.get(&format!("/ab/{ab_id}.html")).body.contains("Response times"));
+    let list = |address: &str| serving.get(address).body.matches("href=\"/runs/").count();
+    assert!(list("/") == 0 && list("/?all") >= runs.len(), "runs of studies are listed if they are asked for");
+    // Each is one line, and the last of both is what `report last` shows.
+    let listed = with(&other, &["list", "runs"]).ok().stdout;
+    let names: Vec<_> = listed.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(names, [&search_id, &ab_id], "{listed}");
+    with(&other, &["report", "last"]).ok().prints(&["sure  1 unit, "]);
+    with(&other, &["report", &search_id]).ok().prints(&["on null"]);
     drop(serving);
 
     // An experiment that goes on replaces its earlier state; another one of its name does not.

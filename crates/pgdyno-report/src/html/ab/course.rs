@@ -67,8 +67,8 @@ pub(super) fn course(record: &AbRecord, html: &mut Html) {
         html.text(&format!(", {} in all", duration(ended_s)));
     }
     html.text(&format!(
-        ". ×1.1 is 10 % more of the figure on B, ÷1.1 as much less. Bars: the interval that a look after the unit would have, which \
-         holds at all looks with {} confidence; those of the first units are wider than the drawing.",
+        ". ×2 is twice the figure of A, ÷2 half of it. Bars: the interval that a look after the unit would have, which holds at all \
+         looks with {} confidence. Those of the first units may be wider than the drawing.",
         share(record.confidence)
     ));
     html.raw("</p></figure>\n");

@@ -4,6 +4,7 @@ use pgdyno_results::AbTimePart;
 use pgdyno_text::brief::percent;
 
 use super::super::markup::Html;
+use crate::ab::words::bare;
 
 /// Number of colours of the style.
 const COLOURS: usize = 8;
@@ -14,7 +15,7 @@ pub(super) fn stacks(parts: &[AbTimePart], html: &mut Html) {
     parts.sort_by(|x, y| y.time.a_share.total_cmp(&x.time.a_share).then(y.time.b_share.total_cmp(&x.time.b_share)));
     html.raw("<figure><div class=\"stacks\">\n");
     for (name, of) in [("A", a_share as fn(&AbTimePart) -> f64), ("B", b_share)] {
-        let words: Vec<_> = parts.iter().map(|part| format!("{} {}", part.time.name, percent(of(part)))).collect();
+        let words: Vec<_> = parts.iter().map(|part| format!("{} {}", bare(&part.time), percent(of(part)))).collect();
         html.raw("<b>").raw(name).raw("</b><svg class=\"shares\" role=\"img\" aria-label=\"");
         html.text(&format!("{name}: {}", words.join(", ")));
         html.raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
@@ -30,7 +31,7 @@ pub(super) fn stacks(parts: &[AbTimePart], html: &mut Html) {
     html.raw("</div><ul class=\"keys\">");
     for (nth, part) in parts.iter().enumerate() {
         html.raw("<li><svg class=\"key\" aria-hidden=\"true\"><rect width=\"100%\" height=\"100%\" fill=\"");
-        html.text(&colour(nth)).raw("\"/></svg>").text(&part.time.name);
+        html.text(&colour(nth)).raw("\"/></svg>").text(bare(&part.time));
         html.text(&format!(" {} → {}", percent(part.time.a_share), percent(part.time.b_share))).raw("</li>");
     }
     html.raw("</ul></figure>\n");
