@@ -73,6 +73,7 @@ pub use record::{
     QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord,
     ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary,
     TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord,
+    time_part_title,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

@@ -41,6 +41,21 @@ pub fn way(plan: &Plan, data: &dyn DataSet, caps: &Capabilities, server: ServerS
     pgdyno_load::way(data, caps, &LoadSettings::planned(plan).options(false, false), server)
 }
 
+/// Returns what is loaded, as a sentence.
+fn begun(data: &dyn DataSet) -> String {
+    let meta = data.meta();
+    match data.sql_data() {
+        None => {
+            let size = units::sized(meta.scale_name, &size(data));
+            format!("loading {} with {size}, about {}", meta.id, units::bytes(data.bytes()))
+        }
+        Some(data) => {
+            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
+            format!("loading {} by {files}", meta.dataset)
+        }
+    }
+}
+
 /// Loads the data; `shared` if other machines help.
 pub fn load(
     access: &DataAccess<'_>,
@@ -48,19 +63,10 @@ pub fn load(
     how: &LoadOptions,
     shared: Option<&dyn Shared>,
 ) -> Result<LoadRecord> {
-    let meta = data.meta();
-    reach::admit_load(access.caps, meta.id)?;
+    reach::admit_load(access.caps, data.meta().id)?;
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
     pgdyno_load::admit(&mut admin).or_fail(Code::Load)?;
-    access.events.note(&match data.sql_data() {
-        None => {
-            format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
-        }
-        Some(data) => {
-            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
-            format!("loading {} by {files}", meta.dataset)
-        }
-    });
+    access.events.note(&begun(data));
     disk::admit(access, &mut admin, data)?;
     drop(admin);
     access.events.note(&created(data, access.caps));
@@ -72,7 +78,7 @@ pub fn load(
             access.events.event(&RunEvent::LoadBegins { rows_expected, rows_kept });
         }
         Step::Way(way) => access.events.note(way),
-        Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
+        Step::Dropping(what) => access.events.note(&format!("dropping what conflicts: {what}")),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
         Step::Phase(phase) => access.events.event(&RunEvent::LoadPhase { phase: &phase.to_string() }),
         Step::Table { name, rows, .. } => access.events.event(&RunEvent::LoadRows { table: name, rows }),

@@ -1,6 +1,6 @@
 //! The sentences and rows of an experiment, the same in every format.
 
-use pgdyno_results::{AbFigure, AbRecord, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric};
+use pgdyno_results::{AbFigure, AbRecord, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric, time_part_title};
 use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
 
@@ -180,7 +180,8 @@ fn largest(record: &AbRecord) -> Option<&AbTimePart> {
 
 /// Returns the name of a part within a sentence.
 fn bare(part: &AbTime) -> &str {
-    part.name.strip_prefix("server: ").unwrap_or(&part.name)
+    let title = time_part_title(&part.name);
+    title.strip_prefix("server: ").unwrap_or(title)
 }
 
 /// Returns which part of the clients' time makes the difference, and what limits B now.

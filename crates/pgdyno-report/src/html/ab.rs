@@ -18,7 +18,7 @@ use crate::compare::words::{share, signed};
 /// When `out` refuses it.
 pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     let mut html = Html::default();
-    let title = format!("{}: A against B", record.workload);
+    let title = format!("{}: A vs B", record.workload);
     head(&title, &mut html);
     html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
     html.text(&record.id).raw("</p></div></header>\n<main>\n<section>\n");

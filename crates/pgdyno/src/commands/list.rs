@@ -10,6 +10,7 @@ use pgdyno_report::forms::{
 use pgdyno_report::runs::line;
 use pgdyno_results::{RECORD, RunRecord, StoreError, list_runs, read_record};
 use pgdyno_workload::{Meta, Param};
+use pgdyno_workloads::families::{FAMILIES, Family};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
@@ -18,12 +19,12 @@ use crate::cli::{List, SelectArgs};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
     match what {
-        List::Workloads(format) if format.is_json() => super::print_form(&workloads_form()?)?,
-        List::Workloads(_) => super::print_text(&workloads()?)?,
+        List::Workloads(format) if format.is_json() => super::print_form(&workloads_form(&metas()?))?,
+        List::Workloads(_) => super::print_text(&workloads())?,
         List::Recipes(format) if format.is_json() => super::print_form(&recipes_form())?,
         List::Recipes(_) => super::print_text(&pgdyno_report::recipes(pgdyno_plan::recipe::all()))?,
         List::Runs { select, format } if format.is_json() => super::print_form(&runs_form(select)?)?,
-        List::Runs { select, .. } => super::print_text(&runs(select)?)?,
+        List::Runs { select, .. } => super::print_lines(&runs(select, super::columns())?)?,
     }
     Ok(Code::Success)
 }
@@ -37,31 +38,34 @@ fn metas() -> Result<Vec<&'static Meta>> {
     Ok(metas)
 }
 
-fn workloads() -> Result<String> {
+/// Returns all workloads by family, a line for each.
+fn workloads() -> String {
+    let names = || FAMILIES.iter().flat_map(Family::names);
+    let width = names().map(str::len).max().unwrap_or_default();
     let mut text = String::new();
-    for meta in metas()? {
-        text += &format!("{:<14} {}\n", meta.id, meta.summary);
-        for param in meta.params {
-            let value = if param.is_fixed() { "always" } else { "default:" };
-            text += &format!("  {:<16}  {} [{value} {}]\n", param.name, param.help, param.default);
+    for family in FAMILIES {
+        text += &format!("{}\n", family.title);
+        for (name, what) in family.members {
+            text += &format!("  {name:<width$}  {what}\n");
         }
     }
-    Ok(text)
+    text + "`pgdyno show tproc-c` lists the parameters of a workload.\n"
 }
 
-fn workloads_form() -> Result<WorkloadsForm> {
+/// Returns workloads with their parameters.
+pub(super) fn workloads_form(metas: &[&Meta]) -> WorkloadsForm {
     let param = |param: &Param| ParamForm {
         name: param.name.to_owned(),
         help: param.help.to_owned(),
         default: param.default.to_owned(),
         fixed: param.is_fixed(),
     };
-    let workload = |meta: &Meta| ListedWorkloadForm {
+    let workload = |meta: &&Meta| ListedWorkloadForm {
         id: meta.id.to_owned(),
         summary: meta.summary.to_owned(),
         params: meta.params.iter().map(param).collect(),
     };
-    Ok(WorkloadsForm { format_version: FORMAT_VERSION, workloads: metas()?.into_iter().map(workload).collect() })
+    WorkloadsForm { format_version: FORMAT_VERSION, workloads: metas.iter().map(workload).collect() }
 }
 
 fn recipes_form() -> RecipesForm {
@@ -103,18 +107,46 @@ pub(super) fn selected(results: &Results, select: &SelectArgs) -> Result<Vec<Lis
     Ok(runs)
 }
 
-fn runs(select: &SelectArgs) -> Result<String> {
+/// Returns a line for each run, of at most `columns` columns.
+fn runs(select: &SelectArgs, columns: Option<usize>) -> Result<String> {
     let results = Results::open(&select.results)?;
     let runs = selected(&results, select)?;
     let width = runs.iter().map(|run| run.name.len()).max().unwrap_or_default();
     let mut text = String::new();
     for run in &runs {
         let shown = run.record.as_ref().map_or_else(|error| format!("unreadable: {error}"), line);
-        text += &format!("{:<width$}  {shown}\n", run.name);
+        let line = format!("{:<width$}  {shown}", run.name);
+        text += &columns.map_or_else(|| line.clone(), |columns| cut(&line, columns));
+        text.push('\n');
     }
     if text.is_empty() {
         let such = if select.selection().is_all() { "" } else { " such" };
         text = format!("no{such} runs in {}\n", results.place());
     }
     Ok(text)
+}
+
+/// Returns a line without the end that does not fit.
+fn cut(line: &str, columns: usize) -> String {
+    match line.char_indices().nth(columns) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(columns - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workloads_fit_on_a_screen() {
+        let text = workloads();
+        assert!(text.lines().count() <= 40 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(metas().unwrap().iter().all(|meta| text.contains(&format!("  {} ", meta.id))), "{text}");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_ends_with_an_ellipsis() {
+        assert_eq!((cut("é-1-2", 5), cut("é-1-2", 4)), ("é-1-2".to_owned(), "é-1…".to_owned()));
+    }
 }
