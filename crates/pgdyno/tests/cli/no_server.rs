@@ -1,6 +1,7 @@
 //! Arguments, plans, and the workload without a server.
 
 use crate::program::{Home, Ran, Run, Running, finish, json};
+use crate::pty::Pty;
 
 #[test]
 fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
@@ -19,6 +20,16 @@ fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
     }
     let version = home.run(&["--version"]).ok().stdout;
     assert_eq!(version, format!("pgdyno {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_on_a_terminal_has_its_headings_in_bold_and_nothing_else() {
+    let home = Home::new();
+    let mut command = home.command(["run", "-h"]);
+    command.env("TERM", "xterm");
+    let (status, shown) = Pty::start(command, (80, 30)).end();
+    assert!(status.success() && shown.contains("\u{1b}[1m") && shown.contains("Usage:"), "{shown:?}");
+    assert!(!shown.contains("u{1b}"), "{shown:?}");
 }
 
 #[test]
