@@ -56,7 +56,12 @@ impl Head {
     pub(crate) fn evidence(&self, facts: &Facts<'_>) -> String {
         let doing = self.session.doing();
         let doing = if doing.is_empty() { doing } else { format!(", {doing}") };
-        format!("at the head of the queue in {} of {} looks: {}{doing}", self.seen, self.looks, self.session.who(facts))
+        format!(
+            "at the head of the queue in {} of {} samples: {}{doing}",
+            self.seen,
+            self.looks,
+            self.session.who(facts)
+        )
     }
 }
 
@@ -80,8 +85,8 @@ mod tests {
             assert_eq!((heads[0].session.pid.clone(), heads[0].session.seconds), (None, Some(0.3)));
             assert_eq!(
                 heads[1].evidence(facts),
-                "at the head of the queue in 1 of 3 looks: a session of another program (\"psql\", process 9), idle in \
-                 transaction for 4.0 s, last statement: LOCK TABLE t"
+                "at the head of the queue in 1 of 3 samples: a session of another program (\"psql\", process 9), idle in \
+                 transaction 4.0 s, last statement: LOCK TABLE t"
             );
         });
     }

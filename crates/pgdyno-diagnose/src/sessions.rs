@@ -4,7 +4,7 @@ use pgdyno_text::brief::duration;
 
 use crate::facts::Facts;
 
-/// The kind of sessions that are none of the clients'.
+/// The kind of sessions that are not the clients'.
 const OTHER: &str = "other session";
 
 /// Returns true for the kind of sessions that run streams of queries beside the clients, and for that of their parallel workers.
@@ -35,7 +35,7 @@ impl Session {
         let (what, details) = match self.kind.as_str() {
             OTHER | "client backend" if !facts.has_names => ("a session", vec![pid]),
             OTHER => ("a session of another program", vec![name, pid]),
-            "client backend" | "parallel worker" => ("one of the clients", vec![]),
+            "client backend" | "parallel worker" => ("a client session", vec![]),
             kind if is_of_streams(kind) => ("a stream of queries", vec![]),
             "walsender" => ("a standby with hot_standby_feedback", vec![name]),
             "prepared transaction" => ("a prepared transaction", vec![name]),
@@ -47,9 +47,9 @@ impl Session {
         format!("{what}{details}")
     }
 
-    /// Returns what it does: `idle in transaction for 4.1 s, last statement: UPDATE …`; empty if nothing is known.
+    /// Returns what it does: `idle in transaction 4.1 s, last statement: UPDATE …`; empty if nothing is known.
     pub(crate) fn doing(&self) -> String {
-        let seconds = self.seconds.map_or_else(String::new, |seconds| format!(" for {}", duration(seconds)));
+        let seconds = self.seconds.map_or_else(String::new, |seconds| format!(" {}", duration(seconds)));
         let state = if self.state.is_empty() { String::new() } else { format!("{}{seconds}", self.state) };
         let word = if self.is_idle() { "last statement" } else { "statement" };
         let statement = Some(&self.statement).filter(|text| !text.is_empty()).map(|text| format!("{word}: {text}"));
@@ -112,7 +112,7 @@ mod tests {
         let run = Run::new().setting("idle_in_transaction_session_timeout", "0");
         run.ask(|facts| {
             assert_eq!(session.who(facts), "a session of another program (\"psql\", process 123)");
-            assert_eq!(session.doing(), "idle in transaction for 4.1 s, last statement: UPDATE t SET n = ?");
+            assert_eq!(session.doing(), "idle in transaction 4.1 s, last statement: UPDATE t SET n = ?");
             let advice = session.advice(facts).unwrap();
             assert!(
                 advice.contains("pg_terminate_backend(123)") && advice.ends_with("session_timeout is 0)"),
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!((slot.who(facts), slot.doing()), (word("a replication slot (\"s\")"), String::new()));
             assert!(slot.advice(facts).unwrap().contains("pg_drop_replication_slot('s')"));
             let own = Session { kind: word("client backend"), name: word("pgdyno"), ..Session::default() };
-            assert_eq!((own.who(facts), own.advice(facts)), (word("one of the clients"), None));
+            assert_eq!((own.who(facts), own.advice(facts)), (word("a client session"), None));
             let stream =
                 Session { kind: word("query stream worker"), name: word("pgdyno queries"), ..Session::default() };
             assert_eq!(stream.who(facts), "a stream of queries");

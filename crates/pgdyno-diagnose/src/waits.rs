@@ -141,7 +141,7 @@ pub(crate) struct Waits {
     pub(crate) others_in_transaction: f64,
 }
 
-/// The kind of sessions that are none of the clients'.
+/// The kind of sessions that are not the clients'.
 const OTHER: &str = "other session";
 
 /// The kind of the streams' parallel workers.

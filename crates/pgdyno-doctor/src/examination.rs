@@ -31,7 +31,7 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// Returns an examination of these places. The findings of each are sorted by severity, the gravest first.
+    /// Returns an examination of these places. The findings of each are sorted by severity, the most severe first.
     #[must_use]
     pub fn new(mut places: Vec<Examined>) -> Self {
         for place in &mut places {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gravest_finding_comes_first_and_decides() {
+    fn the_most_severe_finding_comes_first_and_decides() {
         let passed = Finding::passed("swap", "none");
         let note = Finding::passed("jit", "on").note("why", "");
         let warning = Finding::passed("steal", "3 %").warning("why", "remedy");

@@ -1,4 +1,4 @@
-//! What on this machine, and on a server, would disturb a measurement: each with its figure, why it matters, and the
+//! What on this machine, and on a server, would distort a measurement: each with its figure, why it matters, and the
 //! remedy.
 //!
 //! It prints nothing, and changes nothing on the server but one thing: to measure the time of a commit it writes some

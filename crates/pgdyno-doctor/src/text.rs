@@ -50,9 +50,9 @@ fn verdict(examination: &Examination) -> String {
     let counted = counted.iter().filter(|(number, _)| *number > 0);
     let counted: Vec<_> = counted.map(|(number, name)| plain_plural(*number as u64, name)).collect();
     match examination.severity {
-        FindingSeverity::Passed => "nothing found that would disturb a measurement".to_owned(),
-        FindingSeverity::Note => format!("nothing found that would disturb a measurement; {}", counted.join(", ")),
-        FindingSeverity::Warning => format!("a measurement here would be disturbed: {}", counted.join(", ")),
+        FindingSeverity::Passed => "nothing found that would distort a measurement".to_owned(),
+        FindingSeverity::Note => format!("nothing found that would distort a measurement; {}", counted.join(", ")),
+        FindingSeverity::Warning => format!("a measurement here would be distorted: {}", counted.join(", ")),
         FindingSeverity::Error => format!("do not measure here before this is mended: {}", counted.join(", ")),
     }
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_answer_comes_first_and_what_passed_only_if_asked() {
-        let short = "a measurement here would be disturbed: 1 warning\n\nmachine  2 CPUs\n\
+        let short = "a measurement here would be distorted: 1 warning\n\nmachine  2 CPUs\n\
                      warning  steal: 3.0 % of CPU time\n           It varies.\n           Move.\n";
         assert_eq!(written(TextStyle::default()), format!("{short}\n1 check passed: -v shows them\n"));
         let verbose = TextStyle { verbose: true, ..TextStyle::default() };

@@ -61,9 +61,9 @@ exit_codes! {
     Unsure = 21,
     /// `pgdyno run --slo`: the run is complete and does not meet one of its objectives.
     Missed = 22,
-    /// `pgdyno doctor` found something that would disturb a measurement: its gravest finding is a warning.
+    /// `pgdyno doctor` found something that would distort a measurement: its most severe finding is a warning.
     Disturbed = 30,
-    /// `pgdyno doctor` found something that makes figures wrong or endangers data: its gravest finding is an error.
+    /// `pgdyno doctor` found something that makes figures wrong or endangers data: its most severe finding is an error.
     Unfit = 31,
     /// Ended by Ctrl-C or SIGTERM. What was measured until then is in the record, which says `interrupted`.
     Interrupted = 130,

@@ -132,7 +132,7 @@ pub fn check(
     let halt = Halt::new(stop);
     let options = &halt.options(options);
     let interrupted = |check: &str| CheckError::Interrupted { check: check.to_owned() };
-    let mut admin = halt.connect(options)?.ok_or_else(|| interrupted("begin"))?;
+    let mut admin = halt.connect(options)?.ok_or_else(|| interrupted("the connection"))?;
     // Checks read all rows.
     admin.wait_without_limit();
     let mut report = CheckReport::default();

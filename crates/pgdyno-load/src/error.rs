@@ -86,7 +86,7 @@ pub enum LoadError {
         source: AdminError,
     },
     /// The data set is there already, with the same or other parameters.
-    #[error("the database holds {found}{}; --replace drops it and loads anew", but_wanted(.found, .wanted))]
+    #[error("the database holds {found}{}; --replace drops it and loads again", but_wanted(.found, .wanted))]
     Exists {
         /// The data that is there.
         found: Box<Stamp>,
@@ -106,7 +106,7 @@ pub enum LoadError {
     /// A load of other data was interrupted, and could be resumed.
     #[error(
         "the database holds an unfinished load: {begun}; {rows} rows are there. `{go_on}` resumes it; `{anew}` drops \
-         it and loads anew"
+         it and loads again"
     )]
     Unfinished {
         /// The data of that load.
@@ -326,7 +326,7 @@ impl LoadError {
                  AUTHORIZATION {role}"
             )),
             Self::Damaged { remedy, .. } => {
-                Some(format!("restore it, or run `{remedy}`, which drops the rest and loads anew"))
+                Some(format!("restore it, or run `{remedy}`, which drops the rest and loads again"))
             }
             Self::Catalog(error) if is_stamp(error) => {
                 Some(format!("GRANT SELECT ON {STAMP_TABLE} to this role: it says what is loaded"))
@@ -386,7 +386,7 @@ fn outcome(fate: &Fate) -> String {
         Fate::RolledBack => "the server has rolled it back: nothing was dropped".to_owned(),
         Fate::InProgress => "the server still works on it: drop again later to find out what is left".to_owned(),
         Fate::Unknown(why) => {
-            format!("whether anything was dropped could not be found out ({why}): drop again to find out what is left")
+            format!("whether anything was dropped could not be determined ({why}): drop again to find out what is left")
         }
     }
 }

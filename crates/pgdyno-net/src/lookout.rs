@@ -56,7 +56,7 @@ impl Lookout {
         let _ = self.0.report.set(Box::new(report));
     }
 
-    /// Does `work` without looks: a second session would disturb a measurement.
+    /// Does `work` without looks: a second session would distort a measurement.
     pub fn paused<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.paused.store(true, Ordering::Release);
         let done = work();

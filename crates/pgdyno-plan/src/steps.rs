@@ -1,6 +1,6 @@
 //! The steps of a plan as text, in their order.
 
-use pgdyno_text::units::{estimated_bytes, plain_plural};
+use pgdyno_text::units::{estimated_bytes, plain_plural, sized};
 use pgdyno_wire::{QueryMode, Wire};
 
 use crate::{Arrivals, GroupPlan, LoadWhen, Pace, Plan, Rate, StagePlan, WatchPlan};
@@ -22,9 +22,10 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     let mut step = |name, what: String| steps.push(Step { name, what });
     let has_data = !plan.scale_name.is_empty();
     let scale = plan.fraction().map_or_else(|| plan.scale.to_string(), str::to_owned);
+    let size = sized(&plan.scale_name, &scale);
     let size = match plan.data_bytes_estimated {
-        0 => format!("{} with {} {scale}", plan.workload, plan.scale_name),
-        n => format!("{} {scale} (about {})", plan.scale_name, estimated_bytes(n)),
+        0 => format!("{} with {size}", plan.workload),
+        n => format!("{size} (about {})", estimated_bytes(n)),
     };
     if plan.cycle.provision {
         step("provision", "provision the target, by its hook".to_owned());
@@ -229,7 +230,7 @@ mod tests {
     fn a_plan_reads_as_a_list_of_steps() {
         insta::assert_snapshot!(words(&example()), @r"
         prepare: start a private PostgreSQL, or use the one that `pgdyno server start` keeps
-        load: warehouses 10 (about 954 MiB) on 2 connections, unless it is there
+        load: 10 warehouses (about 954 MiB) on 2 connections, unless it is there
         check: rows and sizes, and the workload's consistency conditions
         watch: the server's statistics every second, wait events ten times a second
         warm up: 5 s, not counted
@@ -287,7 +288,7 @@ mod tests {
         let reported = words(&plan);
         assert!(
             reported
-                .contains("load: nothing: warehouses 10 (about 954 MiB), data loaded by HammerDB, is driven as it is")
+                .contains("load: nothing: 10 warehouses (about 954 MiB), data loaded by HammerDB, is driven as it is")
         );
         assert!(reported.contains("routines: in schema pgdyno, which is created where it is not there"), "{reported}");
         plan.params.insert("call".into(), "client".into());
@@ -311,7 +312,7 @@ mod tests {
         restart: the server, so that its own caches are cold
         caches: drop the page cache of the server's operating system
         settings: jit = off, work_mem = 16MB; read back
-        load: warehouses 10 (about 954 MiB) on 2 connections, anew
+        load: 10 warehouses (about 954 MiB) on 2 connections, anew
         check: rows and sizes, and the workload's consistency conditions
         prewarm: read tables and indexes into the caches
         checkpoint: so that the load causes none during the run

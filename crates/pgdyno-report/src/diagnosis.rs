@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use pgdyno_results::{EventRecord, FindingRecord, RunRecord};
-use pgdyno_text::units::{duration, percent};
+use pgdyno_results::{EventRecord, FindingRecord, RunRecord, time_part_title};
+use pgdyno_text::units::{duration, percent, plural};
 use pgdyno_text::wrap::{hanging, wrapped};
 use pgdyno_untrusted::MarkdownText;
 
@@ -30,7 +30,8 @@ fn also_seen(record: &RunRecord) -> impl Iterator<Item = &FindingRecord> {
 /// Returns `server: row locks 63 %, server: on a CPU 12 %, others 25 %`, if known.
 pub(crate) fn clients_time(record: &RunRecord) -> Option<String> {
     let (first, rest) = record.clients_time.split_at(record.clients_time.len().min(PARTS_MAX));
-    let mut parts: Vec<_> = first.iter().map(|part| format!("{} {}", part.name, percent(part.share))).collect();
+    let mut parts: Vec<_> =
+        first.iter().map(|part| format!("{} {}", time_part_title(&part.name), percent(part.share))).collect();
     let others: f64 = rest.iter().map(|part| part.share).sum();
     if others >= 0.001 {
         parts.push(format!("others {}", percent(others)));
@@ -99,7 +100,7 @@ fn events(record: &RunRecord) -> Option<String> {
             return events.into_iter().map(one).collect::<Vec<_>>().join("; ");
         }
         let first = events.iter().map(|event| event.from_s).fold(f64::INFINITY, f64::min);
-        format!("{} of kind {kind}, the first {}", events.len(), moment(first))
+        format!("{}, the first {}", plural(events.len() as u64, kind), moment(first))
     };
     (!kinds.is_empty()).then(|| format!("events: {}", kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("; ")))
 }
@@ -141,7 +142,7 @@ mod tests {
         record.events.extend((0..4).map(|nth| event("autovacuum", "autovacuum of a", f64::from(nth), f64::from(nth))));
         assert_eq!(
             events(&record).unwrap(),
-            "events: 4 of kind autovacuum, the first at 0 ms; timed checkpoint, 12 buffers written from 1.0 s before the \
+            "events: 4 autovacuums, the first at 0 ms; timed checkpoint, 12 buffers written from 1.0 s before the \
              clients began for 5.0 s; stall at 20 s for 2.0 s"
         );
     }

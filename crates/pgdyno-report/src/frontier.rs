@@ -48,7 +48,7 @@ pub(crate) fn findings(record: &FrontierRecord) -> Vec<String> {
                 .area_interval
                 .map_or_else(String::new, |[low, high]| format!(" (95 % interval {low:.2} to {high:.2})"));
             lines.push(format!(
-                "area below the frontier: {:.2} of the box{interval}; 0.50 is sharing by turns, 1.00 is no loss at all",
+                "area below the frontier: {:.2} of the box{interval}; 0.50 is taking turns, 1.00 is no loss at all",
                 result.area
             ));
         }
@@ -58,9 +58,9 @@ pub(crate) fn findings(record: &FrontierRecord) -> Vec<String> {
     let done = format!("{measured} of {} points in {}", record.points.len(), duration(record.spent_s));
     lines.push(match record.ended.as_deref() {
         Some("complete") => done,
-        Some("budget") => format!("{done}: the budget ended it; --resume {} --budget goes on", record.id),
-        Some("interrupted") => format!("{done}: ended by the user; --resume {} goes on", record.id),
-        Some(why) => format!("{done}: {why}; --resume {} goes on", record.id),
+        Some("budget") => format!("{done}, stopped: budget exhausted; --resume {} --budget continues", record.id),
+        Some("interrupted") => format!("{done}, stopped by the user; --resume {} continues", record.id),
+        Some(why) => format!("{done}: {why}; --resume {} continues", record.id),
         None => format!("{done}, and it goes on"),
     });
     lines.push(match record.restored {

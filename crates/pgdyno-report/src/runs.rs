@@ -7,20 +7,7 @@ use pgdyno_text::units;
 #[must_use]
 pub fn line(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let mut words = Vec::new();
-    if let Some(recipe) = &plan.recipe {
-        let size = [&recipe.name, &recipe.size, &recipe.variant].map(String::as_str);
-        words.push(size.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
-    }
-    words.extend(record.labels.iter().map(|(name, value)| format!("{name}={value}")));
-    if let Some(suite) = &plan.suite {
-        words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
-    }
-    if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, plan.size()));
-    }
-    words.push(units::plural(plan.stage_clients().into(), "client"));
-    words.push(record.summary.as_ref().map_or_else(
+    let mut words = vec![record.summary.as_ref().map_or_else(
         || "nothing measured".to_owned(),
         |summary| {
             let own = RecordMetric::of_workload(record).into_iter();
@@ -28,6 +15,18 @@ pub fn line(record: &RunRecord) -> String {
                 own.filter_map(|metric| Some(format!("{} {}, ", metric.listed(metric.value(record)?), metric.title())));
             format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
         },
-    ));
+    )];
+    words.push(units::plural(plan.stage_clients().into(), "client"));
+    if !plan.scale_name.is_empty() {
+        words.push(units::sized(&plan.scale_name, &plan.size()));
+    }
+    words.extend(record.labels.iter().map(|(name, value)| format!("{name}={value}")));
+    if let Some(recipe) = &plan.recipe {
+        let size = [&recipe.name, &recipe.size, &recipe.variant].map(String::as_str);
+        words.push(size.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+    }
+    if let Some(suite) = &plan.suite {
+        words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
+    }
     format!("{:<11} {}", record.status.name(), words.join(" · "))
 }

@@ -29,7 +29,7 @@ fn throughput(steady: &SteadyRecord) -> String {
     let verdict = match steady.verdict() {
         WindowVerdict::Drifts => "drifts".to_owned(),
         WindowVerdict::Steady => format!("steady (no drift of {:.0} %)", STEADY_BELOW * 100.0),
-        WindowVerdict::Unknown => "not shown to be steady".to_owned(),
+        WindowVerdict::Unknown => "too noisy to confirm steady state".to_owned(),
     };
     let chance = steady.chance.map_or_else(String::new, |chance| {
         if chance >= 1.0 {
@@ -61,15 +61,20 @@ mod tests {
     #[test]
     fn a_few_wild_intervals_are_not_called_steady() {
         for (trend, chance, drifts, word) in [
-            (-0.7, Some(1.2), false, "not shown to be steady; -70.0 % from first to last third (chance alone: any)"),
-            (-0.7, None, false, "not shown to be steady"),
+            (
+                -0.7,
+                Some(1.2),
+                false,
+                "too noisy to confirm steady state; -70.0 % from first to last third (chance alone: any)",
+            ),
+            (-0.7, None, false, "too noisy to confirm steady state"),
             (0.01, None, false, "steady (no drift of 10 %); +1.0 %"),
             (0.01, Some(0.02), false, "steady (no drift of 10 %); +1.0 %"),
             (
                 0.06,
                 Some(0.07),
                 false,
-                "not shown to be steady; +6.0 % from first to last third (chance alone: up to ±7.0 %)",
+                "too noisy to confirm steady state; +6.0 % from first to last third (chance alone: up to ±7.0 %)",
             ),
             (-0.2, Some(0.05), true, "drifts; -20.0 %"),
         ] {

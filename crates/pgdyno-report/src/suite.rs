@@ -91,7 +91,11 @@ fn scale(plan: &Plan) -> String {
 /// Returns `tpcb-like scale 10, 4 clients`.
 fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, scale(plan)) };
+    let size = if plan.scale_name.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", units::sized(&plan.scale_name, &scale(plan)))
+    };
     let time = plan.drive.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
     let clients = units::plain_plural(plan.stage_clients().into(), "client");
     format!("{}{size}, {clients}{time}", plan.workload)

@@ -186,7 +186,10 @@ fn fates(record: &RunRecord, s: &Summary) -> Vec<String> {
     }
     if s.still_waiting > 0 {
         let longest = duration(s.still_waiting_s_max.unwrap_or_default());
-        fates.push(format!("{} still waiting at the end, for up to {longest} (in no latency)", count(s.still_waiting)));
+        fates.push(format!(
+            "{} still waiting at the end, for up to {longest} (excluded from latency)",
+            count(s.still_waiting)
+        ));
     }
     if s.late > 0 {
         fates.push(format!("{} above the latency limit", count(s.late)));
@@ -239,14 +242,14 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
     let made = |check: &&pgdyno_results::CheckRecord| check.passes() && check.refused.is_none();
     let checks = record.checks.iter().flat_map(|set| &set.checks).filter(made).count();
     if checks > 0 {
-        fine.push(format!("{} hold", pgdyno_text::units::plural(checks as u64, "data check")));
+        fine.push(format!("{} passed", pgdyno_text::units::plural(checks as u64, "data check")));
     }
     if !met.is_empty() {
         fine.push(format!("{} met", pgdyno_text::units::plural(met.len() as u64, "rule")));
     }
     for (counted, client, server) in server_counts(record) {
         if client == server {
-            fine.push(format!("{counted}: client and server count the same"));
+            fine.push(format!("{counted}: client and server counts match"));
         } else {
             let text = format!("{counted}: the client counts {}, the server's tables {}", count(client), count(server));
             marked(out, &paint.red("!"), &text)?;

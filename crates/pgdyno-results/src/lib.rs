@@ -80,7 +80,7 @@ pub use record::{
     PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord,
     ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord,
     StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord,
-    WorkloadMetricRecord,
+    WorkloadMetricRecord, time_part_title,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

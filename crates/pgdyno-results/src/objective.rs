@@ -131,7 +131,7 @@ impl Objective {
         let found = exact.or_else(|| known.iter().find(|name| plain(name) == plain(transaction)));
         match found {
             Some(name) => Ok(Self { transaction: Some((*name).to_owned()), ..self }),
-            None => Err(format!("\"{self}\": '{transaction}' is none of {}", known.join(", "))),
+            None => Err(format!("\"{self}\": '{transaction}' is not one of {}", known.join(", "))),
         }
     }
 
@@ -242,8 +242,8 @@ fn unknown_figure(transaction: Option<&str>, name: &str, sign: char, bound: &str
         Some(first) if Figure::named(first).is_some() => {
             format!("the transaction comes first: write \"{name} {first} {sign} {bound}\"")
         }
-        Some(_) => format!("'{name}' is none of {names}, errors"),
-        None => format!("'{name}' is none of {names}, errors, tps"),
+        Some(_) => format!("'{name}' is not one of {names}, errors"),
+        None => format!("'{name}' is not one of {names}, errors, tps"),
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
             ("p99 new-order < 10ms", "write \"new-order p99 < 10ms\""),
             ("new-order tps > 5", "write \"tps > 5\""),
             ("new-order p99 > 10ms", "new-order p99 < TIME"),
-            ("new-order < 10ms", "none of p50"),
+            ("new-order < 10ms", "not one of p50"),
             ("p99 > 10ms", "p99 < TIME"),
             ("tps < 5", "tps > N"),
             ("tps > x", "above 0"),
@@ -328,7 +328,7 @@ mod tests {
         }
         assert_eq!(of("PAYMENT mean < 1ms", &["PAYMENT", "payment"]).unwrap().transaction(), Some("PAYMENT"));
         let error = of("neword p99 < 20ms", &known).unwrap_err();
-        assert_eq!(error, "\"neword p99 < 20ms\": 'neword' is none of new-order, payment, my script");
+        assert_eq!(error, "\"neword p99 < 20ms\": 'neword' is not one of new-order, payment, my script");
         assert_eq!(of("new-order p99 < 20ms", &known).unwrap().figure(), "new-order p99");
         assert_eq!(Objective::parse("p99.9<1s").unwrap().figure(), "p99.9");
     }

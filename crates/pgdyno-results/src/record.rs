@@ -38,7 +38,7 @@ pub use figures::{
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{
     Certainty, EventRecord, FindingRecord, LeftOutRecord, LinkRecord, MachineRecord, ProfileRecord, SamplesRecord,
-    TimePartRecord,
+    TimePartRecord, time_part_title,
 };
 pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};

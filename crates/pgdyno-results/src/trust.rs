@@ -114,7 +114,8 @@ impl TrustRecord {
         let mut reasons: Vec<_> = record.warnings.iter().map(of_warning).collect();
         if let Some(steady) = steady.filter(|steady| steady.verdict() == WindowVerdict::Unknown) {
             let trend = steady.trend * 100.0;
-            let text = format!("not shown steady, {trend:+.1} % from first to last third (longer -T)");
+            let text =
+                format!("too noisy to confirm steady state, {trend:+.1} % from first to last third: try a longer -T");
             reasons.insert(0, (steady.trend.abs().max(UNSETTLED), text));
         }
         if let Some(earlier) = record.earlier_runs.filter(|earlier| earlier.error_share > GOOD_MAX) {
@@ -229,7 +230,10 @@ mod tests {
         let steadiness = SteadyRecord { variation: 0.1, trend: -0.08, chance: Some(0.09), drifts: false };
         record.summary = Some(Summary { committed: 1, steadiness: Some(steadiness), ..Summary::default() });
         let trust = TrustRecord::of(&record);
-        assert_eq!(trust.reasons[0], "not shown steady, -8.0 % from first to last third (longer -T)");
+        assert_eq!(
+            trust.reasons[0],
+            "too noisy to confirm steady state, -8.0 % from first to last third: try a longer -T"
+        );
         assert_eq!(trust.reasons[1], "something");
         assert_eq!(
             (trust.degree(), trust.throughput_error_share.map(|share| (share * 1e3).round())),
@@ -238,7 +242,10 @@ mod tests {
         let stalled = Warning::NothingEnded { stalled_s: 2.0, share: 0.2, from_s: 1.0, in_flight_max: 4 };
         record.warnings.insert(0, stalled);
         let reasons = TrustRecord::of(&record).reasons;
-        assert!(reasons[0].starts_with("no transaction ended for 2.0 s") && reasons[1].starts_with("not shown steady"));
+        assert!(
+            reasons[0].starts_with("no transaction ended for 2.0 s")
+                && reasons[1].starts_with("too noisy to confirm steady state")
+        );
     }
 
     #[test]

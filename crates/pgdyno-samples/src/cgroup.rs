@@ -15,6 +15,6 @@ crate::source! { "cgroup":
     MEMORY_BYTES = gauge("memory_bytes", Bytes);
     /// Times that the limit was reached and memory had to be freed.
     MEMORY_REACHED = counter("memory_reached", Count);
-    /// Processes killed for want of memory.
+    /// Processes killed for lack of memory.
     OOM_KILLS = counter("oom_kills", Count);
 }

@@ -155,7 +155,7 @@ impl Site {
     fn compare(&self, query: &str) -> Answered {
         let ComparedRuns { base, new } = ComparedRuns::parse(query).map_err(|why| Answer::error(400, &why))?;
         if base.is_empty() || new.is_empty() {
-            let why = "choose at least one run as the base, and one that is held against it";
+            let why = "choose at least one run as the base, and one to compare with it";
             return Err(Answer::error(400, why));
         }
         if base.len() + new.len() > COMPARED_MAX {
@@ -210,7 +210,7 @@ mod tests {
 
         fn compare(&self, _: &Path, base: Vec<ServedRun>, new: Vec<ServedRun>) -> Result<Vec<u8>, NoComparison> {
             let ids = |runs: Vec<ServedRun>| runs.into_iter().map(|run| run.record.id).collect::<Vec<_>>().join("+");
-            Ok(format!("{} against {}", ids(new), ids(base)).into_bytes())
+            Ok(format!("{} vs {}", ids(new), ids(base)).into_bytes())
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
     fn runs_are_reported_and_compared_by_name() {
         let (home, site) = site();
         assert_eq!(site.answer("/runs/1-a", "").text(), "report of 1-a: / /history?run=1-a");
-        assert_eq!(site.answer("/compare", "base=1-a&new=2-b&new=3-c").text(), "2-b+3-c against 1-a");
+        assert_eq!(site.answer("/compare", "base=1-a&new=2-b&new=3-c").text(), "2-b+3-c vs 1-a");
         let side = "base=1-a&".repeat(COMPARED_MAX);
         let wrong = ["", "base=1-a", "new=1-a", "base=1-a&new=../x", "base=1-a&new=2-b&x=1", &format!("{side}new=2-b")];
         assert_eq!(wrong.map(|query| site.answer("/compare", query).status()), [400, 400, 400, 404, 400, 400]);

@@ -61,6 +61,15 @@ pub fn plain_plural(n: u64, one: &str) -> String {
     format!("{n} {one}{}", ending(n))
 }
 
+/// Returns a size by its name: `1 warehouse`, `10 warehouses`, `scale 10`.
+#[must_use]
+pub fn sized(name: &str, size: &str) -> String {
+    match name.strip_suffix('s') {
+        Some(one) => format!("{size} {}", if size == "1" { one } else { name }),
+        None => format!("{name} {size}"),
+    }
+}
+
 /// Returns the ending of a noun behind a number.
 #[must_use]
 pub fn ending(n: u64) -> &'static str {

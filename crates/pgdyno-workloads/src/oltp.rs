@@ -52,7 +52,7 @@ static SYSBENCH: Maker = Maker {
     deviations: &[],
 };
 
-const REMEDY: &str = "prepare it anew with sysbench, or with `pgdyno load oltp-read-write --force`, which drops these tables; or name \
+const REMEDY: &str = "prepare it again with sysbench, or with `pgdyno load oltp-read-write --force`, which drops these tables; or name \
                       another database in --target";
 
 /// One of the workloads.

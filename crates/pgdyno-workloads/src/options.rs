@@ -126,7 +126,8 @@ mod tests {
     fn an_option_is_taken_by_all_workloads_with_its_parameter() {
         let takers = |name| takers(find(name).unwrap());
         assert_eq!(takers("warehouses"), "tproc-c and ch-benchmark");
-        assert_eq!(takers("pipeline"), "pgbench's workloads and sysbench's workloads");
+        let pipelined = "tpcb-like, simple-update, oltp-read-write, oltp-read-only and oltp-write-only";
+        assert_eq!(takers("pipeline"), pipelined);
         assert_eq!(takers("no-refresh"), "tproc-h");
         let of_scale = takers("scale");
         assert!(

@@ -76,7 +76,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: List,
     },
-    /// Show a recipe: its source, steps, sizes and published figures
+    /// Show a workload and its parameters, or a recipe with its published figures
     #[command(after_help = examples::SHOW)]
     Show(ShowArgs),
     /// Make a report from a run's record
@@ -239,7 +239,7 @@ pub(crate) struct DropArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum List {
-    /// Workloads and their parameters
+    /// Workloads by family; `pgdyno show WORKLOAD` has the parameters of one
     #[command(after_help = examples::LIST)]
     Workloads(FormatArgs),
     /// Recipes: the scenarios of published guides, and the sizes that they have numbers for

@@ -127,11 +127,11 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
     if error.use_stderr() { Code::Start.into() } else { Code::Success.into() }
 }
 
-/// Prints the help that the arguments ask for.
+/// Prints the help that the arguments ask for. All of it is text of this program.
 fn print_help(args: &[OsString]) -> Result<()> {
     let help = help::answer(args);
     let text = if look().colour { help.ansi().to_string() } else { help.to_string() };
-    print(text.as_bytes())
+    write_out(text.as_bytes())
 }
 
 /// Prints a failure and returns its exit code.

@@ -33,7 +33,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     } else {
         (
             format!(
-                "{} of the clients' sessions were idle in a transaction: they keep their locks meanwhile",
+                "{} of the clients' sessions were idle in a transaction: they hold locks while idle",
                 number(waits.in_transaction)
             ),
             "keep pauses out of transactions, and send statements together (\\startpipeline, procedures)",
@@ -91,7 +91,7 @@ mod tests {
         let head =
             ["9", "other session", "psql", "idle in transaction", "4", "LOCK TABLE t"].map(str::to_owned).to_vec();
         let found = run("0", "10", "60").table("blockers", &columns, &[head]).finds(look);
-        assert!(found.evidence[1].ends_with("for 4.0 s, last statement: LOCK TABLE t"), "{found:?}");
+        assert!(found.evidence[1].ends_with("in transaction 4.0 s, last statement: LOCK TABLE t"), "{found:?}");
         run("10", "0", "0").finds_nothing(look);
         run("2", "2", "60").finds_nothing(look);
     }

@@ -32,7 +32,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let text = if let Some((of, limit, _, kills)) = &group {
         let whose = if of == "driver" { "pgdyno's" } else { "the server's" };
         format!(
-            "processes of {whose} control group killed for want of memory: {kills:.0}; it may use {}",
+            "processes of {whose} control group killed for lack of memory: {kills:.0}; it may use {}",
             mean_bytes(*limit)
         )
     } else if swapped >= PAGES_MIN {
@@ -110,7 +110,7 @@ mod tests {
         let rows: Rows<'_> = &[("memory_limit_bytes", 0.0), ("memory_reached", 4.0), ("oom_kills", 0.1)];
         let found = Run::new().keyed_counters("cgroup", &["of"], &[(&["server"], rows)]).finds(look);
         assert!(
-            found.text.starts_with("processes of the server's control group killed for want of memory: 1;"),
+            found.text.starts_with("processes of the server's control group killed for lack of memory: 1;"),
             "{found:?}"
         );
     }

@@ -21,7 +21,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     }
     Some(FindingRecord {
         rule: "new-sessions".to_owned(),
-        text: format!("{} sessions a second were begun in this database that are none of the clients'", number(others)),
+        text: format!("{} sessions a second were begun in this database that are not the clients'", number(others)),
         weight: UNKNOWN,
         evidence: vec![format!("{} sessions a second in all, {} by the clients", number(begun), number(own))],
         advice: Some("let that program keep its connections open, or put a pooler before the server".to_owned()),

@@ -29,11 +29,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     }
     Some(FindingRecord {
         rule: "other-programs".to_owned(),
-        text: format!("others took {} of the server's machine while it had no CPU left", percent(taken)),
+        text: format!("others took {} of the server's machine while all of its CPUs were busy", percent(taken)),
         // What they took is missing to those who are at work.
         weight: share * taken,
         evidence,
-        advice: Some("give the server a machine of its own, or measure in a quieter hour".to_owned()),
+        advice: Some("give the server a machine of its own, or measure when the machine is idle".to_owned()),
         also_seen: false,
         ..FindingRecord::default()
     })

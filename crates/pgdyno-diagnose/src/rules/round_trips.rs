@@ -35,7 +35,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(FindingRecord {
         rule: "round-trips".to_owned(),
         text: format!(
-            "{} {} was on the way between driver and server, or is not explained",
+            "{} {} was spent between driver and server, or is not attributed",
             percent(share),
             facts.of_what()
         ),

@@ -152,7 +152,7 @@ mod tests {
             Run::new().waits(&[("Lock", "transactionid", 4.0)]).table("blockers", &columns, &[row]).finds(look)
         };
         let found = head("other session", "idle in transaction");
-        assert!(found.evidence[1].starts_with("at the head of the queue in 11 of 11 looks"), "{found:?}");
+        assert!(found.evidence[1].starts_with("at the head of the queue in 11 of 11 samples"), "{found:?}");
         assert!(found.advice.unwrap().contains("pg_terminate_backend(9)"));
         assert!(head("client backend", "active").advice.unwrap().contains("larger scale"));
     }

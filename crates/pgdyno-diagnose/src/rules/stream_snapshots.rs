@@ -49,7 +49,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let statement = Some(&seen.statement).filter(|text| !text.is_empty());
     let statement = statement.map_or_else(String::new, |text| format!(": {text}"));
     let mut evidence = vec![
-        format!("the oldest snapshot in {} of {} looks was a stream's", seen.oldest, seen.looks),
+        format!("the oldest snapshot in {} of {} samples was a stream's", seen.oldest, seen.looks),
         format!("the longest held it for {}{statement}", duration(seen.held_s)),
     ];
     evidence.extend(
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(
             found.evidence,
             [
-                "the oldest snapshot in 4 of 4 looks was a stream's",
+                "the oldest snapshot in 4 of 4 samples was a stream's",
                 "the longest held it for 1.8 s: select ?",
                 "district: 4,000 dead and 10 live rows at the end"
             ]

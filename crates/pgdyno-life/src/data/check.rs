@@ -82,9 +82,9 @@ pub(crate) fn broken(set: &CheckSet) -> CommandError {
     CommandError::new(Code::Check, format!("the data is broken {}:{}", set.when, lines.concat()))
         .hint(match set.checks.iter().all(|c| c.passes() || c.name == SCHEMA) {
             true => {
-                "undo the changes, load it anew with --replace, or measure it as it is with --allow-schema-changes: the \
+                "undo the changes, load it again with --replace, or measure it as it is with --allow-schema-changes: the \
                  record says so"
             }
-            false => "load it anew with --replace, or drive it anyway with --no-check",
+            false => "load it again with --replace, or drive it anyway with --no-check",
         })
 }

@@ -71,9 +71,8 @@ fn shortage(data: &dyn DataSet, needed: u64, directory: &Path) -> Option<String>
     let free = pgdyno_server::free_bytes(directory)?;
     (free < needed).then(|| {
         format!(
-            "{} {} of {} takes about {}, and the server's disk ({}) has {} free",
-            data.meta().scale_name,
-            size(data),
+            "{} of {} takes about {}, and the server's disk ({}) has {} free",
+            units::sized(data.meta().scale_name, &size(data)),
             data.meta().id,
             units::bytes(data.bytes()),
             directory.display(),

@@ -87,7 +87,7 @@ pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataS
     let error =
         format!("another program made {place}, and the other tables of {id} are missing: {}", missing.join(", "));
     Err(CommandError::new(Code::Load, error).hint(format!(
-        "name another database in --target, or drop what is in the way and load with `pgdyno load {id} --force`"
+        "name another database in --target, or drop what conflicts and load with `pgdyno load {id} --force`"
     )))
 }
 

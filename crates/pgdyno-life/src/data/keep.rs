@@ -28,7 +28,7 @@ pub(crate) fn keep(server: &mut TargetServer, events: &dyn EventSink) -> Result<
 }
 
 /// Loads what several runs on a private server of this process will use, and keeps a copy of it: after the first run it would
-/// not be as it was loaded. Leaves the load to the first run if the data is small, or if each run loads it anew. Returns
+/// not be as it was loaded. Leaves the load to the first run if the data is small, or if each run loads it again. Returns
 /// true if the server's own database holds the data now.
 ///
 /// # Errors

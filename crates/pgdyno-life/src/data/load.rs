@@ -35,20 +35,6 @@ pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
     format!("creates {}", parts.join("; "))
 }
 
-/// Returns what is loaded, and how much.
-fn loaded(data: &dyn DataSet) -> String {
-    let meta = data.meta();
-    match data.sql_data() {
-        None => {
-            format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
-        }
-        Some(data) => {
-            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
-            format!("loading {} by {files}", meta.dataset)
-        }
-    }
-}
-
 /// Returns what a load creates, with the number of routines in place of their names.
 fn created_in_short(data: &dyn DataSet, caps: &Capabilities) -> String {
     let mut names: Vec<_> = data.tables(caps).iter().map(|table| table.name.to_owned()).collect();
@@ -70,6 +56,21 @@ pub fn way(plan: &Plan, data: &dyn DataSet, caps: &Capabilities, server: ServerS
     pgdyno_load::way(data, caps, &LoadSettings::planned(plan).options(false, false), server)
 }
 
+/// Returns what is loaded, as a sentence.
+fn begun(data: &dyn DataSet) -> String {
+    let meta = data.meta();
+    match data.sql_data() {
+        None => {
+            let size = units::sized(meta.scale_name, &size(data));
+            format!("loading {} with {size}, about {}", meta.id, units::bytes(data.bytes()))
+        }
+        Some(data) => {
+            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
+            format!("loading {} by {files}", meta.dataset)
+        }
+    }
+}
+
 /// Loads the data; `shared` if other machines help.
 pub fn load(
     access: &DataAccess<'_>,
@@ -77,8 +78,7 @@ pub fn load(
     how: &LoadOptions,
     shared: Option<&dyn Shared>,
 ) -> Result<LoadRecord> {
-    let meta = data.meta();
-    reach::admit_load(access.caps, meta.id)?;
+    reach::admit_load(access.caps, data.meta().id)?;
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
     pgdyno_load::admit(&mut admin).or_fail(Code::Load)?;
     disk::admit(access, &mut admin, data)?;
@@ -86,7 +86,7 @@ pub fn load(
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             // Nothing is in the way of the tables.
-            access.events.note(&format!("{}; {}", loaded(data), created_in_short(data, access.caps)));
+            access.events.note(&format!("{}; {}", begun(data), created_in_short(data, access.caps)));
             access.events.detail(&created(data, access.caps));
             if rows_kept > 0 {
                 access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
@@ -94,7 +94,7 @@ pub fn load(
             access.events.event(&RunEvent::LoadBegins { rows_expected, rows_kept });
         }
         Step::Way(way) => access.events.detail(way),
-        Step::Dropping(what) => access.events.note(&format!("dropping what is in the way: {what}")),
+        Step::Dropping(what) => access.events.note(&format!("dropping what conflicts: {what}")),
         Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
         Step::Phase(phase) => access.events.event(&RunEvent::LoadPhase { phase: &phase.to_string() }),
         Step::Table { name, rows, .. } => access.events.event(&RunEvent::LoadRows { table: name, rows }),

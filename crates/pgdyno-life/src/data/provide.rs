@@ -75,7 +75,7 @@ pub(crate) fn provide(
             return Err(incomplete(data.meta(), kept, &damage));
         }
         (DataState::Partial { kept: None, ref damage, .. }, LoadWhen::IfMissing) if damage.is_empty() => {
-            access.events.note("an earlier load was not finished and cannot be resumed: loading anew");
+            access.events.note("an earlier load was not finished and cannot be resumed: loading again");
         }
         // The load itself refuses data of another program whose size cannot be read.
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadWhen::IfMissing)
@@ -99,13 +99,13 @@ fn of_another(
         return Err(other_size_of_another(name, scale, asked, maker));
     }
     foreign::whole(access, admin, data)?;
-    let size = units::count(asked);
+    let size = units::sized(name, &units::count(asked));
     let whose = maker.unwrap_or("another program");
     let of_all = match asked < scale {
         true => format!(", the first of {} keys", units::count(scale)),
         false => String::new(),
     };
-    access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}{of_all}"));
+    access.events.note(&format!("driving data loaded by {whose} as it is: {size}{of_all}"));
     match data.routines(access.caps).schema {
         None => foreign::drivable(access, admin, data, maker)?,
         Some(schema) => foreign::place(access, admin, data, schema)?,
@@ -130,10 +130,10 @@ fn incomplete(meta: &Meta, kept: Option<ResumableLoad>, damage: &[String]) -> Co
     if !damage.is_empty() {
         let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
         return CommandError::new(Code::Load, error)
-            .hint(format!("restore it, or drop the rest and load anew with `pgdyno load {} --replace`", meta.id));
+            .hint(format!("restore it, or drop the rest and load again with `pgdyno load {} --replace`", meta.id));
     }
     let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
-    CommandError::new(Code::Load, error).hint("leave out --no-load to load anew")
+    CommandError::new(Code::Load, error).hint("leave out --no-load to load again")
 }
 
 /// Replaces pgdyno's routines of an older version. Routines that the user changed stay.

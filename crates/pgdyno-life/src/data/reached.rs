@@ -102,7 +102,7 @@ impl Reached {
                     match pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
                         DataState::Partial { damage, .. } if !damage.is_empty() => {
                             let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
-                            let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
+                            let hint = format!("restore that, or load again with `pgdyno load {id} --replace`");
                             return Err(CommandError::new(Code::Check, error).hint(hint));
                         }
                         DataState::Taken(taken) => {
@@ -112,7 +112,7 @@ impl Reached {
                     }
                 }
                 let (what, does) = match partial {
-                    Some(_) => ("an unfinished load", "goes on with it"),
+                    Some(_) => ("an unfinished load", "resumes it"),
                     None => ("no data", "loads it"),
                 };
                 let error = format!("{} holds {what} of {id}", self.options);

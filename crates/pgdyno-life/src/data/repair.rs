@@ -20,7 +20,7 @@ pub(crate) fn repair(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn Data
     let other = lock::other_run_here(admin, &mut |warning| unknown = Some(warning))?;
     if let Some(why) = unknown {
         let error = format!("a killed run left the data of {} half changed: {why}", data.meta().id);
-        let hint = "run again as a role that sees pg_locks and pg_stat_activity, or load the data anew with --replace";
+        let hint = "run again as a role that sees pg_locks and pg_stat_activity, or load the data again with --replace";
         return Err(CommandError::new(Code::Start, error).hint(hint));
     }
     if let Some(other) = other {
@@ -31,6 +31,6 @@ pub(crate) fn repair(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn Data
     access.events.note(&repair.what);
     pgdyno_load::repair(admin, &repair).map_err(|error| {
         CommandError::new(Code::Load, format!("{}: {error}", repair.what))
-            .hint("run again, or load the data anew with --replace; nothing has changed")
+            .hint("run again, or load the data again with --replace; nothing has changed")
     })
 }

@@ -29,7 +29,11 @@ pub(super) fn suits(meta: &Meta, there: u64, asked: u64) -> bool {
 /// Returns the error for data of another program that has another size.
 pub(super) fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> CommandError {
     let whose = maker.unwrap_or("another program");
-    let error = format!("{whose} loaded {name} {there}; you asked for {name} {asked}");
+    let error = format!(
+        "{whose} loaded {}; you asked for {}",
+        units::sized(name, &there.to_string()),
+        units::sized(name, &asked.to_string())
+    );
     let hint = format!("leave out --{name} to drive what is there, or name another database in --target");
     CommandError::new(Code::Load, error).hint(hint)
 }
@@ -40,9 +44,13 @@ pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> CommandError {
     let (name, asked) = (meta.scale_name, data.params().text(meta.scale_name));
     let there = found.load_params().find(|(param, _)| *param == name).map(|(_, value)| value);
     if let Some(there) = there.filter(|there| there != asked && meta.is_size_loaded()) {
-        let error = format!("the database holds data of {name} {there}; you asked for {name} {asked}");
+        let error = format!(
+            "the database holds data of {}; you asked for {}",
+            units::sized(name, &there),
+            units::sized(name, asked)
+        );
         return CommandError::new(Code::Load, error).hint(format!(
-            "leave out --{name} to use what is there, or load anew with --replace, or drop it first with `pgdyno drop \
+            "leave out --{name} to use what is there, or load again with --replace, or drop it first with `pgdyno drop \
              {}`",
             meta.id
         ));
@@ -60,7 +68,7 @@ pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> CommandError {
         let (there, asked) = (there.join(" "), asked.join(" "));
         let error = format!("the database holds data of {} with {there}; you asked for {asked}", found.dataset);
         return CommandError::new(Code::Load, error)
-            .hint("leave that out to use what is there, or load anew with --replace");
+            .hint("leave that out to use what is there, or load again with --replace");
     }
     let error = match data.sql_data() {
         None => {
@@ -70,7 +78,7 @@ pub(super) fn other(data: &dyn DataSet, found: &Stamp) -> CommandError {
             format!("{} or its parameters have changed since it was loaded: the database holds {found}", meta.id)
         }
     };
-    CommandError::new(Code::Load, error).hint("load anew with --replace")
+    CommandError::new(Code::Load, error).hint("load again with --replace")
 }
 
 /// Returns the size of the data: `1,000`, or a fraction as it was given.

@@ -64,7 +64,7 @@ impl RunRequest {
             ..Order::default()
         };
         if counts != order {
-            let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
+            let error = "--again runs a plan as it is stored: it can only be combined with --target, --config, --os-metrics, \
                          --random-seed, --cache-size, --meet, --agents, --wait, --label, --out and --json";
             return Err(CommandError::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));

@@ -37,7 +37,7 @@ pub(crate) fn early_end(ended: &RunEnd) -> Option<String> {
         RunEnd::Complete => None,
         RunEnd::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
         RunEnd::ServerLost(why) => Some(format!(
-            "the server was lost: {why}; what was measured until then stands (--reconnect TIME goes on trying)"
+            "the server was lost: {why}; what was measured until then stands (--reconnect TIME keeps trying)"
         )),
         RunEnd::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
         RunEnd::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
@@ -105,7 +105,7 @@ fn driver_was_away(record: &RunRecord) -> Option<String> {
     let mut away = all.filter_map(|(name, client)| Some((name, client.absent.filter(|share| *share >= ABSENT)?)));
     let (name, share) = away.next_back()?;
     Some(format!(
-        "{name} did not run for {} of the window: it was stopped, or its machine gave it no CPU",
+        "{name} did not run for {} of the window: it was stopped, or its machine left it waiting for a CPU",
         units::percent(share)
     ))
 }

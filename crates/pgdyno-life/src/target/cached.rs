@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use pgdyno_plan::{LoadWhen, Plan};
 use pgdyno_results::CachedDataRecord;
 use pgdyno_server::{KeptData, WantedData};
+use pgdyno_text::units;
 use pgdyno_workload::DataSet;
 
 /// Maximum size of all kept data in bytes, unless the order says otherwise.
@@ -24,7 +25,7 @@ pub(crate) fn wanted(plan: &Plan, data: &[Arc<dyn DataSet>], cache_bytes: Option
     }
     let named = |set: &&Arc<dyn DataSet>| {
         let meta = set.meta();
-        format!("{}, {} {}", meta.dataset, meta.scale_name, set.params().text(meta.scale_name))
+        format!("{}, {}", meta.dataset, units::sized(meta.scale_name, set.params().text(meta.scale_name)))
     };
     let mut identity: Vec<_> =
         sets.iter().map(|set| format!("{} {}", set.meta().dataset, pgdyno_load::identity(set.as_ref()))).collect();

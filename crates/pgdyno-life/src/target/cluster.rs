@@ -35,7 +35,7 @@ pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Re
     if plan.from_template.is_some() {
         let error =
             "--from-template cannot copy a database whose tables are spread over nodes: the shards would be shared";
-        return Err(CommandError::new(Code::Start, error).hint("load the data anew with --replace"));
+        return Err(CommandError::new(Code::Start, error).hint("load the data again with --replace"));
     }
     if plan.drive.mode == QueryMode::Simple || !calls_distributed_procedures(workload, caps) {
         return Ok(());

@@ -23,7 +23,7 @@ pub fn is_null(admin: &Admin) -> bool {
 /// When it writes, and the server is a standby or its transactions are read-only.
 pub(crate) fn admit_run(caps: &Capabilities, drive: &Drive, plan: &Plan) -> Result<()> {
     let writes = [
-        (plan.load.choice == LoadWhen::Always, "--replace loads anew"),
+        (plan.load.choice == LoadWhen::Always, "--replace loads again"),
         (plan.from_template.is_some(), "--from-template copies a database"),
     ];
     let asked = writes.iter().find(|(asked, _)| *asked).map(|(_, what)| *what);

@@ -8,7 +8,7 @@ use ratatui::widgets::{Clear, Widget};
 use super::theme::Theme;
 
 const TEXT: [&str; 11] = [
-    "q, Esc   leave the view; the run goes on with a line of progress",
+    "q, Esc   leave the view; the run continues with a line of progress",
     "p        pause the view, and resume it",
     "?        this page, and back",
     "Ctrl-C   end the run and keep its results; twice: at once",

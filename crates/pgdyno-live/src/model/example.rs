@@ -43,7 +43,7 @@ pub(crate) fn second(nth: u64, phase: Phase, committed: u64) -> Interval {
 /// Returns a run of 3 s of warm-up and 30 s, without any events.
 pub(crate) fn begun() -> Model {
     Model::new(Facts {
-        workload: "tproc-c, warehouses 10".to_owned(),
+        workload: "tproc-c, 10 warehouses".to_owned(),
         drivers: "16 clients, 2 threads".to_owned(),
         target: "host=db1 dbname=bench".to_owned(),
         has_server: true,

@@ -35,7 +35,7 @@ impl Facts {
     pub(crate) fn of(plan: &Plan, txns: Vec<String>) -> Self {
         let mut workload = plan.workload.clone();
         if !plan.scale_name.is_empty() {
-            workload += &format!(", {} {}", plan.scale_name, plan.size());
+            workload += &format!(", {}", units::sized(&plan.scale_name, &plan.size()));
         }
         let mut drivers = units::plural(u64::from(plan.stage_clients()), "client");
         if let Some(connections) = plan.drive.connections {

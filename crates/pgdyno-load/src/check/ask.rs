@@ -68,6 +68,10 @@ struct State {
     error: Option<CheckError>,
 }
 
+/// The first steps of checks, as errors name them.
+const MEMORY: &str = "how much memory queries may use";
+const SNAPSHOT: &str = "the data (its transaction did not begin)";
+
 /// Runs all questions over `admin`, which `halt` can close, and over as many more connections as the server has room
 /// for. Returns the results in the order of the questions.
 pub(crate) fn ask(
@@ -81,8 +85,8 @@ pub(crate) fn ask(
     let queries = queries(questions, connections as u64);
     let wanted = connections.min(queries.len());
     let memory = memory(admin, wanted).map_err(|source| match halt.is_interrupted() {
-        true => CheckError::Interrupted { check: "begin".to_owned() },
-        false => CheckError::Failed { check: "begin".to_owned(), source },
+        true => CheckError::Interrupted { check: MEMORY.to_owned() },
+        false => CheckError::Failed { check: MEMORY.to_owned(), source },
     })?;
     let state = State {
         rows: vec![None; queries.len()],
@@ -114,7 +118,7 @@ impl Board<'_> {
     fn work(&self, admin: &mut Admin) {
         self.halt.watch_always(admin.cancel_handle());
         admin.wait_without_limit();
-        let mut check = "begin".to_owned();
+        let mut check = SNAPSHOT.to_owned();
         if let Err(source) = self.ask_all(admin, &mut check) {
             let mut state = self.state();
             let error = match self.halt.is_interrupted() {

@@ -75,7 +75,7 @@ pub enum Remains {
     Taken,
     /// A part of the load.
     Part,
-    /// It could not be found out, for this reason.
+    /// It could not be determined, for this reason.
     Unknown(String),
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for Remains {
             Self::Foreign => f.write_str("the tables of the other program are still there"),
             Self::Taken => f.write_str("the data of the other workload is still there"),
             Self::Part => f.write_str("what was loaded so far is unusable, and the next load removes it"),
-            Self::Unknown(why) => write!(f, "what is in the database now could not be found out: {why}"),
+            Self::Unknown(why) => write!(f, "what is in the database now could not be determined: {why}"),
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     let Some(mut expected) = layout else {
         let why = format!(
             "pgdyno {} loaded the data without recording its schema, so the schema cannot be checked; `{} --replace` \
-             loads it anew with one",
+             loads it again with one",
             stamp.pgdyno,
             stamp::command(data, &stamp)
         );

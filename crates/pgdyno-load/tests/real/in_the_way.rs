@@ -77,9 +77,9 @@ fn other_data_of_ours_is_replaced_only_on_demand() {
         text.starts_with("the database holds data set sample with scale=2 seed=1 (version 1 of its rows), loaded 20"),
         "{text}"
     );
-    assert!(text.ends_with(", and scale=1 seed=1 was asked for; --replace drops it and loads anew"), "{text}");
+    assert!(text.ends_with(", and scale=1 seed=1 was asked for; --replace drops it and loads again"), "{text}");
     let text = load_with(&target, &two, &LoadOptions { force: true, ..how(2) }).unwrap_err().to_string();
-    assert!(text.ends_with(" already; --replace drops it and loads anew"), "{text}");
+    assert!(text.ends_with(" already; --replace drops it and loads again"), "{text}");
     assert_eq!(oids(&mut admin), before);
 
     load_with(&target, &one, &LoadOptions { replace: true, ..how(2) }).unwrap();

@@ -2,7 +2,7 @@
 
 use pgdyno_measure::ab::UNITS_MIN;
 use pgdyno_results::{
-    AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric,
+    AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric, time_part_title,
 };
 use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
@@ -245,7 +245,8 @@ fn largest(record: &AbRecord) -> Option<&AbTimePart> {
 
 /// Returns the name of a part within a sentence.
 pub(crate) fn bare(part: &AbTime) -> &str {
-    part.name.strip_prefix("server: ").unwrap_or(&part.name)
+    let title = time_part_title(&part.name);
+    title.strip_prefix("server: ").unwrap_or(title)
 }
 
 /// Returns which part of the clients' time makes the difference, and what limits B now.

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use pgdyno_results::RunRecord;
+use pgdyno_results::{RunRecord, time_part_title};
 use pgdyno_text::brief::percent;
 
 /// A part of the clients' time on both sides, as mean shares of the runs, 0 to 1.
@@ -50,6 +50,11 @@ impl TimePartChange {
         self.new_share - self.base_share
     }
 
+    /// Returns what reports call it.
+    pub(crate) fn title(&self) -> &str {
+        time_part_title(&self.name)
+    }
+
     /// Returns the change in points: `-61 points`.
     pub(crate) fn points(&self) -> String {
         format!("{:+.1} points", self.by() * 100.0)
@@ -60,7 +65,7 @@ impl TimePartChange {
 pub(crate) fn why(changes: &[TimePartChange]) -> Option<String> {
     let most = changes.first().filter(|part| part.by().abs() >= CHANGE_MIN)?;
     let shares =
-        |part: &TimePartChange| format!("{} {} → {}", part.name, percent(part.base_share), percent(part.new_share));
+        |part: &TimePartChange| format!("{} {} → {}", part.title(), percent(part.base_share), percent(part.new_share));
     let largest = changes.iter().max_by(|a, b| a.new_share.total_cmp(&b.new_share))?;
     let now = if largest == most { String::new() } else { format!("; most of it now: {}", shares(largest)) };
     Some(format!("of the clients' time, {}{now}", shares(most)))
@@ -71,7 +76,7 @@ pub(crate) fn moved(changes: &[TimePartChange], has_grown: bool) -> Option<Strin
     let (verb, sign) = if has_grown { ("grew", 1.0) } else { ("fell", -1.0) };
     let most = changes.iter().max_by(|a, b| (sign * a.by()).total_cmp(&(sign * b.by())))?;
     let shares = format!("from {} to {}", percent(most.base_share), percent(most.new_share));
-    (sign * most.by() >= CHANGE_MIN).then(|| format!("of the clients' time, {} {verb} {shares}", most.name))
+    (sign * most.by() >= CHANGE_MIN).then(|| format!("of the clients' time, {} {verb} {shares}", most.title()))
 }
 
 #[cfg(test)]

@@ -142,6 +142,6 @@ pub(super) fn no_interval(base: &[ComparedRun], new: &[ComparedRun], options: &C
             run.record.id,
             RecordMetric::tps().by_interval(&run.series).len()
         ),
-        None => "too few transactions are beyond this percentile, its latencies swing too slowly for so few intervals, or there is no latency.hlog".to_owned(),
+        None => "too few transactions are beyond this percentile, its latencies fluctuate too slowly for so few intervals, or there is no latency.hlog".to_owned(),
     }
 }

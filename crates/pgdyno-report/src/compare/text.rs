@@ -65,7 +65,7 @@ fn clients_time(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> 
     let mut rows = vec![["the clients' time", "BASE", "NEW", "change", "", ""].map(str::to_owned)];
     rows.extend(comparison.clients_time.iter().take(PARTS_MAX).map(|part| {
         let (base, new) = (percent(part.base_share), percent(part.new_share));
-        [part.name.clone(), base, new, part.points(), String::new(), String::new()]
+        [part.title().to_owned(), base, new, part.points(), String::new(), String::new()]
     }));
     writeln!(out)?;
     aligned(&rows, out)

@@ -96,7 +96,7 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
             let of = if sides == [1, 1] {
                 "of one run each".to_owned()
             } else {
-                format!("of {} against {} runs", sides[1], sides[0])
+                format!("of {} vs {} runs", sides[1], sides[0])
             };
             let side = |figure: &Figure| {
                 let metric = figure.metric.title();
@@ -178,13 +178,13 @@ pub(super) fn notes(
         );
     }
     notes.push(format!(
-        "{BY_ONE}{} alone; the others are for information: of so many, one may differ by chance",
+        "{BY_ONE}{} alone; the others are for information: with this many metrics, one may differ by chance",
         metric.title()
     ));
     let unlisted: Vec<_> = others.iter().filter(|f| f.change.is_none()).map(|f| f.metric.name()).collect();
     if !unlisted.is_empty() {
         notes.push(format!(
-            "no interval for {}: too few intervals or transactions beyond the percentile, too slow swings, or no \
+            "no interval for {}: too few intervals or transactions beyond the percentile, fluctuations too slow, or no \
              latency.hlog",
             unlisted.join(", ")
         ));

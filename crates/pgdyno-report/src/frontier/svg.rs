@@ -47,7 +47,7 @@ pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<
     let area =
         record.result.as_ref().map_or_else(String::new, |result| format!(" · area {:.2} of the box", result.area));
     let key = format!(
-        "<tspan fill=\"{INK}\">— frontier</tspan> <tspan fill=\"{GREY}\">- - by turns · box: no loss · hollow: missed</tspan>{area}"
+        "<tspan fill=\"{INK}\">— frontier</tspan> <tspan fill=\"{GREY}\">- - taking turns · box: no loss · hollow: missed</tspan>{area}"
     );
     writeln!(out, "<text x=\"{left}\" y=\"52\">{key}</text>")?;
     grid(out, (step_x, most_x), &x, |at, label| {

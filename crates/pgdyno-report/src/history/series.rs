@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, Status, Trust};
-use pgdyno_text::units::{plural, rate};
+use pgdyno_text::units::{plural, rate, sized};
 
 use crate::compare::work;
 use crate::{describe, trust};
@@ -92,7 +92,7 @@ fn title(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = vec![plan.workload.clone()];
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, plan.size()));
+        words.push(sized(&plan.scale_name, &plan.size()));
     }
     words.push(plural(u64::from(plan.stage_clients()), "client"));
     if let Pace::Rate(pace) = &plan.drive.pace {

@@ -280,7 +280,7 @@ fn too_few_runs_say_so() {
     let histories = found(&runs(4, |_| 1.0));
     assert_eq!(histories.verdict(), HistoryVerdict::Undecided);
     let text = rendered(&histories, "text");
-    assert!(text.contains("cannot tell: 6 comparable runs are the least, 2 more runs to go"), "{text}");
+    assert!(text.contains("cannot tell: 6 comparable runs are the minimum, 2 more needed"), "{text}");
     assert!(rendered(&found(&[]), "text").contains("no run has a place in a history"));
     let missing = histories_of(
         &runs(4, |_| 1.0),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use pgdyno_measure::change_points::{Drift, RUNS_MIN};
 use pgdyno_text::TextStyle;
 use pgdyno_text::paint::Paint;
-use pgdyno_text::units::{plain_plural, plural};
+use pgdyno_text::units::plural;
 
 use super::changed::ChangedFact;
 use super::{Histories, History, HistoryChange, HistoryRun, HistoryVerdict, runs_missing};
@@ -101,8 +101,8 @@ pub fn headline(history: &History, confidence: f64) -> String {
         return match (history.verdict, history.changes.last()) {
             (HistoryVerdict::Undecided, _) => {
                 let more = runs_missing(history);
-                let more = plain_plural(more as u64, "more run");
-                format!("cannot tell: {RUNS_MIN} comparable runs are the least, {more} to go")
+                let more = format!("{more} more");
+                format!("cannot tell: {RUNS_MIN} comparable runs are the minimum, {more} needed")
             }
             (_, Some(last)) => {
                 let since = history.runs_since(last);

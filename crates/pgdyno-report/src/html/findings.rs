@@ -1,6 +1,6 @@
 //! The findings: ranked, each with its evidence.
 
-use pgdyno_results::{Certainty, FindingRecord, LinkRecord, RunRecord, TimePartRecord};
+use pgdyno_results::{Certainty, FindingRecord, LinkRecord, RunRecord, TimePartRecord, time_part_title};
 use pgdyno_text::units::percent;
 
 use super::markup::Html;
@@ -34,7 +34,8 @@ fn clients_time(parts: &[TimePartRecord], html: &mut Html) {
         return;
     }
     let share = |share: f64| format!("{:.2}%", share * 100.0);
-    let words: Vec<String> = parts.iter().map(|part| format!("{} {}", part.name, percent(part.share))).collect();
+    let words: Vec<String> =
+        parts.iter().map(|part| format!("{} {}", time_part_title(&part.name), percent(part.share))).collect();
     html.raw("<div class=\"machine\"><p><b>The clients' time</b></p><svg class=\"shares\" role=\"img\" aria-label=\"");
     html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
     let mut from = 0.0;

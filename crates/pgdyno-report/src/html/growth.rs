@@ -41,7 +41,7 @@ pub(super) fn name(scaling: &Scaling, runs: &mut [ReportRun]) {
     }
 }
 
-/// Returns a chart: lines over the same positions, with the least and the greatest of the runs at each.
+/// Returns a chart: lines over the same positions, with the minimum and the maximum of the runs at each.
 pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
     let first = lines.first()?;
     let is_latency = first.metric.is_latency();

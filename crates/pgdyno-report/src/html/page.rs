@@ -160,7 +160,7 @@ fn charts(html: &mut Html) {
         "<p>Shaded time is warm-up (ramp) and drain, which the figures leave out. Where intervals are too close to be ",
     );
     html.raw(
-        "distinguished, the line is their median, and the light band reaches from the least to the greatest.</p></details>\n",
+        "distinguished, the line is their median, and the light band reaches from the minimum to the maximum.</p></details>\n",
     );
     html.raw("<noscript><p class=\"bad all\">The charts are drawn by a script, and scripts are off. The tables have all figures.");
     html.raw("</p></noscript></section>\n");
@@ -170,7 +170,7 @@ fn title(page: &Page<'_>) -> String {
     let of = |run: &ReportRun| what_ran(&run.record);
     match (page.runs, page.comparison, &page.scaling) {
         ([run], None, None) => of(run),
-        (runs, Some(_), _) => format!("BASE against NEW: {}", runs.first().map_or_else(String::new, of)),
+        (runs, Some(_), _) => format!("BASE vs NEW: {}", runs.first().map_or_else(String::new, of)),
         (runs, _, Some((scaling, _))) => {
             let of = runs.first().map_or("", |run| run.record.plan.workload.as_str());
             format!("{}: {of}, {} runs", scaling.title(), runs.len())

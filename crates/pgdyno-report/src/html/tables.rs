@@ -73,7 +73,7 @@ fn facts(record: &RunRecord) -> Vec<String> {
     fact(s.retries, "tries after the first");
     fact(s.skipped, "arrivals skipped");
     let longest = duration(s.still_waiting_s_max.unwrap_or_default());
-    fact(s.still_waiting, &format!("still waiting at the end, for up to {longest}; in no latency"));
+    fact(s.still_waiting, &format!("still waiting at the end, for up to {longest}; excluded from latency"));
     fact(s.late, "above the latency limit");
     for (class, n) in &s.failed_by_class {
         fact(*n, &format!("failed: {class}"));

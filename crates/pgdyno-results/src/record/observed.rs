@@ -197,6 +197,15 @@ pub enum Certainty {
     Possible,
 }
 
+/// The name of what no other part explains, in records.
+const REMAINDER: &str = "on the way and unexplained";
+
+/// Returns what reports call a part of the clients' time, by its name in records.
+#[must_use]
+pub fn time_part_title(name: &str) -> &str {
+    if name == REMAINDER { "network and unattributed" } else { name }
+}
+
 /// A part of the clients' time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimePartRecord {

@@ -76,7 +76,7 @@ impl fmt::Display for Warning {
             Self::TransactionError { sqlstate, advice } => write!(f, "hint for error {sqlstate}: {advice}"),
             Self::OtherPrograms { machine, used_cpus, cpus } => write!(
                 f,
-                "other programs used {used_cpus:.2} of the {cpus:.0} CPUs of {machine} (stop them): the figures reflect the \
+                "other programs used {used_cpus:.2} of the {cpus:.0} CPUs of {machine} (stop them and run again): the figures reflect the \
                  remaining CPU, and another run may find more or less"
             ),
             Self::CpuSteal { machine, share } => write!(

@@ -27,7 +27,7 @@ pub(crate) fn frontiers(frontiers: &[Found<FrontierRecord>]) -> String {
                     .raw("\">")
                     .text(&frontier.id)
                     .raw("</a></td>");
-                let ended = frontier.ended.as_deref().unwrap_or("it goes on, or was killed");
+                let ended = frontier.ended.as_deref().unwrap_or("it continues, or was killed");
                 for text in [&frontier.workload, &frontier.target, ended] {
                     html.raw("<td>").text(text).raw("</td>");
                 }

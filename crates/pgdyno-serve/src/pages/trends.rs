@@ -60,7 +60,7 @@ fn reported(history: &History, histories: &Histories) -> String {
     }
 }
 
-/// Draws the last runs, from the least to the greatest, with the change points among them.
+/// Draws the last runs, from the minimum to the maximum, with the change points among them.
 fn line(history: &History, html: &mut Html) {
     let (width, height, room) = SIZE;
     let first = history.runs.len().saturating_sub(DRAWN_MAX);

@@ -34,7 +34,7 @@ const SPARE_BYTES: u64 = 1 << 30;
 /// The data that a private server is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedData {
-    /// What it is, for a person: `tproc-c, warehouses 20`.
+    /// What it is, for a person: `tproc-c, 20 warehouses`.
     pub about: String,
     /// Everything that shapes it, but the build of the server.
     pub identity: String,

@@ -129,7 +129,7 @@ impl SuiteExecution {
         let text = fs::read_to_string(&path).map_err(|error| tried(&error))?;
         let mut state: ExecutionState = serde_json::from_str(&text).map_err(|error| {
             tried(&error)
-                .hint(format!("restore it, or remove {} and start the suite anew; its runs are kept", dir.display()))
+                .hint(format!("restore it, or remove {} and start the suite again; its runs are kept", dir.display()))
         })?;
         if state.format_version > FORMAT_VERSION {
             let error = format!("format {} is of a newer pgdyno", state.format_version);

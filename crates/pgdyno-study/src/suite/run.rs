@@ -89,7 +89,7 @@ fn cells(execution: &SuiteExecution, suite: &Suite) -> Result<Vec<usize>> {
             Code::Start,
             "the suite was begun by another version of pgdyno, which made other runs of its file",
         )
-        .hint("resume it with that version, or start the suite anew")
+        .hint("resume it with that version, or start the suite again")
     })
 }
 
@@ -154,7 +154,7 @@ impl<'a> SuiteRun<'a> {
             End::Finished => format!("; `pgdyno suite resume {} --retry-failed` repeats what failed", state.name()),
             End::Budget => format!("; {open} runs did not fit"),
             End::Failure => format!("; {open} runs were not carried out"),
-            End::Interrupted => format!("; `pgdyno suite resume {}` goes on with it", state.name()),
+            End::Interrupted => format!("; `pgdyno suite resume {}` resumes it", state.name()),
         };
         let complete = standings.len() - open - failed;
         self.view.say(&format!(

@@ -61,7 +61,7 @@ pub fn text(execution: &SuiteExecution, standings: &[Option<CompletedRun>]) -> S
     let how = match (&holder, state.end) {
         (Some(pid), _) => format!("running{}", pid.map_or_else(String::new, |pid| format!(" (process {pid})"))),
         (None, Some(end)) => end.words().to_owned(),
-        (None, None) => format!("broken off; `pgdyno suite resume {}` goes on with it", state.name()),
+        (None, None) => format!("broken off; `pgdyno suite resume {}` resumes it", state.name()),
     };
     let ended = standings.iter().flatten().count();
     let failed = standings.iter().flatten().filter(|done| done.failure.is_some()).count();

@@ -94,7 +94,7 @@ impl Stream {
 
     /// Returns the set after those that the stamp notes, or why there is none.
     fn next_set(&self, reply: Reply<'_>) -> Result<Set, String> {
-        let again = "; load the data anew with --replace, or leave refresh functions out with --no-refresh";
+        let again = "; load the data again with --replace, or leave refresh functions out with --no-refresh";
         let Some(note) = reply.first().and_then(|row| row.text(0)) else {
             return Err(format!("refresh functions need the stamp of pgdyno's load, and there is none{again}"));
         };

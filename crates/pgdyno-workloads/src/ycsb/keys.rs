@@ -230,7 +230,7 @@ impl Chooser {
         }
         Some(format!(
             "as many records were inserted since the load as were expected ({}): zipfian never draws those that are \
-             inserted from now on; expect more with -D expected-inserts=N, or load the data anew with --replace",
+             inserted from now on; expect more with -D expected-inserts=N, or load the data again with --replace",
             self.expected
         ))
     }

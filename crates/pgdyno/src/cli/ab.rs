@@ -27,7 +27,7 @@ pub(crate) struct AbArgs {
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "2%", value_parser = loss, hide_short_help = true)]
     pub(crate) margin: f64,
     /// Continue an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`.
-    /// Beside it only --budget (from now on), --out, --format and --quiet count
+    /// It can only be combined with --budget (from now on), --out, --format and --quiet
     #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT", hide_short_help = true)]
     pub(crate) resume: Option<String>,
     /// Length of a slice [default: 2s; 1s where the servers are not restarted]

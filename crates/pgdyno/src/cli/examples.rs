@@ -68,6 +68,7 @@ Examples:
 
 pub(super) const SHOW: &str = "\
 Examples:
+  pgdyno show tproc-c
   pgdyno show alloydb/tpcc-full";
 
 pub(super) const REPORT: &str = "\
@@ -203,7 +204,7 @@ Examples:
   pgdyno run tproc-c -w 20                  keeps what it loads for the next run
   pgdyno cache list
   pgdyno cache clear
-  pgdyno run tproc-c -w 20 --cache-size 0   loads anew, and keeps nothing";
+  pgdyno run tproc-c -w 20 --cache-size 0   loads again, and keeps nothing";
 
 pub(super) const SERVER_START: &str = "\
 Examples:
@@ -236,7 +237,7 @@ Examples:
 
 /// The exit codes, too.
 pub(super) const DOCTOR: &str = "\
-Exit codes: 0 nothing that would disturb a measurement, 30 a warning, 31 an error.
+Exit codes: 0 nothing that would distort a measurement, 30 a warning, 31 an error.
 docs/doctor.md has every check.
 
 Examples:

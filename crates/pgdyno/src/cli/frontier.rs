@@ -24,8 +24,8 @@ pub(crate) struct FrontierArgs {
     /// Do not restore the data before each run: it grows from one to the next
     #[arg(help_heading = "Frontier", long, hide_short_help = true)]
     pub(crate) no_restore: bool,
-    /// Continue a frontier: its name, the beginning or end of it, its record, or `last`. Beside it only --budget (in all), --repeats,
-    /// --out, --format and --quiet count
+    /// Continue a frontier: its name, the beginning or end of it, its record, or `last`. It can only be combined with --budget (in
+    /// all), --repeats, --out, --format and --quiet
     #[arg(help_heading = "Frontier", long, value_name = "FRONTIER", hide_short_help = true)]
     pub(crate) resume: Option<String>,
     /// Output format

@@ -79,7 +79,7 @@ pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<S
 fn no_number(error: &Error, why: &str) -> Error {
     let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     let (value, arg) = (context(ContextKind::InvalidValue), context(ContextKind::InvalidArg));
-    let text = format!("'{value}' is no value for '{arg}': {why}");
+    let text = format!("'{value}' is not a valid value for '{arg}': {why}");
     Error::raw(ErrorKind::ValueValidation, text + "\n")
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct RunArgs {
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the stored texts of its scripts
     ///
-    /// The record is a run directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target,
-    /// --config, --os-metrics, --random-seed, --cache-size, --meet, --agents (as many as the run had), --wait, --label, --out,
-    /// --json and --store count
+    /// The record is a run directory, a run.json, the beginning or end of a run's name, or `last`. It can only be
+    /// combined with --target, --config, --os-metrics, --random-seed, --cache-size, --meet, --agents (as many as the run had),
+    /// --wait, --label, --out, --json and --store
     #[arg(help_heading = "Workload", long, value_name = "RUN", verbatim_doc_comment, hide_short_help = true)]
     pub(crate) again: Option<String>,
     /// No progress

@@ -62,8 +62,7 @@ fn begun(args: AbArgs) -> Result<ExperimentStart> {
     let is_as_it_is = args.a.is_empty() && args.b.is_empty() && args.run.again.is_none();
     let (order, budget_s) = (args.run.order(), args.budget);
     if !is_as_it_is || !asks_for_nothing_else(&order) {
-        let error =
-            "--resume goes on with an experiment as it is: beside it only --budget, --out, --format and --quiet count";
+        let error = "--resume continues an experiment as it is: it can only be combined with --budget, --out, --format and --quiet";
         return Err(CommandError::new(Code::Start, error).hint("leave the others out, or start another experiment"));
     }
     resume(&order, &name, budget_s)

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_long_data_is_has_a_line_of_its_own_on_a_terminal() {
-        let about = "tproc-c, warehouses 1; ch-suppliers, suppliers 10000";
+        let about = "tproc-c, 100 warehouses; ch-suppliers, 10000 suppliers";
         let build = "PostgreSQL 15.20 in /usr/lib/postgresql/15/bin";
         let entry =
             json!({"key": "k", "about": about, "build": build, "bytes": 1 << 20, "made_unix_s": 0, "files": ""});
@@ -82,6 +82,6 @@ mod tests {
         assert_eq!(list_text(&entries, None).lines().count(), 2);
         let text = list_text(&entries, Some(80));
         assert!(text.lines().count() == 3 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.contains("suppliers 10000\n  1.0 MiB  used "), "{text}");
+        assert!(text.contains("10000 suppliers\n  1.0 MiB  used "), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! `pgdyno doctor`: finds what would disturb a measurement.
+//! `pgdyno doctor`: finds what would distort a measurement.
 
 use std::time::Duration;
 

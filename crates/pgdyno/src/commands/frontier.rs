@@ -1,4 +1,4 @@
-//! `pgdyno frontier`: how many queries are left at how many transactions.
+//! `pgdyno frontier`: query throughput at each transaction rate.
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, Result};
@@ -57,8 +57,8 @@ fn begun(args: FrontierArgs) -> Result<FrontierStart> {
         return begin(FrontierRequest { order, objectives, streams_max, restored });
     };
     if !asks_for_nothing_else(&order) || !args.slo.is_empty() {
-        let error = "--resume goes on with a frontier as it is: beside it only --budget, --repeats, --out, --format and \
-                     --quiet count";
+        let error = "--resume continues a frontier as it is: it can only be combined with --budget, --repeats, --out, --format and \
+                     --quiet";
         return Err(CommandError::new(Code::Start, error).hint("leave the others out, or start another frontier"));
     }
     resume(&order, &name)

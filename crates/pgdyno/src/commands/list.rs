@@ -12,6 +12,7 @@ use pgdyno_report::runs::line;
 use pgdyno_report::studies::{self, listed};
 use pgdyno_results::{RECORD, RunRecord, Status, StoreError, Study, StudyKind, list_runs, read_record};
 use pgdyno_workload::{Meta, Param};
+use pgdyno_workloads::families::{FAMILIES, Family};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
@@ -20,12 +21,12 @@ use crate::cli::{List, SelectArgs};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
     match what {
-        List::Workloads(format) if format.is_json() => super::print_form(&workloads_form()?)?,
-        List::Workloads(_) => super::print_text(&workloads()?)?,
+        List::Workloads(format) if format.is_json() => super::print_form(&workloads_form(&metas()?))?,
+        List::Workloads(_) => super::print_text(&workloads())?,
         List::Recipes(format) if format.is_json() => super::print_form(&recipes_form())?,
         List::Recipes(_) => super::print_text(&pgdyno_report::recipes(pgdyno_plan::recipe::all()))?,
         List::Runs { select, format, .. } if format.is_json() => super::print_form(&runs_form(select)?)?,
-        List::Runs { select, all, .. } => super::print_text(&runs(select, *all)?)?,
+        List::Runs { select, all, .. } => super::print_lines(&runs(select, *all, super::columns())?)?,
     }
     Ok(Code::Success)
 }
@@ -39,31 +40,34 @@ fn metas() -> Result<Vec<&'static Meta>> {
     Ok(metas)
 }
 
-fn workloads() -> Result<String> {
+/// Returns all workloads by family, a line for each.
+fn workloads() -> String {
+    let names = || FAMILIES.iter().flat_map(Family::names);
+    let width = names().map(str::len).max().unwrap_or_default();
     let mut text = String::new();
-    for meta in metas()? {
-        text += &format!("{:<14} {}\n", meta.id, meta.summary);
-        for param in meta.params {
-            let value = if param.is_fixed() { "always" } else { "default:" };
-            text += &format!("  {:<16}  {} [{value} {}]\n", param.name, param.help, param.default);
+    for family in FAMILIES {
+        text += &format!("{}\n", family.title);
+        for (name, what) in family.members {
+            text += &format!("  {name:<width$}  {what}\n");
         }
     }
-    Ok(text)
+    text + "`pgdyno show tproc-c` lists the parameters of a workload.\n"
 }
 
-fn workloads_form() -> Result<WorkloadsForm> {
+/// Returns workloads with their parameters.
+pub(super) fn workloads_form(metas: &[&Meta]) -> WorkloadsForm {
     let param = |param: &Param| ParamForm {
         name: param.name.to_owned(),
         help: param.help.to_owned(),
         default: param.default.to_owned(),
         fixed: param.is_fixed(),
     };
-    let workload = |meta: &Meta| ListedWorkloadForm {
+    let workload = |meta: &&Meta| ListedWorkloadForm {
         id: meta.id.to_owned(),
         summary: meta.summary.to_owned(),
         params: meta.params.iter().map(param).collect(),
     };
-    Ok(WorkloadsForm { format_version: FORMAT_VERSION, workloads: metas()?.into_iter().map(workload).collect() })
+    WorkloadsForm { format_version: FORMAT_VERSION, workloads: metas.iter().map(workload).collect() }
 }
 
 fn recipes_form() -> RecipesForm {
@@ -139,15 +143,17 @@ struct Together {
 }
 
 /// Returns the list of runs. Those of studies and suites have one line together, unless `all` of them are wanted or a suite is
-/// named.
-fn runs(select: &SelectArgs, all: bool) -> Result<String> {
+/// named. A line has at most `columns` columns.
+fn runs(select: &SelectArgs, all: bool, columns: Option<usize>) -> Result<String> {
     let results = Results::open(&select.results)?;
     let lines = match all || select.suite.is_some() {
         true => selected(&results, select)?.into_iter().map(|run| (run.name.clone(), run.shown())).collect(),
         false => wholes(&results, select)?,
     };
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
-    let text: String = lines.iter().map(|(name, shown)| format!("{name:<width$}  {shown}\n")).collect();
+    let whole = |(name, shown): &(String, String)| format!("{name:<width$}  {shown}");
+    let fitting = |line: String| columns.map_or_else(|| line.clone(), |columns| cut(&line, columns));
+    let text: String = lines.iter().map(whole).map(|line| fitting(line) + "\n").collect();
     if text.is_empty() {
         let such = if select.selection().is_all() { "" } else { " such" };
         return Ok(format!("no{such} runs in {}\n", results.place()));
@@ -190,4 +196,29 @@ fn wholes(results: &Results, select: &SelectArgs) -> Result<Vec<(String, String)
     lines.sort_by_key(|(first, ..)| first.chars().take("20260101T000000Z".len()).collect::<String>());
     let last = lines.len().saturating_sub(most(select));
     Ok(lines.split_off(last).into_iter().map(|(_, name, shown)| (name, shown)).collect())
+}
+
+/// Returns a line without the end that does not fit.
+fn cut(line: &str, columns: usize) -> String {
+    match line.char_indices().nth(columns) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(columns - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workloads_fit_on_a_screen() {
+        let text = workloads();
+        assert!(text.lines().count() <= 40 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(metas().unwrap().iter().all(|meta| text.contains(&format!("  {} ", meta.id))), "{text}");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_ends_with_an_ellipsis() {
+        assert_eq!((cut("é-1-2", 5), cut("é-1-2", 4)), ("é-1-2".to_owned(), "é-1…".to_owned()));
+    }
 }

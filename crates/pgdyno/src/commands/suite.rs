@@ -57,7 +57,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
                 return Ok(Code::Success);
             }
             let name = execution.state.name();
-            super::print_lines(&format!("stopped; `pgdyno suite resume {name}` goes on with it\n"))?;
+            super::print_lines(&format!("stopped; `pgdyno suite resume {name}` resumes it\n"))?;
             Ok(Code::Success)
         }
         Suite::List { out, format } => list(&out.out, format.is_json()),
@@ -216,7 +216,7 @@ fn resumed(args: &ResumeArgs) -> Result<SuiteExecution> {
         let name = execution.state.name();
         let error = format!("{} has changed since {name} was started from it", file.display());
         return Err(CommandError::new(Code::Start, error).hint(format!(
-            "`pgdyno suite resume {name}` goes on with it as it was; `pgdyno suite run` starts anew with what the file says now"
+            "`pgdyno suite resume {name}` resumes it as it was; `pgdyno suite run` starts again with what the file says now"
         )));
     }
     Ok(execution)
@@ -281,7 +281,7 @@ fn attach(execution: &SuiteExecution, format: &FormatArgs) -> Result<Code> {
     if execution.state.end.is_none() {
         let name = execution.state.name();
         return Err(CommandError::new(Code::Run, format!("the process of suite {name} is gone"))
-            .hint(format!("`pgdyno suite resume {name}` goes on with it")));
+            .hint(format!("`pgdyno suite resume {name}` resumes it")));
     }
     let standings = standing::standings(&execution.state)?;
     if is_json {

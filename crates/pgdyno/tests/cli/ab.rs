@@ -85,7 +85,7 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
     let resume = |args: &str| {
         place.home.run(&format!("ab --resume last --budget 1s --yes -q {args}").split_whitespace().collect::<Vec<_>>())
     };
-    resume("-c 3").ended(1).says(&["beside it only --budget"]);
+    resume("-c 3").ended(1).says(&["it can only be combined with --budget"]);
     let ran = resume("--format json").ended(21);
     let reported: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(reported["units"].as_array().unwrap().len(), 2);

@@ -70,7 +70,7 @@ fn what_cannot_be_beside_it_and_what_a_record_lacks_is_said() {
     let run = newest(&home);
     let id = run.text("/id");
     home.run(&["run", "--again", id, "-c", "3"]).ended(1).says(&["--again runs a plan as it is stored"]);
-    home.run(&["run", "noop", "--again", id]).ended(1).says(&["beside it count only --target"]);
+    home.run(&["run", "noop", "--again", id]).ended(1).says(&["it can only be combined with --target"]);
     home.run(&["run", "--again", "nobody"]).ended(1).says(&["nobody"]);
     home.run(&["search", "--again", id, "--slo", "p99 < 1s"]).ended(1).says(&["--again is for one"]);
 

@@ -15,7 +15,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     place.run("plan ch-benchmark -c 2").ok().prints(&["mixed", "olap: 1 client"]);
     let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 1 --alone").ok();
     ran.says(&[
-        "loading ch-benchmark with suppliers 10,000",
+        "loading ch-benchmark with 10,000 suppliers",
         "; creates region, nation, supplier, ch_markers and pgdyno_stamp",
     ])
     .prints(&["NOPM", "queries/h", "mixed: olap", "at first size", "q22 returned no rows: every customer has an order"])
@@ -234,15 +234,15 @@ fn a_frontier_measures_each_point_on_the_same_data_and_goes_on_where_it_ended() 
     place.home.run(&["frontier", "--resume", "none"]).ended(1).says(&["no record 'none' in pgdyno-results/frontiers"]);
     place.run("frontier ch-benchmark -w 1 --rate 5").ended(1).says(&["a frontier has several rates"]);
     let unknown = place.home.run(&["frontier", "ch-benchmark", "-w", "1", "--slo", "neword p99 < 1ms"]).ended(1);
-    unknown.says(&["'neword' is none of new-order, payment, order-status, delivery, stock-level"]);
+    unknown.says(&["'neword' is not one of new-order, payment, order-status, delivery, stock-level"]);
     let options = "-w 1 -c 2 -T 1 --ramp 0 --queries 6,13 --no-check --max-streams 1";
     // The time is over before the second point.
     let first = place.run(&format!("frontier ch-benchmark {options} --budget 1")).ok();
-    first.says(&["highest rate, closed loop without queries"]).prints(&["the budget ended it", "1 of 9 points"]);
+    first.says(&["highest rate, closed loop without queries"]).prints(&["stopped: budget exhausted", "1 of 9 points"]);
     let rows = place.ask("select count(*) from orders");
     assert_eq!(rows, "30000", "runs work on copies");
     let begun = place.home.runs().len();
-    place.home.run(&["frontier", "--resume", "last", "--slo", "p99 < 1ms"]).ended(1).says(&["--resume goes on"]);
+    place.home.run(&["frontier", "--resume", "last", "--slo", "p99 < 1ms"]).ended(1).says(&["--resume continues"]);
     let ran = place.home.run(&["frontier", "--resume", "last"]).ok();
     ran.prints(&["area below the frontier: ", "9 of 9 points", "each run had a fresh copy of the same data", "100 %"]);
     let shown = place.home.run(&["frontier", "--resume", "last", "--format", "json"]).ok();

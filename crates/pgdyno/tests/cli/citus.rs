@@ -241,7 +241,7 @@ fn key_value_workloads_and_their_counts_hold() {
     let read = nodes.run(&format!("run ycsb-c --fields 3 {brief}")).ok();
     assert!(!read.stdout.contains("delegated"), "there is no call: {}", read.stdout);
     for id in ["ycsb-d --fields 3", "ycsb-e --fields 3", "oltp-insert --tables 2"] {
-        nodes.run(&format!("run {id} {brief}")).ok().prints(&["inserts: client and server count the same"]);
+        nodes.run(&format!("run {id} {brief}")).ok().prints(&["inserts: client and server counts match"]);
     }
     nodes.run(&format!("run oltp-read-write --tables 2 {brief}")).ok();
     assert!(nodes.last_run().checks_that_hold().contains(&"after the run"));

@@ -43,7 +43,7 @@ fn several_runs_of_each_side_give_a_verdict_and_an_exit_code() {
     store_five(&home, "old", 1000.0, |_| {});
     store_five(&home, "new", 900.0, |_| {});
     let compare = |args: &[&str]| home.run(&[&["compare", "old-*", "new-*"], args].concat());
-    compare(&[]).ok().prints(&["verdict: slower: NOPM -10.0 %", "of 5 against 5 runs"]);
+    compare(&[]).ok().prints(&["verdict: slower: NOPM -10.0 %", "of 5 vs 5 runs"]);
     // A note says that one side ran after the other.
     assert!(!compare(&[]).ok().stdout.contains("in turns"));
     store_five(&home, "later", 900.0, |record| record["started_at"] = "2026-11-23T00:00:00Z".into());
@@ -54,7 +54,7 @@ fn several_runs_of_each_side_give_a_verdict_and_an_exit_code() {
     compare(&["--fail-if-slower", "10.5%"]).ended(21).prints(&unsure);
     compare(&["--fail-if-slower", "10.5%", "--pass-if-unsure"]).ok().prints(&unsure);
     let slower = home.run(&["compare", "new-1,new-2,new-3", "old-*", "--metric", "tps", "--fail-if-slower", "0"]);
-    slower.ok().prints(&["verdict: faster: TPS +10.9 %", "of 5 against 3 runs", "slower by 0 % at most: held"]);
+    slower.ok().prints(&["verdict: faster: TPS +10.9 %", "of 5 vs 3 runs", "slower by 0 % at most: held"]);
     insta::assert_snapshot!("several_runs_as_text", compare(&["--fail-if-slower", "3%"]).stdout);
     insta::assert_snapshot!("several_runs_as_markdown", compare(&["--format", "markdown"]).stdout);
 }
@@ -150,7 +150,7 @@ fn runs_that_do_not_count_are_left_out_aloud() {
     }
     store(&home, "new-9", 0.0, |record| record["summary"]["committed"] = 0.into());
     let ran = home.run(&["compare", "old-*,old-1", "new-*"]).ok();
-    ran.prints(&["no difference shown", "of 5 against 5 runs", "left out: old-1 is named twice"]).prints(&[
+    ran.prints(&["no difference shown", "of 5 vs 5 runs", "left out: old-1 is named twice"]).prints(&[
         "left out: new-6 is failed (the server went away)",
         "new-7 is invalid",
         "new-8 is interrupted",
@@ -271,8 +271,8 @@ fn the_cells_of_a_suite_are_held_against_each_other() {
         });
     }
     let ran = home.run(&["compare", "pools/tproc-c.clients=16@db16", "pools-x/*=64@*", "--anyway"]).ok();
-    ran.prints(&["verdict: faster: NOPM +20.0 %", "of 5 against 5 runs"]);
-    home.run(&["compare", "pools/clients=16", "pools/64", "--anyway"]).ok().prints(&["of 5 against 5 runs"]);
+    ran.prints(&["verdict: faster: NOPM +20.0 %", "of 5 vs 5 runs"]);
+    home.run(&["compare", "pools/clients=16", "pools/64", "--anyway"]).ok().prints(&["of 5 vs 5 runs"]);
     home.run(&["compare", "pools/clients", "last"])
         .ended(1)
         .says(&["'clients' is not one cell of the suite 'pools'", "tproc-c.clients=64@db16"]);

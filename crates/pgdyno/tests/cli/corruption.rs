@@ -226,7 +226,7 @@ fn everything_that_is_broken_in_tproc_c_is_named() {
     ]);
     assert!(cases.len() > 20);
     all_are_named(&place, "tproc-c", cases);
-    place.run("check tproc-c -w 2").ended(11).says(&["data of warehouses 1; you asked for warehouses 2"]);
+    place.run("check tproc-c -w 2").ended(11).says(&["data of 1 warehouse; you asked for 2 warehouses"]);
 }
 
 #[test]

@@ -175,12 +175,9 @@ fn scripts_of_ones_own_work_on_the_tables_of_a_built_in_workload() {
 #[test]
 fn names_paths_and_mistakes() {
     let home = Home::new();
-    home.run(&["list", "workloads"]).ok().prints(&[
-        "\nindex-insert ",
-        "\nsensor-2 ",
-        "[always true]",
-        "rows              sensors to load [default: 5000000]",
-    ]);
+    home.run(&["list", "workloads"]).ok().prints(&["\n  index-insert ", "\n  sensor-2 "]);
+    home.run(&["show", "index-insert"]).ok().prints(&["[always true]"]);
+    home.run(&["show", "sensor-1"]).ok().prints(&["-D rows=…", "sensors to load [default: 5000000]"]);
     // A path is a path, whatever it is called.
     let script = [("a.sql", "select :mine;\n")];
     write(&home, "sensor-1", &script);

@@ -288,7 +288,7 @@ fn a_load_that_was_interrupted_is_loaded_anew() {
     eventually("its sessions end", Duration::from_secs(10), || place.ask(others) == "0");
     place.run("run tpcb-like --no-load -t 1").ended(11).says(&["never finished", "--no-load"]);
     place.run("check tpcb-like").ended(1).says(&["pgdyno load tpcb-like"]);
-    place.run("run tpcb-like -s 1 -c 2 -t 10").ok().says(&["not finished", "loading anew"]);
+    place.run("run tpcb-like -s 1 -c 2 -t 10").ok().says(&["not finished", "loading again"]);
     assert_eq!(place.ask("select count(*) from pgbench_accounts"), "100000");
 }
 
@@ -444,7 +444,7 @@ fn an_old_stamp_leaves_the_schema_unchecked_and_is_reported() {
         "alter table pgdyno_stamp drop column layout; update pgdyno_stamp set pgdyno = '0.1.0'; drop index customer_i2",
     );
     let why = "pgdyno 0.1.0 loaded the data without recording its schema, so the schema cannot be checked; \
-               `pgdyno load tproc-c --warehouses 1 --replace` loads it anew with one";
+               `pgdyno load tproc-c --warehouses 1 --replace` loads it again with one";
     let ran = place.run("check tproc-c").ok().prints(&["skipped schema ", why, "holds  rows of item "]);
     assert!(!ran.stdout.contains("holds  schema "), "{}", ran.stdout);
     place

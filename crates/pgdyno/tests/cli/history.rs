@@ -29,7 +29,7 @@ fn a_slowdown_has_an_exit_code_and_the_commit() {
     history(&["--within", "9"]).ok().prints(&["no change since commit c20, 9 runs ago"]);
     history(&["--margin", "20%"]).ok();
     history(&["run-*", "--last", "9"]).ok().prints(&["no change shown"]);
-    history(&["--since", "2026-03-27"]).ended(21).prints(&["cannot tell: 6 comparable runs are the least, 2 more"]);
+    history(&["--since", "2026-03-27"]).ended(21).prints(&["cannot tell: 6 comparable runs are the minimum, 2 more"]);
     history(&["--since", "2026-03-27", "--pass-if-unsure"]).ok();
     history(&["--label", "commit=c03"]).ended(21);
     store(&home, "cut", 500.0, |record| record["status"] = "interrupted".into());

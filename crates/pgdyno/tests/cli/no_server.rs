@@ -1,6 +1,7 @@
 //! Arguments, plans, and the workload without a server.
 
 use crate::program::{Home, Ran, Run, Running, finish, json};
+use crate::pty::Pty;
 
 #[test]
 fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
@@ -19,6 +20,16 @@ fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
     }
     let version = home.run(&["--version"]).ok().stdout;
     assert_eq!(version, format!("pgdyno {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_on_a_terminal_has_its_headings_in_bold_and_nothing_else() {
+    let home = Home::new();
+    let mut command = home.command(["run", "-h"]);
+    command.env("TERM", "xterm");
+    let (status, shown) = Pty::start(command, (80, 30)).end();
+    assert!(status.success() && shown.contains("\u{1b}[1m") && shown.contains("Usage:"), "{shown:?}");
+    assert!(!shown.contains("u{1b}"), "{shown:?}");
 }
 
 #[test]
@@ -145,7 +156,7 @@ fn a_plan_shows_every_step_and_touches_nothing() {
     let plan = ["plan", "tproc-c", "-w", "7", "-c", "3", "-T", "2min", "--target", "host=db1 password=geheim"];
     let ran = home.run(&plan).ok();
     assert!(!ran.stdout.contains("geheim"), "{}", ran.stdout);
-    ran.prints(&["warehouses 7", "3 clients on ", "120 s", "db1", "1. prepare", "8. report"]);
+    ran.prints(&["7 warehouses", "3 clients on ", "120 s", "db1", "1. prepare", "8. report"]);
     let hash = |args: &[&str]| home.run(args).ok().stdout.split(' ').nth(1).unwrap().to_owned();
     assert_eq!(hash(&plan), hash(&plan), "the same arguments are the same plan");
     assert_ne!(hash(&plan), hash(&["plan", "tproc-c", "-w", "8", "-c", "3", "-T", "2min"]));
@@ -161,9 +172,16 @@ fn lists_are_complete_and_an_empty_one_says_so() {
         "select-only",
         "tproc-c",
         "noop",
-        "warehouses",
+        "pgdyno show tproc-c",
+    ]);
+    home.run(&["show", "tproc-c"]).ok().prints(&[
+        "tproc-c: order entry",
+        "-w, --warehouses ",
+        "--keying-time, --no-think ",
+        "-D seed=…",
         "[default: 1]",
     ]);
+    home.run(&["show", "tproc-x"]).ended(1).says(&["unknown recipe 'tproc-x'"]);
     home.run(&["list", "runs"]).ok().prints(&["no runs in pgdyno-results"]);
     home.run(&["list", "runs", "--out", "elsewhere"]).ok().prints(&["no runs in elsewhere"]);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);

@@ -45,7 +45,7 @@ fn data_of_another_workload_is_named_and_goes_whole_or_not_at_all() {
     place.run("load tproc-h -s 0.01 -q").ended(11).says(&["loaded by pgdyno,", "table customer", "table supplier"]);
     let forced = place.run("load tproc-h -s 0.01 --force");
     forced.ok().says(&[
-        "dropping what is in the way: data set ch-suppliers of ch-benchmark: table ch_markers, table nation",
+        "dropping what conflicts: data set ch-suppliers of ch-benchmark: table ch_markers, table nation",
         "data set tproc-c of tproc-c: table customer, table district",
         "routine pgdyno_new_order, ",
     ]);

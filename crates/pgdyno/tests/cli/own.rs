@@ -210,7 +210,7 @@ fn a_directory_lives_the_whole_life_cycle() {
     assert_eq!(tables(&place), "theirs");
 
     let ran = place.run("run mine -c 2 -t 100 -s 5").ok();
-    ran.prints(&["mine, scale 5", "count.sql", "ok 3 data checks hold"])
+    ran.prints(&["mine, scale 5", "count.sql", "ok 3 data checks passed"])
         .says(&["loading mine by mine/schema.sql and mine/load.sql", "loaded 1,000 rows"]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!((run.text("/plan/workload"), run.number("/plan/scale")), ("mine", 5.0));

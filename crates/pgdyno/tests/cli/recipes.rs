@@ -70,7 +70,7 @@ fn every_recipe_is_shown_and_planned_at_every_size_and_fitted() {
         let workload = shown.stdout.lines().find_map(|line| line.strip_prefix("workload")).unwrap().trim();
         let workload = workload.split(',').next().unwrap();
         // One that is not built in yet is no more than a name.
-        if !workloads.lines().any(|line| line.split(' ').next() == Some(workload)) {
+        if !workloads.lines().any(|line| line.split_whitespace().next() == Some(workload)) {
             home.run(&["plan", name, "--fit"]).ended(1).says(&["unknown workload", workload]);
             continue;
         }
@@ -101,7 +101,7 @@ fn a_plan_has_the_steps_of_the_guide_and_its_numbers() {
         plan.stdout
     );
     plan.prints(&[
-        "warehouses 576",
+        "576 warehouses",
         "600 s, not counted",
         "3600 s: 256 clients",
         "published for AlloyDB, 16 vCPU, 128 GB: 428,316 NOPM, 974,264 TPM",

@@ -102,6 +102,8 @@ fn what_the_program_writes_is_what_the_schemas_say() {
     assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2), "{listed}");
     assert_eq!(listed["runs"][0]["labels"]["commit"], "abc");
     print("list-workloads", 0, &["list", "workloads", "--format", "json"]);
+    let shown = print("list-workloads", 0, &["show", "tproc-c", "--format", "json"]);
+    assert_eq!(shown["workloads"].as_array().map(Vec::len), Some(1), "{shown}");
     let recipes = print("list-recipes", 0, &["list", "recipes", "--format", "json"]);
     for recipe in recipes["recipes"].as_array().unwrap() {
         print("show", 0, &["show", recipe["name"].as_str().unwrap(), "--format", "json"]);

@@ -178,7 +178,7 @@ fn what_cannot_be_searched_is_refused_or_reported_with_its_evidence() {
     for (args, words) in [
         (&["--slo", "p99 < 10"][..], ["10ms", "unit"]),
         (&["--slo", "p98 < 10ms"], ["p98", "p99.9"]),
-        (&["--slo", "read p99 < 10ms"], ["'read' is none of noop", "--slo"]),
+        (&["--slo", "read p99 < 10ms"], ["'read' is not one of noop", "--slo"]),
         (&["--slo", "p99 noop < 10ms"], ["the transaction comes first", "noop p99 < 10ms"]),
         (&[], ["--slo", "required"]),
         (&["--slo", "p99 < 1ms", "-R", "5"], ["--rate", "--min"]),

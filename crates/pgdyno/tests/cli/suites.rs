@@ -315,10 +315,10 @@ fn order_repetitions_and_cool_down_are_kept_and_labels_are_what_really_ran() {
 fn runs_that_do_not_fit_into_the_budget_are_not_run_and_say_so() {
     let home = Home::new();
     let text = format!("budget = '2.5s'\n{}", suite(3, "time = '1s'\nramp = '0s'"));
-    let ran = run(&home, &text).ended(2).says(&["ended by its budget", "runs did not fit"]);
+    let ran = run(&home, &text).ended(2).says(&["stopped: budget exhausted", "runs did not fit"]);
     let runs = complete(&home).len();
     assert!((1..=2).contains(&runs), "{}", ran.stderr);
-    home.run(&["suite", "status"]).ok().prints(&["ended by its budget", "not run: budget"]);
+    home.run(&["suite", "status"]).ok().prints(&["stopped: budget exhausted", "not run: budget"]);
     assert_listed(&home);
 }
 

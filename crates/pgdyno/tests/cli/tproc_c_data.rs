@@ -111,9 +111,9 @@ fn a_database_of_hammerdb_is_driven_and_never_dropped() {
         let words = ["holds data loaded by HammerDB: table customer, ", "`pgdyno run tproc-c`", "--force"];
         place.run(args).ended(11).says(&words);
     }
-    place.run("run tproc-c -w 2 -c 1").ended(11).says(&["HammerDB", "warehouses 1", "you asked for warehouses 2"]);
+    place.run("run tproc-c -w 2 -c 1").ended(11).says(&["HammerDB", "1 warehouse", "you asked for 2 warehouses"]);
     place.run("plan tproc-c -c 1").ok().prints(&[
-        "nothing: warehouses 1",
+        "nothing: 1 warehouse",
         "data loaded by HammerDB, is driven as it is",
         "in schema pgdyno, which is created",
         "routine-schema = pgdyno",
@@ -141,7 +141,7 @@ fn a_database_of_hammerdb_is_driven_and_never_dropped() {
     place
         .run("run ch-benchmark -c 1 --queries 1,6,16 -T 2 --ramp 0")
         .ok()
-        .says(&["driving data loaded by HammerDB as it is", "loading ch-benchmark with suppliers 10,000"]);
+        .says(&["driving data loaded by HammerDB as it is", "loading ch-benchmark with 10,000 suppliers"]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!((run.text("/status"), run.text("/data_from")), ("complete", "HammerDB"));
     assert!(run.number("/summary/committed") > 0.0 && run.number("/summary/failed") == 0.0);
@@ -207,7 +207,7 @@ fn a_database_of_hammerdb_with_partitions_is_driven() {
     place
         .run("plan tproc-c -c 1")
         .ok()
-        .prints(&["nothing: warehouses 2", "data loaded by HammerDB, is driven as it is"]);
+        .prints(&["nothing: 2 warehouses", "data loaded by HammerDB, is driven as it is"]);
     place.run("check tproc-c").ok().prints(&["holds  tables ", "holds  3.3.2.6 "]).says(&["data loaded by HammerDB"]);
     let lines =
         || place.ask("select count(*) from order_line_1") + " " + &place.ask("select count(*) from order_line_2");

@@ -33,9 +33,9 @@ fn what_cannot_be_meant_is_refused_before_anything_connects() {
 #[test]
 fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
     let Some(place) = Place::new("YCSB", "fsync = off\nshared_buffers = 64MB\n", TRUST) else { return };
-    place.run("load ycsb-a --records 2000 --fields 4").ok().says(&["records 2,000, about", "loaded 2,000 rows"]);
+    place.run("load ycsb-a --records 2000 --fields 4").ok().says(&["2,000 records, about", "loaded 2,000 rows"]);
     place.run("check ycsb-a").ok().prints(&["holds  fields"]);
-    place.run("run ycsb-a --records 5 -T 1").ended(11).says(&["data of records 2000; you asked for records 5"]);
+    place.run("run ycsb-a --records 5 -T 1").ended(11).says(&["data of 2000 records; you asked for 5 records"]);
 
     let brief = "-c 2 -T 1 --ramp 0";
     place
@@ -44,7 +44,7 @@ fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
         .prints(&["ycsb-a, 2,000 records", "distribution hotspot"]);
     // What one run inserts the next one finds; what the table has gained is what the client counted.
     for id in ["ycsb-d", "ycsb-e"] {
-        place.run(&format!("run {id} {brief}")).ok().prints(&["inserts: client and server count the same"]);
+        place.run(&format!("run {id} {brief}")).ok().prints(&["inserts: client and server counts match"]);
         let run = place.home.runs().pop().unwrap();
         let counts = ["by_client", "by_server"].map(|side| run.number(&format!("/server_counts/0/{side}")));
         assert!(counts[0] > 0.0 && counts[0] == counts[1], "{counts:?}");
@@ -53,7 +53,7 @@ fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
     place
         .run(&format!("run ycsb-f -D lost-updates=true -D read-modify-write=transaction {brief}"))
         .ok()
-        .prints(&["read-modify-writes: client and server count the same"]);
+        .prints(&["read-modify-writes: client and server counts match"]);
     place
         .run("run ycsb-e -D scan-length=5000 -D expected-inserts=1 -c 3 -t 200")
         .ok()
@@ -133,7 +133,7 @@ fn tables_of_other_programs_are_driven_or_refused_with_what_they_lack() {
     place
         .run(&format!("run ycsb-a --fields 3 {brief}"))
         .ok()
-        .says(&["driving data loaded by YCSB as it is: records 500"]);
+        .says(&["driving data loaded by YCSB as it is: 500 records"]);
     place.run(&format!("run ycsb-a {brief}")).ended(12).says(&[
         "the tables loaded by YCSB",
         "column usertable.field3 is missing",
@@ -146,11 +146,11 @@ fn tables_of_other_programs_are_driven_or_refused_with_what_they_lack() {
     place
         .run(&format!("run ycsb-a --fields 3 --records 400 {brief}"))
         .ok()
-        .says(&["driving data loaded by YCSB as it is: records 400, the first of 500 keys"]);
+        .says(&["driving data loaded by YCSB as it is: 400 records, the first of 500 keys"]);
     place
         .run("run ycsb-a --fields 3 --records 600 -T 1")
         .ended(11)
-        .says(&["YCSB loaded records 500; you asked for records 600"]);
+        .says(&["YCSB loaded 500 records; you asked for 600 records"]);
 
     // A sysbench table of another width, and one that is missing.
     place.execute(

@@ -180,7 +180,7 @@ fn what_the_server_cannot_do_is_refused() {
     let standby = |f: &mut Facts| f.server = Some(Capabilities { standby: true, ..Capabilities::default() });
     let table: [Row; 9] = [
         ("tpcb-like", NOTHING, standby, "is a standby, and tpcb-like writes"),
-        ("select-only", |o| o.replace = true, standby, "--replace loads anew"),
+        ("select-only", |o| o.replace = true, standby, "--replace loads again"),
         ("select-only", |o| o.from_template = Some("t".to_owned()), standby, "--from-template copies a database"),
         ("tpcb-like", NOTHING, |f| f.server = pooled(Pooling::Statement), "a connection for each statement"),
         (

@@ -51,7 +51,7 @@ pub enum ScenarioError {
     /// The same, and committed changes of the scenario remain.
     #[error(
         "interrupted; the transactions under way were cancelled and rolled back, but what a test had committed could \
-         not be undone: {0}; load the data anew with --replace"
+         not be undone: {0}; load the data again with --replace"
     )]
     NotRestored(#[source] AdminError),
 }

@@ -1,4 +1,4 @@
-// A figure against what grows from run to run: means, with the reach from the least to the greatest run.
+// A figure against what grows from run to run: means, with the reach from the minimum to the maximum run.
 
 function growthChart(spec) {
   const single = spec.lines.length === 1;

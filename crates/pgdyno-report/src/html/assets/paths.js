@@ -52,7 +52,7 @@ function linePath(parts, y) {
   return parts.map((segment) => `M${edge(segment, y, "middle").join("L")}${segment.length === 1 ? "h.01" : ""}`).join("");
 }
 
-// From the least to the greatest, where points share a place.
+// From the minimum to the maximum, where points share a place.
 function bandPath(parts, y) {
   const shared = parts.filter((segment) => segment.some((spot) => spot.values.length > 1));
   return shared.map((segment) => `M${[...edge(segment, y, "high"), ...edge(segment, y, "low").reverse()].join("L")}Z`).join("");

@@ -26,7 +26,7 @@ impl End {
     pub fn words(self) -> &'static str {
         match self {
             Self::Finished => "finished",
-            Self::Budget => "ended by its budget",
+            Self::Budget => "stopped: budget exhausted",
             Self::Failure => "stopped after a failed run",
             Self::Interrupted => "interrupted",
         }
