@@ -147,7 +147,7 @@ impl Sweep {
             matrix.push(format!("settings = [{}]", settings.iter().map(table).collect::<Vec<_>>().join(", ")));
         }
         for option in self.options.iter().filter(|option| option.setting.is_none()) {
-            matrix.push(format!("{} = {}", option.key, numbers(&option.values)));
+            matrix.push(format!("{} = [{}]", option.key, option.values.join(", ")));
         }
         text + &format!("matrix = {{ {} }}\n", matrix.join(", "))
     }
@@ -223,6 +223,10 @@ fn list(option: AnyOption, value: &str) -> Option<(SweptOption, String)> {
         _ => (None, value),
     };
     let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+    // `--agents` also takes the names of machines.
+    if name != SET && !values.iter().all(|value| value.parse::<f64>().is_ok()) {
+        return None;
+    }
     let first = values.first()?;
     let one = setting.as_ref().map_or_else(|| first.clone(), |setting| format!("{setting}={first}"));
     (values.len() > 1).then_some((SweptOption { name, key, setting, values }, one))
@@ -238,15 +242,6 @@ fn what(order: &Order) -> Vec<String> {
         };
     let names: Vec<_> = names.map(path).collect();
     if names.is_empty() { vec![order.workload.id().to_owned()] } else { names }
-}
-
-/// Returns values as an array, numbers as numbers.
-fn numbers(values: &[String]) -> String {
-    let value = |text: &String| match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => text.clone(),
-        _ => serde_json::Value::from(text.as_str()).to_string(),
-    };
-    format!("[{}]", values.iter().map(value).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -278,6 +273,8 @@ mod tests {
             "run tproc-h --queries 1,6,22",
             "run tpcb-like --set search_path=a,b",
             "run tpcb-like --label x=1,2",
+            "run noop -c 1,x",
+            "run noop --agents ssh:db1,db2",
             "ab noop -c 1,4",
             "search noop -R 1,4",
         ] {

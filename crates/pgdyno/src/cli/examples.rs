@@ -247,7 +247,10 @@ Examples:
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::ffi::OsString;
+
     use clap::{Command, CommandFactory as _, Parser as _};
+    use pgdyno_study::suite::sweep::Sweep;
 
     use crate::cli::Cli;
 
@@ -286,7 +289,9 @@ pub(super) mod tests {
                 assert!(lines.iter().any(|line| words(line).join(" ").starts_with(&name)), "{name}: {examples}");
                 for line in lines {
                     assert!(line.chars().count() <= 80, "{line}");
-                    Cli::try_parse_from(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+                    let args: Vec<OsString> = words(line).into_iter().map(OsString::from).collect();
+                    let args = Sweep::of(&args).map_or(args, |sweep| sweep.first);
+                    Cli::try_parse_from(args).unwrap_or_else(|error| panic!("{line}: {error}"));
                 }
             }
         }

@@ -86,18 +86,16 @@ fn show(
         return print_line(format!("record: {directory}\n"));
     }
     // The result of the run stands even if its page cannot be written.
-    let page = match page::write(&mut recording) {
-        Ok(file) => file.display().to_string(),
-        Err(failure) => {
-            progress.warn(&format!("the page of this run could not be written: {}", failure.text()));
-            return print_line(format!("record: {directory}\n"));
-        }
-    };
-    if !is_text {
-        return print_line(format!("page: {page}\n"));
+    let page = page::write(&mut recording).map(|file| file.display().to_string());
+    if let Err(failure) = &page {
+        progress.warn(&format!("the page of this run could not be written: {}", failure.text()));
     }
+    if !is_text {
+        return print_line(page.map_or_else(|_| format!("record: {directory}\n"), |page| format!("page: {page}\n")));
+    }
+    let open = page.map_or_else(|_| format!("no page; the record is in {directory}"), |page| format!("open {page}"));
     let more = if look.verbose { String::new() } else { format!("MORE    pgdyno report {} -v\n", name(&directory)) };
-    print_line(format!("{more}\n{}  open {page}\n", pgdyno_report::answer(&recording.record, look)))
+    print_line(format!("{more}\n{}  {open}\n", pgdyno_report::answer(&recording.record, look)))
 }
 
 /// Returns the name of the newest run for `pgdyno report`: `last` where it looks by default.

@@ -151,7 +151,7 @@ fn the_clients_own_full_disk_does_not_disturb_a_run() {
     let ran = running
         .end()
         .ended(2)
-        .prints(&["TPS", "  open "])
+        .prints(&["TPS", "  no page; the record is in "])
         .says(&["warning: failed to write", "run.json: No space left"]);
     assert!(!ran.stderr.contains("error:"), "{}", ran.stderr);
     ran.says(&["warning: the page of this run could not be written"]);

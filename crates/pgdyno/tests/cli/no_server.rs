@@ -231,7 +231,7 @@ fn a_run_says_whether_it_meets_its_objectives_and_ends_with_a_code_of_its_own_if
     home.run(&["report", "last", "--format", "markdown"]).ok().prints(&["tps &gt; 1000000000 is not met"]);
     // A mistake ends it before anything runs.
     run(&["p99 < 10"]).ended(1).says(&["10 could be seconds or milliseconds"]);
-    run(&["payment p99 < 10ms"]).ended(1).says(&["'payment' is none of noop"]);
+    run(&["payment p99 < 10ms"]).ended(1).says(&["'payment' is not one of noop"]);
     assert_eq!(home.runs().len(), 2);
 }
 
@@ -272,7 +272,8 @@ fn several_values_of_an_option_are_several_runs_with_a_table_of_how_the_figures_
     let refused = |args: &[&str], why: &str| {
         home.run(&[&["run", "noop", "-t", "100"], args].concat()).ended(1).says(&[why]);
     };
-    refused(&["-c", "1,x"], "invalid value 'x' for --clients");
+    refused(&["-c", "1,x"], "invalid value '1,x' for '--clients <N>'");
+    refused(&["-c", "1,0"], "invalid value '0' for --clients");
     refused(&["-c", "2,2"], "2 is there twice");
     refused(&["-c", "1,2", "--slo", "p99 < 1s"], "--slo is of one run, and these are several");
     refused(&["-c", "1,2", "--json", "x.json"], "--json is of one run");
