@@ -18,6 +18,8 @@ const NAMED: usize = 3;
 pub(crate) struct HotRows {
     /// Table and key with the share, the most wanted one first.
     rows: Vec<(String, f64)>,
+    /// The tables of all rows with the minimum share, the one of the most wanted row first.
+    tables: Vec<String>,
 }
 
 impl HotRows {
@@ -42,13 +44,19 @@ impl HotRows {
         let shares = of_rows.into_iter().map(|(row, waiting)| (row, waiting / total));
         let mut rows: Vec<_> = shares.filter(|(_, share)| *share >= LEAST).collect();
         rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut tables: Vec<String> = Vec::new();
+        for table in rows.iter().filter_map(|(row, _)| row.split(' ').next()) {
+            if tables.iter().all(|known| known != table) {
+                tables.push(table.to_owned());
+            }
+        }
         rows.truncate(NAMED);
-        (!rows.is_empty()).then_some(Self { rows })
+        (!rows.is_empty()).then_some(Self { rows, tables })
     }
 
-    /// Returns the table of the most wanted row.
-    pub(crate) fn table(&self) -> Option<&str> {
-        self.rows.first()?.0.split(' ').next()
+    /// Returns the tables of the wanted rows, the one of the most wanted row first.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().map(String::as_str)
     }
 
     /// Returns the rows as evidence.

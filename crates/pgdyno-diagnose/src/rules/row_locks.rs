@@ -40,11 +40,13 @@ struct FewRows<'a> {
 }
 
 impl<'a> FewRows<'a> {
-    /// Returns the table with the longest queues, if it has so few rows that some clients must share one.
+    /// Returns the table with wanted rows that has the fewest, if it has so few that some clients must share one. A transaction that
+    /// waits there holds the rows that it changed before, so that others wait for those.
     fn of(facts: &Facts<'_>, hot: &'a HotRows) -> Option<Self> {
-        let (table, clients) = (hot.table()?, facts.connections());
-        let rows = Table::at_end(facts).into_iter().find(|of| of.name == table)?.live.max(1.0);
-        (rows < 2.0 * clients).then_some(Self { table, rows, clients })
+        let (tables, clients) = (Table::at_end(facts), facts.connections());
+        let rows = |table: &str| Some(tables.iter().find(|of| of.name == table)?.live.max(1.0));
+        let known = hot.tables().filter_map(|table| Some(Self { table, rows: rows(table)?, clients }));
+        known.filter(|few| few.rows < 2.0 * clients).min_by(|a, b| a.rows.total_cmp(&b.rows))
     }
 
     fn text(&self) -> String {
