@@ -18,7 +18,7 @@ const NAMED: usize = 3;
 pub(crate) struct HotRows {
     /// Table and key with the share, the most wanted one first.
     rows: Vec<(String, f64)>,
-    /// The tables of all rows with the minimum share, the one of the most wanted row first.
+    /// Tables with the minimum share of the waits, also for rows without a name: a row that changes often is hard to name.
     tables: Vec<String>,
 }
 
@@ -27,6 +27,7 @@ impl HotRows {
     pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
         let table = facts.samples.of(row_locks::SOURCE);
         let mut of_rows: BTreeMap<String, f64> = BTreeMap::new();
+        let mut of_tables: BTreeMap<String, f64> = BTreeMap::new();
         let (mut total, mut last_at) = (0.0, None);
         for (at, row) in table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)) {
             let cell = |column| table.cell(row, column).unwrap_or_default();
@@ -36,6 +37,7 @@ impl HotRows {
                 last_at = Some(*at);
             }
             let key = cell(row_locks::ROW_KEY);
+            *of_tables.entry(cell(row_locks::RELATION).to_owned()).or_default() += number(row_locks::WAITING);
             if !key.is_empty() {
                 *of_rows.entry(format!("{} {key}", cell(row_locks::RELATION))).or_default() +=
                     number(row_locks::WAITING);
@@ -44,17 +46,13 @@ impl HotRows {
         let shares = of_rows.into_iter().map(|(row, waiting)| (row, waiting / total));
         let mut rows: Vec<_> = shares.filter(|(_, share)| *share >= LEAST).collect();
         rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut tables: Vec<String> = Vec::new();
-        for table in rows.iter().filter_map(|(row, _)| row.split(' ').next()) {
-            if tables.iter().all(|known| known != table) {
-                tables.push(table.to_owned());
-            }
-        }
         rows.truncate(NAMED);
+        let tables =
+            of_tables.into_iter().filter(|(_, waiting)| waiting / total >= LEAST).map(|(table, _)| table).collect();
         (!rows.is_empty()).then_some(Self { rows, tables })
     }
 
-    /// Returns the tables of the wanted rows, the one of the most wanted row first.
+    /// Returns the tables on whose rows sessions waited.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &str> {
         self.tables.iter().map(String::as_str)
     }
