@@ -12,6 +12,9 @@ pub(crate) fn is_of_streams(kind: &str) -> bool {
     matches!(kind, "query stream" | "query stream worker")
 }
 
+/// The state of a prepared transaction.
+const PREPARED: &str = "prepared";
+
 /// A session, a prepared transaction or a replication slot that holds something.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Session {
@@ -49,7 +52,8 @@ impl Session {
 
     /// Returns what it does: `idle in transaction 4.1 s, last statement: UPDATE …`; empty if nothing is known.
     pub(crate) fn doing(&self) -> String {
-        let seconds = self.seconds.map_or_else(String::new, |seconds| format!(" {}", duration(seconds)));
+        let ago = if self.state == PREPARED { " ago" } else { "" };
+        let seconds = self.seconds.map_or_else(String::new, |seconds| format!(" {}{ago}", duration(seconds)));
         let state = if self.state.is_empty() { String::new() } else { format!("{}{seconds}", self.state) };
         let word = if self.is_idle() { "last statement" } else { "statement" };
         let statement = Some(&self.statement).filter(|text| !text.is_empty()).map(|text| format!("{word}: {text}"));

@@ -1,7 +1,8 @@
-//! Figures and paragraphs as text for people: [`units`] and [`brief`] print figures, [`parse`] reads them, [`wrap`] breaks lines,
-//! [`paint`] colours them. Knows nothing about what the figures are of.
+//! Figures and paragraphs as text for people: [`units`] and [`brief`] print figures, [`parse`] reads them, [`list`] joins names,
+//! [`wrap`] breaks lines, [`paint`] colours them. Knows nothing about what the figures are of.
 
 pub mod brief;
+pub mod list;
 pub mod paint;
 pub mod parse;
 pub mod units;

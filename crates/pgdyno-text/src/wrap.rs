@@ -57,6 +57,12 @@ pub fn wrapped(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> 
 /// A label is no wider than this: further in, what looks like one is a table.
 const LABEL_MAX: usize = 30;
 
+/// Returns a text as one line, with single spaces between its words.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns lines of text for a terminal of 80 columns: longer ones are wrapped between words, and hang below the text that follows
 /// the label of the first, which two spaces or more end.
 #[must_use]

@@ -1,5 +1,6 @@
 //! Options of several workloads, and the list of all.
 
+use pgdyno_text::list::listed;
 use pgdyno_workload::{Commands, OptionSpec, OptionTable, ValueKind, WorkloadOption, WorkloadOptionGroup};
 
 use crate::families::having;
@@ -47,11 +48,7 @@ pub fn is_of_scripts(option: &WorkloadOption) -> bool {
 pub fn takers(option: &WorkloadOption) -> String {
     let mut takers = having(|param| param.name == option.param && !param.is_fixed());
     takers.extend(is_of_scripts(option).then_some("script files"));
-    match takers.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    listed(&takers)
 }
 
 /// Those of several workloads.

@@ -3,6 +3,7 @@
 use pgdyno_results::{Certainty, FindingRecord};
 use pgdyno_samples::statements;
 use pgdyno_text::brief::{duration, percent};
+use pgdyno_text::wrap::one_line;
 
 use super::{UNKNOWN, with_settings};
 use crate::explained::Explained;
@@ -39,11 +40,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         rule: "jit".to_owned(),
         text: format!("JIT compiled statements for {} of their execution time", percent(share)),
         weight: UNKNOWN,
-        evidence: vec![format!(
-            "{} of each call of: {}",
-            duration(of_row(worst) / calls / 1e3),
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        )],
+        evidence: vec![format!("{} of each call of: {}", duration(of_row(worst) / calls / 1e3), one_line(&text))],
         advice: with_settings(facts, "raise jit_above_cost, or set jit off", &["jit", "jit_above_cost"]),
         also_seen: true,
         ..FindingRecord::default()

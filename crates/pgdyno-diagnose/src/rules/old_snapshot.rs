@@ -89,7 +89,10 @@ mod tests {
             "a prepared transaction (\"forgotten\") kept rows from being removed that 9,100 later transactions may have left \
              dead"
         );
-        assert_eq!(found.evidence, ["seen with the same snapshot or transaction for 8.0 s of 10 s", "prepared 60 s"]);
+        assert_eq!(
+            found.evidence,
+            ["seen with the same snapshot or transaction for 8.0 s of 10 s", "prepared 60 s ago"]
+        );
         assert!(found.advice.unwrap().contains("ROLLBACK PREPARED"));
     }
 

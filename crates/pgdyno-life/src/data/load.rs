@@ -4,6 +4,7 @@ use pgdyno_load::{LoadError, LoadOptions, LoadProgress as Step, LoadReport, Serv
 use pgdyno_net::Admin;
 use pgdyno_plan::Plan;
 use pgdyno_results::{LoadRecord, LoadTable};
+use pgdyno_text::list::listed;
 use pgdyno_text::units;
 use pgdyno_workload::{Capabilities, DataSet};
 
@@ -43,11 +44,7 @@ fn created_in_short(data: &dyn DataSet, caps: &Capabilities) -> String {
     if routines > 0 {
         names.push(units::plural(routines, "routine"));
     }
-    match names.split_last() {
-        Some((last, [])) => format!("creates {last}"),
-        Some((last, others)) => format!("creates {} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    format!("creates {}", listed(&names))
 }
 
 /// Returns how the planned load fills its largest table, and why; `None` if there is nothing to report.
@@ -87,7 +84,9 @@ pub fn load(
         Step::Plan { rows_expected, rows_kept, .. } => {
             // Nothing is in the way of the tables.
             access.events.note(&format!("{}; {}", begun(data), created_in_short(data, access.caps)));
-            access.events.detail(&created(data, access.caps));
+            if !data.routines(access.caps).list.is_empty() {
+                access.events.detail(&created(data, access.caps));
+            }
             if rows_kept > 0 {
                 access.events.note(&format!("resuming: {} are there", rows_progress(rows_kept, rows_expected)));
             }

@@ -3,6 +3,7 @@
 use pgdyno_results::{SampleTable, Samples};
 use pgdyno_samples::{SampleColumn, statements};
 use pgdyno_text::units::{bytes, count, percent};
+use pgdyno_text::wrap::one_line;
 
 use super::markup::Html;
 
@@ -53,7 +54,7 @@ fn number(table: &SampleTable, row: &[String], column: SampleColumn) -> Option<f
 
 /// Returns the text in one line of limited length.
 fn text(query: &str) -> String {
-    let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(query);
     match line.char_indices().nth(TEXT_MAX) {
         Some((end, _)) => format!("{} …", &line[..end]),
         None => line,

@@ -2,6 +2,7 @@
 
 use pgdyno_results::{RunRecord, StatementRecord};
 use pgdyno_text::units::{bytes, count, duration, ms, percent};
+use pgdyno_text::wrap::one_line;
 
 use super::groups;
 use super::markup::{Html, PageColumn};
@@ -126,7 +127,7 @@ fn statements(record: &RunRecord, html: &mut Html) {
     html.raw("</tr></thead><tbody>\n");
     for s in used.iter().take(STATEMENTS_MAX) {
         let share = time_ns(s) / all;
-        html.raw("<tr><td><code>").text(&s.sql.split_whitespace().collect::<Vec<_>>().join(" ")).raw("</code>");
+        html.raw("<tr><td><code>").text(&one_line(&s.sql)).raw("</code>");
         if let Some(transaction) = s.transaction.as_ref().filter(|_| record.transactions.len() > 1) {
             html.raw("<small> in ").text(transaction).raw("</small>");
         }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::{DriverStageRecord, GrowthRecord, RunRecord, Summary};
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units::{bytes, count, ms, percent, plural};
-use pgdyno_text::wrap::{self, wrapped};
+use pgdyno_text::wrap::{self, one_line, wrapped};
 
 use crate::Extent;
 use crate::describe::{line_of_drive, line_of_place, line_of_server};
@@ -123,7 +123,7 @@ fn statements(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
             shown.clone_from(&s.transaction);
             writeln!(out, "  {}", s.transaction.as_deref().unwrap_or_default())?;
         }
-        let text: String = s.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(100).collect();
+        let text: String = one_line(&s.sql).chars().take(100).collect();
         let [mean, p99, max] = s
             .latency_ns
             .as_ref()

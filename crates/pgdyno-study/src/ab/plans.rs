@@ -1,5 +1,6 @@
 //! The plans of both sides, by the runs that load the data.
 
+use pgdyno_text::wrap::one_line;
 use std::path::Path;
 
 use pgdyno_report::compare::changed_plans;
@@ -50,8 +51,7 @@ fn parse(text: &str) -> Vec<StatementPlan> {
     let one = |part: &str| {
         // A statement may have empty lines of its own: its plan has none.
         let (statement, plan) = part.trim().rsplit_once("\n\n")?;
-        let statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(StatementPlan { statement, shape: shape(plan)? })
+        Some(StatementPlan { statement: one_line(statement), shape: shape(plan)? })
     };
     text.split("\n\n\n").filter_map(one).collect()
 }
@@ -68,7 +68,7 @@ fn shape(plan: &str) -> Option<String> {
     (!nodes.is_empty()).then(|| below(&nodes).join(", "))
 }
 
-/// Returns the shapes of nodes that are side by side, of which the first is the least indented.
+/// Returns the shapes of the nodes at one level of a plan. The first node must be at that level.
 fn below(mut nodes: &[(usize, String)]) -> Vec<String> {
     let mut shapes = Vec::new();
     while let [(depth, name), rest @ ..] = nodes {
