@@ -13,9 +13,9 @@ use crate::waits::Class;
 /// Without waits for reads, a smaller share of hits than this is a finding.
 const HIT_RATIO_MIN: f64 = 0.9;
 
-/// Estimated CPU time of one block from outside shared buffers: finding a buffer for it, the system call and its copy. Raising
-/// `shared_buffers` from 1 MB gained 16 to 30 % where 4 µs had explained a tenth.
-const BLOCK_S: f64 = 6e-6;
+/// CPU time of one block from outside shared buffers: finding a buffer for it, the system call and its copy. Measured with shared
+/// buffers of 8 MB against 256 MB on one machine, the median of six pairs (`benches/results/2026-11-28-0133-blocks.csv`).
+const BLOCK_S: f64 = 5e-6;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let waited = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers");

@@ -147,6 +147,31 @@ mod tests {
     }
 
     #[test]
+    fn of_tables_with_few_rows_the_one_with_the_fewest_is_named_also_where_its_row_is_not() {
+        let rows = [
+            ["pgbench_tellers", "tid = 7", "4", "9"],
+            ["pgbench_branches", "", "4", "9"],
+            ["pgbench_accounts", "aid = 1", "1", "9"],
+        ];
+        let tables = [["pgbench_branches", "1"], ["pgbench_tellers", "10"], ["pgbench_accounts", "100000"]];
+        let run = |rows: &[[&str; 4]]| {
+            let rows: Vec<_> = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+            let tables = tables.map(|[name, live]| ["public", name, "0", live].map(str::to_owned).to_vec());
+            let mut run = Run::new()
+                .waits(&[("Lock", "transactionid", 4.0)])
+                .table("row_locks", pgdyno_samples::row_locks::SOURCE.names, &rows)
+                .table("tables", &["schema", "table", "n_dead_tup", "n_live_tup"], &tables);
+            run.record.plan.drive.clients = 8;
+            run.finds(look)
+        };
+        let found = run(&rows);
+        assert_eq!(found.text, "8 clients waited for each other to change one row of pgbench_branches");
+        // Without waits for its row, the next table is named.
+        let others = [rows[0], rows[2]];
+        assert_eq!(run(&others).text, "8 clients waited for each other to change 10 rows of pgbench_tellers");
+    }
+
+    #[test]
     fn who_is_in_the_way_decides_the_advice() {
         let columns = ["pid", "backend_type", "application_name", "state", "state_s", "query"];
         let head = |kind: &str, state: &str| {
