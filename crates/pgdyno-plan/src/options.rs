@@ -160,7 +160,14 @@ impl AnyOption {
         self.spec().value == ValueKind::Flag
     }
 
-    /// Returns the arguments that give it this value.
+    /// Returns the argument that gives it this value, in one word: `--clients=4`.
+    #[must_use]
+    pub fn argument(self, value: &str) -> String {
+        let name = self.spec().name;
+        if self.is_flag() { format!("--{name}") } else { format!("--{name}={value}") }
+    }
+
+    /// Returns the arguments that give it this value, as people write them.
     #[must_use]
     pub fn arguments(self, value: &str) -> Vec<String> {
         let spec = self.spec();

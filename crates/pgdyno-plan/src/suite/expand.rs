@@ -140,8 +140,7 @@ fn order_of(names: Vec<String>, given: &[Given]) -> Result<(Order, Vec<String>),
         };
         for value in values {
             option.set(&mut order, value).map_err(|error| format!("`{}`: {error}", key.name()))?;
-            let name = option.spec().name;
-            args.push(if option.is_flag() { format!("--{name}") } else { format!("--{name}={value}") });
+            args.push(option.argument(value));
         }
     }
     Ok((order, args))

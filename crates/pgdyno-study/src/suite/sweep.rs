@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use pgdyno_plan::Order;
 use pgdyno_plan::options::{AnyOption, all};
+use pgdyno_report::scaling::Axis;
 use pgdyno_workload::ValueKind;
 use pgdyno_workloads::options::Options;
 
@@ -28,24 +29,28 @@ const LISTS: [&str; 14] = [
 /// The option of settings.
 const SET: &str = "set";
 
+/// Options that the suite has in another place.
+const BY_SUITE: [&str; 3] = ["target", "config", "label"];
+
 /// An option with several values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SweptOption {
-    /// The option.
-    name: &'static str,
-    /// Its key in a suite.
-    key: String,
+    option: AnyOption,
     /// The setting, if the option is `--set`.
-    pub setting: Option<String>,
-    /// Its values.
+    setting: Option<String>,
     values: Vec<String>,
 }
 
 impl SweptOption {
+    /// Returns a value as the option takes it.
+    fn given(&self, value: &str) -> String {
+        self.setting.as_ref().map_or_else(|| value.to_owned(), |setting| format!("{setting}={value}"))
+    }
+
     /// Returns the beginning of the arguments that give it a value: `--clients=`.
+    #[must_use]
     pub fn argument(&self) -> String {
-        let setting = self.setting.as_ref().map_or_else(String::new, |setting| format!("{setting}="));
-        format!("--{}={setting}", self.name)
+        self.option.argument(&self.given(""))
     }
 
     /// Checks its values as if each were given alone.
@@ -53,43 +58,36 @@ impl SweptOption {
     /// # Errors
     /// Names the first wrong value.
     pub fn check(&self) -> Result<(), String> {
-        let Some((_, option)) = all::<Options>().find(|(_, option)| option.spec().name == self.name) else {
-            return Ok(());
-        };
-        let checked = |value: &String| {
-            let text = self.setting.as_ref().map_or_else(|| value.clone(), |setting| format!("{setting}={value}"));
-            let known = self.values.iter().filter(|other| *other == value).count();
-            if known > 1 {
-                return Err(format!(
-                    "invalid value '{}' for --{}: {value} is there twice",
-                    self.values.join(","),
-                    self.name
-                ));
+        let name = self.option.spec().name;
+        self.values.iter().enumerate().try_for_each(|(nth, value)| {
+            if self.values[..nth].contains(value) {
+                return Err(format!("invalid value '{}' for --{name}: {value} is there twice", self.values.join(",")));
             }
-            let wrong = |why| format!("invalid value '{value}' for --{}: {why}", self.name);
-            option.set(&mut Order::default(), &text).map_err(wrong)
-        };
-        self.values.iter().try_for_each(checked)
+            let wrong = |why| format!("invalid value '{value}' for --{name}: {why}");
+            self.option.set(&mut Order::default(), &self.given(value)).map_err(wrong)
+        })
     }
 
-    /// Returns the axis of `pgdyno scaling` on which its runs lie.
-    pub fn axis(&self) -> String {
-        match (&self.setting, self.name) {
-            (Some(setting), _) => format!("setting:{setting}"),
-            (None, name @ ("clients" | "connections" | "threads" | "rate")) => name.to_owned(),
-            // Warehouses, records and others are the scale of their workloads.
-            (None, _) => "scale".to_owned(),
+    /// Returns the axis on which runs with this name of the scale lie; `None` if no axis has the option.
+    #[must_use]
+    pub fn axis(&self, scale_name: &str) -> Option<Axis> {
+        match (&self.setting, self.option) {
+            (Some(setting), _) => Some(Axis::Setting(setting.to_lowercase())),
+            (None, AnyOption::Run(option)) => Axis::named(option.spec.name),
+            (None, AnyOption::Workload(option)) if option.param == scale_name => Some(Axis::Scale),
+            (None, AnyOption::Workload(option)) => Some(Axis::Param(option.param.to_owned())),
         }
     }
 
-    /// Returns what is said of it: `clients`, or the setting.
+    /// Returns the name of the option, or of the setting.
+    #[must_use]
     pub fn title(&self) -> &str {
-        self.setting.as_deref().unwrap_or(self.name)
+        self.setting.as_deref().unwrap_or(self.option.spec().name)
     }
 }
 
 /// A run with several values of some options.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Sweep {
     /// The arguments with the first value of each list.
     pub first: Vec<OsString>,
@@ -109,20 +107,14 @@ impl Sweep {
                 first.push(arg.clone());
                 continue;
             };
-            let (prefix, value) = match attached {
-                Some(value) => (arg.to_string_lossy().strip_suffix(value).unwrap_or_default().to_owned(), Some(value)),
-                None => {
-                    first.push(arg.clone());
-                    (String::new(), rest.next().and_then(|value| value.to_str()))
-                }
-            };
-            let Some(value) = value else { continue };
-            match list(option, value) {
-                Some((swept, one)) => {
+            let separate = if attached.is_none() { rest.next() } else { None };
+            let value = attached.or_else(|| separate.and_then(|value| value.to_str()));
+            match value.and_then(|value| list(option, value)) {
+                Some(swept) => {
+                    first.push(swept.option.argument(&swept.given(&swept.values[0])).into());
                     options.push(swept);
-                    first.push(format!("{prefix}{one}").into());
                 }
-                None => first.push(format!("{prefix}{value}").into()),
+                None => first.extend(std::iter::once(arg).chain(separate).cloned()),
             }
         }
         (!options.is_empty()).then_some(Self { first, options })
@@ -146,8 +138,9 @@ impl Sweep {
                 |pairs: &Vec<(&str, &str)>| format!("{{ {} }}", pairs.iter().map(pair).collect::<Vec<_>>().join(", "));
             matrix.push(format!("settings = [{}]", settings.iter().map(table).collect::<Vec<_>>().join(", ")));
         }
-        for option in self.options.iter().filter(|option| option.setting.is_none()) {
-            matrix.push(format!("{} = [{}]", option.key, option.values.join(", ")));
+        for swept in self.options.iter().filter(|swept| swept.setting.is_none()) {
+            let key = swept.option.suite_key();
+            matrix.extend(key.map(|key| format!("{key} = [{}]", swept.values.join(", "))));
         }
         text + &format!("matrix = {{ {} }}\n", matrix.join(", "))
     }
@@ -169,24 +162,12 @@ impl Sweep {
 
     /// Returns the arguments of all runs beside workload, target and lists.
     fn others(&self, order: &Order) -> Vec<String> {
-        let is_swept = |name: &str, value: &str| {
-            self.options.iter().any(|option| match &option.setting {
-                Some(setting) => name == SET && value.split_once('=').is_some_and(|(one, _)| one == setting),
-                None => option.name == name,
-            })
-        };
         let mut args = Vec::new();
-        for (_, option) in all::<Options>() {
-            let name = option.spec().name;
-            if matches!(name, "target" | "config" | "label") {
-                continue;
-            }
-            let values = option.get(order).into_iter().filter(|value| !is_swept(name, value));
-            args.extend(values.map(|value| match option.is_flag() {
-                true => format!("--{name}"),
-                false => format!("--{name}={value}"),
-            }));
+        for (_, option) in all::<Options>().filter(|(_, option)| !BY_SUITE.contains(&option.spec().name)) {
+            args.extend(option.get(order).iter().map(|value| option.argument(value)));
         }
+        let lists: Vec<String> = self.options.iter().map(SweptOption::argument).collect();
+        args.retain(|arg| !lists.iter().any(|list| arg.starts_with(list)));
         args
     }
 }
@@ -214,9 +195,9 @@ fn takes_lists(option: AnyOption) -> bool {
     option.suite_key().is_some() && (matches!(spec.value, ValueKind::Whole | ValueKind::Number) || spec.name == SET)
 }
 
-/// Returns the option with its values, and the first of them as the option takes it; `None` if there is only one.
-fn list(option: AnyOption, value: &str) -> Option<(SweptOption, String)> {
-    let (name, key) = (option.spec().name, option.suite_key()?);
+/// Returns the option with its values; `None` if there is only one.
+fn list(option: AnyOption, value: &str) -> Option<SweptOption> {
+    let name = option.spec().name;
     let (setting, values) = match value.split_once('=') {
         Some((setting, _)) if name == SET && LISTS.contains(&setting.to_ascii_lowercase().as_str()) => return None,
         Some((setting, values)) if name == SET => (Some(setting.to_owned()), values),
@@ -224,12 +205,8 @@ fn list(option: AnyOption, value: &str) -> Option<(SweptOption, String)> {
     };
     let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
     // `--agents` also takes the names of machines.
-    if name != SET && !values.iter().all(|value| value.parse::<f64>().is_ok()) {
-        return None;
-    }
-    let first = values.first()?;
-    let one = setting.as_ref().map_or_else(|| first.clone(), |setting| format!("{setting}={first}"));
-    (values.len() > 1).then_some((SweptOption { name, key, setting, values }, one))
+    let can_be_values = name == SET || values.iter().all(|value| value.parse::<f64>().is_ok());
+    (values.len() > 1 && can_be_values).then_some(SweptOption { option, setting, values })
 }
 
 /// Returns the workload as a suite names it. The names of the command line may be those of files without a path.
@@ -260,13 +237,10 @@ mod tests {
         {
             let sweep = of(args).unwrap();
             assert_eq!(sweep.options.len(), 1, "{args}");
-            assert_eq!(
-                (sweep.options[0].name, sweep.options[0].values.join(" ").as_str()),
-                ("clients", "1 4"),
-                "{args}"
-            );
+            let swept = &sweep.options[0];
+            assert_eq!((swept.title(), swept.values.join(" ").as_str()), ("clients", "1 4"), "{args}");
             let first: Vec<_> = sweep.first.iter().map(|arg| arg.to_str().unwrap()).collect();
-            assert_eq!(first.join(" "), format!("pgdyno {}", args.replace(",4", "")));
+            assert_eq!(first.join(" "), "pgdyno run noop --clients=1", "{args}");
         }
         for args in [
             "run noop -c 4",
@@ -278,8 +252,18 @@ mod tests {
             "ab noop -c 1,4",
             "search noop -R 1,4",
         ] {
-            assert_eq!(of(args), None, "{args}");
+            assert!(of(args).is_none(), "{args}");
         }
+    }
+
+    #[test]
+    fn the_axis_is_what_the_option_changes() {
+        let axis = |args: &str, scale_name: &str| of(args).unwrap().options[0].axis(scale_name);
+        assert_eq!(axis("run noop -j 1,2", ""), Some(Axis::Threads));
+        assert_eq!(axis("run tproc-c -w 1,2", "warehouses"), Some(Axis::Scale));
+        assert_eq!(axis("run tpcb-like --set Work_Mem=1MB,2MB", "scale"), Some(Axis::Setting("work_mem".to_owned())));
+        assert_eq!(axis("run ycsb-a --fields 1,2", "records"), Some(Axis::Param("fields".to_owned())));
+        assert_eq!(axis("run tpcb-like --max-tries 1,2", "scale"), None);
     }
 
     #[test]

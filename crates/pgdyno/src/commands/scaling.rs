@@ -1,6 +1,6 @@
 //! `pgdyno scaling`: shows how a figure grows along an axis.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
@@ -14,7 +14,7 @@ use super::results::Results;
 use crate::cli::ScalingArgs;
 
 /// The default name of the page in the results directory.
-const PAGE_FILE: &str = "scaling.html";
+pub(super) const PAGE_FILE: &str = "scaling.html";
 
 pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
@@ -35,18 +35,27 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     put_as(&scaling, FORMATS, &args.format, false, args.output.as_ref())
 }
 
-/// Returns the page of the runs that are included.
+/// Writes the page of the runs that are included.
 fn page(results: &Results, scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, args: &ScalingArgs) -> Result<Code> {
+    let included = |record: &RunRecord| scaling.left_out.iter().all(|(id, _)| *id != record.id);
+    for (path, _) in named.iter().filter(|(_, record)| included(record)) {
+        results.complete(path)?;
+    }
+    let bytes = rendered(scaling, named, results.directory())?;
+    results.release();
+    put_page(&bytes, args.output.as_ref(), results.directory(), PAGE_FILE)
+}
+
+/// Returns the page of a scaling: of the runs that are included, each with the path of its record.
+pub(super) fn rendered(scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, results: &Path) -> Result<Vec<u8>> {
     let mut runs: Vec<html::ReportRun> = Vec::new();
     for (path, record) in named {
         let left_out = scaling.left_out.iter().any(|(id, _)| *id == record.id);
         if !left_out && runs.iter().all(|run| run.record.id != record.id) {
-            results.complete(&path)?;
-            runs.push(with_timeline(&path, record, results.directory())?);
+            runs.push(with_timeline(&path, record, results)?);
         }
     }
     let mut bytes = Vec::new();
     html::write_scaling(scaling, runs, &mut bytes).or_fail(Code::Start)?;
-    results.release();
-    put_page(&bytes, args.output.as_ref(), results.directory(), PAGE_FILE)
+    Ok(bytes)
 }

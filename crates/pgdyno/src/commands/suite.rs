@@ -18,6 +18,7 @@ use pgdyno_live::ProgressView;
 use pgdyno_study::suite::check::{self, CellDraft};
 use pgdyno_study::suite::execution::{self, ExecutionLock, ExecutionOrigin, SuiteExecution};
 use pgdyno_study::suite::run::{LockedExecution, SuiteOutcome, carry_out};
+use pgdyno_study::suite::standing::CompletedRun;
 use pgdyno_study::suite::{background, decider, standing, status};
 
 use super::confirm::confirm;
@@ -64,23 +65,21 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
         Suite::Report { which, format } => {
             let execution = find(which)?;
             let standings = standing::standings(&execution.state)?;
-            let (name, runs) = (execution.state.name(), standing::runs(&execution.state, &standings));
-            let text = match format.as_str() {
-                "json" => {
-                    super::print_form(&report::form(&name, &runs))?;
-                    return Ok(Code::Success);
-                }
-                "markdown" => report::markdown(&name, &runs),
-                "csv" => report::csv(&name, &runs),
-                "junit" => report::junit(&name, &runs).or_fail(Code::Start)?,
-                _ => report::text(&runs),
-            };
-            match format.as_str() {
-                "csv" | "junit" => super::print(text.as_bytes())?,
-                _ => super::print_text(&text)?,
-            }
+            print_report(&execution, &standings, format)?;
             Ok(Code::Success)
         }
+    }
+}
+
+/// Prints the table of a suite in a format.
+pub(super) fn print_report(execution: &SuiteExecution, standings: &[Option<CompletedRun>], format: &str) -> Result<()> {
+    let (name, runs) = (execution.state.name(), standing::runs(&execution.state, standings));
+    match format {
+        "json" => super::print_form(&report::form(&name, &runs)),
+        "markdown" => super::print_text(&report::markdown(&name, &runs)),
+        "csv" => super::print(report::csv(&name, &runs).as_bytes()),
+        "junit" => super::print(report::junit(&name, &runs).or_fail(Code::Start)?.as_bytes()),
+        _ => super::print_text(&report::text(&runs)),
     }
 }
 

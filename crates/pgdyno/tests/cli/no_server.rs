@@ -275,14 +275,29 @@ fn several_values_of_an_option_are_several_runs_with_a_table_of_how_the_figures_
     refused(&["-c", "1,x"], "invalid value '1,x' for '--clients <N>'");
     refused(&["-c", "1,0"], "invalid value '0' for --clients");
     refused(&["-c", "2,2"], "2 is there twice");
-    refused(&["-c", "1,2", "--slo", "p99 < 1s"], "--slo is of one run, and these are several");
-    refused(&["-c", "1,2", "--json", "x.json"], "--json is of one run");
-    refused(&["-c", "1,2", "--again", "last"], "--again is of one run");
+    refused(&["-c", "1,2", "--slo", "p99 < 1s"], "--slo is for one run, and these are several");
+    refused(&["-c", "1,2", "--json", "x.json"], "--json is for one run");
+    refused(&["-c", "1,2", "--again", "last"], "--again is for one run");
     assert_eq!(home.runs().len(), 3);
+    // Where no axis has the option, the table of the suite is all.
+    let ran = home.run(&["run", "noop", "--max-tries", "1,2", "-t", "100", "--ramp=0"]).ok();
+    assert!(!ran.stdout.contains("to the first") && ran.stdout.contains("noop.max_tries=2@none"), "{}", ran.stdout);
+    assert_eq!(home.runs().len(), 5);
+    let password = "host=localhost password=secret";
+    let ran = home.run(&["run", "tpcb-like", "-c", "1,2", "-t", "1", "--target", password]).ended(1);
+    ran.says(&["the connection string of its target holds a password"]);
+    assert!(
+        !home
+            .path()
+            .join("pgdyno-results/suites")
+            .read_dir()
+            .unwrap()
+            .any(|suite| { suite.unwrap().file_name().to_string_lossy().starts_with("tpcb-like") })
+    );
     // Several values in two options are every combination, with a table for each value of the second.
     let ran = home.run(&["run", "select-only", "--target", "null", "-c1,2", "-j=1,2", "-t", "2000", "--ramp=0"]).ok();
     ran.prints(&["threads=1: TPS by clients", "threads=2: TPS by clients", "threads=2: p99 ms by clients"]);
-    assert_eq!(home.runs().len(), 7);
+    assert_eq!(home.runs().len(), 9);
 }
 
 #[test]
