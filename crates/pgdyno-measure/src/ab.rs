@@ -21,6 +21,10 @@ pub const UNITS_MIN: usize = 4;
 /// The interval of fewer units is as wide as any drawing.
 const DRAWN_UNITS_MIN: usize = 3;
 
+/// The units and the points of a course at most: the interval by ranks takes n³ steps for n units.
+const COURSE_UNITS_MAX: usize = 400;
+const COURSE_POINTS_MAX: usize = 100;
+
 /// From so many units on, ranks show about as much of quiet units as Student's interval, and more of troubled ones.
 const RANKED_UNITS_MIN: usize = 14;
 
@@ -79,6 +83,17 @@ pub struct Experiment {
     pub looks: u32,
 }
 
+/// What an experiment has shown after some of its units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoursePoint {
+    /// The number of units.
+    pub units: usize,
+    /// The ratio of B to A.
+    pub ratio: f64,
+    /// Its interval; absent after fewer than three units.
+    pub interval: Option<[f64; 2]>,
+}
+
 impl Experiment {
     /// Returns the number of units at which the next look is due.
     #[must_use]
@@ -117,15 +132,19 @@ impl Experiment {
         Some(Look { change, shown, units_for_power, confidence })
     }
 
-    /// Returns the change after each of the units, with the interval that a look there would have; none after fewer than three.
+    /// Returns the change after units, with the interval that a look there would have: after each, or at equal distances where they are
+    /// many, and of the first 400 at most.
     #[must_use]
-    pub fn course(&self, units: &[f64]) -> Vec<(f64, Option<[f64; 2]>)> {
+    pub fn course(&self, units: &[f64]) -> Vec<CoursePoint> {
         let confidence = 1.0 - Self { looks: 0, ..*self }.alpha();
+        let last = units.len().min(COURSE_UNITS_MAX);
+        let step = last.div_ceil(COURSE_POINTS_MAX).max(1);
         let after = |n: usize| {
             let change = change(&units[..n], confidence).0;
-            (change.ratio, (n >= DRAWN_UNITS_MIN).then_some([change.low, change.high]))
+            let interval = (n >= DRAWN_UNITS_MIN).then_some([change.low, change.high]);
+            CoursePoint { units: n, ratio: change.ratio, interval }
         };
-        (1..=units.len()).map(after).collect()
+        (1..=last).filter(|n| (last - n).is_multiple_of(step)).map(after).collect()
     }
 }
 
@@ -324,9 +343,15 @@ mod tests {
         let units = [0.1, 0.12, 0.09, 0.11, 0.1, 0.12, 0.08];
         let course = experiment.course(&units);
         let look = experiment.clone().look(&units[..5]).unwrap().change;
-        assert_eq!(course[4], (look.ratio, Some([look.low, look.high])));
-        assert_eq!((course.len(), course[1].1), (7, None));
-        let width = |nth: usize| course[nth].1.map(|[low, high]| high / low).unwrap();
+        assert_eq!(course[4], CoursePoint { units: 5, ratio: look.ratio, interval: Some([look.low, look.high]) });
+        assert_eq!((course.len(), course[1].interval), (7, None));
+        let long = experiment.course(&[0.1; 1_000]);
+        assert_eq!(
+            (long.len(), long[0].units, long[99].units),
+            (100, 4, 400),
+            "also of a long experiment, in little time"
+        );
+        let width = |nth: usize| course[nth].interval.map(|[low, high]| high / low).unwrap();
         assert!(width(2) > width(4) && width(4) > width(6), "{course:?}");
     }
 

@@ -6,6 +6,7 @@ use pgdyno_results::{
 };
 use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
+use pgdyno_text::wrap::one_line;
 
 use crate::compare::words::{share, signed};
 use crate::metric::value_text;
@@ -216,7 +217,7 @@ pub(crate) fn statement(one: &AbStatement) -> Row {
 
 /// Returns a text in one line of limited length.
 fn short(text: &str, columns: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     match line.chars().count() > columns {
         true => format!("{}…", line.chars().take(columns - 1).collect::<String>().trim_end()),
         false => line,

@@ -4,11 +4,12 @@ mod course;
 mod responses;
 mod stacks;
 
+use pgdyno_text::wrap::one_line;
 use std::io::{self, Write};
 
-use pgdyno_results::{AbRecord, AbStatement, AbVerdict, is_run_name};
+use pgdyno_results::{AbRecord, AbStatement, AbVerdict};
 
-use super::head::head;
+use super::head::study_page;
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::sentence_case;
@@ -23,20 +24,13 @@ const STATEMENTS_MAX: usize = 12;
 /// # Errors
 /// When `out` refuses it.
 pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
-    let mut html = Html::default();
-    let title = title(record);
-    head(&title, &mut html);
-    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
-    html.text(&record.id).raw("</p></div></header>\n<main>\n<section>\n");
-    body(record, &mut html);
-    html.raw("</section>\n</main>\n</body></html>\n");
-    out.write_all(html.into_string().as_bytes())
+    study_page(&title(record), &record.id, out, |html| body(record, html))
 }
 
 /// Returns the heading of its page.
 #[must_use]
 pub fn title(record: &AbRecord) -> String {
-    format!("{}: A against B", record.workload)
+    format!("{}: A vs B", record.workload)
 }
 
 /// Writes what the page shows.
@@ -120,7 +114,7 @@ fn statements(record: &AbRecord, html: &mut Html) {
     let has_names = statements.iter().any(|one| one.transaction.is_some());
     let row = |one: &AbStatement| {
         let Row { a, b, change, .. } = statement(one);
-        let sql = one.sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        let sql = one_line(&one.sql);
         let name = has_names.then(|| one.transaction.clone().unwrap_or_default());
         std::iter::once(sql).chain(name).chain([a, b, change]).collect()
     };
@@ -146,13 +140,7 @@ fn runs(record: &AbRecord, html: &mut Html) {
     html.raw("<details><summary>The runs of each unit</summary>\n<ul>\n");
     for (nth, unit) in record.units.iter().enumerate() {
         html.raw("<li>").text(&format!("unit {}, {}", nth + 1, signed(unit.log_ratio.exp())));
-        for (side, ids) in [(", A:", &unit.runs.a), (", B:", &unit.runs.b)] {
-            html.raw(side);
-            for id in ids.iter().filter(|id| is_run_name(id)) {
-                html.raw(" <a href=\"../").text(id).raw("/report.html\">").text(id).raw("</a>");
-            }
-        }
-        html.raw("</li>\n");
+        html.raw(", A:").run_links(&unit.runs.a).raw(", B:").run_links(&unit.runs.b).raw("</li>\n");
     }
     html.raw("</ul></details>\n");
 }

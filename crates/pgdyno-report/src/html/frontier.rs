@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::FrontierRecord;
 
-use super::head::head;
+use super::head::study_page;
 use super::markup::{Html, PageColumn};
 use crate::frontier::{COLUMNS, findings, place, reach_note, rows, svg};
 
@@ -13,14 +13,7 @@ use crate::frontier::{COLUMNS, findings, place, reach_note, rows, svg};
 /// # Errors
 /// When `out` refuses it.
 pub(crate) fn write(record: &FrontierRecord, out: &mut dyn Write) -> io::Result<()> {
-    let mut html = Html::default();
-    let title = title(record);
-    head(&title, &mut html);
-    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
-    html.text(&format!("{} · {}", record.target, record.id)).raw("</p></div></header>\n<main>\n");
-    body(record, &mut html);
-    html.raw("</main>\n</body></html>\n");
-    out.write_all(html.into_string().as_bytes())
+    study_page(&title(record), &format!("{} · {}", record.target, record.id), out, |html| body(record, html))
 }
 
 /// Returns the heading of its page.
@@ -31,7 +24,6 @@ pub fn title(record: &FrontierRecord) -> String {
 
 /// Writes what the page shows.
 pub fn body(record: &FrontierRecord, html: &mut Html) {
-    html.raw("<section>\n");
     html.list(findings(record).iter().map(String::as_str));
     html.raw("<figure>").drawing(&svg(record)).raw("</figure>\n");
     html.raw(
@@ -57,11 +49,7 @@ pub fn body(record: &FrontierRecord, html: &mut Html) {
     }
     html.raw("<details><summary>The runs of each point</summary>\n<ul>\n");
     for point in record.points.iter().filter(|point| !point.runs.is_empty()) {
-        html.raw("<li>").text(&place(point)).raw(":");
-        for id in &point.runs {
-            html.raw(" <a href=\"../").text(id).raw("/report.html\">").text(id).raw("</a>");
-        }
-        html.raw("</li>\n");
+        html.raw("<li>").text(&place(point)).raw(":").run_links(&point.runs).raw("</li>\n");
     }
-    html.raw("</ul></details>\n</section>\n");
+    html.raw("</ul></details>\n");
 }

@@ -1,5 +1,7 @@
 //! The head of a page: its policy, its style and its script.
 
+use std::io::{self, Write};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::Digest as _;
@@ -26,6 +28,25 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("assets/main.js"),
     "})();\n"
 );
+
+/// Writes the page of a study: its title, the line `below` it, and what `body` writes.
+///
+/// # Errors
+/// When `out` refuses it.
+pub(super) fn study_page(
+    title: &str,
+    below: &str,
+    out: &mut dyn Write,
+    body: impl FnOnce(&mut Html),
+) -> io::Result<()> {
+    let mut html = Html::default();
+    head(title, &mut html);
+    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(title).raw("</h1><p class=\"sub\">");
+    html.text(below).raw("</p></div></header>\n<main>\n<section>\n");
+    body(&mut html);
+    html.raw("</section>\n</main>\n</body></html>\n");
+    out.write_all(html.into_string().as_bytes())
+}
 
 pub(super) fn head(title: &str, html: &mut Html) {
     html.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");

@@ -1,5 +1,7 @@
 //! Builds HTML. Markup comes only from this source code; everything else is escaped.
 
+use pgdyno_results::is_run_name;
+
 use crate::drawing::Drawing;
 
 /// A part of a page.
@@ -42,6 +44,14 @@ impl Html {
     /// Appends a drawing, in which every text was escaped.
     pub(super) fn drawing(&mut self, drawing: &Drawing) -> &mut Self {
         self.0 += drawing.text();
+        self
+    }
+
+    /// Writes links to the pages of runs, from a page beside the record of their study. Names that lead elsewhere are left out.
+    pub(crate) fn run_links(&mut self, ids: &[String]) -> &mut Self {
+        for id in ids.iter().filter(|id| is_run_name(id)) {
+            self.raw(" <a href=\"../").text(id).raw("/report.html\">").text(id).raw("</a>");
+        }
         self
     }
 

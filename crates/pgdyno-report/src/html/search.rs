@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use pgdyno_results::{SearchRecord, SearchStatus, is_run_name};
+use pgdyno_results::{SearchRecord, SearchStatus};
 
 use super::axes::{label, line};
-use super::head::head;
+use super::head::study_page;
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::sentence_case;
@@ -26,15 +26,10 @@ const LABEL_PERCENT: f64 = 14.0;
 /// # Errors
 /// When `out` refuses it.
 pub(crate) fn write(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
-    let mut html = Html::default();
-    let title = title(record);
-    head(&title, &mut html);
-    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
-    html.text(&record.id).raw("</p></div></header>\n<main>\n<section>\n");
-    body(record, &mut html);
-    runs(record, &mut html);
-    html.raw("</section>\n</main>\n</body></html>\n");
-    out.write_all(html.into_string().as_bytes())
+    study_page(&title(record), &record.id, out, |html| {
+        body(record, html);
+        runs(record, html);
+    })
 }
 
 /// Returns the heading of its page.
@@ -65,11 +60,7 @@ pub fn body(record: &SearchRecord, html: &mut Html) {
 fn runs(record: &SearchRecord, html: &mut Html) {
     html.raw("<details><summary>The runs of each load</summary>\n<ul>\n");
     for point in record.points.iter().filter(|point| !point.runs.is_empty()) {
-        html.raw("<li>").text(&load(&record.by, point.load)).raw(":");
-        for id in point.runs.iter().filter(|id| is_run_name(id)) {
-            html.raw(" <a href=\"../").text(id).raw("/report.html\">").text(id).raw("</a>");
-        }
-        html.raw("</li>\n");
+        html.raw("<li>").text(&load(&record.by, point.load)).raw(":").run_links(&point.runs).raw("</li>\n");
     }
     html.raw("</ul></details>\n");
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bins per tenfold response time.
+/// Bins in a decade, a tenfold response time.
 const BINS_PER_DECADE: f64 = 20.0;
 
 /// Transactions with response times in a range.
@@ -13,6 +13,11 @@ pub struct AbResponseBin {
     pub up_to_ns: u64,
     /// Number of transactions.
     pub count: u64,
+}
+
+impl AbResponseBin {
+    /// The upper end of a bin divided by its lower end.
+    pub const RATIO: f64 = 1.122_018_454_301_963_4;
 }
 
 /// The response times of both sides over all slices, the shortest first. Bins without transactions are absent.
@@ -66,5 +71,6 @@ mod tests {
         assert_eq!(counted(&responses.a), [(1_000_000, 8), (1_122_018, 3)]);
         assert_eq!(counted(&responses.b), [(10_000_000, 5)]);
         assert!(!responses.is_empty());
+        assert!((AbResponseBin::RATIO.powf(BINS_PER_DECADE) - 10.0).abs() < 1e-12);
     }
 }

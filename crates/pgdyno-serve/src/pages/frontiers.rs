@@ -56,7 +56,8 @@ fn address(id: &str) -> String {
 /// Returns the page of a frontier.
 pub(crate) fn frontier(frontier: &FrontierRecord) -> String {
     let mut html = begin(&title(frontier), "/frontiers");
-    html.raw("<p class=\"sub\">").text(&frontier.target).raw(" · ").text(&frontier.id).raw("</p>\n");
+    html.raw("<p class=\"sub\">").text(&frontier.target).raw(" · ").text(&frontier.id).raw("</p>\n<section>\n");
     body(frontier, &mut html);
+    html.raw("</section>\n");
     end(html)
 }

@@ -1,6 +1,6 @@
 //! The estimate of an experiment after each unit, with its interval: it narrows with time.
 
-use pgdyno_measure::ab::Experiment;
+use pgdyno_measure::ab::{CoursePoint, Experiment};
 use pgdyno_results::AbRecord;
 use pgdyno_text::units::duration;
 
@@ -26,12 +26,10 @@ pub(super) fn course(record: &AbRecord, html: &mut Html) {
     let units: Vec<f64> = record.units.iter().map(|unit| unit.log_ratio).collect();
     let experiment = Experiment { margin: record.margin, confidence: record.confidence, looks: record.looks };
     let course = experiment.course(&units);
-    if course.is_empty() {
-        return;
-    }
-    let [end, tick] = reach(&units, &course);
+    let Some(last) = course.last() else { return };
+    let [end, tick] = reach(&units, last);
     let (left, right, top, bottom) = PLOT;
-    let x = |nth: usize| left + (right - left) * (nth as f64 + 0.5) / units.len() as f64;
+    let x = |units: usize| left + (right - left) * (units as f64 - 0.5) / last.units as f64;
     let middle = f64::midpoint(top, bottom);
     let y = |ratio: f64| middle - (bottom - top) / 2.0 * (ratio.ln() / end.ln()).clamp(-1.0, 1.0);
     html.heading("The change after each unit");
@@ -46,23 +44,27 @@ pub(super) fn course(record: &AbRecord, html: &mut Html) {
         line(if ratio == 1.0 { "axis" } else { "grid" }, (left, at), (right, at), html);
         label("end", (left - 1.5, at + 4.0), &ratio_text(ratio), html);
     }
-    let mut last = f64::NEG_INFINITY;
-    for (nth, (ratio, interval)) in course.iter().enumerate() {
-        let at = x(nth);
-        if at - last >= LABEL_PERCENT {
-            label("middle", (at, bottom + 20.0), &(nth + 1).to_string(), html);
-            last = at;
+    let mut labelled = f64::NEG_INFINITY;
+    for CoursePoint { units: n, ratio, interval } in &course {
+        let (at, unit) = (x(*n), &record.units[n - 1]);
+        if at - labelled >= LABEL_PERCENT {
+            label("middle", (at, bottom + 20.0), &n.to_string(), html);
+            labelled = at;
         }
         if let Some([low, high]) = interval {
             line("interval", (at, y(*low)), (at, y(*high)), html);
         }
-        dot("unit", (at, y(units[nth].exp())), &format!("unit {}: {}", nth + 1, signed(units[nth].exp())), html);
-        let after = record.units[nth].ended_s.map_or_else(String::new, |ended_s| format!(", {}", duration(ended_s)));
+        let of_unit = unit.log_ratio.exp();
+        dot("unit", (at, y(of_unit)), &format!("unit {n}: {}", signed(of_unit)), html);
+        let after = unit.ended_s.map_or_else(String::new, |ended_s| format!(", {}", duration(ended_s)));
         let interval =
             interval.map_or_else(String::new, |[low, high]| format!(" ({} to {})", signed(low), signed(high)));
-        dot("estimate", (at, y(*ratio)), &format!("after unit {}{after}: {}{interval}", nth + 1, signed(*ratio)), html);
+        dot("estimate", (at, y(*ratio)), &format!("after unit {n}{after}: {}{interval}", signed(*ratio)), html);
     }
     html.raw("</svg>\n<p class=\"note\">From left to right: units");
+    if last.units < units.len() {
+        html.text(&format!(", the first {} of {}", last.units, units.len()));
+    }
     if let Some(ended_s) = record.units.last().and_then(|unit| unit.ended_s) {
         html.text(&format!(", {} in all", duration(ended_s)));
     }
@@ -76,9 +78,8 @@ pub(super) fn course(record: &AbRecord, html: &mut Html) {
 
 /// Returns the ratio to which the axis reaches, and the tick between. The intervals of the first units count only if there are no
 /// others.
-fn reach(units: &[f64], course: &[(f64, Option<[f64; 2]>)]) -> [f64; 2] {
-    let last = course.last().and_then(|(_, interval)| *interval);
-    let ends = last.into_iter().flatten().map(|ratio| ratio.ln().abs());
+fn reach(units: &[f64], last: &CoursePoint) -> [f64; 2] {
+    let ends = last.interval.into_iter().flatten().map(|ratio| ratio.ln().abs());
     let most = units.iter().map(|log| log.abs()).chain(ends).fold(0.0, f64::max);
     let [.., widest] = REACHES;
     REACHES.into_iter().find(|[end, _]| end.ln() >= most).unwrap_or(widest)

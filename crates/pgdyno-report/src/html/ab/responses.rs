@@ -16,8 +16,8 @@ const PLOT: (f64, f64, f64, f64) = (3.0, 97.0, 10.0, 196.0);
 /// Width of the area in the units of its paths, which are stretched to that of the page.
 const WIDTH: f64 = 1000.0;
 
-/// The upper end of a bin divided by its lower end: 20 bins make a decade.
-const BIN: f64 = 1.122_018_454_301_963_4;
+/// The upper end of a bin divided by its lower end.
+const BIN: f64 = AbResponseBin::RATIO;
 
 /// Labels that are closer than this many percent would overlap on a narrow page.
 const LABEL_PERCENT: f64 = 10.0;
