@@ -69,7 +69,7 @@ impl ClientSpread {
     }
 
     fn mean_stddev(&self, sum: u128, squares: u128) -> Option<(f64, f64)> {
-        let (n, sum) = (u128::from(self.clients), sum);
+        let n = u128::from(self.clients);
         // n²·variance, in integers where it fits: the difference of two large numbers.
         let scaled = match (n.checked_mul(squares), sum.checked_mul(sum)) {
             (Some(squares), Some(sum)) => squares.saturating_sub(sum) as f64,

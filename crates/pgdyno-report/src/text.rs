@@ -13,7 +13,7 @@ use pgdyno_text::units::{bytes, count, duration, ms, percent, rate};
 use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 
 use crate::Extent;
-use crate::latency_table::{cells, latency_columns, latency_rows, percentile_columns};
+use crate::latency_table::{cells, known, latency_columns, latency_rows, percentile_columns};
 use crate::metric::{figures, server_counts};
 use crate::{cost, describe, diagnosis, groups, guide, machine, trust};
 
@@ -62,7 +62,9 @@ pub fn answer(record: &RunRecord, look: TextStyle) -> String {
     let measured = record.summary.as_ref().filter(|summary| summary.duration_s > 0.0);
     let Some(summary) = measured else { return paint.bold("nothing was measured") };
     let figure = figures(record).into_iter().next().map(|h| paint.bold(&format!("{} {}", h.value, h.name)));
-    let p99 = summary.response_latency_ns.as_ref().map(|latency| format!("p99 {} ms", ms(latency.p99)));
+    let completed = summary.committed + summary.rolled_back;
+    let p99 = summary.response_latency_ns.as_ref().and_then(|latency| known(latency, 99.0, completed));
+    let p99 = p99.map(|ns| format!("p99 {} ms", ms(ns)));
     let trust = degree(trust::of(record).degree(), &paint);
     let missed = record.objectives.iter().filter(|objective| objective.met != Some(true));
     let missed = missed.map(|objective| paint.red(&objective_text(objective)));

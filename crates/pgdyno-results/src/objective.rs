@@ -85,6 +85,15 @@ pub enum ObjectiveValue {
     FailedShare(f64),
 }
 
+impl fmt::Display for ObjectiveValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::LatencyNs(ns) => write!(f, "{} ms", units::ms(ns as u64)),
+            Self::FailedShare(share) => f.write_str(&units::percent(share)),
+        }
+    }
+}
+
 impl Objective {
     /// Parses `p99 < 10ms`, `errors < 0.1%`, `tps > 500`, and for one kind of transactions `new-order p99 < 20ms`. Whether
     /// the workload has that kind is for [`Objective::of_workload`] to say.
@@ -203,20 +212,18 @@ impl Objective {
     /// Returns its figure in a run as text, and whether the run meets it.
     #[must_use]
     pub fn judged(&self, record: &RunRecord) -> ObjectiveRecord {
-        let (found, met) = match (self.what, self.value(record)) {
-            (What::Latency { below_ns, .. }, Some(ObjectiveValue::LatencyNs(ns))) => {
-                (format!("{} ms", units::ms(ns.round() as u64)), Some(ns < below_ns))
+        let judged = match self.least_tps() {
+            Some(above) => {
+                let measured = record.summary.as_ref().filter(|summary| summary.duration_s > 0.0);
+                measured.map(|summary| (format!("{}/s", units::rate(summary.tps)), summary.tps > above))
             }
-            (What::Errors { below }, Some(ObjectiveValue::FailedShare(share))) => {
-                (units::percent(share), Some(share < below))
+            None => {
+                let value = self.value(record).zip(self.margin(record));
+                value.map(|(value, margin)| (value.to_string(), margin > 0.0))
             }
-            (What::Tps { above }, _) => match record.summary.as_ref().filter(|summary| summary.duration_s > 0.0) {
-                Some(summary) => (format!("{}/s", units::rate(summary.tps)), Some(summary.tps > above)),
-                None => (String::new(), None),
-            },
-            _ => (String::new(), None),
         };
-        ObjectiveRecord { objective: self.to_string(), found, met }
+        let (found, met) = judged.unzip();
+        ObjectiveRecord { objective: self.to_string(), found: found.unwrap_or_default(), met }
     }
 
     /// Returns true if it limits failed transactions of this kind.

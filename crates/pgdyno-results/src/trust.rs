@@ -120,7 +120,7 @@ impl TrustRecord {
         }
         if let Some(earlier) = record.earlier_runs.filter(|earlier| earlier.error_share > GOOD_MAX) {
             let (runs, percent) = (earlier.runs + 1, earlier.error_share * 100.0);
-            let text = format!("± {percent:.0} % from run to run, by {runs} runs of this plan (compare by ab)");
+            let text = format!("runs of this plan differ by ± {percent:.0} % ({runs} runs; pgdyno ab compares better)");
             reasons.push((earlier.error_share, text));
         }
         // What may matter most comes first; a stable sort keeps the order of what matters equally.

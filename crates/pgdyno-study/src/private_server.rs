@@ -73,8 +73,8 @@ pub fn direct(order: &mut Order, server: &TargetServer, shown_as: TargetName, ha
     Ok(())
 }
 
-/// Lets the server count statements: to the runs of a study its server is one of others, where they create nothing. A build without
-/// the extension has no such counts.
+/// Creates `pg_stat_statements`, which runs do only on a private server of their own; this one is shared by all runs of a study. A
+/// build without the extension has no such counts.
 fn count_statements(options: &ConnectOptions) {
     if let Ok(mut admin) = Admin::connect(options) {
         let _ = admin.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements");

@@ -98,7 +98,7 @@ pub struct ListedStudyForm {
     pub started_at: String,
     /// Its workload.
     pub workload: String,
-    /// What it shows, or how it ended, in a word or two.
+    /// Its verdict, or how it ended: `faster`, `interrupted`.
     pub status: String,
     /// Its main figure in a few words; empty before there is one.
     pub figure: String,

@@ -44,10 +44,11 @@ impl Deciding {
     }
 
     fn text(&self, value: f64) -> String {
-        match self.bound {
-            ObjectiveValue::LatencyNs(_) => format!("{} ms", units::ms(value as u64)),
-            ObjectiveValue::FailedShare(_) => units::percent(value),
-        }
+        let value = match self.bound {
+            ObjectiveValue::LatencyNs(_) => ObjectiveValue::LatencyNs(value),
+            ObjectiveValue::FailedShare(_) => ObjectiveValue::FailedShare(value),
+        };
+        value.to_string()
     }
 
     /// Returns two figures with their unit.
