@@ -239,8 +239,9 @@ impl Scripted {
     /// Returns the commands of all scripts, in order: the statements in reports.
     fn statements(&self) -> Statements {
         let of_script = |(script, at): (&Script, u8)| {
+            let has_branches = has_branches(script);
             let statement = move |command: &Command| ScriptStatement {
-                is_counted: has_branches(script) && is_query(command),
+                is_counted: has_branches && is_query(command),
                 ..ScriptStatement::of(TxnId(at), Statement::new(command.label(), &[]))
             };
             script.commands.iter().map(statement).collect::<Vec<_>>()
