@@ -4,6 +4,7 @@
 //! alone.
 
 mod bars;
+mod fit;
 mod footer;
 mod headline;
 mod help;

@@ -27,6 +27,7 @@ use pgdyno_life::events::RunEvent;
 pub use ignored::is_ignored;
 use model::Model;
 use model::facts::Facts;
+use model::messages::Messages;
 use pgdyno_untrusted::TerminalText;
 pub use progress::ProgressView;
 pub use terminal::give_back;
@@ -68,8 +69,8 @@ struct Live {
 
 impl Live {
     /// Shows a run on the terminal of standard error. Returns `None` if there is no terminal, or it is too small or too
-    /// simple; the run goes on without a view.
-    fn begin(facts: Facts) -> Option<Self> {
+    /// simple; the run goes on without a view. `said` is what the terminal has of the run already.
+    fn begin(facts: Facts, said: Vec<String>) -> Option<Self> {
         let tty = terminal::open()?;
         let size = terminal::size(&tty);
         if size.width < draw::LEAST.0 || size.height < draw::LEAST.1 {
@@ -80,7 +81,7 @@ impl Live {
         woken.set_nonblocking(true).ok()?;
         let shared = Arc::new(Shared {
             begun: Instant::now(),
-            model: Mutex::new(Model::new(facts)),
+            model: Mutex::new(Model::new(facts, Messages::printed(said))),
             ended: AtomicBool::new(false),
             left: AtomicBool::new(false),
         });

@@ -53,8 +53,8 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Returns the model of a run that starts.
-    pub(crate) fn new(facts: Facts) -> Self {
+    /// Returns the model of a run that starts after these messages.
+    pub(crate) fn new(facts: Facts, messages: Messages) -> Self {
         let kinds = facts.txns.len();
         Self {
             facts,
@@ -63,7 +63,7 @@ impl Model {
             totals: Totals::new(kinds),
             frames: Frames::default(),
             checkpoints: Checkpoints::default(),
-            messages: Messages::default(),
+            messages,
         }
     }
 

@@ -6,6 +6,7 @@ use ratatui::style::Color;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::fit::fitted;
 use super::theme::Theme;
 use crate::model::Model;
 
@@ -19,7 +20,7 @@ pub(super) fn draw(model: &Model, now_s: f64, area: Rect, buffer: &mut Buffer, t
         Span::styled(" · ", theme.quiet()),
         Span::raw(&*facts.target),
     ]);
-    line.render(what, buffer);
+    fitted(line, what.width).render(what, buffer);
     let stage = model.stage(now_s);
     let ink = match stage.name {
         "measuring" => theme.ink(Color::Green),

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::bars::bar;
+use super::fit::fitted;
 use super::theme::Theme;
 use super::waits::unseen;
 use crate::model::Model;
@@ -40,7 +41,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         }
     }
     for (line, row) in lines.into_iter().zip(inner.rows()) {
-        line.render(row, buffer);
+        fitted(line, row.width).render(row, buffer);
     }
 }
 

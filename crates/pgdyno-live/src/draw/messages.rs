@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget, Wrap};
 
+use super::fit::fitted;
 use super::theme::Theme;
 use crate::model::Model;
 
@@ -25,7 +26,8 @@ fn ink(line: &str, theme: Theme) -> Style {
 /// Draws the start of the newest message.
 pub(super) fn newest(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
     if let Some(line) = model.messages.last(1).first() {
-        Line::from(Span::styled(format!(" {}", line.trim()), ink(line, theme))).render(area, buffer);
+        fitted(Line::from(Span::styled(format!(" {}", line.trim()), ink(line, theme))), area.width)
+            .render(area, buffer);
     }
 }
 

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::fit::fitted;
 use super::theme::Theme;
 use super::waits::unseen;
 use crate::model::Model;
@@ -21,6 +22,6 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     for (fact, row) in facts.iter().zip(inner.rows()) {
         let ink = if fact.strain { theme.notable() } else { Style::new() };
         let name = Span::styled(format!("{:11}", fact.name), theme.quiet());
-        Line::from(vec![name, Span::styled(&*fact.text, ink)]).render(row, buffer);
+        fitted(Line::from(vec![name, Span::styled(&*fact.text, ink)]), row.width).render(row, buffer);
     }
 }

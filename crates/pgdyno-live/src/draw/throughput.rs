@@ -7,6 +7,7 @@ use ratatui::style::Color;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Sparkline, SparklineBar, Widget};
 
+use super::fit::fitted;
 use super::theme::Theme;
 use crate::model::Model;
 
@@ -32,7 +33,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     if let Some(best) = best {
         line.extend([quiet("  "), rate(best), quiet(" best")]);
     }
-    Line::from(line).render(figures, buffer);
+    fitted(Line::from(line), figures.width).render(figures, buffer);
     draw_troubles(model, troubles, buffer, theme);
 
     let greatest = columns.points.iter().map(|point| point.tps).fold(0.0, f64::max);
@@ -55,5 +56,5 @@ fn draw_troubles(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let name = format!(" {name}{}", if nth + 1 < troubles.len() { "  " } else { "" });
         [Span::styled(units::count(*n), ink), Span::styled(name, theme.quiet())]
     });
-    Line::from(line.collect::<Vec<_>>()).render(area, buffer);
+    fitted(Line::from(line.collect::<Vec<_>>()), area.width).render(area, buffer);
 }

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::bars::bar;
+use super::fit::fitted;
 use super::theme::Theme;
 use crate::model::Model;
 use crate::model::waits::{WINDOW_S, Wait, waits};
@@ -32,7 +33,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let wide = names.min(usize::from(inner.width) / 2).max(8);
     let room = usize::from(inner.width).saturating_sub(wide + 9);
     for (wait, row) in found.iter().zip(inner.rows()) {
-        let name: String = name(wait).chars().take(wide).collect();
+        let name = fitted(Line::from(name(wait)), wide as u16).to_string();
         let line = Line::from(vec![
             Span::raw(format!("{name:wide$} ")),
             Span::styled(format!("{:>7} ", units::rate(wait.sessions)), theme.strong()),

@@ -7,6 +7,7 @@ use pgdyno_server::Frame;
 
 use super::Model;
 use super::facts::Facts;
+use super::messages::Messages;
 
 /// Returns a frame of a source; an empty cell is unknown.
 pub(crate) fn frame(source: &'static str, columns: &'static [&'static str], rows: &[&[&str]]) -> Frame {
@@ -42,7 +43,7 @@ pub(crate) fn second(nth: u64, phase: Phase, committed: u64) -> Interval {
 
 /// Returns a run of 3 s of warm-up and 30 s, without any events.
 pub(crate) fn begun() -> Model {
-    Model::new(Facts {
+    let facts = Facts {
         workload: "tproc-c, 10 warehouses".to_owned(),
         drivers: "16 clients, 2 threads".to_owned(),
         target: "host=db1 dbname=bench".to_owned(),
@@ -54,7 +55,8 @@ pub(crate) fn begun() -> Model {
         transactions: None,
         scheduled: false,
         txns: vec!["new-order".to_owned(), "payment".to_owned()],
-    })
+    };
+    Model::new(facts, Messages::default())
 }
 
 /// Returns the same after 15 s, with samples of all sources; the view started 1 s before the run.

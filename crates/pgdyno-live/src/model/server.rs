@@ -105,7 +105,7 @@ impl Model {
         })?;
         let on = longest.text(locks::RELATION).or_else(|| longest.text(locks::LOCKTYPE)).unwrap_or("a lock");
         let wait_s = units::duration(longest.number(locks::LONGEST_WAIT_S).unwrap_or(0.0));
-        let text = format!("{waiting} wait for {on}, up to {wait_s}");
+        let text = format!("{waiting} wait ≤ {wait_s}: {on}");
         (waiting > 0.0 && self.is_fresh(locks::SOURCE)).then(|| Fact { strain: true, ..fact("locks", text) })
     }
 

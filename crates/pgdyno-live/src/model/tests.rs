@@ -104,7 +104,7 @@ fn the_server_is_reported_in_lines() {
     assert_eq!(text("WAL"), Some("17.2 MiB/s, 7.8 % full pages"));
     assert_eq!(text("checkpoint"), Some("1,200 buffers/s, 1 ended"));
     assert_eq!(text("vacuum"), Some("stock scanning heap 45 %"));
-    assert_eq!(text("locks"), Some("3 wait for transactionid, up to 0.8 s"));
+    assert_eq!(text("locks"), Some("3 wait ≤ 0.8 s: transactionid"));
     assert_eq!(text("cache"), Some("99.2 % of blocks hit, 400.0 read/s"));
     assert_eq!(text("disk"), Some("45 % busy, writes 39.1 MiB/s, reads 3.1 MiB/s"));
     assert_eq!((text("temporary"), text("standby")), (None, None));
