@@ -51,10 +51,10 @@ pub enum RunEvent<'a> {
         now: &'a str,
         /// What is known so far: sentences, one in each line.
         so_far: &'a str,
-        /// The time that it has taken, in seconds.
-        spent_s: f64,
-        /// The time that it may take, in seconds.
-        budget_s: f64,
+        /// How far it is: of its budget in seconds, or of its runs.
+        done: f64,
+        /// The budget, or the most runs.
+        of: f64,
     },
     /// A load enters its next phase.
     LoadPhase {

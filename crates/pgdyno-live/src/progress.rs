@@ -20,6 +20,9 @@ use pgdyno_text::paint::Paint;
 use pgdyno_text::units;
 use pgdyno_untrusted::TerminalText;
 
+/// Number of lines that are kept for the full-screen view.
+const SAID_MAX: usize = 50;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
     Terminal,
@@ -39,6 +42,8 @@ pub struct ProgressView {
     full_screen: bool,
     /// Warm-up and measured window of the drive in seconds, if it ends after a time.
     length_s: Mutex<Option<f64>>,
+    /// The last lines that stayed, which the full-screen view shows, too.
+    said: Mutex<Vec<String>>,
     /// The full-screen view of a run, while it is shown.
     live: Mutex<Option<Live>>,
 }
@@ -53,8 +58,8 @@ impl ProgressView {
             (false, false) => Output::Pipe,
         };
         let load = Mutex::new(LoadView::new(0, 0));
-        let length_s = Mutex::default();
-        Self { kind, bar: Mutex::new(None), load, details: true, full_screen: false, length_s, live: Mutex::default() }
+        let (bar, length_s, said, live) = Default::default();
+        Self { kind, bar, load, details: true, full_screen: false, length_s, said, live }
     }
 
     /// Returns the same view, with runs on the full screen if the terminal allows it.
@@ -75,7 +80,8 @@ impl ProgressView {
         let (ramp_s, time_s) = plan.window();
         *locked(&self.length_s) = time_s.map(|time_s| ramp_s + time_s);
         if self.full_screen {
-            *locked(&self.live) = Live::begin(Facts::of(plan, transactions.to_vec()));
+            let said = std::mem::take(&mut *locked(&self.said));
+            *locked(&self.live) = Live::begin(Facts::of(plan, transactions.to_vec()), said);
         }
     }
 
@@ -87,6 +93,7 @@ impl ProgressView {
     /// Prints a line that stays, above the one that changes.
     fn line(&self, text: &str) {
         terminal::settle();
+        self.keep(text);
         // A pipe gets each line as it is.
         let is_terminal = std::io::stderr().is_terminal();
         let text = if is_terminal { pgdyno_text::wrap::folded(text) } else { text.to_owned() };
@@ -97,6 +104,16 @@ impl ProgressView {
         match &*locked(&self.bar) {
             Some(bar) => bar.suspend(print),
             None => print(),
+        }
+    }
+
+    /// Keeps what a full-screen view will show.
+    fn keep(&self, text: &str) {
+        if self.full_screen {
+            let mut said = locked(&self.said);
+            said.extend(text.lines().map(str::to_owned));
+            let excess = said.len().saturating_sub(SAID_MAX);
+            said.drain(..excess);
         }
     }
 
@@ -180,8 +197,8 @@ impl EventSink for ProgressView {
             RunEvent::Step { step, done, of } if is_terminal => {
                 self.show(Some((done as u64, of as u64)), format!("{step}, {done} of {of} done"));
             }
-            RunEvent::Study { now, so_far, spent_s, budget_s } if is_terminal => {
-                let far = ((spent_s * 10.0) as u64, (budget_s * 10.0) as u64);
+            RunEvent::Study { now, so_far, done, of } if is_terminal => {
+                let far = ((done * 10.0) as u64, (of * 10.0) as u64);
                 self.show(Some(far), format!("{now}\n{}", pgdyno_text::wrap::folded(so_far)));
             }
             RunEvent::Connecting { connected, connections } if is_terminal => {

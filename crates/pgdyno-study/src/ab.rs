@@ -10,7 +10,6 @@ mod side;
 mod statements;
 mod time;
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,14 +28,11 @@ pub use begin::{ExperimentRequest, ExperimentStart, begin, resume};
 pub use side::Side;
 
 use crate::run::{Runner, StudyRun};
-use crate::study::{self, Budget, Clock, End, Step, Study};
+use crate::study::{self, Budget, Clock, End, Step, Study, shown_at_times};
 use decider::{Decider, task_ratios};
 use levels::percent;
 use live::Spent;
 use plans::SidePlans;
-
-/// How often the view is updated, in milliseconds.
-const SHOWN_EVERY_MS: u128 = 250;
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
@@ -114,7 +110,7 @@ impl<'a> AbRun<'a> {
     fn show(&self, now: &str, spent_s: f64) {
         let spent = Spent { all_s: spent_s, of_units_s: self.record.spent_s };
         let so_far = live::so_far(&self.record, self.decider.next_look(), spent);
-        self.events.event(&RunEvent::Study { now, so_far: &so_far, spent_s, budget_s: self.record.budget_s });
+        self.events.event(&RunEvent::Study { now, so_far: &so_far, done: spent_s, of: self.record.budget_s });
     }
 
     /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns.
@@ -133,14 +129,8 @@ impl<'a> AbRun<'a> {
         for (slice, at) in block.into_iter().enumerate() {
             let ready = self.ready(at, Part::Slice);
             let now = format!("unit {nth}, slice {} of 4: {}", slice + 1, self.sides[at].name);
-            let shown = Cell::new(None);
-            let on_poll = |elapsed: Duration| {
-                let tick = elapsed.as_millis() / SHOWN_EVERY_MS;
-                if shown.replace(Some(tick)) != Some(tick) {
-                    self.show(&now, clock.spent_s());
-                }
-            };
-            let (directory, record) = self.run(&ready, &on_poll)?;
+            let on_poll = |_| self.show(&now, clock.spent_s());
+            let (directory, record) = self.run(&ready, &shown_at_times(&on_poll))?;
             self.admit_plan(at, &record)?;
             self.count_responses(at, &directory.join(RECORD), &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;

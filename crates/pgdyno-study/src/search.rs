@@ -2,12 +2,14 @@
 
 mod decider;
 pub(crate) mod judge;
+mod live;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use pgdyno_life::events::EventSink;
+use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::search::ERROR;
@@ -18,7 +20,7 @@ use pgdyno_text::units;
 
 use crate::run::{Runner, StudyRun};
 use crate::stored;
-use crate::study::{self, Budget, Clock, End, Step, Study};
+use crate::study::{self, Budget, Clock, End, Step, Study, shown_at_times};
 use decider::{Decider, Outcome};
 use judge::judge;
 
@@ -124,7 +126,10 @@ impl<'a> SearchRun<'a> {
         self.save()?;
         let interrupt = self.runner.interrupt;
         // It is limited by the number of runs, not by time.
-        study::carry_out(self, |_| Budget::default(), interrupt)
+        let events = self.events;
+        let ended = study::carry_out(self, |_| Budget::default(), interrupt);
+        events.ended();
+        ended
     }
 
     /// Measures the throughput of a closed loop.
@@ -162,9 +167,20 @@ impl<'a> SearchRun<'a> {
         }
         let run = StudyRun { order: &order, place: &place, log: &self.log(), time_limit: None };
         let is_usable = |record: &RunRecord| record.summary.is_some() && record.status != Status::Interrupted;
-        let ended = self.runner.run(&run, &|_| ())?;
+        let measured = load.map_or_else(|| "a closed loop".to_owned(), |load| words(&self.wanted.by, load));
+        let now = format!("run {}: {measured}", self.record.runs.len() + 1);
+        let ended = self.runner.run(&run, &shown_at_times(&|elapsed| self.show(&now, elapsed)))?;
         self.record.runs.extend(ended.record.as_ref().map(|(_, record)| record.id.clone()));
         self.runner.usable(&run, ended, is_usable, &format!("the run of {name} has no figures"))
+    }
+}
+
+impl SearchRun<'_> {
+    /// Shows what it measures for how long, and what is known.
+    fn show(&self, now: &str, elapsed: Duration) {
+        let (done, of) = (self.record.runs.len(), self.wanted.steps.max(self.record.runs.len() + 1));
+        let (now, so_far) = (format!("{now}, {} s", elapsed.as_secs()), live::so_far(&self.record, of));
+        self.events.event(&RunEvent::Study { now: &now, so_far: &so_far, done: done as f64, of: of as f64 });
     }
 }
 

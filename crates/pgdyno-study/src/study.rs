@@ -1,7 +1,8 @@
 //! The loop of all studies: measure what is decided to come next, until it is enough, the budget has ended, or the user ends
 //! it.
 
-use std::time::Instant;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, Result};
@@ -44,6 +45,20 @@ impl End {
             Self::Budget => "budget".to_owned(),
             Self::Interrupted => "interrupted".to_owned(),
             Self::Failed(failure) => failure.text(),
+        }
+    }
+}
+
+/// How often the view of a study is updated, in milliseconds.
+const SHOWN_EVERY_MS: u128 = 250;
+
+/// Returns what calls `show` a few times a second while a run goes on.
+pub(crate) fn shown_at_times(show: &dyn Fn(Duration)) -> impl Fn(Duration) {
+    let shown = Cell::new(None);
+    move |elapsed| {
+        let tick = elapsed.as_millis() / SHOWN_EVERY_MS;
+        if shown.replace(Some(tick)) != Some(tick) {
+            show(elapsed);
         }
     }
 }
