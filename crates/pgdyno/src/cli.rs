@@ -166,6 +166,9 @@ pub(crate) struct RunCommand {
     /// Format of the report on standard output
     #[arg(help_heading = "Output", long, default_value = "text", hide_short_help = true, value_parser = ["text", "json", "csv", "markdown"])]
     pub(crate) format: String,
+    /// Open the page in the browser when the run has ended
+    #[arg(help_heading = "Output", long, hide_short_help = true)]
+    pub(crate) open: bool,
 }
 
 #[derive(Debug, Args)]
@@ -263,8 +266,11 @@ pub(crate) struct ReportArgs {
     /// A run directory, a run.json or what --json wrote, the beginning or end of the name of a run, an experiment, a search or a frontier, `last`, or `last-1` for the one before
     pub(crate) run: String,
     /// Output format; svg for frontiers, time-profile, ycsb and sysbench for runs
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "svg", "time-profile", "ycsb", "sysbench"])]
+    #[arg(long, default_value = "text", default_value_if("open", "true", "html"), value_parser = ["text", "json", "csv", "markdown", "html", "svg", "time-profile", "ycsb", "sysbench"])]
     pub(crate) format: String,
+    /// Write the page, and open it in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run
     /// directory]
     #[arg(short, long, value_name = "FILE")]

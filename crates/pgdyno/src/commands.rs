@@ -172,6 +172,15 @@ fn request(args: RunArgs, carried_out: bool) -> Result<RunRequest> {
     Ok(request)
 }
 
+/// Opens a page in the browser. Where that is not possible, its path is on the screen already.
+fn open_page(page: &Path) {
+    if let Err(error) = open::that_detached(page) {
+        let text = format!("warning: {} was not opened in a browser: {error}\n", page.display());
+        let text = TerminalText(&text).to_string();
+        let _ = write!(std::io::stderr(), "{}", Paint(is_coloured(&std::io::stderr())).message(&text));
+    }
+}
+
 /// Writes data for a program to standard output: as it is to a pipe, without what a terminal would obey to a terminal.
 fn print(bytes: &[u8]) -> Result<()> {
     match std::str::from_utf8(bytes) {

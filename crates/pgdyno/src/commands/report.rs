@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
         let mut bytes = Vec::new();
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
         results.release();
-        return put_page(&bytes, args.output.as_ref(), &place, page::FILE);
+        return put_and_open(&bytes, args, &place, page::FILE);
     }
     results.release();
     put_as(&record, FORMATS, &args.format, args.verbose, args.output.as_ref())
@@ -56,9 +56,19 @@ fn study(args: &ReportArgs, results: &Results, kind: StudyKind, path: &Path) -> 
     results.release();
     if args.format == PAGE {
         let name = Path::new(path.file_name().unwrap_or_default()).with_extension("html");
-        return put_page(&bytes, args.output.as_ref(), directory, &name.to_string_lossy());
+        return put_and_open(&bytes, args, directory, &name.to_string_lossy());
     }
     put(&super::plain_rendered(&args.format, &bytes), args.output.as_ref())
+}
+
+/// Writes a page, and opens it if that is asked for.
+fn put_and_open(bytes: &[u8], args: &ReportArgs, directory: &Path, name: &str) -> Result<Code> {
+    let code = put_page(bytes, args.output.as_ref(), directory, name)?;
+    if args.open {
+        let named = args.output.clone().filter(|file| file.as_os_str() != "-");
+        super::open_page(&named.unwrap_or_else(|| directory.join(name)));
+    }
+    Ok(code)
 }
 
 fn has_no_format(what: &str, format: &str, formats: &[&str]) -> CommandError {

@@ -1,5 +1,6 @@
 //! `pgdyno run`: the whole life cycle.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pgdyno_life::events::EventSink;
@@ -22,7 +23,7 @@ use pgdyno_text::TextStyle;
 const TEXT: &str = "text";
 
 pub(crate) fn run(command: RunCommand) -> Result<Code> {
-    let RunCommand { run: args, slo, format } = command;
+    let RunCommand { run: args, slo, format, open } = command;
     let (quiet, full_screen, until_eof) = (args.quiet, !args.no_live, args.until_eof);
     let look = TextStyle { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order_of_input);
@@ -48,7 +49,10 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {
         let directory = recording.path().to_owned();
-        show(recording, &ran.unwritten, &format, look, &progress)?;
+        let page = show(recording, &ran.unwritten, &format, look, &progress)?;
+        if let Some(page) = page.filter(|_| open) {
+            super::open_page(&page);
+        }
         if let Some(store) = store {
             store::push_ended(&store, &directory, format == TEXT, &*progress)?;
         }
@@ -56,14 +60,14 @@ pub(crate) fn run(command: RunCommand) -> Result<Code> {
     failure.map_or(Ok(code), Err)
 }
 
-/// Shows how a run ended.
+/// Shows how a run ended, and returns the path of its page; `None` if it has none.
 fn show(
     mut recording: Recording,
     unwritten: &[String],
     format: &str,
     look: TextStyle,
     progress: &ProgressView,
-) -> Result<()> {
+) -> Result<Option<PathBuf>> {
     progress.ended();
     let has_figures = recording.record.summary.is_some();
     let is_text = format == TEXT;
@@ -83,19 +87,25 @@ fn show(
         }
     };
     if !has_figures {
-        return print_line(format!("record: {directory}\n"));
+        print_line(format!("record: {directory}\n"))?;
+        return Ok(None);
     }
-    // The result of the run stands even if its page cannot be written.
-    let page = page::write(&mut recording).map(|file| file.display().to_string());
-    if let Err(failure) = &page {
+    // The result of the run is valid even if its page cannot be written.
+    let written = page::write(&mut recording);
+    let warn = |failure: &CommandError| {
         progress.warn(&format!("the page of this run could not be written: {}", failure.text()));
+    };
+    let page = written.inspect_err(warn).ok();
+    let shown = page.as_ref().map(|page| page.display());
+    if is_text {
+        let open =
+            shown.map_or_else(|| format!("no page; the record is in {directory}"), |page| format!("open {page}"));
+        let more = if look.verbose { "" } else { &format!("MORE    pgdyno report {} -v\n", name(&directory)) };
+        print_line(format!("{more}\n{}  {open}\n", pgdyno_report::answer(&recording.record, look)))?;
+    } else {
+        print_line(shown.map_or_else(|| format!("record: {directory}\n"), |page| format!("page: {page}\n")))?;
     }
-    if !is_text {
-        return print_line(page.map_or_else(|_| format!("record: {directory}\n"), |page| format!("page: {page}\n")));
-    }
-    let open = page.map_or_else(|_| format!("no page; the record is in {directory}"), |page| format!("open {page}"));
-    let more = if look.verbose { String::new() } else { format!("MORE    pgdyno report {} -v\n", name(&directory)) };
-    print_line(format!("{more}\n{}  {open}\n", pgdyno_report::answer(&recording.record, look)))
+    Ok(page)
 }
 
 /// Returns the name of the newest run for `pgdyno report`: `last` where it looks by default.

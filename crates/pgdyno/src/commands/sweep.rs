@@ -23,7 +23,7 @@ use crate::cli::RunCommand;
 const TEXT: &str = "text";
 
 pub(crate) fn run(command: RunCommand, sweep: &Sweep) -> Result<Code> {
-    let RunCommand { run: args, slo, format } = command;
+    let RunCommand { run: args, slo, format, open } = command;
     let one_run = |what: &str| CommandError::new(Code::Start, format!("{what} is for one run, and these are several"));
     if args.again.is_some() {
         return Err(one_run("--again"));
@@ -70,6 +70,9 @@ pub(crate) fn run(command: RunCommand, sweep: &Sweep) -> Result<Code> {
         show(&records, &axis, &plan, sweep)?;
         if let Some(page) = page(records, &axis, &outcome.execution)? {
             super::print_lines(&format!("\nopen {}\n", page.display()))?;
+            if open {
+                super::open_page(&page);
+            }
         }
     }
     Ok(outcome.code)

@@ -2,18 +2,21 @@
 //!
 //! Where no Chromium is at hand these tests are skipped, and counted.
 
+mod accessibility;
 mod first_screen;
 mod made_up;
 mod reader;
 mod together;
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use pgdyno_report::html::{self, Chart, ChartSeries, Mark, ReportRun};
 use pgdyno_results::StatementRecord;
 
 use crate::browser::{browser, look};
-use crate::program::{Home, Run};
+use crate::program::{Home, Run, finish};
 
 /// A run on the null server, with a ramp and a rate: it needs no PostgreSQL.
 fn run(home: &Home) -> Run {
@@ -99,6 +102,41 @@ fn a_page_goes_where_it_is_reported_and_a_record_alone_has_one_too() {
     home.run(&[&html[..], &["-o", "nowhere/x.html"]].concat()).ended(1).says(&["nowhere/x.html", "-o FILE"]);
     home.run(&["report", "base.json", "--format", "csv", "-o", "one.csv"]).ok();
     assert!(std::fs::read_to_string(home.join("one.csv")).unwrap().contains("tproc-c"));
+}
+
+#[test]
+fn a_page_is_opened_in_the_browser_where_there_is_one() {
+    let home = Home::new();
+    let bin = home.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let run = |args: &str, path: &str| {
+        let mut command = home.command(args.split(' '));
+        command.env("PATH", path);
+        finish(command).ok()
+    };
+    let opened = home.join("opened");
+    let once_opened = || {
+        let until = Instant::now() + Duration::from_secs(60);
+        while !std::fs::read_to_string(&opened).is_ok_and(|text| text.ends_with('\n')) {
+            assert!(Instant::now() < until, "nothing was opened");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let text = std::fs::read_to_string(&opened).unwrap();
+        std::fs::remove_file(&opened).unwrap();
+        text
+    };
+    let (args, nowhere) = ("run select-only --target null -s 1 -t 5", bin.display().to_string());
+    let line = "report.html was not opened in a browser: ";
+    assert!(!run(args, &nowhere).stderr.contains(line));
+    run(&format!("{args} --open"), &nowhere).says(&[line]);
+    let script = format!("#!/bin/sh\necho \"$1\" >{}\n", opened.display());
+    std::fs::write(bin.join("xdg-open"), script).unwrap();
+    std::fs::set_permissions(bin.join("xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    run(&format!("{args} --open"), &nowhere);
+    let page = once_opened();
+    assert!(page.starts_with("pgdyno-results/") && page.ends_with("/report.html\n"), "{page}");
+    run("report last --open", &nowhere).prints(&["report.html"]);
+    assert_eq!(once_opened(), page);
 }
 
 /// A chart and marks of the page's maker.
