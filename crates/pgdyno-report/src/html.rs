@@ -39,6 +39,7 @@ mod samples;
 pub mod search;
 mod server;
 mod several;
+mod share_bar;
 mod shares;
 mod tables;
 mod thin;

@@ -263,7 +263,7 @@ mod tests {
             assert_eq!(listed(&site, query), expected, "{query}");
         }
         assert!(site.answer("/", "last=1").text().contains("the last 1 of 3 runs"));
-        for part in ["class=\"mark is-bad\"", "class=\"mark with-care\"", "aria-label=\"candidate 2-b\""] {
+        for part in ["class=\"mark is-bad\"", "class=\"mark is-open\"", "aria-label=\"candidate 2-b\""] {
             assert!(site.answer("/", "").text().contains(part), "no {part}");
         }
         assert!(site.answer("/", "words=%22%3E%3Cimg").text().contains("value=\"&quot;&gt;&lt;img\""));

@@ -13,6 +13,8 @@ pub struct Chart {
     pub logarithmic: bool,
     /// Whether the series are shares of a whole, drawn as stacked areas.
     pub stacked: bool,
+    /// The minimum upper end of the axis.
+    pub most: Option<f64>,
     /// Whether it belongs to the first screen of the page.
     pub first: bool,
     /// Whether it has the full width; others are placed in pairs if there is room.

@@ -51,11 +51,11 @@ impl Axes {
 }
 
 fn chart(drawn: Drawn, axes: &mut Axes) -> Value {
-    let Drawn { chart: c, series, run, most } = drawn;
+    let Drawn { chart: c, series, run } = drawn;
     let series: Vec<Value> = series.into_iter().map(|(run, series)| line(run, &series, axes)).collect();
     json!({
         "title": c.title, "note": c.note, "unit": c.unit, "part": c.part.title(), "logarithmic": c.logarithmic,
-        "stacked": c.stacked, "wide": c.wide, "first": c.first, "run": run, "most": most, "series": series,
+        "stacked": c.stacked, "wide": c.wide, "first": c.first, "run": run, "most": c.most, "series": series,
     })
 }
 

@@ -17,7 +17,7 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     let changes = run.record.summary.as_ref().map_or(&[][..], |summary| &summary.level_changes);
     let mut charts = vec![throughput(intervals, changes), latency(intervals)];
     charts.extend(failures(intervals));
-    charts.extend([in_flight(intervals), driver(intervals)]);
+    charts.extend([in_flight(intervals), driver(intervals, run.record.client.cpus)]);
     charts
 }
 
@@ -154,11 +154,12 @@ fn in_flight(intervals: &[IntervalRecord]) -> Chart {
     }
 }
 
-fn driver(intervals: &[IntervalRecord]) -> Chart {
+fn driver(intervals: &[IntervalRecord], cpus: usize) -> Chart {
     Chart {
         title: "CPU of the driver".to_owned(),
         note: "CPU time of pgdyno's engine threads. A thread that needs a whole CPU is the bottleneck.".to_owned(),
         unit: "CPUs".to_owned(),
+        most: Some(cpus as f64),
         part: ChartPart::Machines,
         series: vec![rate("CPUs used", intervals, |i| i.client_cpu_s)],
         ..Chart::default()

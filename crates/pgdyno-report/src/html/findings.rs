@@ -5,9 +5,7 @@ use pgdyno_text::units::percent;
 
 use super::markup::Html;
 use super::sentence_case;
-
-/// Number of colours of the style.
-const COLOURS: usize = 8;
+use super::share_bar::{Share, bar, keys, of_time_part};
 
 pub(super) fn findings(record: &RunRecord, html: &mut Html) {
     if record.findings.is_empty() {
@@ -18,7 +16,7 @@ pub(super) fn findings(record: &RunRecord, html: &mut Html) {
     if !ranked.is_empty() {
         html.raw("<ol class=\"findings\">\n");
         ranked.into_iter().for_each(|finding| one(finding, html));
-        html.raw("</ol>\n<p class=\"note\">Ranked by the share of the clients' time that went there.</p>\n");
+        html.raw("</ol>\n");
     }
     if !also_seen.is_empty() {
         html.raw("<p><b>Also seen</b></p>\n<ul class=\"findings\">\n");
@@ -33,34 +31,22 @@ fn clients_time(parts: &[TimePartRecord], html: &mut Html) {
     if parts.is_empty() {
         return;
     }
-    let share = |share: f64| format!("{:.2}%", share * 100.0);
-    let words: Vec<String> =
-        parts.iter().map(|part| format!("{} {}", time_part_title(&part.name), percent(part.share))).collect();
-    html.raw("<div class=\"machine\"><p><b>The clients' time</b></p><svg class=\"shares\" role=\"img\" aria-label=\"");
-    html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
-    let mut from = 0.0;
-    for (nth, part) in parts.iter().enumerate() {
-        html.raw("<rect height=\"100%\" fill=\"").text(&colour(nth)).raw("\" x=\"").text(&share(from));
-        html.raw("\" width=\"").text(&share(part.share)).raw("\"/>");
-        from += part.share;
-    }
-    html.raw("</svg><ul class=\"keys\">");
-    for (nth, words) in words.iter().enumerate() {
-        html.raw("<li><svg class=\"key\" aria-hidden=\"true\"><rect width=\"100%\" height=\"100%\" fill=\"");
-        html.text(&colour(nth)).raw("\"/></svg>").text(words).raw("</li>");
-    }
-    html.raw("</ul></div>\n");
-}
-
-/// Returns a colour of the style.
-fn colour(nth: usize) -> String {
-    format!("var(--c{})", nth % COLOURS)
+    let share = |part: &TimePartRecord| Share {
+        words: format!("{} {}", time_part_title(&part.name), percent(part.share)),
+        share: part.share,
+        ink: of_time_part(&part.name),
+    };
+    let shares: Vec<Share> = parts.iter().map(share).collect();
+    html.raw("<div class=\"machine\"><p><b>The clients' time</b></p>");
+    bar("", &shares, html);
+    keys(&shares, html);
+    html.raw("</div>\n");
 }
 
 fn one(finding: &FindingRecord, html: &mut Html) {
     html.raw("<li><p><b>").text(&sentence_case(&finding.text)).raw("</b></p>");
     if !finding.also_seen {
-        weight(finding.weight, html);
+        weight(finding, html);
     }
     if finding.chain.is_empty() {
         html.list(finding.evidence.iter().map(String::as_str));
@@ -89,10 +75,14 @@ fn chain(links: &[LinkRecord], html: &mut Html) {
     html.raw("</ul>");
 }
 
-/// Writes a bar of the finding's share.
-pub(super) fn weight(share: f64, html: &mut Html) {
-    let share = share.clamp(0.0, 1.0);
-    html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"weight ").text(&percent(share)).raw("\"><title>weight ");
-    html.text(&percent(share)).raw("</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");
+/// Writes a bar of the clients' time that the finding explains, with the figure unless the finding's text has it.
+pub(super) fn weight(finding: &FindingRecord, html: &mut Html) {
+    let share = finding.weight.clamp(0.0, 1.0);
+    let figure = percent(share);
+    html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"").text(&figure).raw(" of the clients' time\"><title>");
+    html.text(&figure).raw(" of the clients' time</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");
     html.raw("<rect height=\"6\" rx=\"2\" width=\"").text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg>");
+    if !finding.text.contains(&figure) {
+        html.raw("<p class=\"note\">").text(&figure).raw(" of the clients' time</p>\n");
+    }
 }

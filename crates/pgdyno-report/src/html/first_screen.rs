@@ -2,7 +2,7 @@
 //! limited the run.
 
 use pgdyno_results::{FindingRecord, RunRecord};
-use pgdyno_text::units::{percent, plain_plural};
+use pgdyno_text::units::plain_plural;
 
 use super::mark::VerdictMark;
 use super::markup::Html;
@@ -105,10 +105,7 @@ fn first_finding(record: &RunRecord, html: &mut Html) {
 fn one(finding: &FindingRecord, html: &mut Html) {
     html.raw("<p class=\"claim\"><b>").text(&unbroken(&sentence_case(&finding.text))).raw("</b></p>\n");
     if !finding.also_seen {
-        findings::weight(finding.weight, html);
-        if !finding.text.contains('%') {
-            html.raw("<p class=\"note\">").text(&percent(finding.weight)).raw(" of the clients' time</p>\n");
-        }
+        findings::weight(finding, html);
     }
     if let Some(advice) = &finding.advice {
         html.raw("<p class=\"advice\"><b>Try:</b> ").text(advice).raw("</p>\n");

@@ -3,12 +3,14 @@
 use pgdyno_results::{MachineRecord, RunRecord};
 use pgdyno_text::units::bytes;
 
+use super::chart::Ink;
 use super::markup::Html;
+use super::share_bar::{Share, bar, keys};
 
 /// A machine that pgdyno itself sampled.
 const LOCAL: &str = "local";
 
-/// A part of a bar: its name, its class in the style, and CPUs.
+/// A part of a bar: its name, its colour, which is that of the charts, and CPUs.
 type Part = (&'static str, &'static str, f64);
 
 pub(super) fn machines(record: &RunRecord, html: &mut Html) {
@@ -30,28 +32,16 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     if all <= 0.0 {
         return;
     }
-    let text = |cpus: f64| format!("{cpus:.2}");
-    let words: Vec<String> = parts.iter().map(|(what, _, cpus)| format!("{what} {}", text(*cpus))).collect();
     html.raw("<div class=\"machine\"><p><b>").text(name).raw("</b> ");
     let cpus = machine.cpus.map_or_else(String::new, |cpus| format!("{cpus} CPUs, "));
     let seen_by = if machine.seen_by == LOCAL { "where pgdyno ran" } else { &machine.seen_by };
-    html.text(&format!("{cpus}{seen_by}")).raw("</p><svg class=\"shares\" role=\"img\" aria-label=\"");
-    html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
-    let mut from = 0.0;
-    for (_, class, cpus) in &parts {
-        html.raw("<rect class=\"")
-            .text(class)
-            .raw("\" height=\"100%\" x=\"")
-            .text(&format!("{:.2}%", from / all * 100.0));
-        html.raw("\" width=\"").text(&format!("{:.2}%", cpus / all * 100.0)).raw("\"/>");
-        from += cpus;
-    }
-    html.raw("</svg><ul class=\"keys\">");
-    for (what, class, cpus) in &parts {
-        html.raw("<li><svg class=\"key\" aria-hidden=\"true\"><rect class=\"").text(class);
-        html.raw("\" width=\"100%\" height=\"100%\"/></svg>").text(&format!("{what} {}", text(*cpus))).raw("</li>");
-    }
-    html.raw("</ul>\n");
+    html.text(&format!("{cpus}{seen_by}")).raw("</p>");
+    let share =
+        |(what, ink, cpus): &Part| Share { words: format!("{what} {cpus:.2}"), share: cpus / all, ink: Ink(ink, 0) };
+    let shares: Vec<Share> = parts.iter().map(share).collect();
+    bar("", &shares, html);
+    keys(&shares, html);
+    html.raw("\n");
     let more = more(machine);
     if !more.is_empty() {
         html.raw("<p class=\"note\">").text(&more.join("; ")).raw("</p>");
@@ -61,20 +51,20 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
 
 /// Returns CPUs by use, including the idle ones.
 fn parts(machine: &MachineRecord) -> Vec<Part> {
-    let mut parts = vec![("the server", "of-server", machine.server_cpus.values().sum())];
+    let mut parts = vec![("the server", "c0", machine.server_cpus.values().sum())];
     let mut part = |what, class, cpus: Option<f64>| parts.push((what, class, cpus.unwrap_or(0.0)));
-    part("pgdyno", "of-driver", machine.driver_cpus);
-    part("kernel", "of-kernel", machine.kernel_cpus);
-    part("other programs", "of-others", machine.other_cpus);
+    part("pgdyno", "c6", machine.driver_cpus);
+    part("kernel", "ttime", machine.kernel_cpus);
+    part("other programs", "tback", machine.other_cpus);
     // If processes are not visible, only their sum is known.
-    part("busy, by whom is not known", "of-others", machine.busy_cpus.filter(|_| machine.other_cpus.is_none()));
-    part("waiting for disks", "of-waits", machine.iowait_cpus);
-    part("taken by the hypervisor", "of-steal", machine.steal_cpus);
+    part("busy, by whom is not known", "tback", machine.busy_cpus.filter(|_| machine.other_cpus.is_none()));
+    part("waiting for disks", "tlwlock", machine.iowait_cpus);
+    part("taken by the hypervisor", "tlock", machine.steal_cpus);
     // A remainder below the rounding of several samples is ignored.
     parts.retain(|(_, _, cpus)| *cpus >= 0.005);
     let used: f64 = parts.iter().map(|(_, _, cpus)| cpus).sum();
     if let Some(cpus) = machine.cpus {
-        parts.push(("idle", "idle", (cpus - used).max(0.0)));
+        parts.push(("idle", "grid", (cpus - used).max(0.0)));
     }
     parts
 }

@@ -9,8 +9,10 @@ use super::markup::Html;
 pub enum VerdictMark {
     /// A tick in a circle.
     Good,
+    /// A wave in a circle.
+    Fair,
     /// An exclamation mark in a triangle.
-    WithCare,
+    Poor,
     /// A cross in a square.
     NotUsable,
     /// An arrow upwards.
@@ -27,8 +29,9 @@ impl From<Trust> for VerdictMark {
     fn from(trust: Trust) -> Self {
         match trust {
             Trust::Good => Self::Good,
-            Trust::Fair | Trust::WithCare => Self::WithCare,
-            Trust::Poor | Trust::NotUsable => Self::NotUsable,
+            Trust::Fair | Trust::WithCare => Self::Fair,
+            Trust::Poor => Self::Poor,
+            Trust::NotUsable => Self::NotUsable,
         }
     }
 }
@@ -39,9 +42,9 @@ impl VerdictMark {
     pub fn class(self) -> &'static str {
         match self {
             Self::Good | Self::Faster => "is-good",
-            Self::WithCare => "with-care",
+            Self::Poor => "with-care",
             Self::NotUsable | Self::Slower => "is-bad",
-            Self::Equal | Self::Unknown => "is-open",
+            Self::Fair | Self::Equal | Self::Unknown => "is-open",
         }
     }
 
@@ -50,7 +53,10 @@ impl VerdictMark {
         html.raw("<svg class=\"mark ").raw(self.class()).raw("\" viewBox=\"0 0 20 20\" aria-hidden=\"true\">");
         html.raw(match self {
             Self::Good => "<circle cx=\"10\" cy=\"10\" r=\"9\"/><path d=\"M5.5 10.5l3 3 6-7\"/>",
-            Self::WithCare => "<path d=\"M10 1.5L19 18H1z\"/><path d=\"M10 7.5v4.5M10 14.6v.4\"/>",
+            Self::Fair => {
+                "<circle cx=\"10\" cy=\"10\" r=\"9\"/><path d=\"M5 11.2q2.5-3.4 5-1.2t5-1.2\"/>"
+            }
+            Self::Poor => "<path d=\"M10 1.5L19 18H1z\"/><path d=\"M10 7.5v4.5M10 14.6v.4\"/>",
             Self::NotUsable => {
                 "<rect x=\"1\" y=\"1\" width=\"18\" height=\"18\" rx=\"3\"/><path d=\"M6 6l8 8M14 6l-8 8\"/>"
             }

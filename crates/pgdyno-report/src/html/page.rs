@@ -74,6 +74,10 @@ fn one(run: &ReportRun, html: &mut Html) {
         html.raw("<a href=\"").text(&address).raw("\">").raw(words).raw("</a>");
     }
     html.raw("</nav>\n");
+    // Queries have pictures of their own.
+    if run.timeline.executions.is_empty() {
+        html.raw("<div id=\"heat\" class=\"grid\"></div>\n");
+    }
     queries::queries(run, html);
     plans::plans(record, html);
     profile::profile(run, html);

@@ -160,20 +160,26 @@ fn files(run: &ReportRun, html: &mut Html) {
     let record = &run.record;
     html.heading("Files");
     let place = run.timeline.directory.as_ref().map_or_else(|| record.id.clone(), |path| path.display().to_string());
-    html.raw("<p>In <code>")
-        .text(&place)
-        .raw("</code>: <code>run.json</code> is the record with everything that stands here; ");
+    html.raw("<p>In <code>").text(&place).raw("</code>: <code>run.json</code> has everything that is on this page; ");
     html.raw(
         "<code>intervals.csv</code> has a line for each interval, <code>latency.hlog</code> the latencies of each, ",
     );
     if !record.stages.is_empty() {
         html.raw("<code>intervals-by-group.csv</code> those of each stage and group of clients, ");
     }
-    html.raw("<code>samples/</code> what was seen of server and machines.</p>\n");
-    let ended = record.ended_at.as_deref().unwrap_or("not recorded");
+    html.raw("<code>samples/</code> the samples of server and machines.</p>\n");
+    let ended = record.ended_at.as_deref().map_or_else(|| "not recorded".to_owned(), to_second);
     let text = format!(
         "Began {}, ended {ended}. Plan {}; pgdyno {}; record {}.",
-        record.started_at, record.plan_hash, record.pgdyno_version, record.id
+        to_second(&record.started_at),
+        record.plan_hash,
+        record.pgdyno_version,
+        record.id
     );
     html.raw("<p>").text(&text).raw("</p>\n");
+}
+
+/// Returns a time of a record to the second: `2026-11-27T23:34:50Z`.
+fn to_second(at: &str) -> String {
+    at.split_once('.').map_or_else(|| at.to_owned(), |(second, _)| format!("{second}Z"))
 }

@@ -25,8 +25,6 @@ pub(super) struct Drawn {
     pub(super) series: Vec<(usize, ChartSeries)>,
     /// The run, if the chart is of one among several.
     pub(super) run: Option<usize>,
-    /// The minimum upper end of the axis.
-    pub(super) most: Option<f64>,
 }
 
 /// Returns the runs that have their own charts.
@@ -43,7 +41,7 @@ pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
     if let [run] = runs {
         let drawn = |mut chart: Chart| {
             let series = std::mem::take(&mut chart.series).into_iter().map(|series| (0, series)).collect();
-            Drawn { chart, series, run: None, most: None }
+            Drawn { chart, series, run: None }
         };
         return of_run::charts(run).into_iter().map(drawn).collect();
     }
@@ -72,12 +70,11 @@ pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
 fn by_run(chart: &Chart, series: &[(usize, ChartSeries)], runs: &[ReportRun], drawn: &[usize]) -> Vec<Drawn> {
     let of = |run: usize| -> Vec<(usize, ChartSeries)> { series.iter().filter(|(r, _)| *r == run).cloned().collect() };
     let parts: Vec<_> = drawn.iter().map(|run| (*run, of(*run))).filter(|(_, series)| !series.is_empty()).collect();
-    let most = parts.iter().map(|(_, series)| highest(series)).reduce(f64::max);
+    let most = chart.most.into_iter().chain(parts.iter().map(|(_, series)| highest(series))).reduce(f64::max);
     let drawn = |(run, series): (usize, Vec<(usize, ChartSeries)>)| Drawn {
-        chart: Chart { title: format!("{}: {}", chart.title, runs[run].name), ..chart.clone() },
+        chart: Chart { title: format!("{}: {}", chart.title, runs[run].name), most, ..chart.clone() },
         series,
         run: Some(run),
-        most,
     };
     parts.into_iter().map(drawn).collect()
 }
@@ -109,7 +106,7 @@ fn by_line(chart: &Chart, series: Vec<(usize, ChartSeries)>) -> Vec<Drawn> {
         // Of several percentiles the first screen has one.
         let first = chart.first && (alone || name == FIRST_PERCENTILE);
         let chart = Chart { title, first, wide: chart.wide && alone, ..chart.clone() };
-        Drawn { chart, series, run: None, most: None }
+        Drawn { chart, series, run: None }
     };
     lines.into_iter().take(LINES_MAX).map(drawn).collect()
 }
@@ -149,7 +146,7 @@ mod tests {
             run(name, None, vec![lines, areas])
         };
         let all = charts(&[one("old", 1.0), one("new", 5.0)]);
-        let facts: Vec<_> = all.iter().map(|d| (d.chart.title.as_str(), d.series.len(), d.run, d.most)).collect();
+        let facts: Vec<_> = all.iter().map(|d| (d.chart.title.as_str(), d.series.len(), d.run, d.chart.most)).collect();
         assert_eq!(
             facts,
             [

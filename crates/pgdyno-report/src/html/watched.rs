@@ -54,7 +54,7 @@ fn driver(record: &RunRecord, html: &mut Html) {
     }
     let clocks = [
         ("one reading of the clock", client.clock_read_ns, "measured before the run"),
-        ("least step of the clock", client.clock_step_ns, "measured before the run"),
+        ("smallest step of the clock", client.clock_step_ns, "measured before the run"),
         ("a timer wakes late by", client.timer_ns, "median, measured before the run"),
     ];
     for (what, ns, meaning) in clocks {
@@ -92,7 +92,7 @@ fn sampling(samples: &SamplesRecord, html: &mut Html) {
             format!("; they took {s:.2} s of the server's CPU, {:.2} % of one CPU", share * 100.0)
         });
         let text = format!(
-            "{} queries in {}, answered in {} altogether{cpu}.",
+            "{} queries in {}, answered in {} in total{cpu}.",
             count(samples.queries),
             duration(samples.watched_s),
             duration(samples.query_s)
@@ -100,7 +100,7 @@ fn sampling(samples: &SamplesRecord, html: &mut Html) {
         html.raw("<p>").text(&text).raw("</p>\n");
     }
     if !samples.sources.is_empty() {
-        html.raw("<p>Seen: ").text(&samples.sources.join(", ")).raw(".</p>\n");
+        html.raw("<p>Sampled: ").text(&samples.sources.join(", ")).raw(".</p>\n");
     }
     if let Some(plans) = &samples.plans {
         html.raw("<p>Plans of the weightiest statements: <code>").text(plans).raw("</code>.</p>\n");

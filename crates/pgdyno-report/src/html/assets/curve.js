@@ -1,6 +1,6 @@
 // Percentile curves: the latency that a share of transactions does not exceed, on an axis of nines.
 
-const NINES = [[0, "least"], [Math.log10(2), "50 %"], [1, "90 %"], [2, "99 %"], [3, "99.9 %"], [4, "99.99 %"]];
+const NINES = [[0, "min"], [Math.log10(2), "50 %"], [1, "90 %"], [2, "99 %"], [3, "99.9 %"], [4, "99.99 %"]];
 const CURVES_MAX = 8;
 const percentText = (nines) => `${Number((100 * (1 - 10 ** -nines)).toPrecision(nines > 2 ? 5 : 4))} %`;
 

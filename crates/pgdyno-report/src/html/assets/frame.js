@@ -2,6 +2,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = { left: 52, right: 14, top: 18, bottom: 30, compact: 20 };
+// The height of a lane of events below a chart.
+const LANE = 13;
 const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
 const COLOURS = 8;
 
@@ -21,11 +23,11 @@ function svg(name, attributes = {}, text) {
 
 const colour = (index) => `var(--c${index % COLOURS})`;
 
-// A chart of the first screen is lower where the screen is narrow.
+// A chart of the first screen is lower where the screen is narrow, and has its events above instead of in lanes below.
 const NARROW = { width: 480, height: 98 };
 
 // A figure in the page. One that is compact has its legend beside the title and its note folded. `draw(chart)` fills `chart.plot` and answers how many things it has drawn.
-function frame({ title, note, unit, height, wide = false, compact = false, legend, draw, table }) {
+function frame({ title, note, unit, height, wide = false, compact = false, lanes = [], legend, draw, table }) {
   const plot = svg("svg", { role: "img", height, tabindex: 0, focusable: "true" });
   const tip = html("div", { class: "tip", hidden: "" });
   const said = html("p", { class: "said", "aria-live": "polite" });
@@ -47,14 +49,16 @@ function frame({ title, note, unit, height, wide = false, compact = false, legen
     said,
     details,
   );
-  const chart = { title, unit, height, wide, compact, figure, plot, tip, said, reset, legend, hidden: new Set(), width: 0 };
+  const chart = { title, unit, height, wide, compact, lanes: [], figure, plot, tip, said, reset, legend, hidden: new Set(), width: 0 };
   chart.widen = () => {
     chart.wide = true;
     figure.className = "whole";
   };
   chart.redraw = (width = plot.parentElement.clientWidth) => {
     chart.width = Math.max(280, Math.round(width) || 720);
-    chart.height = compact && chart.width < NARROW.width ? NARROW.height : height;
+    const narrow = compact && chart.width < NARROW.width;
+    chart.lanes = narrow ? [] : lanes;
+    chart.height = (narrow ? NARROW.height : height) + chart.lanes.length * LANE;
     plot.setAttribute("height", chart.height);
     plot.setAttribute("viewBox", `0 0 ${chart.width} ${chart.height}`);
     plot.replaceChildren();
@@ -93,19 +97,19 @@ function swatch(entry) {
 
 // The inner rectangle of a chart.
 function inside(chart) {
-  const bottom = chart.height - (chart.compact ? MARGIN.compact : MARGIN.bottom);
+  const bottom = chart.height - (chart.compact ? MARGIN.compact : MARGIN.bottom) - chart.lanes.length * LANE;
   return { left: MARGIN.left, right: chart.width - MARGIN.right, top: MARGIN.top, bottom };
 }
 
 // Grid lines and their numbers, the unit above, the name of the axis below.
-function axes(chart, { x, xTicks, xText, xName, y, yTicks }) {
+function axes(chart, { x, xTicks, xText, xName, y, yTicks, yText = tickText, unit = chart.unit }) {
   const box = inside(chart);
   const text = { "font-size": 11, fill: "var(--muted)", "font-family": "system-ui, sans-serif" };
   for (const tick of yTicks) {
     const at = y(tick);
     chart.plot.append(
       svg("path", { d: `M${box.left} ${at}H${box.right}`, stroke: "var(--grid)", "stroke-width": 1 }),
-      svg("text", { ...text, x: box.left - 6, y: at + 4, "text-anchor": "end" }, tickText(tick)),
+      svg("text", { ...text, x: box.left - 6, y: at + 4, "text-anchor": "end" }, yText(tick)),
     );
   }
   let free = -Infinity;
@@ -120,7 +124,7 @@ function axes(chart, { x, xTicks, xText, xName, y, yTicks }) {
   }
   chart.plot.append(
     svg("path", { d: `M${box.left} ${box.bottom}H${box.right}`, stroke: "var(--muted)" }),
-    svg("text", { ...text, x: 2, y: 11 }, chart.unit),
+    svg("text", { ...text, x: 2, y: 11 }, unit),
   );
   // A compact chart says it in its note.
   if (!chart.compact) chart.plot.append(svg("text", { ...text, x: box.right, y: chart.height - 3, "text-anchor": "end" }, xName));

@@ -60,7 +60,7 @@ function heatChart(heat) {
     const full = paths.map((path, level) => ({ path, level })).filter(({ path }) => path.length);
     const pieces = full.map(({ path, level }) => svg("path", { d: path.join(""), fill: `var(--h${level})`, "shape-rendering": "crispEdges" }));
     const marks = markings(chart, x);
-    clipped(chart, [...marks.under, ...pieces, ...marks.over]);
+    clipped(chart, [...pieces, ...marks]);
     return full.length;
   }
 

@@ -26,7 +26,9 @@ function linesChart(spec) {
       return tableOf(columns, DATA.axes[axis].map((at, row) => [clock(at), ...of.map(({ series }) => number(series.values[row]))]));
     });
   const height = spec.first ? 166 : spec.wide ? 240 : 200;
-  const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height, wide: spec.wide, compact: spec.first, legend, table, draw });
+  // Events have lanes below the first chart of a run.
+  const lanes = alone && spec === DATA.charts.find(({ first }) => first) ? eventKinds() : [];
+  const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height, wide: spec.wide, compact: spec.first, lanes, legend, table, draw });
   chart.run = spec.run;
 
   // A line of words for those who do not see the drawing.
@@ -61,19 +63,23 @@ function linesChart(spec) {
     }
     high = Math.max(high, spec.most || 0);
     if (spec.logarithmic && low < high) {
-      return { y: logarithmic(low / 1.15, high * 1.15, box.bottom, box.top), ticks: logTicks(low / 1.15, high * 1.15) };
+      return { y: logarithmic(low / 1.15, high * 1.15, box.bottom, box.top), yTicks: logTicks(low / 1.15, high * 1.15) };
     }
     const floor = spec.stacked ? 0 : axisFloor(spec.unit, low);
     const until = spec.unit === "%" ? Math.max(100, high) : (high > 0 ? high : 1) * 1.12;
-    return { y: linear(floor, until, box.bottom, box.top), ticks: linearTicks(floor, until, 5) };
+    const [factor, unit] = readable(until, spec.unit);
+    const yTicks = linearTicks(floor / factor, until / factor, 5).map((tick) => tick * factor);
+    return { y: linear(floor, until, box.bottom, box.top), yTicks, yText: (tick) => tickText(tick / factor), unit };
   }
 
   function draw() {
     const box = inside(chart);
     const x = timeScale(chart);
     const all = shown();
-    const { y, ticks } = valueScale(all, box);
-    axes(chart, { x, xTicks: timeTicks(view.from, view.until, chart.width / 90), xText: clock, xName: "time since the clients began", y, yTicks: ticks });
+    const scale = valueScale(all, box);
+    const { y } = scale;
+    axes(chart, { x, xTicks: timeTicks(view.from, view.until, chart.width / 90), xText: clock, xName: "time since the clients began", ...scale });
+    eventLanes(chart, x);
     const marks = markings(chart, x);
     const pieces = [];
     let drawn = 0;
@@ -93,7 +99,7 @@ function linesChart(spec) {
       pieces.push(svg("path", { d: linePath(parts, y), ...line }));
     }
     // Areas would hide what is marked below them.
-    clipped(chart, spec.stacked ? [...marks.under, ...pieces, ...marks.over] : [...marks.under, ...marks.over, ...pieces]);
+    clipped(chart, spec.stacked ? [...pieces, ...marks] : [...marks, ...pieces]);
     return drawn;
   }
 
@@ -112,7 +118,7 @@ function linesChart(spec) {
     }
     // From the top of the stack down, and only what is there.
     const values = spec.stacked ? lines.filter(({ value }) => value).reverse() : lines;
-    if (spec.stacked) values.unshift({ text: `altogether ${amount(sum, spec.unit)}` });
+    if (spec.stacked) values.unshift({ text: `in total ${amount(sum, spec.unit)}` });
     showTip(chart, x(at), chart.pointerY ?? inside(chart).top + 10, clock(moment ?? at), values.concat(markedAt(chart, at)));
   };
 

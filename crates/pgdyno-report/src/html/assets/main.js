@@ -42,11 +42,14 @@ function parts(place) {
   const heats = DATA.heats.map(heatChart);
   const lines = DATA.charts.map((spec) => ({ part: spec.first ? null : spec.part, chart: linesChart(spec) }));
   [...lines.map(({ chart }) => chart), ...heats].forEach(joinView);
-  const latencies = [...heats, ...curveCharts(DATA.curves)];
+  // The heat map of one run is near the top of its page.
+  const top = document.getElementById("heat");
+  if (top) top.append(...grid(heats).children);
+  const latencies = [...(top ? [] : heats), ...curveCharts(DATA.curves)];
   const growth = DATA.growth.map(growthChart);
   const overTime = lines.filter(({ part }) => part === null).map(({ chart }) => chart);
   document.getElementById("over-time").append(...overTime.map((chart) => chart.figure));
-  const all = [...overTime, ...growth];
+  const all = [...overTime, ...(top ? heats : []), ...growth];
   for (const title of new Set([DATA.first, ...lines.map(({ part }) => part).filter((part) => part !== null)])) {
     const own = lines.filter(({ part }) => part === title).map(({ chart }) => chart);
     const [wide, halves] = [own.filter((chart) => chart.wide), own.filter((chart) => !chart.wide)];

@@ -17,62 +17,74 @@ function inView(mark) {
   return mark.from < view.until && (mark.until ?? mark.from) > view.from;
 }
 
-// Phases are shaded; what happened has a strip above, by its kind and, of several runs, by run. Its shade lies under what is
-// drawn: over areas it would be another colour.
+// The kinds of events of a run, each of which has a lane.
+const LANES_MAX = 4;
+const eventKinds = () => [...new Set(DATA.marks.map((mark) => mark.kind))].slice(0, LANES_MAX);
+
+// Phases are shaded. Events have a thin strip above: by kind or, of several runs, by run.
 function markings(chart, x) {
   const box = inside(chart);
   const { phases, events } = marksOf(chart);
-  const [under, pieces] = [[], []];
+  const pieces = [];
   for (const mark of phases.filter(inView)) {
     const [from, until] = [Math.max(x(mark.from), box.left), Math.min(x(mark.until), box.right)];
     pieces.push(svg("rect", { x: from, y: box.top, width: Math.max(1, until - from), height: box.bottom - box.top, fill: "var(--shade)" }));
   }
   const several = !alone && (chart.run ?? null) === null;
-  const lanes = several ? DATA.runs.map((_, run) => run) : [...new Set(DATA.marks.map((mark) => mark.kind))];
-  for (const { mark, from, until } of several ? [] : spans(events)) {
-    under.push(svg("rect", { x: x(from), y: box.top, width: Math.max(1, x(until) - x(from)), height: box.bottom - box.top, fill: markColour(mark), "fill-opacity": 0.1 }));
-  }
-  for (const mark of events.filter(inView)) {
-    const lane = Math.min(lanes.indexOf(several ? mark.run : mark.kind), 3);
-    const [from, ink] = [x(mark.from), markColour(mark)];
+  const strips = several ? DATA.runs.map((_, run) => run) : eventKinds();
+  for (const mark of chart.lanes.length ? [] : events.filter(inView)) {
+    const nth = strips.indexOf(several ? mark.run : mark.kind);
+    const strip = Math.min(nth < 0 ? LANES_MAX : nth, LANES_MAX - 1);
+    const from = x(mark.from);
     const until = mark.until === null ? from : x(mark.until);
-    if (mark.until === null && !several) pieces.push(svg("path", { d: `M${from} ${box.top}V${box.bottom}`, stroke: ink, "stroke-dasharray": "3 3" }));
-    pieces.push(svg("rect", { x: from - 1, y: box.top + lane * 4, width: Math.max(3, until - from), height: 3, fill: ink }));
+    pieces.push(svg("rect", { x: from - 1, y: box.top + strip * 4, width: Math.max(3, until - from), height: 3, fill: markColour(mark) }));
   }
-  return { under, over: pieces.concat(labels(chart, x, phases, several ? [] : events, box.top + Math.min(lanes.length, 4) * 4)) };
+  return pieces.concat(labels(chart, x, phases));
 }
 
-// Spans of one kind that overlap are one: drawn twice, their shade would be darker.
-function spans(events) {
-  const all = [];
-  for (const mark of events.filter((event) => event.until !== null && inView(event)).sort((a, b) => a.from - b.from)) {
-    const known = all.find((span) => span.mark.kind === mark.kind && mark.from <= span.until);
-    if (known) known.until = Math.max(known.until, mark.until);
-    else all.push({ mark, from: mark.from, until: mark.until });
-  }
-  return all;
-}
-
-// Words for what there is room for, from left to right.
-function labels(chart, x, phases, events, top) {
+// The names of the phases that have room for them.
+function labels(chart, x, phases) {
   const box = inside(chart);
   const halo = { stroke: "var(--card)", "stroke-width": 3, "paint-order": "stroke" };
   const text = { "font-size": 10, fill: "var(--muted)", "font-family": "system-ui, sans-serif", ...halo };
   const pieces = [];
   let free = -Infinity;
-  let said = null;
-  const all = phases.map((mark) => ({ ...mark, wide: true })).concat(events).filter(inView);
-  for (const mark of all.sort((a, b) => a.from - b.from)) {
+  for (const mark of phases.filter(inView).sort((a, b) => a.from - b.from)) {
     const at = Math.max(x(mark.from), box.left) + 3;
-    const room = mark.kind.length * LABEL_PIXELS;
-    const fits = !mark.wide || x(mark.until) - at > room;
-    // The same word side by side says no more than once.
-    if (at < free || at + room > box.right || !fits || (said && said.kind === mark.kind && at - said.at < room * 3)) continue;
-    pieces.push(svg("text", { ...text, x: at, y: top + 10 }, mark.kind));
-    free = at + room + 6;
-    said = { kind: mark.kind, at };
+    const end = at + mark.kind.length * LABEL_PIXELS;
+    if (at < free || end > Math.min(x(mark.until), box.right)) continue;
+    pieces.push(svg("text", { ...text, x: at, y: box.top + 10 }, mark.kind));
+    free = end + 6;
   }
   return pieces;
+}
+
+// Spans of one kind that overlap, or are nearer than one can see, are one.
+function spans(events, x) {
+  const all = [];
+  for (const mark of events.filter(inView).sort((a, b) => a.from - b.from)) {
+    const [from, until] = [x(mark.from), Math.max(x(mark.until ?? mark.from), x(mark.from) + 3)];
+    const last = all[all.length - 1];
+    if (last && from <= last.until + 1) last.until = Math.max(last.until, until);
+    else all.push({ from, until });
+  }
+  return all;
+}
+
+// A lane for each kind of event, below the axis of time.
+function eventLanes(chart, x) {
+  const box = inside(chart);
+  const text = { "font-size": 10, fill: "var(--muted)", "font-family": "system-ui, sans-serif", "text-anchor": "end" };
+  chart.lanes.forEach((kind, lane) => {
+    const of = DATA.marks.filter((mark) => mark.kind === kind);
+    const top = box.bottom + MARGIN.compact + lane * LANE;
+    chart.plot.append(svg("text", { ...text, x: box.left - 4, y: top + 8, textLength: Math.min(kind.length * LABEL_PIXELS, box.left - 6), lengthAdjust: "spacingAndGlyphs" }, kind));
+    chart.plot.append(svg("path", { d: `M${box.left} ${top + 4}H${box.right}`, stroke: "var(--grid)" }));
+    for (const { from, until } of spans(of, x)) {
+      const [left, right] = [Math.max(from, box.left), Math.min(until, box.right)];
+      chart.plot.append(svg("rect", { x: left, y: top, width: Math.max(1, right - left), height: 8, rx: 1, fill: markColour(of[0]) }));
+    }
+  });
 }
 
 // What is marked at a moment, in words.

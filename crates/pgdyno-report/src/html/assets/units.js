@@ -12,12 +12,20 @@ function number(value) {
 
 const POWERS = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
-// A value with its unit; bytes in thousands of them: 12.3 MB/s.
+const BINARY = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
+
+// What values up to `size` are divided by to be read, and their unit then: MiB/s for millions of bytes/s.
+function readable(size, unit) {
+  if (!unit.startsWith("bytes")) return [1, unit];
+  const [factor, name] = BINARY.find(([power]) => Math.abs(size) >= power) || [1, "B"];
+  return [factor, name + unit.slice("bytes".length)];
+}
+
+// A value with its unit.
 function amount(value, unit) {
   if (value === null || value === undefined) return "–";
-  if (!unit.startsWith("bytes")) return `${number(value)} ${unit}`;
-  const [factor, letter] = POWERS.find(([power]) => Math.abs(value) >= power) || [1, ""];
-  return `${number(value / factor)} ${letter}B${unit.slice("bytes".length)}`;
+  const [factor, name] = readable(value, unit);
+  return `${number(value / factor)} ${name}`;
 }
 
 // A number for a tick, where space is short: 12k, 3M.

@@ -45,13 +45,13 @@ pub(super) fn longest(samples: &Samples) -> Option<Chart> {
     let mut layers = Layers::at(moments(samples));
     for look in table.rows().chunk_by(|a, b| a.0 == b.0) {
         let waits = look.iter().filter_map(|(_, row)| table.cell(row, locks::LONGEST_WAIT_S)?.parse::<f64>().ok());
-        layers.add("longest wait", look[0].0, waits.fold(0.0, f64::max));
+        layers.add("longest wait", look[0].0, waits.fold(0.0, f64::max) * 1e3);
     }
     let longest = layers.series(1, "");
     drawn(Chart {
         title: "Longest wait for a lock".to_owned(),
         note: "Length of the longest wait in progress at the time of each sample.".to_owned(),
-        unit: "s".to_owned(),
+        unit: "ms".to_owned(),
         series: with_values(longest.into_iter().map(|series| greatest(inked(series, "tlock")))),
         ..Chart::default()
     })
@@ -81,6 +81,6 @@ mod tests {
         let some = |n: f64| vec![Some(0.0), Some(n), Some(0.0)];
         let relation = "relation of public.t, RowExclusiveLock";
         assert_eq!(values(&chart), [("transactionid, ShareLock", some(3.0)), (relation, some(1.0))]);
-        assert_eq!(values(&longest(&samples).unwrap()), [("longest wait", some(2.5))]);
+        assert_eq!(values(&longest(&samples).unwrap()), [("longest wait", some(2500.0))]);
     }
 }

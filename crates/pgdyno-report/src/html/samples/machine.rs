@@ -15,7 +15,7 @@ pub(super) fn cpu(samples: &Samples, source: SampleSource) -> Option<Chart> {
     let mut bands = Vec::new();
     for (name, column, ink) in [
         ("programs", machine::USER_CPUS, "tcpu"),
-        ("kernel", machine::SYSTEM_CPUS, "tio"),
+        ("kernel", machine::SYSTEM_CPUS, "ttime"),
         ("waiting for disks", machine::IOWAIT_CPUS, "tlwlock"),
         ("taken by the hypervisor", machine::STEAL_CPUS, "tlock"),
     ] {
