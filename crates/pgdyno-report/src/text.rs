@@ -354,8 +354,8 @@ fn data(record: &RunRecord, s: &Summary, paint: &Paint, out: &mut dyn Write) -> 
 pub(crate) fn all_pass(set: &CheckSet) -> String {
     let (all, known, refused) = (set.checks.len(), set.known(), set.refused());
     let mut text = match all - known.len() - refused.len() {
-        hold if hold == all => format!("all {all} hold"),
-        hold => format!("{hold} of {all} hold"),
+        passed if passed == all => format!("all {all} passed"),
+        passed => format!("{passed} of {all} passed"),
     };
     if !known.is_empty() {
         text += &format!(", known deviations in {}", known.join(", "));

@@ -5,7 +5,7 @@ use pgdyno_net::{Admin, AdminError};
 /// A row of texts; NULL is `None`.
 pub(super) type Row = Vec<Option<String>>;
 
-/// Runs a query; `None` if it is refused: for want of a right, or of a view in that version.
+/// Runs a query; `None` if it is refused: for lack of a privilege, or of a view in that version.
 pub(super) fn rows(admin: &mut Admin, sql: &str) -> Result<Option<Vec<Row>>, AdminError> {
     match admin.query(sql) {
         Ok(rows) => Ok(Some(rows.rows)),

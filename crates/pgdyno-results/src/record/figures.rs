@@ -152,7 +152,7 @@ pub struct Summary {
     pub skipped: u64,
     /// Transactions above the latency limit.
     pub late: u64,
-    /// Transactions that were due and had not begun when the run ended. They are in no latency.
+    /// Transactions that were due and had not begun when the run ended. They are excluded from latencies.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub still_waiting: u64,
     /// Waiting time of the one of these that was due first.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::root;
 
 /// Returns all pages of the repository.
-fn pages() -> Vec<PathBuf> {
+pub(super) fn pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
     markdown(&root(), &mut pages);
     pages

@@ -4,6 +4,7 @@
 mod functions;
 mod links;
 mod names;
+mod phrases;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
