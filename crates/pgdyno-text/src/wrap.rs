@@ -1,11 +1,28 @@
-//! Text wrapped between words, for a terminal of 80 columns.
+//! Text wrapped between words: for a terminal of 80 columns, unless the program knows that it goes to a wider one.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::paint::Paint;
 
 /// Columns of a terminal that everybody has.
 pub const COLUMNS: usize = 80;
+
+/// Longer lines are hard to read, however wide the terminal is.
+const COLUMNS_MAX: usize = 120;
+
+/// The columns of what is wrapped now.
+static WIDTH: AtomicUsize = AtomicUsize::new(COLUMNS);
+
+/// Wraps text at the width of the terminal that it goes to, from 80 to 120 columns. It is for the program, before it prints or writes
+/// anything: all text of a process has one width.
+pub fn fit(columns: usize) {
+    WIDTH.store(columns.clamp(COLUMNS, COLUMNS_MAX), Ordering::Relaxed);
+}
+
+fn columns() -> usize {
+    WIDTH.load(Ordering::Relaxed)
+}
 
 /// Columns of a label at the beginning of a line, with the space behind it.
 pub const LABEL: usize = 8;
@@ -37,7 +54,7 @@ pub fn painted(
     text: &str,
     paint: impl Fn(&str) -> String,
 ) -> io::Result<()> {
-    let lines = textwrap::wrap(text, options(COLUMNS - indent));
+    let lines = textwrap::wrap(text, options(columns() - indent));
     let blank = " ".repeat(indent);
     lines
         .iter()
@@ -50,7 +67,7 @@ pub fn painted(
 /// # Errors
 /// Those of `out`.
 pub fn wrapped(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> {
-    let lines = textwrap::wrap(text, options(COLUMNS).subsequent_indent(indent));
+    let lines = textwrap::wrap(text, options(columns()).subsequent_indent(indent));
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
@@ -63,7 +80,7 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns lines of text for a terminal of 80 columns: longer ones are wrapped between words, and hang below the text that follows
+/// Returns lines of text for a terminal: longer ones are wrapped between words, and hang below the text that follows
 /// the label of the first, which two spaces or more end.
 #[must_use]
 pub fn folded(text: &str) -> String {
@@ -72,7 +89,7 @@ pub fn folded(text: &str) -> String {
 
 fn folded_line(line: &str) -> String {
     let text = line.trim_end_matches('\n');
-    if text.chars().count() <= COLUMNS {
+    if text.chars().count() <= columns() {
         return line.to_owned();
     }
     let indent = text.len() - text.trim_start().len();
@@ -82,7 +99,7 @@ fn folded_line(line: &str) -> String {
     let first = &text[..behind.unwrap_or(indent)];
     let rest = &text[first.len()..];
     let rest = together(rest);
-    let lines = textwrap::wrap(&rest, options(COLUMNS).initial_indent(first).subsequent_indent(&hang));
+    let lines = textwrap::wrap(&rest, options(columns()).initial_indent(first).subsequent_indent(&hang));
     let end = &line[text.len()..];
     lines.join("\n").replace(NO_BREAK, " ") + end
 }

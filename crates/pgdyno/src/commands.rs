@@ -45,11 +45,22 @@ use pgdyno_report::forms;
 use pgdyno_results::{find_run, read_record};
 use pgdyno_study::suite::sweep::Sweep;
 use pgdyno_text::paint::Paint;
+use pgdyno_text::wrap;
 use pgdyno_untrusted::{PaintedText, TerminalText};
 use serde::Serialize;
 
 use crate::arguments;
 use crate::cli::{Cli, Command, RunArgs, help, hints};
+
+/// Wraps text at the width of the terminal that standard output is, if it is one.
+pub(crate) fn fit_terminal() {
+    let stdout = std::io::stdout();
+    if stdout.is_terminal()
+        && let Ok(size) = rustix::termios::tcgetwinsize(&stdout)
+    {
+        wrap::fit(size.ws_col.into());
+    }
+}
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
@@ -118,7 +129,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
     let (error, hint) = hints::explained(error, args);
     // clap wraps help, but no errors.
     let _ = match error.use_stderr() && std::io::stderr().is_terminal() {
-        true => write!(std::io::stderr(), "{}", pgdyno_text::wrap::folded(&error.render().to_string())),
+        true => write!(std::io::stderr(), "{}", wrap::folded(&error.render().to_string())),
         false => error.print(),
     };
     if let Some(hint) = hint {
@@ -145,7 +156,7 @@ pub(crate) fn report(failure: &CommandError) -> ExitCode {
         text += &format!("  hint: {hint}\n");
     }
     if std::io::stderr().is_terminal() {
-        text = pgdyno_text::wrap::folded(&text);
+        text = wrap::folded(&text);
     }
     let text = TerminalText(&text).to_string();
     // If standard error is closed, the message is lost.
@@ -227,7 +238,7 @@ fn write_out(bytes: &[u8]) -> Result<()> {
 /// Writes text of whole lines to standard output, wrapped on a terminal; a pipe gets each line as it is.
 fn print_text(text: &str) -> Result<()> {
     match std::io::stdout().is_terminal() {
-        true => print_lines(&pgdyno_text::wrap::folded(text)),
+        true => print_lines(&wrap::folded(text)),
         false => print_lines(text),
     }
 }

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return commands::usage(error),
     };
+    commands::fit_terminal();
     let ran = match &sweep {
         Some(sweep) => commands::sweep(cli, sweep),
         None => commands::run(cli),

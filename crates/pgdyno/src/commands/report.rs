@@ -9,7 +9,7 @@ use pgdyno_life::record::page;
 use pgdyno_report::studies::StudyRecord;
 use pgdyno_report::{FORMATS, html};
 use pgdyno_results::{NamedRecord, StudyKind, admit_file, read_record, write_inside, write_whole};
-use pgdyno_text::TextStyle;
+use pgdyno_text::{TextStyle, wrap};
 
 use super::results::Results;
 use crate::cli::ReportArgs;
@@ -99,9 +99,10 @@ pub(super) fn put_as<T>(
     put(&super::plain_rendered(name, &bytes), file)
 }
 
-/// Checks that the given file can be written, before anything is read.
+/// Checks that the given file can be written, before anything is read. Its lines do not depend on the terminal.
 pub(super) fn admit(file: Option<&PathBuf>) -> Result<()> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else { return Ok(()) };
+    wrap::fit(wrap::COLUMNS);
     admit_file(file).map_err(|error| CommandError::new(Code::Start, error).hint(ELSEWHERE))
 }
 

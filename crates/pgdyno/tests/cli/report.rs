@@ -185,3 +185,27 @@ fn a_stored_record_in_the_words_of_ycsb_and_sysbench() {
     insta::assert_snapshot!("a_stored_record_as_ycsb", report("ycsb"));
     insta::assert_snapshot!("a_stored_record_as_sysbench", report("sysbench"));
 }
+
+#[test]
+fn text_is_as_wide_as_its_terminal_up_to_120_columns() {
+    let home = Home::new();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/0.2.0/tpcb-like/run.json");
+    std::fs::copy(fixture, home.join("run.json")).unwrap();
+    let report = || {
+        let mut command = home.command(["report", "run.json"]);
+        command.env("TERM", "xterm").env("NO_COLOR", "1");
+        command
+    };
+    let piped = crate::program::finish(report()).ok().stdout;
+    let longest = |text: &str| text.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default();
+    let on = |columns| crate::pty::Pty::start(report(), (columns, 30)).end().1.replace('\r', "");
+    assert_eq!(on(80).trim(), piped.trim(), "a pipe has lines as a terminal of 80 columns");
+    let [hundred, wide, narrow] = [100, 300, 40].map(on);
+    assert!((81..=100).contains(&longest(&hundred)) && (101..=120).contains(&longest(&wide)), "{hundred}{wide}");
+    assert_eq!(narrow.trim(), piped.trim());
+    // A file has no terminal.
+    let mut command = report();
+    command.args(["-o", "report.txt"]);
+    assert!(crate::pty::Pty::start(command, (120, 30)).end().0.success());
+    assert_eq!(std::fs::read_to_string(home.join("report.txt")).unwrap().trim(), piped.trim());
+}
