@@ -29,6 +29,9 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("As pgbench", &["pgbench"]),
 ];
 
+/// Options of runs that a study sets by itself, and refuses.
+const REFUSED: [(&str, &[&str]); 2] = [("ab", &["time", "transactions", "ramp", "rate"]), ("search", &["rate"])];
+
 /// Returns the whole command line, with the options that print help under a heading of their own. It is for rendering: clap does not
 /// parse by a command that was changed after it was built.
 fn command() -> Command {
@@ -43,7 +46,13 @@ fn command() -> Command {
                 false => help.help_heading(HELP),
             });
         }
-        command.mut_subcommands(arranged)
+        let refused =
+            REFUSED.iter().find(|(name, _)| *name == command.get_name()).map_or(&[][..], |(_, options)| options);
+        let hidden = |argument: Arg| {
+            let is_refused = refused.contains(&argument.get_id().as_str());
+            if is_refused { argument.hide(true) } else { argument }
+        };
+        command.mut_args(hidden).mut_subcommands(arranged)
     }
     let mut command = Cli::command();
     command.build();
@@ -183,6 +192,9 @@ mod tests {
             first_screen("pgdyno ab --help").contains("--a <") && first_screen("pgdyno ab --help").contains("--b <")
         );
         assert!(first_screen("pgdyno search --help").contains("--slo <"));
+        for refused in ["pgdyno ab -h", "pgdyno ab --help"] {
+            assert!(!help(refused).contains("--time <") && !help(refused).contains("--rate <"), "{refused}");
+        }
         let all = help("pgdyno run --help");
         assert_eq!(all, help("pgdyno help run"));
         let place = |heading: &str| all.find(heading).unwrap_or_else(|| panic!("{heading} in {all}"));
