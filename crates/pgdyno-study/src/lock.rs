@@ -39,3 +39,33 @@ pub(crate) fn take_up<R: Resumable>(results: &Path, kind: StudyKind, name: &str)
     // The process that held the lock before may have changed it.
     Ok((R::read(&path).or_fail(Code::Start)?, lock))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_at_a_time_measures_a_study() {
+        let results = tempfile::tempdir().unwrap();
+        let take = |kind, id| take(results.path(), kind, id);
+        let held = take(StudyKind::Search, "one").unwrap();
+        let refused = take(StudyKind::Search, "one").unwrap_err();
+        let words = format!("search one is already being measured (process {})", std::process::id());
+        assert_eq!(refused.text(), words);
+        assert!(refused.remedy().is_some_and(|remedy| remedy.contains("then resume it")));
+        // Another search, and another kind of study of that name.
+        let _others = [take(StudyKind::Search, "other").unwrap(), take(StudyKind::Frontier, "one").unwrap()];
+        drop(held);
+        take(StudyKind::Search, "one").unwrap();
+    }
+
+    #[test]
+    fn the_name_in_a_record_of_a_stranger_leads_nowhere_else() {
+        let results = tempfile::tempdir().unwrap();
+        for id in ["../one", "a/b", "/tmp/one"] {
+            let refused = take(results.path(), StudyKind::Search, id).unwrap_err();
+            assert!(refused.text().contains("does not have the name of a study"), "{id}: {}", refused.text());
+        }
+        assert!(!results.path().join("one.lock").exists());
+    }
+}

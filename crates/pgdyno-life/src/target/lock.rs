@@ -157,3 +157,41 @@ fn find_where(admin: &mut Admin, key: u32, condition: &str) -> std::result::Resu
     let rows = admin.promptly("who else measures there", |admin| admin.query(&sql))?;
     Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_testing::server::{TestServer, available};
+
+    use super::*;
+
+    #[test]
+    fn a_run_in_another_database_is_another_run_and_is_not_here() {
+        if !available("runs that measure beside each other") {
+            return;
+        }
+        let server = TestServer::start("", "local all all trust\n");
+        server.admin().execute("create database other").unwrap();
+        let connect = |database: &str, name: &str| {
+            let options = ConnectOptions::for_socket(server.dir(), server.port, "postgres", database);
+            Admin::connect(&options.with_application_name(name)).unwrap()
+        };
+        let warn = &mut |warning: String| panic!("{warning}");
+        let (mut here, mut there) = (connect("postgres", "here"), connect("other", "there"));
+        assert_eq!(mark_run(&mut there, warn).unwrap(), None);
+        assert_eq!(other_run_here(&mut here, warn).unwrap(), None, "it is in another database");
+        assert!(other_run(&mut here, warn).unwrap().is_some_and(|other| other.starts_with("there (process ")));
+        let seen = mark_run(&mut here, warn).unwrap();
+        assert!(
+            seen.is_some_and(|other| other.starts_with("there ")),
+            "after the time in which one that ended would be gone"
+        );
+        assert_eq!(other_run_here(&mut here, warn).unwrap(), None, "its own mark is none");
+        let mut second = connect("postgres", "second");
+        assert!(other_run_here(&mut second, warn).unwrap().is_some_and(|other| other.starts_with("here ")));
+        drop(here);
+        let gone = Instant::now() + Duration::from_secs(30);
+        while other_run_here(&mut second, warn).unwrap().is_some() {
+            assert!(Instant::now() < gone, "the mark outlives its session");
+        }
+    }
+}
