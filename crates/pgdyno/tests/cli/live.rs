@@ -237,7 +237,8 @@ fn what_was_said_while_it_was_shown_is_said_again() {
     let args = "run select-only -c 2 -T 4 --ramp 0 --reconnect 60s --target";
     let mut command = place.home.command(args.split(' ').chain([target.as_str()]));
     command.env("TERM", "xterm");
-    let pty = Pty::start(command, SIZE);
+    // High enough for the messages from before and the new one.
+    let pty = Pty::start(command, (100, 60));
     pty.until_it_shows(FIGURES, 1);
     place.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgdyno' \
