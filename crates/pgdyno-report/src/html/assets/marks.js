@@ -3,6 +3,8 @@
 const MARK_COLOURS = { checkpoint: "mark", autovacuum: "c2", vacuum: "c2", stall: "bad", restart: "bad" };
 const markColour = (mark) => `var(--${MARK_COLOURS[mark.kind] || "muted"})`;
 const LABEL_PIXELS = 5.6;
+// A lane has room for words of so many letters.
+const WORD_MAX = 12;
 
 const unique = (marks, key) => [...new Map(marks.map((mark) => [key(mark), mark])).values()];
 
@@ -78,7 +80,8 @@ function eventLanes(chart, x) {
   chart.lanes.forEach((kind, lane) => {
     const of = DATA.marks.filter((mark) => mark.kind === kind);
     const top = box.bottom + MARGIN.compact + lane * LANE;
-    chart.plot.append(svg("text", { ...text, x: box.left - 4, y: top + 8, textLength: Math.min(kind.length * LABEL_PIXELS, box.left - 6), lengthAdjust: "spacingAndGlyphs" }, kind));
+    const word = kind.length > WORD_MAX ? `${kind.slice(0, WORD_MAX - 1)}…` : kind;
+    chart.plot.append(svg("text", { ...text, x: box.left - 4, y: top + 8, textLength: Math.min(word.length * LABEL_PIXELS, box.left - 6), lengthAdjust: "spacingAndGlyphs" }, word));
     chart.plot.append(svg("path", { d: `M${box.left} ${top + 4}H${box.right}`, stroke: "var(--grid)" }));
     for (const { from, until } of spans(of, x)) {
       const [left, right] = [Math.max(from, box.left), Math.min(until, box.right)];
