@@ -55,7 +55,7 @@ cat >"$here/step.sh" <<STEP
 #!/bin/bash
 { make -s -j$(nproc) && make -s install; } >$here/make.log 2>&1 || exit 125
 cd $here
-$pgdyno ab select-only -s 2 -c 2 --a embedded:$here/good/bin --b embedded:$here/new/bin --margin 5% --budget 10min --yes
+$pgdyno ab select-only -s 2 -c 2 --a embedded:$here/good/bin --b embedded:$here/new/bin --margin 10% --budget 5min --yes
 case \$? in
     0) exit 0 ;;
     20) exit 1 ;;
