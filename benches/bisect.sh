@@ -3,7 +3,7 @@
 # commits makes binding a statement slower; the others change nothing that takes time.
 #
 # Usage: benches/bisect.sh PGDYNO SOURCE.tar.bz2. SOURCE is PostgreSQL's: `apt-get source --download-only postgresql-15` has it. About
-# fifteen minutes on two CPUs.
+# twenty minutes on two CPUs.
 set -euo pipefail
 
 pgdyno=$(realpath "$1")
