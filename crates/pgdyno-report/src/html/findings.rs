@@ -1,6 +1,7 @@
 //! The findings: ranked, each with its evidence.
 
 use pgdyno_results::{Certainty, FindingRecord, LinkRecord, RunRecord, TimePartRecord, time_part_title};
+use pgdyno_text::brief;
 use pgdyno_text::units::percent;
 
 use super::markup::Html;
@@ -82,7 +83,8 @@ pub(super) fn weight(finding: &FindingRecord, html: &mut Html) {
     html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"").text(&figure).raw(" of the clients' time\"><title>");
     html.text(&figure).raw(" of the clients' time</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");
     html.raw("<rect height=\"6\" rx=\"2\" width=\"").text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg>");
-    if !finding.text.contains(&figure) {
+    // Texts have whole percents.
+    if ![&figure, &brief::percent(share)].iter().any(|figure| finding.text.contains(*figure)) {
         html.raw("<p class=\"note\">").text(&figure).raw(" of the clients' time</p>\n");
     }
 }
