@@ -4,10 +4,10 @@ mod course;
 mod responses;
 mod stacks;
 
-use pgdyno_text::wrap::one_line;
 use std::io::{self, Write};
 
 use pgdyno_results::{AbRecord, AbStatement, AbVerdict};
+use pgdyno_text::wrap::one_line;
 
 use super::head::study_page;
 use super::mark::VerdictMark;

@@ -52,7 +52,7 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
 /// Returns CPUs by use, including the idle ones.
 fn parts(machine: &MachineRecord) -> Vec<Part> {
     let mut parts = vec![("the server", "c0", machine.server_cpus.values().sum())];
-    let mut part = |what, class, cpus: Option<f64>| parts.push((what, class, cpus.unwrap_or(0.0)));
+    let mut part = |what, ink, cpus: Option<f64>| parts.push((what, ink, cpus.unwrap_or(0.0)));
     part("pgdyno", "c6", machine.driver_cpus);
     part("kernel", "ttime", machine.kernel_cpus);
     part("other programs", "tback", machine.other_cpus);

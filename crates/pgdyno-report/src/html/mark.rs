@@ -42,7 +42,7 @@ impl VerdictMark {
     pub fn class(self) -> &'static str {
         match self {
             Self::Good | Self::Faster => "is-good",
-            Self::Poor => "with-care",
+            Self::Poor => "is-poor",
             Self::NotUsable | Self::Slower => "is-bad",
             Self::Fair | Self::Equal | Self::Unknown => "is-open",
         }

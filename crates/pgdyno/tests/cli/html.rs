@@ -213,6 +213,26 @@ fn samples_become_charts_and_a_diagnosis_is_reported_first() {
 }
 
 #[test]
+fn of_many_kinds_of_events_the_last_lane_has_the_rest() {
+    let Some(browser) = browser("lanes of many kinds of events") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("page.html");
+    let lanes = |kinds: &[&str]| {
+        let mut run = made_up::run("one", 60, &["a"]);
+        run.record.events.clear();
+        let mark =
+            |(at, kind): (usize, &&str)| Mark { text: (*kind).to_owned(), from_s: 25.0 + at as f64, ..Mark::default() };
+        run.marks = kinds.iter().enumerate().map(mark).collect();
+        write(&[run], &path);
+        let dom = look(&browser, &path).dom;
+        ["first", "second", "third", "fourth", "fifth", "others"].map(|name| dom.contains(&format!(">{name}</text>")))
+    };
+    let [yes, no] = [true, false];
+    assert_eq!(lanes(&["first", "second", "third", "fourth"]), [yes, yes, yes, yes, no, no]);
+    assert_eq!(lanes(&["first", "second", "third", "fourth", "fifth"]), [yes, yes, yes, no, no, yes]);
+}
+
+#[test]
 fn an_hour_is_no_more_to_open_than_a_few_minutes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("page.html");

@@ -27,7 +27,7 @@ function linesChart(spec) {
     });
   const height = spec.first ? 166 : spec.wide ? 240 : 200;
   // Events have lanes below the first chart of a run.
-  const lanes = alone && spec === DATA.charts.find(({ first }) => first) ? eventKinds() : [];
+  const lanes = alone && spec === DATA.charts.find(({ first }) => first) ? eventLanes() : [];
   const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height, wide: spec.wide, compact: spec.first, lanes, legend, table, draw });
   chart.run = spec.run;
 
@@ -79,7 +79,7 @@ function linesChart(spec) {
     const scale = valueScale(all, box);
     const { y } = scale;
     axes(chart, { x, xTicks: timeTicks(view.from, view.until, chart.width / 90), xText: clock, xName: "time since the clients began", ...scale });
-    eventLanes(chart, x);
+    drawLanes(chart, x);
     const marks = markings(chart, x);
     const pieces = [];
     let drawn = 0;

@@ -19,9 +19,17 @@ function inView(mark) {
   return mark.from < view.until && (mark.until ?? mark.from) > view.from;
 }
 
-// The kinds of events of a run, each of which has a lane.
+// The lanes of events: one for each kind; if there are many kinds, the last lane has all further ones.
 const LANES_MAX = 4;
-const eventKinds = () => [...new Set(DATA.marks.map((mark) => mark.kind))].slice(0, LANES_MAX);
+function eventLanes() {
+  const kinds = [...new Set(DATA.marks.map((mark) => mark.kind))];
+  return kinds.length <= LANES_MAX ? kinds : [...kinds.slice(0, LANES_MAX - 1), "others"];
+}
+
+function laneOf(mark, lanes) {
+  const lane = lanes.indexOf(mark.kind);
+  return lane < 0 ? lanes.length - 1 : lane;
+}
 
 // Phases are shaded. Events have a thin strip above: by kind or, of several runs, by run.
 function markings(chart, x) {
@@ -33,10 +41,9 @@ function markings(chart, x) {
     pieces.push(svg("rect", { x: from, y: box.top, width: Math.max(1, until - from), height: box.bottom - box.top, fill: "var(--shade)" }));
   }
   const several = !alone && (chart.run ?? null) === null;
-  const strips = several ? DATA.runs.map((_, run) => run) : eventKinds();
+  const lanes = eventLanes();
   for (const mark of chart.lanes.length ? [] : events.filter(inView)) {
-    const nth = strips.indexOf(several ? mark.run : mark.kind);
-    const strip = Math.min(nth < 0 ? LANES_MAX : nth, LANES_MAX - 1);
+    const strip = several ? Math.min(mark.run, LANES_MAX - 1) : laneOf(mark, lanes);
     const from = x(mark.from);
     const until = mark.until === null ? from : x(mark.until);
     pieces.push(svg("rect", { x: from - 1, y: box.top + strip * 4, width: Math.max(3, until - from), height: 3, fill: markColour(mark) }));
@@ -73,12 +80,12 @@ function spans(events, x) {
   return all;
 }
 
-// A lane for each kind of event, below the axis of time.
-function eventLanes(chart, x) {
+// Draws the lanes below the axis of time.
+function drawLanes(chart, x) {
   const box = inside(chart);
   const text = { "font-size": 10, fill: "var(--muted)", "font-family": "system-ui, sans-serif", "text-anchor": "end" };
   chart.lanes.forEach((kind, lane) => {
-    const of = DATA.marks.filter((mark) => mark.kind === kind);
+    const of = DATA.marks.filter((mark) => laneOf(mark, chart.lanes) === lane);
     const top = box.bottom + MARGIN.compact + lane * LANE;
     const word = kind.length > WORD_MAX ? `${kind.slice(0, WORD_MAX - 1)}…` : kind;
     chart.plot.append(svg("text", { ...text, x: box.left - 4, y: top + 8, textLength: Math.min(word.length * LABEL_PIXELS, box.left - 6), lengthAdjust: "spacingAndGlyphs" }, word));
