@@ -1,10 +1,10 @@
 //! The plans of both sides, by the runs that load the data.
 
-use pgdyno_text::wrap::one_line;
 use std::path::Path;
 
 use pgdyno_report::compare::changed_plans;
 use pgdyno_results::{AbPlanChange, RunRecord, read_beside};
+use pgdyno_text::wrap::one_line;
 
 /// Statements whose plans are compared, by the time that they take.
 pub(super) const STATEMENTS: u32 = 30;
