@@ -143,7 +143,7 @@ fn chart(history: &History, of_run: Option<&str>, html: &mut Html) {
     let x = |nth: f64| left + (right - left) * (nth + 0.5) / runs.len() as f64;
     let y = |value: f64| bottom - (bottom - top) * (value - low) / (high - low);
     let number = |n: f64| format!("{n:.1}");
-    html.raw("<div class=\"wide\"><svg class=\"history\" role=\"img\" viewBox=\"0 0 ")
+    html.raw("<div class=\"wide\"><svg class=\"history\" role=\"group\" viewBox=\"0 0 ")
         .text(&format!("{} {}", SIZE.0, SIZE.1));
     html.raw("\" aria-label=\"").text(&format!("{} of {} runs", history.metric.title(), runs.len())).raw("\">\n");
     for tick in ticks(low, high) {

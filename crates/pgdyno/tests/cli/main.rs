@@ -6,6 +6,7 @@
 mod ab;
 mod again;
 mod agents;
+mod axe;
 mod between;
 mod browser;
 mod builds;

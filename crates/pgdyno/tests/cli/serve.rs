@@ -1,5 +1,6 @@
 //! `pgdyno serve` from outside: by HTTP, and by a browser.
 
+mod accessibility;
 mod browser;
 mod comparisons;
 mod metrics;
