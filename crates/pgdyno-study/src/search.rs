@@ -211,7 +211,7 @@ impl Study for SearchRun<'_> {
         self.save()?;
         if let Some(point) = self.record.points.iter().find(|point| point.load == load) {
             self.events.note(&format!(
-                "{}: {} after {} ({})",
+                "{}: {} so far, in {} ({})",
                 words(&self.wanted.by, load),
                 pgdyno_report::search::verdict(point),
                 units::plural(point.repeats as u64, "run"),
