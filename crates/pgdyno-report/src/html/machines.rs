@@ -57,7 +57,7 @@ fn parts(machine: &MachineRecord) -> Vec<Part> {
     part("kernel", "ttime", machine.kernel_cpus);
     part("other programs", "tback", machine.other_cpus);
     // If processes are not visible, only their sum is known.
-    part("busy, by whom is not known", "tback", machine.busy_cpus.filter(|_| machine.other_cpus.is_none()));
+    part("busy (processes not visible)", "tback", machine.busy_cpus.filter(|_| machine.other_cpus.is_none()));
     part("waiting for disks", "tlwlock", machine.iowait_cpus);
     part("taken by the hypervisor", "tlock", machine.steal_cpus);
     // A remainder below the rounding of several samples is ignored.
@@ -109,6 +109,6 @@ mod tests {
         assert_eq!(facts, [("the server", 1.5), ("pgdyno", 0.5), ("other programs", 1.0), ("idle", 1.0)]);
         let blind = MachineRecord { cpus: Some(4.0), busy_cpus: Some(3.0), ..MachineRecord::default() };
         let facts: Vec<_> = parts(&blind).into_iter().map(|(what, _, cpus)| (what, cpus)).collect();
-        assert_eq!(facts, [("busy, by whom is not known", 3.0), ("idle", 1.0)]);
+        assert_eq!(facts, [("busy (processes not visible)", 3.0), ("idle", 1.0)]);
     }
 }
