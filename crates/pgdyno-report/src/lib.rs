@@ -11,6 +11,7 @@ mod csv;
 mod cycle;
 mod describe;
 mod diagnosis;
+mod difference;
 mod drawing;
 pub mod flame;
 pub mod forms;

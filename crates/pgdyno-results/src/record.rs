@@ -282,6 +282,19 @@ impl RunRecord {
         }
     }
 
+    /// Returns the clients' time for each committed transaction, in nanoseconds; `None` if none was committed. Of clients that think, it is
+    /// the time of their responses.
+    #[must_use]
+    pub fn transaction_ns(&self) -> Option<f64> {
+        let summary = self.summary.as_ref().filter(|summary| summary.committed > 0)?;
+        let responses = summary.response_latency_ns.as_ref().filter(|_| summary.is_paced(&self.plan));
+        let all_ns = match responses {
+            Some(response) => response.mean * (summary.committed + summary.rolled_back) as f64,
+            None => f64::from(self.plan.drive.clients) * summary.duration_s * 1e9,
+        };
+        Some(all_ns / summary.committed as f64)
+    }
+
     /// Returns a label of the run, or else of its target.
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {

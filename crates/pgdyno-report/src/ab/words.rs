@@ -2,13 +2,14 @@
 
 use pgdyno_measure::ab::UNITS_MIN;
 use pgdyno_results::{
-    AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric, time_part_title,
+    AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric,
 };
 use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
 use pgdyno_text::wrap::one_line;
 
 use crate::compare::words::{share, signed};
+use crate::difference;
 use crate::metric::value_text;
 
 /// From this ratio on, a change is said as a ratio.
@@ -22,12 +23,6 @@ const PARTS_MAX: usize = 5;
 
 /// A part whose share changes by less than this has not moved.
 const MOVED_MIN: f64 = 0.05;
-
-/// A part that makes less than this share of the difference does not explain it.
-const EXPLAINS_MIN: f64 = 0.25;
-
-/// Less of a transaction than this is none.
-const NOTHING_NS: f64 = 500.0;
 
 /// The heading of the rows of [`statements`].
 pub(crate) const STATEMENTS: &str = "time of statements in each transaction, ms";
@@ -246,8 +241,11 @@ fn largest(record: &AbRecord) -> Option<&AbTimePart> {
 
 /// Returns the name of a part within a sentence.
 pub(crate) fn bare(part: &AbTime) -> &str {
-    let title = time_part_title(&part.name);
-    title.strip_prefix("server: ").unwrap_or(title)
+    difference::bare(&part.name)
+}
+
+fn part(time: &AbTime) -> difference::Part<'_> {
+    difference::Part { name: &time.name, ns: [time.a_ns, time.b_ns], share: time.b_share }
 }
 
 /// Returns which part of the clients' time makes the difference, and what limits B now.
@@ -258,18 +256,12 @@ fn why(record: &AbRecord) -> Option<String> {
     let all: f64 = record.clients_time.iter().map(|part| part.time.change_ns()).sum();
     let is_sure = |part: &&AbTimePart| part.change_ns_interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
     let same_way = |part: &&AbTimePart| part.time.change_ns() * all > 0.0;
-    let explains = |part: &&AbTimePart| part.time.change_ns() / all >= EXPLAINS_MIN;
+    let explains = |part: &&AbTimePart| part.time.change_ns() / all >= difference::EXPLAINS_MIN;
     let found = record.clients_time.iter().filter(is_sure).filter(same_way).find(explains);
     let Some(AbTimePart { time, .. }) = found else {
         return Some("no single part of the clients' time makes the difference".to_owned());
     };
-    let of = |ns: f64| if ns < NOTHING_NS { "none".to_owned() } else { format!("{} ms", ms(ns.round() as u64)) };
-    let made = format!("{}: {} of each transaction on A, {} on B", bare(time), of(time.a_ns), of(time.b_ns));
-    let now = largest(record).map(|AbTimePart { time: of_b, .. }| match of_b.name == time.name {
-        true => format!("; it is now {} of B's time", percent(of_b.b_share)),
-        false => format!("; the largest part of B's time is now {} ({})", bare(of_b), percent(of_b.b_share)),
-    });
-    Some(made + &now.unwrap_or_default())
+    Some(difference::why(part(time), largest(record).map(|of_b| part(&of_b.time)), ["A", "B"]))
 }
 
 /// Returns what the verdict rests on.

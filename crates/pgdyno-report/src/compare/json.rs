@@ -129,6 +129,10 @@ pub(crate) struct TimePartForm<'a> {
     base_share: f64,
     /// Its mean share in the runs of NEW, 0 to 1.
     new_share: f64,
+    /// The time of a committed transaction that it takes in the runs of BASE, in nanoseconds.
+    base_ns: f64,
+    /// In the runs of NEW.
+    new_ns: f64,
 }
 
 /// Queries whose plans changed.
@@ -227,7 +231,8 @@ fn difference(difference: &FactDifference) -> DifferenceForm<'_> {
 }
 
 pub(crate) fn time_part(part: &TimePartChange) -> TimePartForm<'_> {
-    TimePartForm { part: &part.name, base_share: part.base_share, new_share: part.new_share }
+    let TimePartChange { name, base_share, new_share, base_ns, new_ns } = part;
+    TimePartForm { part: name, base_share: *base_share, new_share: *new_share, base_ns: *base_ns, new_ns: *new_ns }
 }
 
 fn plans(plans: &Plans) -> PlansForm<'_> {

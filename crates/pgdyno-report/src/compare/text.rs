@@ -62,10 +62,10 @@ fn clients_time(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> 
     if comparison.clients_time.is_empty() {
         return Ok(());
     }
-    let mut rows = vec![["the clients' time", "BASE", "NEW", "change", "", ""].map(str::to_owned)];
+    let mut rows = vec![["the clients' time", "BASE", "NEW", "in each transaction", "", ""].map(str::to_owned)];
     rows.extend(comparison.clients_time.iter().take(PARTS_MAX).map(|part| {
         let (base, new) = (percent(part.base_share), percent(part.new_share));
-        [part.title().to_owned(), base, new, part.points(), String::new(), String::new()]
+        [part.title().to_owned(), base, new, part.change(), String::new(), String::new()]
     }));
     writeln!(out)?;
     aligned(&rows, out)

@@ -160,9 +160,9 @@ fn clients_time(comparison: &Comparison, html: &mut Html) {
     }
     html.raw("<section id=\"clients-time\">\n").heading("The clients' time");
     let row = |part: &crate::compare::TimePartChange| {
-        vec![part.title().to_owned(), percent(part.base_share), percent(part.new_share), part.points()]
+        vec![part.title().to_owned(), percent(part.base_share), percent(part.new_share), part.change()]
     };
-    let columns = [("", false), ("BASE", true), ("NEW", true), ("change", true)];
+    let columns = [("", false), ("BASE", true), ("NEW", true), ("in each transaction", true)];
     html.table(&columns, &comparison.clients_time.iter().map(row).collect::<Vec<_>>()).raw("</section>\n");
 }
 

@@ -44,7 +44,7 @@ pub(super) fn clients_time(slices: &[Vec<RunRecord>; 2]) -> Vec<AbTime> {
     let mut parts: BTreeMap<&str, AbTime> = BTreeMap::new();
     for (side, slices) in slices.iter().enumerate() {
         for slice in slices {
-            let transaction_ns = transaction_ns(slice);
+            let transaction_ns = slice.transaction_ns().unwrap_or_default();
             for part in &slice.clients_time {
                 let share = part.share / slices.len() as f64;
                 let of =
@@ -57,17 +57,6 @@ pub(super) fn clients_time(slices: &[Vec<RunRecord>; 2]) -> Vec<AbTime> {
         }
     }
     parts.into_values().collect()
-}
-
-/// Returns the clients' time for each committed transaction. Of clients that think, it is the time of their responses.
-fn transaction_ns(record: &RunRecord) -> f64 {
-    let Some(summary) = record.summary.as_ref().filter(|summary| summary.committed > 0) else { return 0.0 };
-    let responses = summary.response_latency_ns.as_ref().filter(|_| summary.is_paced(&record.plan));
-    let all_ns = match responses {
-        Some(response) => response.mean * (summary.committed + summary.rolled_back) as f64,
-        None => f64::from(record.plan.drive.clients) * summary.duration_s * 1e9,
-    };
-    all_ns / summary.committed as f64
 }
 
 /// Returns the figures of both sides over these units. `looked` is the experiment as it was before the look at them.
