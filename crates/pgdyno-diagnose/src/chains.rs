@@ -19,19 +19,21 @@ use crate::waits::Class;
 enum Part {
     /// Work on a CPU of the server, and the queue for one.
     Cpu,
+    /// Waits for blocks that were not in shared buffers.
+    Reads,
     /// Waits until WAL is on its disk.
     WalFlush,
 }
 
 impl Part {
-    const ALL: [Self; 2] = [Self::Cpu, Self::WalFlush];
+    const ALL: [Self; 3] = [Self::Cpu, Self::Reads, Self::WalFlush];
 
     /// Returns its share of the clients' time.
     fn share(self, facts: &Facts<'_>) -> f64 {
         let sessions = match self {
             Self::Cpu if cpu::is_saturated(facts) == Some(true) => cpu::queue(facts),
             Self::Cpu => facts.account.cpu,
-            Self::WalFlush => facts.waits.sessions(Class::WalFlush),
+            Self::Reads | Self::WalFlush => facts.waits.sessions(self.class()),
         };
         facts.account.share(sessions)
     }
@@ -40,6 +42,7 @@ impl Part {
     fn class(self) -> Class {
         match self {
             Self::Cpu => Class::Cpu,
+            Self::Reads => Class::DataRead,
             Self::WalFlush => Class::WalFlush,
         }
     }
@@ -48,6 +51,7 @@ impl Part {
     fn rules(self) -> &'static [&'static str] {
         match self {
             Self::Cpu => &["cpu", "other-programs", "load"],
+            Self::Reads => &["reads"],
             Self::WalFlush => &["wal-flush"],
         }
     }
@@ -56,6 +60,7 @@ impl Part {
     fn text(self, facts: &Facts<'_>) -> String {
         let what = match self {
             Self::Cpu => "work on a CPU of the server, or the queue for one",
+            Self::Reads => "waiting for blocks that were not in shared buffers",
             Self::WalFlush => "waiting for WAL flush",
         };
         format!("{} {} was {what}", percent(self.share(facts)), facts.of_what())
@@ -81,7 +86,7 @@ const fn explains(
     Explanation { cause, between, part, explained }
 }
 
-const EXPLANATIONS: [Explanation; 9] = [
+const EXPLANATIONS: [Explanation; 10] = [
     explains("checkpoints", &["full-pages"], Part::Cpu, checkpoints::of_cpu),
     explains("checkpoints", &["full-pages"], Part::WalFlush, checkpoints::of_wal_flush),
     explains("full-pages", &[], Part::Cpu, full_pages::of_cpu),
@@ -90,6 +95,7 @@ const EXPLANATIONS: [Explanation; 9] = [
     explains("old-snapshot", &["dead-rows"], Part::Cpu, old_snapshot::of_cpu),
     explains("reads", &[], Part::Cpu, reads::of_cpu),
     explains("seq-scans", &[], Part::Cpu, seq_scans::of_cpu),
+    explains("seq-scans", &["reads"], Part::Reads, seq_scans::of_reads),
     explains("temp-files", &[], Part::Cpu, temp_files::of_cpu),
 ];
 
@@ -113,6 +119,14 @@ struct Chain {
 }
 
 impl Chain {
+    /// Adds a further part.
+    fn add(&mut self, row: &Explanation, part: Part, share: f64) {
+        self.parts.push((part, share));
+        if self.between.is_empty() {
+            self.between = row.between;
+        }
+    }
+
     fn weight(&self) -> f64 {
         self.parts.iter().map(|(_, share)| share).sum()
     }
@@ -146,7 +160,7 @@ fn joined(facts: &Facts<'_>, mut found: Vec<FindingRecord>) -> Vec<FindingRecord
         for (row, explained) in causes {
             let share = explained.share * part.share(facts);
             match chains.iter_mut().find(|chain| chain.cause == row.cause) {
-                Some(chain) => chain.parts.push((part, share)),
+                Some(chain) => chain.add(row, part, share),
                 None => chains.push(Chain {
                     cause: row.cause,
                     between: row.between,
@@ -251,6 +265,42 @@ mod tests {
         assert_eq!(found[0].chain.len(), 3);
         assert!(found[0].chain[1].text.contains("full-page images"), "{found:?}");
         assert!(found[0].evidence.iter().any(|line| line.contains("full-page images")), "{found:?}");
+    }
+
+    /// A table of 10,000 rows that is read whole 100 times a second, and reads this share of the blocks from outside shared buffers.
+    fn scans(share_of_reads: f64) -> Run {
+        let columns = ["schema", "table", "n_dead_tup", "n_live_tup", "seq_scan", "heap_blks_read"];
+        let blocks_read = (8e6 * share_of_reads).to_string();
+        let then: &[&str] = &["public", "t", "0", "10000", "0", "0"];
+        let now: &[&str] = &["public", "t", "0", "10000", "1000", &blocks_read];
+        let database = [("blks_read", 8e5), ("blks_hit", 8e5)];
+        Run::new().looks("tables", &columns, &[(0.0, then), (10.0, now)]).counters("database", &database)
+    }
+
+    #[test]
+    fn blocks_that_scans_read_are_a_link_between_the_scans_and_the_waits() {
+        let waits = [("IO", "DataFileRead", 8.0)];
+        let run = scans(0.9).waits(&waits);
+        assert_eq!(brief(&run), [("seq-scans".to_owned(), 0.9)]);
+        let found = run.ask(ranked);
+        let links: Vec<_> = found[0].chain.iter().map(|link| link.text.as_str()).collect();
+        assert!(
+            links[0].starts_with("sequential scans of t") && links[1].contains("outside shared buffers"),
+            "{links:?}"
+        );
+        assert_eq!(links[2], "100 % of the clients' time was waiting for blocks that were not in shared buffers");
+        assert!(found.iter().all(|finding| finding.rule != "reads"), "{found:?}");
+        // Where another table is read, that is no cause.
+        assert_eq!(brief(&scans(0.1).waits(&waits)), [("reads".to_owned(), 1.0)]);
+    }
+
+    #[test]
+    fn copies_of_blocks_that_scans_read_are_their_cpu_time() {
+        let kinds = vec![vec!["client backend".to_owned(), "1.0".to_owned()]];
+        let busy = |share| scans(share).waits(&[("CPU", "CPU", 8.0)]).table("processes", &["kind", "cpus"], &kinds);
+        let first = |run: Run| run.ask(ranked).remove(0).rule;
+        assert_eq!(first(busy(1.0)), "seq-scans");
+        assert_eq!(first(busy(0.0)), "reads");
     }
 
     #[test]

@@ -13,6 +13,7 @@
 
 mod account;
 mod blockers;
+mod blocks;
 mod chains;
 mod events;
 mod explained;

@@ -17,6 +17,8 @@ pub(crate) struct Table {
     pub(crate) seq_scans: f64,
     /// Rows that they read.
     pub(crate) rows_scanned: f64,
+    /// Its blocks that were not in shared buffers; `None` in records that do not have them.
+    pub(crate) blocks_read: Option<f64>,
     /// Seconds between the first look and the last one.
     pub(crate) seconds: f64,
 }
@@ -54,6 +56,7 @@ impl Table {
                 // Records of 0.2.0 do not have them.
                 rows_scanned: grown(tables::SEQ_TUP_READ)
                     .unwrap_or_else(|| counted(tables::SEQ_SCAN) * number(now, tables::N_LIVE_TUP).unwrap_or_default()),
+                blocks_read: grown(tables::HEAP_BLKS_READ),
                 seconds: at - since,
             })
         };

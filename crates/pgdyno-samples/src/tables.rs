@@ -1,4 +1,4 @@
-//! `pg_stat_user_tables`, and the sizes of tables and their indexes.
+//! `pg_stat_user_tables`, blocks of `pg_statio_user_tables`, and the sizes of tables and their indexes.
 
 crate::source! { "tables":
     /// Schema.
@@ -21,6 +21,9 @@ crate::source! { "tables":
     SEQ_SCAN = counter("seq_scan", Count);
     /// Rows that sequential scans read.
     SEQ_TUP_READ = counter("seq_tup_read", Count);
+    /// Blocks of the table that were not in shared buffers (`pg_statio_user_tables`).
+    HEAP_BLKS_READ = counter("heap_blks_read", Count)
+        .as_sql("pg_stat_get_blocks_fetched(relid) - pg_stat_get_blocks_hit(relid)");
     /// Index scans.
     IDX_SCAN = counter("idx_scan", Count);
     /// Vacuums by command.

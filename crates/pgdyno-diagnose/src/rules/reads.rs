@@ -5,17 +5,14 @@ use pgdyno_samples::database;
 use pgdyno_text::brief::{duration, number, percent};
 use pgdyno_text::units::mean_bytes;
 
-use super::{SAMPLES_MIN, UNKNOWN, waited, with_settings};
+use super::{SAMPLES_MIN, UNKNOWN, seq_scans, waited, with_settings};
+use crate::blocks;
 use crate::explained::Explained;
 use crate::facts::Facts;
 use crate::waits::Class;
 
 /// Without waits for reads, a smaller share of hits than this is a finding.
 const HIT_RATIO_MIN: f64 = 0.9;
-
-/// CPU time of one block from outside shared buffers: finding a buffer for it, the system call and its copy. Measured with shared
-/// buffers of 8 MB against 256 MB on one machine, the median of six pairs (`benches/results/2026-11-28-0133-blocks.csv`).
-const BLOCK_S: f64 = 5e-6;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let waited = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers");
@@ -55,10 +52,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
-/// Blocks that the system's file cache has are copied by the session that wants them.
+/// Blocks that the system's file cache has are copied by the session that wants them. Copies for sequential scans count with those.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
-    let reads = facts.rate(database::BLKS_READ)?;
-    let share = (reads * BLOCK_S / facts.cpus_of_clients()).min(1.0);
+    let of_scans = seq_scans::of_reads(facts).map_or(0.0, |scans| scans.share);
+    let share = (blocks::copying_cpus(facts)? * (1.0 - of_scans) / facts.cpus_of_clients()).min(1.0);
     Some(Explained { share, certainty: Certainty::Consistent })
 }
 

@@ -1,9 +1,11 @@
 //! Statements read whole tables that are not small.
 
 use pgdyno_results::{Certainty, FindingRecord};
+use pgdyno_samples::database;
 use pgdyno_text::brief::{number, percent};
 
 use super::UNKNOWN;
+use crate::blocks;
 use crate::explained::Explained;
 use crate::facts::Facts;
 use crate::statements;
@@ -26,6 +28,9 @@ const ROW_S: f64 = 50e-9;
 
 /// Rows that would take less of the CPU time than this, by that estimate, are not why statements on the table take theirs.
 const ESTIMATED_MIN: f64 = 0.25;
+
+/// Where a smaller share of the blocks from outside shared buffers than this is the table's, reads have other causes, too.
+const READS_MIN: f64 = 0.8;
 
 /// Returns the table of which sequential scans read most rows, if it is not small and is scanned again and again.
 fn worst(facts: &Facts<'_>) -> Option<Table> {
@@ -68,14 +73,25 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     })
 }
 
-/// Reading rows is work on a CPU. Where the rows could take a fair part of it, the statements on the table have their measured share.
+/// Reading rows, and copying their blocks into shared buffers, is work on a CPU. Where that could take a fair part of it, the statements on the table have their measured share.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
     let worst = worst(facts)?;
-    let estimated = (worst.rows_scanned / worst.seconds * ROW_S / facts.cpus_of_clients()).min(1.0);
+    let copying =
+        of_reads(facts).and_then(|reads| Some(reads.share * blocks::copying_cpus(facts)?)).unwrap_or_default();
+    let scanning = worst.rows_scanned / worst.seconds * ROW_S;
+    let estimated = ((scanning + copying) / facts.cpus_of_clients()).min(1.0);
     match statements::share_of(facts, &worst.name).filter(|_| estimated >= ESTIMATED_MIN) {
         Some(share) => Some(Explained { share, certainty: Certainty::Measured }),
         None => Some(Explained { share: estimated, certainty: Certainty::Consistent }),
     }
+}
+
+/// The blocks from outside shared buffers, where most of them are the table's.
+pub(crate) fn of_reads(facts: &Facts<'_>) -> Option<Explained> {
+    let worst = worst(facts)?;
+    let all = facts.rate(database::BLKS_READ).filter(|reads| *reads > 0.0)?;
+    let share = (worst.blocks_read? / worst.seconds / all).min(1.0);
+    (share >= READS_MIN).then_some(Explained { share, certainty: Certainty::Consistent })
 }
 
 #[cfg(test)]

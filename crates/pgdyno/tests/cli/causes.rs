@@ -385,6 +385,7 @@ causes! {
     other_programs,
     other_session_sleeps,
     prepared_transaction,
+    scans_of_what_does_not_fit,
     select_only,
     serialization,
     slow_vacuum,
