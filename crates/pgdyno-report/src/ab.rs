@@ -1,5 +1,6 @@
 //! An A/B experiment, rendered: the verdict first, then the figures of both sides, why, and how sure it is.
 
+pub(crate) mod functions;
 pub(crate) mod words;
 
 use std::io::{self, Write};

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use pgdyno_text::units::count;
+use pgdyno_results::{AbProfile, AbStack};
+use pgdyno_text::units::{count, ms};
 
 use crate::drawing::Drawing;
 use crate::scaling::svg::escaped;
@@ -20,18 +21,22 @@ const NARROWEST: f64 = 0.3;
 /// Width of a character of a label.
 const CHARACTER: f64 = 6.2;
 
-/// A function where it was called, and what it called.
+/// A function where it was called, and what it called. A drawing of one side leaves the other at 0.
 #[derive(Default)]
 struct Frame<'a> {
-    samples: u64,
+    /// Samples of it and of what it called, of each side.
+    samples: [u64; 2],
+    /// Samples of it alone.
+    own: [u64; 2],
     called: BTreeMap<&'a str, Frame<'a>>,
 }
 
 impl<'a> Frame<'a> {
-    fn add(&mut self, frames: &mut dyn Iterator<Item = &'a str>, samples: u64) {
-        self.samples += samples;
-        if let Some(name) = frames.next() {
-            self.called.entry(name).or_default().add(frames, samples);
+    fn add(&mut self, frames: &mut dyn Iterator<Item = &'a str>, samples: [u64; 2]) {
+        add(&mut self.samples, samples);
+        match frames.next() {
+            Some(name) => self.called.entry(name).or_default().add(frames, samples),
+            None => add(&mut self.own, samples),
         }
     }
 
@@ -39,25 +44,51 @@ impl<'a> Frame<'a> {
     fn depth(&self) -> usize {
         1 + self.called.values().map(Self::depth).max().unwrap_or_default()
     }
+
+    /// Returns it and all frames above it.
+    fn all(&self) -> Vec<&Self> {
+        std::iter::once(self).chain(self.called.values().flat_map(Self::all)).collect()
+    }
+}
+
+/// Frames of a stack at most: perf takes 127, a record of somebody else may have any number.
+const FRAMES_MAX: usize = 1000;
+
+/// Returns the frames of a stack from the root on, at most [`FRAMES_MAX`]. Of frames without a symbol that follow each other the first counts.
+fn frames(stack: &str) -> impl Iterator<Item = &str> {
+    let mut before = "";
+    stack
+        .split(';')
+        .filter(move |name| !(*name == std::mem::replace(&mut before, name) && name.starts_with('[')))
+        .take(FRAMES_MAX)
+}
+
+fn add(to: &mut [u64; 2], samples: [u64; 2]) {
+    (to[0], to[1]) = (to[0] + samples[0], to[1] + samples[1]);
+}
+
+/// How frames look.
+struct Look<'l> {
+    /// The samples that its width shows.
+    width: fn(&Frame<'_>) -> u64,
+    title: &'l dyn Fn(&str, &Frame<'_>) -> String,
+    colour: &'l dyn Fn(&str, &Frame<'_>) -> String,
 }
 
 /// Returns the graph of stacks: frames from the root to the leaf, separated by semicolons, and how often each was seen.
 #[must_use]
 pub(crate) fn graph(stacks: &[(String, u64)], title: &str) -> Drawing {
-    let mut all = Frame::default();
+    let mut root = Frame::default();
     for (stack, samples) in stacks {
-        all.add(&mut stack.split(';'), *samples);
+        root.add(&mut frames(stack), [*samples, 0]);
     }
-    let height = TOP + ROW * all.depth() as f64;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" font-family=\"monospace\" \
-         font-size=\"10\"><rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\
-         <text x=\"8\" y=\"20\" font-size=\"13\" fill=\"#222222\">{}</text>\n",
-        escaped(title)
-    );
-    draw(&all, "all", (0.0, height - ROW), all.samples, &mut svg);
-    svg += "</svg>\n";
-    Drawing::new(svg)
+    let all = root.samples[0].max(1) as f64;
+    let of_frame = |name: &str, frame: &Frame<'_>| {
+        let samples = frame.samples[0];
+        format!("{name}: {} samples, {:.2} %", count(samples), samples as f64 / all * 100.0)
+    };
+    let look = Look { width: |frame| frame.samples[0], title: &of_frame, colour: &|name, _| colour(name) };
+    drawing(&root, title, &look)
 }
 
 /// Returns the graph as the text of a file.
@@ -66,9 +97,54 @@ pub fn svg(stacks: &[(String, u64)], title: &str) -> String {
     graph(stacks, title).text().to_owned()
 }
 
-fn draw(frame: &Frame<'_>, name: &str, (x, y): (f64, f64), all: u64, svg: &mut String) {
-    let share = frame.samples as f64 / all.max(1) as f64;
-    let width = share * WIDTH;
+/// Returns the graph of both sides of an experiment: boxes as wide as B's CPU time, red where a function itself takes more of it in
+/// a transaction of B than in one of A, blue where less.
+#[must_use]
+pub(crate) fn difference(profile: &AbProfile, title: &str) -> Drawing {
+    let mut root = Frame::default();
+    for AbStack { stack, a, b } in &profile.stacks {
+        root.add(&mut frames(stack), [*a, *b]);
+    }
+    let [of_a, of_b] = profile.sample_ns();
+    let ns = |[a, b]: [u64; 2]| [a as f64 * of_a, b as f64 * of_b];
+    let change_ns = |frame: &Frame<'_>| {
+        let [a, b] = ns(frame.own);
+        b - a
+    };
+    let largest_ns = root.all().into_iter().map(|frame| change_ns(frame).abs()).fold(f64::MIN_POSITIVE, f64::max);
+    let of_frame = |name: &str, frame: &Frame<'_>| {
+        let words = |samples| {
+            let [a, b] = ns(samples).map(|ns| ms(ns.round() as u64));
+            format!("{a} → {b} ms")
+        };
+        format!("{name}: {} in each transaction, itself {}", words(frame.samples), words(frame.own))
+    };
+    let of_change = |_: &str, frame: &Frame<'_>| change_colour(change_ns(frame) / largest_ns);
+    drawing(&root, title, &Look { width: |frame| frame.samples[1], title: &of_frame, colour: &of_change })
+}
+
+/// Returns the graph of both sides as the text of a file.
+#[must_use]
+pub fn difference_svg(profile: &AbProfile, title: &str) -> String {
+    difference(profile, title).text().to_owned()
+}
+
+fn drawing(root: &Frame<'_>, title: &str, look: &Look<'_>) -> Drawing {
+    let height = TOP + ROW * root.depth() as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" font-family=\"monospace\" \
+         font-size=\"10\"><rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\
+         <text x=\"8\" y=\"20\" font-size=\"13\" fill=\"#222222\">{}</text>\n",
+        escaped(title)
+    );
+    draw(root, "all", (0.0, height - ROW), (look.width)(root), look, &mut svg);
+    svg += "</svg>\n";
+    Drawing::new(svg)
+}
+
+fn draw(frame: &Frame<'_>, name: &str, (x, y): (f64, f64), all: u64, look: &Look<'_>, svg: &mut String) {
+    let width_of = |frame: &Frame<'_>| (look.width)(frame) as f64 / all.max(1) as f64 * WIDTH;
+    let width = width_of(frame);
     if width < NARROWEST {
         return;
     }
@@ -81,22 +157,28 @@ fn draw(frame: &Frame<'_>, name: &str, (x, y): (f64, f64), all: u64, svg: &mut S
     // Writing into a string does not fail.
     let _ = writeln!(
         svg,
-        "<g><title>{}: {} samples, {:.2} %</title><rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{:.0}\" \
-         fill=\"{}\"/><text x=\"{:.2}\" y=\"{:.1}\" fill=\"#111111\">{}</text></g>",
-        escaped(name),
-        count(frame.samples),
-        share * 100.0,
+        "<g><title>{}</title><rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{:.0}\" fill=\"{}\"/>\
+         <text x=\"{:.2}\" y=\"{:.1}\" fill=\"#111111\">{}</text></g>",
+        escaped(&(look.title)(name, frame)),
         ROW - 1.0,
-        colour(name),
+        (look.colour)(name, frame),
         x + 3.0,
         y + 11.0,
         escaped(&label)
     );
     let mut left = x;
     for (name, called) in &frame.called {
-        draw(called, name, (left, y - ROW), all, svg);
-        left += called.samples as f64 / all.max(1) as f64 * WIDTH;
+        draw(called, name, (left, y - ROW), all, look, svg);
+        left += width_of(called);
     }
+}
+
+/// Returns the colour of a change, -1 to 1 of the largest: blue, then grey, then red.
+fn change_colour(share: f64) -> String {
+    let hue = if share < 0.0 { 210 } else { 0 };
+    // The square root keeps small changes visible; 60 % is light enough for black text.
+    let strength = share.abs().min(1.0).sqrt();
+    format!("hsl({hue},{:.0}%,{:.0}%)", strength * 85.0, 93.0 - strength * 28.0)
 }
 
 /// Returns the colour of a frame: blue in the kernel, grey without a symbol, else a warm one by its name.
@@ -137,9 +219,36 @@ mod tests {
     }
 
     #[test]
+    fn both_sides_are_drawn_by_their_time_in_a_transaction() {
+        let mut profile = AbProfile { frequency_hz: 100, ..AbProfile::default() };
+        profile.add(0, &[("postgres;<scan>".to_owned(), 10), ("postgres;sort".to_owned(), 10)], 100.0);
+        // Half as many transactions: the scan takes the same time in each, the sort three times as much.
+        profile.add(1, &[("postgres;<scan>".to_owned(), 5), ("postgres;sort".to_owned(), 15)], 50.0);
+        let svg = difference_svg(&profile, "A vs B");
+        for part in [
+            "<title>postgres: 2.00 → 4.00 ms in each transaction, itself 0.000 → 0.000 ms</title>",
+            "<title>&lt;scan&gt;: 1.00 → 1.00 ms in each transaction, itself 1.00 → 1.00 ms</title><rect x=\"0.00\" y=\"34.0\" \
+             width=\"300.00\" height=\"15\" fill=\"hsl(0,0%,93%)\"/>",
+            "<title>sort: 1.00 → 3.00 ms in each transaction, itself 1.00 → 3.00 ms</title><rect x=\"300.00\" y=\"34.0\" \
+             width=\"900.00\" height=\"15\" fill=\"hsl(0,85%,65%)\"/>",
+        ] {
+            assert!(svg.contains(part), "{part} is not in {svg}");
+        }
+        assert_eq!(change_colour(-1.0), "hsl(210,85%,65%)");
+    }
+
+    #[test]
+    fn frames_without_a_symbol_that_follow_each_other_are_one() {
+        let frames: Vec<_> = frames("postgres;[unknown];[unknown];[libc.so.6];f;f;[unknown]").collect();
+        assert_eq!(frames, ["postgres", "[unknown]", "[libc.so.6]", "f", "f", "[unknown]"]);
+    }
+
+    #[test]
     fn no_samples_and_deep_stacks_are_drawn_too() {
         assert_eq!(svg(&[], "nothing").matches("<g>").count(), 0);
         let deep = vec![(vec!["f"; 500].join(";"), 1)];
         assert_eq!(svg(&deep, "deep").matches("<g>").count(), 501);
+        let endless = vec![(vec!["f"; 200_000].join(";"), 1)];
+        assert_eq!(svg(&endless, "endless").matches("<g>").count(), FRAMES_MAX + 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The record of an A/B experiment: `ab/<id>.json` in the results directory. Each of its slices is an ordinary run with its own
 //! record; this one names them.
 
+mod profile;
 mod responses;
 mod statements;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::FORMAT_VERSION;
 use crate::resumable::Resumable;
+pub use profile::{AbProfile, AbStack};
 pub use responses::{AbResponseBin, AbResponses};
 pub use statements::{AbPlanChange, AbStatement, AbStatementTime};
 
@@ -252,6 +254,9 @@ pub struct AbRecord {
     /// The statements of both sides, in the order in which they were found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<AbStatement>,
+    /// The profiles of both sides, with `--perf`.
+    #[serde(default, skip_serializing_if = "AbProfile::is_empty")]
+    pub profile: AbProfile,
     /// The statements and queries whose plans have another shape on B.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<AbPlanChange>,

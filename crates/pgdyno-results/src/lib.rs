@@ -52,8 +52,8 @@ mod trust;
 mod warning;
 
 pub use ab::{
-    AbFigure, AbLevel, AbPlanChange, AbRecord, AbResponseBin, AbResponses, AbRuns, AbSide, AbStatement,
-    AbStatementTime, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict,
+    AbFigure, AbLevel, AbPlanChange, AbProfile, AbRecord, AbResponseBin, AbResponses, AbRuns, AbSide, AbStack,
+    AbStatement, AbStatementTime, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict,
 };
 pub use answers::{Answer, answers, compare_answers};
 pub use earlier::earlier_runs;
@@ -70,7 +70,7 @@ pub use live::{LiveData, goes_on, read_latest};
 pub use metric::RecordMetric;
 pub use objective::{Objective, ObjectiveValue};
 pub use pgdyno_workload::{Better, Unit};
-pub use profile::write_profile;
+pub use profile::{read_profile, write_profile};
 pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, ByClientRecord, CachedDataRecord, Certainty, CheckRecord,
     CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord,

@@ -17,7 +17,10 @@ pub fn write_profile(directory: &Path, stacks: &[(String, u64)]) -> Result<(), S
 }
 
 /// Reads the stacks of a run directory; none if it has no profile.
-pub(crate) fn read(directory: &Path) -> Result<Vec<(String, u64)>, StoreError> {
+///
+/// # Errors
+/// When the file cannot be read, or is no profile.
+pub fn read_profile(directory: &Path) -> Result<Vec<(String, u64)>, StoreError> {
     let file = directory.join(PROFILE);
     match read_text_beside(directory, PROFILE) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -40,10 +43,10 @@ mod tests {
     #[test]
     fn stacks_are_read_as_they_were_written() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(read(directory.path()).unwrap(), []);
+        assert_eq!(read_profile(directory.path()).unwrap(), []);
         let stacks = vec![("postgres;main".to_owned(), 7), ("postgres;[libc.so.6];x_[k]".to_owned(), 1)];
         write_profile(directory.path(), &stacks).unwrap();
-        assert_eq!(read(directory.path()).unwrap(), stacks);
+        assert_eq!(read_profile(directory.path()).unwrap(), stacks);
         assert!(parse("postgres main").is_err() && parse("x").is_err());
     }
 }

@@ -64,7 +64,7 @@ pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<
         text => parse_groups(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
     let executions = executions::read(&directory)?;
-    let profile = profile::read(&directory)?;
+    let profile = profile::read_profile(&directory)?;
     Ok(Timeline { directory: Some(directory), intervals, groups, executions, profile })
 }
 

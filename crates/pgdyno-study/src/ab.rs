@@ -19,8 +19,10 @@ use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::ab::{UNITS_MIN, so_far};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::compare::task_times;
+use pgdyno_report::flame;
 use pgdyno_results::{
-    AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status, read_series,
+    AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status, read_profile,
+    read_series, write_inside,
 };
 use pgdyno_text::units;
 
@@ -133,6 +135,7 @@ impl<'a> AbRun<'a> {
             let (directory, record) = self.run(&ready, &shown_at_times(&on_poll))?;
             self.admit_plan(at, &record)?;
             self.count_responses(at, &directory.join(RECORD), &record)?;
+            self.add_profile(at, &directory, &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;
             slices[at].push(record);
         }
@@ -164,6 +167,17 @@ impl<'a> AbRun<'a> {
         Ok(())
     }
 
+    /// Adds the profile of a slice, if it has one.
+    fn add_profile(&mut self, at: usize, directory: &Path, record: &RunRecord) -> Result<()> {
+        let (Some(of_slice), Some(summary)) = (&record.profile, &record.summary) else { return Ok(()) };
+        let stacks = read_profile(directory).or_fail(Code::Start)?;
+        // Pauses of perf take an interval of a second each.
+        let sampled_share = (1.0 - of_slice.pauses as f64 / summary.duration_s).max(0.0);
+        self.record.profile.frequency_hz = of_slice.frequency_hz;
+        self.record.profile.add(at, &stacks, summary.committed as f64 * sampled_share);
+        Ok(())
+    }
+
     /// Refuses a slice that does something else than those before it: a script or a default may have changed since.
     fn admit_plan(&mut self, at: usize, record: &RunRecord) -> Result<()> {
         let side = if at == 0 { &mut self.record.a } else { &mut self.record.b };
@@ -186,6 +200,19 @@ impl<'a> AbRun<'a> {
             let error = format!("slice {} has no {}", record.id, self.record.metric);
             CommandError::new(Code::Run, error).hint("give a longer --slice")
         })
+    }
+
+    /// Writes the profiles of both sides, and their flame graph, beside the record.
+    fn keep_profile(&self) -> Result<()> {
+        let AbRecord { id, profile, .. } = &self.record;
+        if profile.is_empty() {
+            return Ok(());
+        }
+        let directory = AbRecord::directory(self.runner.results);
+        let write = |end: &str, text: &str| write_inside(&directory, &format!("{id}.{end}"), text.as_bytes());
+        write("folded", &profile.folded()).or_fail(Code::Start)?;
+        write("svg", &flame::difference_svg(profile, &pgdyno_report::html::ab::profile::title(&self.record)))
+            .or_fail(Code::Start)
     }
 
     /// Says what the units show so far.
@@ -212,6 +239,8 @@ impl<'a> AbRun<'a> {
         }
         // What slices are sampled costs both sides the same.
         order.watch.no_samples |= part == Part::WarmUp || !self.record.sampled;
+        // A profile that cannot be taken is refused by the first run.
+        order.watch.perf &= part != Part::WarmUp;
         if part == Part::Load {
             order.watch.statement_plans = Some(plans::STATEMENTS).filter(|_| self.record.sampled);
             order.watch.plans = side.has_queries;
@@ -314,6 +343,7 @@ impl Study for AbRun<'_> {
         let end = if is_decided && matches!(end, End::Budget) { &End::Enough } else { end };
         self.record.ended = Some(end.text("decided"));
         self.save()?;
+        self.keep_profile()?;
         Ok(decider::code(self.record.verdict))
     }
 }

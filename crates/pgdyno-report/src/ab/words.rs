@@ -8,6 +8,7 @@ use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
 use pgdyno_text::wrap::one_line;
 
+use super::functions::{self, FunctionTime};
 use crate::compare::words::{share, signed};
 use crate::difference;
 use crate::metric::value_text;
@@ -23,6 +24,9 @@ const PARTS_MAX: usize = 5;
 
 /// A part whose share changes by less than this has not moved.
 const MOVED_MIN: f64 = 0.05;
+
+/// Functions at most.
+const FUNCTIONS_MAX: usize = 4;
 
 /// The heading of the rows of [`statements`].
 pub(crate) const STATEMENTS: &str = "time of statements in each transaction, ms";
@@ -296,6 +300,7 @@ fn targets(record: &AbRecord) -> Option<String> {
 pub(crate) fn lines(record: &AbRecord) -> Vec<(&'static str, String)> {
     let mut lines: Vec<(&'static str, String)> = Vec::new();
     lines.extend(why(record).map(|why| ("why", why)));
+    lines.extend(profile(record).map(|profile| ("perf", profile)));
     lines.extend(plans(record).into_iter().map(|plan| ("plan", plan)));
     if !record.units.is_empty() {
         lines.push(("sure", sure(record)));
@@ -304,6 +309,17 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<(&'static str, String)> {
     let unlabelled = targets(record).into_iter().chain(of_tasks(record)).chain(undecided(record)).chain(ended(record));
     lines.extend(unlabelled.map(|line| ("", line)));
     lines
+}
+
+/// Returns the functions whose CPU time changed most, if profiles of both sides show any.
+fn profile(record: &AbRecord) -> Option<String> {
+    let changed = functions::changed(&record.profile);
+    let function = |function: &FunctionTime| {
+        let [a, b] = [function.a_ns, function.b_ns].map(|ns| ms(ns.round() as u64));
+        format!("{} {a} → {b} ms", function.name)
+    };
+    let all: Vec<_> = changed.iter().take(FUNCTIONS_MAX).map(function).collect();
+    (!all.is_empty()).then(|| format!("CPU time of functions in each transaction: {}", all.join(", ")))
 }
 
 /// Returns what more time would bring.

@@ -1,6 +1,7 @@
 //! An A/B experiment as a page: the verdict, what it rests on, and each unit. It needs no script.
 
 mod course;
+pub mod profile;
 mod responses;
 mod stacks;
 
@@ -56,6 +57,7 @@ pub fn body(record: &AbRecord, html: &mut Html) {
     clients_time(record, html);
     statements(record, html);
     plans(record, html);
+    profile::profile(record, html);
     course::course(record, html);
     runs(record, html);
 }

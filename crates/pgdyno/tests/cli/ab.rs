@@ -71,6 +71,41 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
 }
 
 #[test]
+fn profiles_of_both_sides_show_which_functions_take_more_time() {
+    if let Some((why, _)) = pgdyno_server::os::perf::hindrance() {
+        return crate::skipped::skipped(&format!("profiles of both sides: {why}"));
+    }
+    let Some(place) = Place::new("profiles of both sides", "", TRUST) else { return };
+    std::fs::write(place.home.join("quick.sql"), "SELECT count(*) FROM generate_series(1, 100);\n").unwrap();
+    std::fs::write(place.home.join("slow.sql"), "SELECT count(*) FROM generate_series(1, 50000);\n").unwrap();
+    let ran = place.run("ab ./quick.sql -c 2 --b script=./slow.sql --budget 5min --perf").ended(20);
+    let record = record(&place.home);
+    let Some(profile) = record.get("profile") else {
+        // A machine may not let a guest or a container count anything.
+        assert!(ran.stderr.contains("the server has no profile: "), "{}", ran.stderr);
+        return crate::skipped::skipped("profiles of both sides: perf cannot sample here");
+    };
+    ran.prints(&["  perf  CPU time of functions in each transaction: "]);
+    let beside = |end: &str| {
+        let name = format!("pgdyno-results/ab/{}.{end}", record["id"].as_str().unwrap());
+        std::fs::read_to_string(place.home.join(name)).unwrap()
+    };
+    let folded = beside("folded");
+    let samples = |side: usize| {
+        let of_line = |line: &str| line.rsplitn(3, ' ').nth(1 - side).unwrap().parse::<u64>().unwrap();
+        folded.lines().map(of_line).sum::<u64>()
+    };
+    let of_record = |side: &str| {
+        profile["stacks"].as_array().unwrap().iter().map(|stack| stack[side].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!([samples(0), samples(1)], [of_record("a"), of_record("b")]);
+    assert!(samples(0) > 0 && samples(1) > 0, "{profile}");
+    let page = beside("html");
+    assert!(page.contains("Profiles of the server") && page.contains("flame graph of "), "{page}");
+    assert!(beside("svg").contains("<title>postgres: "));
+}
+
+#[test]
 fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
     let Some(place) = Place::new("an experiment's end", "", TRUST) else { return };
     std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
