@@ -3,16 +3,22 @@
 use pgdyno_measure::compare::{Change, Held};
 use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, compare_answers};
+use pgdyno_text::units;
 
 use super::{ChangeVerdict, CompareOptions, ComparedRun, ComparedSide, Comparison, FactDifference, Figure, figures};
 
 /// The beginning of the note on a verdict by one figure.
 pub(super) const BY_ONE: &str = "the verdict is by ";
 
-/// A change in percent, with its sign: `+2.5 %`, `-0.04 %`.
+/// A change in percent, with its sign: `+2.5 %`, `-0.04 %`, `+62,977 %`.
 pub(crate) fn signed(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
-    let text = if percent.abs() < 0.995 { format!("{percent:+.2} %") } else { format!("{percent:+.1} %") };
+    let text = match percent {
+        p if p.abs() < 0.995 => format!("{p:+.2} %"),
+        // A ratio is positive: only an increase can be so large.
+        p if p >= 999.5 && p.is_finite() => format!("+{} %", units::count(p.round() as u64)),
+        p => format!("{p:+.1} %"),
+    };
     // Zero has no side.
     if text[1..].starts_with("0.00") { "0.00 %".to_owned() } else { text }
 }
@@ -232,4 +238,16 @@ fn is_one_after_the_other(base: &[ComparedRun], new: &[ComparedRun]) -> bool {
         a.zip(b).is_some_and(|((first, last), (other_first, other_last))| last < other_first || other_last < first)
     };
     several && apart(span(base), span(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_as_many_digits_as_they_need() {
+        let shown = [0.9999, 1.004, 0.8, 3.5, 630.77, f64::INFINITY].map(signed);
+        assert_eq!(shown, ["-0.01 %", "+0.40 %", "-20.0 %", "+250.0 %", "+62,977 %", "+inf %"]);
+        assert_eq!(signed(1.00001), "0.00 %");
+    }
 }
