@@ -15,6 +15,15 @@ pub fn is_paused(interval: u64) -> bool {
     interval % EVERY == FIRST
 }
 
+/// Returns the share of a window of this many seconds, in intervals of one second, in which the tool was at work.
+#[must_use]
+pub fn share_at_work(window_s: f64) -> f64 {
+    let whole = window_s.floor().max(0.0) as u64;
+    let begun_s = if is_paused(whole) { window_s.fract() } else { 0.0 };
+    let paused_s = (0..whole).filter(|nth| is_paused(*nth)).count() as f64 + begun_s;
+    if window_s > 0.0 { 1.0 - paused_s / window_s } else { 1.0 }
+}
+
 /// What a tool cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
@@ -54,6 +63,12 @@ mod tests {
         assert!((cost.slower - 0.3).abs() < 1e-9, "{cost:?}");
         let [low, high] = cost.interval.unwrap();
         assert!(low <= cost.slower && cost.slower <= high && high - low < 0.01, "{cost:?}");
+    }
+
+    #[test]
+    fn a_window_without_its_pauses_is_what_the_tool_was_at_work() {
+        let rounded = |window_s: f64| (share_at_work(window_s) * 1e3).round() / 1e3;
+        assert_eq!([0.0, 2.0, 2.5, 3.0, 8.0, 10.0].map(rounded), [1.0, 1.0, 0.8, 0.667, 0.75, 0.8]);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pgdyno_results::{AbProfile, AbStack};
-use pgdyno_text::units::{count, ms};
+use pgdyno_text::units::count;
 
+use crate::ab::functions::us;
 use crate::drawing::Drawing;
 use crate::scaling::svg::escaped;
 
@@ -51,7 +52,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Frames of a stack at most: perf takes 127, a record of somebody else may have any number.
+/// Frames of a stack at most: perf takes 127, a record from elsewhere may have any number.
 const FRAMES_MAX: usize = 1000;
 
 /// Returns the frames of a stack from the root on, at most [`FRAMES_MAX`]. Of frames without a symbol that follow each other the first counts.
@@ -64,7 +65,7 @@ fn frames(stack: &str) -> impl Iterator<Item = &str> {
 }
 
 fn add(to: &mut [u64; 2], samples: [u64; 2]) {
-    (to[0], to[1]) = (to[0] + samples[0], to[1] + samples[1]);
+    *to = [to[0].saturating_add(samples[0]), to[1].saturating_add(samples[1])];
 }
 
 /// How frames look.
@@ -114,8 +115,8 @@ pub(crate) fn difference(profile: &AbProfile, title: &str) -> Drawing {
     let largest_ns = root.all().into_iter().map(|frame| change_ns(frame).abs()).fold(f64::MIN_POSITIVE, f64::max);
     let of_frame = |name: &str, frame: &Frame<'_>| {
         let words = |samples| {
-            let [a, b] = ns(samples).map(|ns| ms(ns.round() as u64));
-            format!("{a} → {b} ms")
+            let [a, b] = ns(samples).map(us);
+            format!("{a} → {b} µs")
         };
         format!("{name}: {} in each transaction, itself {}", words(frame.samples), words(frame.own))
     };
@@ -226,10 +227,10 @@ mod tests {
         profile.add(1, &[("postgres;<scan>".to_owned(), 5), ("postgres;sort".to_owned(), 15)], 50.0);
         let svg = difference_svg(&profile, "A vs B");
         for part in [
-            "<title>postgres: 2.00 → 4.00 ms in each transaction, itself 0.000 → 0.000 ms</title>",
-            "<title>&lt;scan&gt;: 1.00 → 1.00 ms in each transaction, itself 1.00 → 1.00 ms</title><rect x=\"0.00\" y=\"34.0\" \
+            "<title>postgres: 2,000 → 4,000 µs in each transaction, itself 0.000 → 0.000 µs</title>",
+            "<title>&lt;scan&gt;: 1,000 → 1,000 µs in each transaction, itself 1,000 → 1,000 µs</title><rect x=\"0.00\" y=\"34.0\" \
              width=\"300.00\" height=\"15\" fill=\"hsl(0,0%,93%)\"/>",
-            "<title>sort: 1.00 → 3.00 ms in each transaction, itself 1.00 → 3.00 ms</title><rect x=\"300.00\" y=\"34.0\" \
+            "<title>sort: 1,000 → 3,000 µs in each transaction, itself 1,000 → 3,000 µs</title><rect x=\"300.00\" y=\"34.0\" \
              width=\"900.00\" height=\"15\" fill=\"hsl(0,85%,65%)\"/>",
         ] {
             assert!(svg.contains(part), "{part} is not in {svg}");

@@ -17,12 +17,13 @@ use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::ab::{UNITS_MIN, so_far};
+use pgdyno_measure::pauses::share_at_work;
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::compare::task_times;
 use pgdyno_report::flame;
 use pgdyno_results::{
-    AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status, read_profile,
-    read_series, write_inside,
+    AbProfile, AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status,
+    read_profile, read_series, write_inside,
 };
 use pgdyno_text::units;
 
@@ -128,6 +129,7 @@ impl<'a> AbRun<'a> {
         }
         let mut logs = [0.0; 2];
         let mut slices = [Vec::new(), Vec::new()];
+        let mut profile = AbProfile::default();
         for (slice, at) in block.into_iter().enumerate() {
             let ready = self.ready(at, Part::Slice);
             let now = format!("unit {nth}, slice {} of 4: {}", slice + 1, self.sides[at].name);
@@ -135,10 +137,11 @@ impl<'a> AbRun<'a> {
             let (directory, record) = self.run(&ready, &shown_at_times(&on_poll))?;
             self.admit_plan(at, &record)?;
             self.count_responses(at, &directory.join(RECORD), &record)?;
-            self.add_profile(at, &directory, &record)?;
+            add_profile(&mut profile, at, &directory, &record)?;
             logs[at] += self.figure(&record)?.ln() / 2.0;
             slices[at].push(record);
         }
+        self.record.profile.merge(&profile);
         let tasks = slices.each_ref().map(|slices| slices.iter().flat_map(task_times).collect());
         let [a, b] = slices.each_ref().map(|slices| slices.iter().map(|slice| slice.id.clone()).collect::<Vec<_>>());
         self.record.runs.a.extend(a.iter().cloned());
@@ -164,17 +167,6 @@ impl<'a> AbRun<'a> {
         let series = read_series(path, record, self.runner.results).or_fail(Code::Start)?;
         let responses = series.intervals.iter().map(|(_, responses)| &responses.response_ns);
         responses.for_each(|response_ns| self.record.responses.add(at, response_ns));
-        Ok(())
-    }
-
-    /// Adds the profile of a slice, if it has one.
-    fn add_profile(&mut self, at: usize, directory: &Path, record: &RunRecord) -> Result<()> {
-        let (Some(of_slice), Some(summary)) = (&record.profile, &record.summary) else { return Ok(()) };
-        let stacks = read_profile(directory).or_fail(Code::Start)?;
-        // Pauses of perf take an interval of a second each.
-        let sampled_share = (1.0 - of_slice.pauses as f64 / summary.duration_s).max(0.0);
-        self.record.profile.frequency_hz = of_slice.frequency_hz;
-        self.record.profile.add(at, &stacks, summary.committed as f64 * sampled_share);
         Ok(())
     }
 
@@ -239,7 +231,6 @@ impl<'a> AbRun<'a> {
         }
         // What slices are sampled costs both sides the same.
         order.watch.no_samples |= part == Part::WarmUp || !self.record.sampled;
-        // A profile that cannot be taken is refused by the first run.
         order.watch.perf &= part != Part::WarmUp;
         if part == Part::Load {
             order.watch.statement_plans = Some(plans::STATEMENTS).filter(|_| self.record.sampled);
@@ -278,6 +269,15 @@ impl<'a> AbRun<'a> {
         let ended = self.runner.run(&run, on_poll)?;
         self.runner.usable(&run, ended, |record| record.status == Status::Complete, &failed)
     }
+}
+
+/// Adds the profile of a slice to that of its unit, if it has one.
+fn add_profile(profile: &mut AbProfile, at: usize, directory: &Path, record: &RunRecord) -> Result<()> {
+    let (Some(of_slice), Some(summary)) = (&record.profile, &record.summary) else { return Ok(()) };
+    let stacks = read_profile(directory).or_fail(Code::Start)?;
+    profile.frequency_hz = of_slice.frequency_hz;
+    profile.add(at, &stacks, summary.committed as f64 * share_at_work(summary.duration_s));
+    Ok(())
 }
 
 impl Study for AbRun<'_> {

@@ -15,6 +15,7 @@ use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, Stage, Wo
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
 use crate::drive::pinning;
+use crate::drive::watch::profile;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
 use crate::plan::recipe_order::{self, FollowedRecipe};
@@ -60,6 +61,16 @@ pub struct PlanDraft {
     pub facts: Facts,
     /// The request resolved with these facts.
     pub resolved: Resolved,
+}
+
+impl PlanDraft {
+    /// Refuses a profile that cannot be taken.
+    ///
+    /// # Errors
+    /// When the server is on another machine, perf is missing, or this user may not use it.
+    pub fn admit_profile(&self) -> Result<()> {
+        profile::admit(&self.resolved.plan, &self.target)
+    }
 }
 
 impl RunRequest {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{AbProfile, AbStack};
+use pgdyno_text::units::ms;
 
 /// A change of fewer standard deviations of its samples (Poisson's) could be chance, as there are many functions.
 const DEVIATIONS_MIN: f64 = 4.0;
@@ -28,15 +29,20 @@ impl FunctionTime {
     }
 }
 
+/// Returns a time in microseconds, with the digits that times in reports have.
+pub(crate) fn us(ns: f64) -> String {
+    ms((ns * 1e3).round() as u64)
+}
+
 /// Returns the functions whose own time changed for sure, those that changed most first.
 pub(crate) fn changed(profile: &AbProfile) -> Vec<FunctionTime> {
     let mut samples: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for AbStack { stack, a, b } in &profile.stacks {
         let of = samples.entry(stack.rsplit(';').next().unwrap_or_default()).or_default();
-        (of[0], of[1]) = (of[0] + a, of[1] + b);
+        *of = [of[0].saturating_add(*a), of[1].saturating_add(*b)];
     }
     let [of_a, of_b] = profile.sample_ns();
-    let all = |side: usize| samples.values().map(|samples| samples[side]).sum::<u64>() as f64;
+    let all = |side: usize| profile.samples()[side] as f64;
     let transaction_ns = (all(0) * of_a).max(all(1) * of_b);
     let is_sure = |[a, b]: [f64; 2]| {
         let (change_ns, deviation_ns) = ((b * of_b - a * of_a).abs(), (a * of_a * of_a + b * of_b * of_b).sqrt());

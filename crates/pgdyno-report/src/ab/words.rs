@@ -8,7 +8,7 @@ use pgdyno_text::brief::percent;
 use pgdyno_text::units::{duration, ms, plain_plural, rate};
 use pgdyno_text::wrap::one_line;
 
-use super::functions::{self, FunctionTime};
+use super::functions::{self, FunctionTime, us};
 use crate::compare::words::{share, signed};
 use crate::difference;
 use crate::metric::value_text;
@@ -26,7 +26,10 @@ const PARTS_MAX: usize = 5;
 const MOVED_MIN: f64 = 0.05;
 
 /// Functions at most.
-const FUNCTIONS_MAX: usize = 4;
+const FUNCTIONS_MAX: usize = 3;
+
+/// Characters of a function's name at most.
+const NAME_MAX: usize = 32;
 
 /// The heading of the rows of [`statements`].
 pub(crate) const STATEMENTS: &str = "time of statements in each transaction, ms";
@@ -315,8 +318,8 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<(&'static str, String)> {
 fn profile(record: &AbRecord) -> Option<String> {
     let changed = functions::changed(&record.profile);
     let function = |function: &FunctionTime| {
-        let [a, b] = [function.a_ns, function.b_ns].map(|ns| ms(ns.round() as u64));
-        format!("{} {a} → {b} ms", function.name)
+        let name: String = function.name.chars().take(NAME_MAX).collect();
+        format!("{name} {} → {} µs", us(function.a_ns), us(function.b_ns))
     };
     let all: Vec<_> = changed.iter().take(FUNCTIONS_MAX).map(function).collect();
     (!all.is_empty()).then(|| format!("CPU time of functions in each transaction: {}", all.join(", ")))

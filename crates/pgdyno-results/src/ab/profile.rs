@@ -41,10 +41,24 @@ impl AbProfile {
 
     /// Adds the profile of a slice of a side: 0 is A. `transactions` were committed while samples were taken.
     pub fn add(&mut self, side: usize, stacks: &[(String, u64)], transactions: f64) {
-        *(if side == 0 { &mut self.a_transactions } else { &mut self.b_transactions }) += transactions;
+        let of_side = |n: u64| if side == 0 { [n, 0] } else { [0, n] };
+        let [a_transactions, b_transactions] = if side == 0 { [transactions, 0.0] } else { [0.0, transactions] };
+        let stack = |(stack, samples): &(String, u64)| {
+            let [a, b] = of_side(*samples);
+            AbStack { stack: stack.clone(), a, b }
+        };
+        let stacks = stacks.iter().map(stack).collect();
+        self.merge(&Self { frequency_hz: self.frequency_hz, a_transactions, b_transactions, stacks });
+    }
+
+    /// Adds another profile of both sides.
+    pub fn merge(&mut self, other: &Self) {
+        self.frequency_hz = self.frequency_hz.max(other.frequency_hz);
+        self.a_transactions += other.a_transactions;
+        self.b_transactions += other.b_transactions;
         let known = self.stacks.iter().enumerate();
         let mut places: HashMap<String, usize> = known.map(|(nth, stack)| (stack.stack.clone(), nth)).collect();
-        for (stack, samples) in stacks {
+        for AbStack { stack, a, b } in &other.stacks {
             let name = match places.len() < STACKS_MAX || places.contains_key(stack) {
                 true => stack.as_str(),
                 false => stack.split(';').next().unwrap_or_default(),
@@ -53,9 +67,15 @@ impl AbProfile {
                 self.stacks.push(AbStack { stack: name.to_owned(), ..AbStack::default() });
                 self.stacks.len() - 1
             });
-            let stack = &mut self.stacks[place];
-            *(if side == 0 { &mut stack.a } else { &mut stack.b }) += samples;
+            let sum = &mut self.stacks[place];
+            (sum.a, sum.b) = (sum.a.saturating_add(*a), sum.b.saturating_add(*b));
         }
+    }
+
+    /// Returns the samples of both sides.
+    #[must_use]
+    pub fn samples(&self) -> [u64; 2] {
+        self.stacks.iter().fold([0_u64; 2], |[a, b], stack| [a.saturating_add(stack.a), b.saturating_add(stack.b)])
     }
 
     /// Returns the CPU time of a committed transaction that one sample stands for on each side, in nanoseconds; 0 without transactions.

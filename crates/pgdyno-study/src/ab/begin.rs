@@ -103,9 +103,11 @@ pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<ExperimentStar
     Ok(ExperimentStart { record, orders, lock: Some(lock) })
 }
 
-/// Returns what a side does, as far as that is known without its server.
+/// Returns what a side does, as far as that is known without its server. Refuses a profile that cannot be taken.
 fn planned(order: &Order) -> Result<Resolved> {
-    Ok(RunRequest::read(order.clone())?.draft()?.resolved)
+    let draft = RunRequest::read(order.clone())?.draft()?;
+    draft.admit_profile()?;
+    Ok(draft.resolved)
 }
 
 /// Refuses a workload whose runs have two sides: an experiment decides by one figure.
