@@ -163,7 +163,7 @@ fn an_interrupted_search_keeps_what_it_measured() {
         "--by",
         "clients",
     ]);
-    running.until_it_says(" after 1 run (", 1);
+    running.until_it_says(": met so far, in 1 run (", 1);
     running.signal(rustix::process::Signal::INT);
     running.end().ended(130).prints(&["interrupted", "ended by the user"]);
     let searches = std::fs::read_dir(home.join("pgdyno-results/searches")).unwrap().map(|e| e.unwrap().path());
