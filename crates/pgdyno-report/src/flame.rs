@@ -1,6 +1,7 @@
 //! A flame graph: call stacks as boxes, the root at the bottom, as wide as the share of samples in which they were seen. The form is
 //! Brendan Gregg's (<https://www.brendangregg.com/flamegraphs.html>).
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -33,12 +34,21 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn add(&mut self, frames: &mut dyn Iterator<Item = &'a str>, samples: [u64; 2]) {
+    /// Adds the samples of a stack. Without room for a further frame they count as those of its caller.
+    fn add(&mut self, frames: &mut dyn Iterator<Item = &'a str>, samples: [u64; 2], room: &mut usize) {
         add(&mut self.samples, samples);
-        match frames.next() {
-            Some(name) => self.called.entry(name).or_default().add(frames, samples),
+        match frames.next().and_then(|name| self.called(name, room)) {
+            Some(called) => called.add(frames, samples, room),
             None => add(&mut self.own, samples),
         }
+    }
+
+    /// Returns the frame of a function that this one calls; `None` if it is a new one and there is no room.
+    fn called(&mut self, name: &'a str, room: &mut usize) -> Option<&mut Self> {
+        if !self.called.contains_key(name) {
+            *room = room.checked_sub(1)?;
+        }
+        Some(self.called.entry(name).or_default())
     }
 
     /// Returns the number of rows that it takes.
@@ -46,14 +56,18 @@ impl<'a> Frame<'a> {
         1 + self.called.values().map(Self::depth).max().unwrap_or_default()
     }
 
-    /// Returns it and all frames above it.
-    fn all(&self) -> Vec<&Self> {
-        std::iter::once(self).chain(self.called.values().flat_map(Self::all)).collect()
+    /// Calls a function with it and with all frames above it.
+    fn for_each(&self, function: &mut dyn FnMut(&Self)) {
+        function(self);
+        self.called.values().for_each(|called| called.for_each(function));
     }
 }
 
 /// Frames of a stack at most: perf takes 127, a record from elsewhere may have any number.
 const FRAMES_MAX: usize = 1000;
+
+/// Frames of a graph at most, for the same reason: they take less than 1 kB of memory each.
+const GRAPH_FRAMES_MAX: usize = 200_000;
 
 /// Returns the frames of a stack from the root on, at most [`FRAMES_MAX`]. Of frames without a symbol that follow each other the first counts.
 fn frames(stack: &str) -> impl Iterator<Item = &str> {
@@ -68,6 +82,17 @@ fn add(to: &mut [u64; 2], samples: [u64; 2]) {
     *to = [to[0].saturating_add(samples[0]), to[1].saturating_add(samples[1])];
 }
 
+/// Returns the root of stacks with their samples of each side. Those with most samples come first, as there may be no room for all.
+fn root<'a>(stacks: impl Iterator<Item = (&'a str, [u64; 2])>) -> Frame<'a> {
+    let mut stacks: Vec<_> = stacks.collect();
+    stacks.sort_by_key(|(_, [a, b])| Reverse(a.saturating_add(*b)));
+    let (mut root, mut room) = (Frame::default(), GRAPH_FRAMES_MAX);
+    for (stack, samples) in stacks {
+        root.add(&mut frames(stack), samples, &mut room);
+    }
+    root
+}
+
 /// How frames look.
 struct Look<'l> {
     /// The samples that its width shows.
@@ -79,10 +104,7 @@ struct Look<'l> {
 /// Returns the graph of stacks: frames from the root to the leaf, separated by semicolons, and how often each was seen.
 #[must_use]
 pub(crate) fn graph(stacks: &[(String, u64)], title: &str) -> Drawing {
-    let mut root = Frame::default();
-    for (stack, samples) in stacks {
-        root.add(&mut frames(stack), [*samples, 0]);
-    }
+    let root = root(stacks.iter().map(|(stack, samples)| (stack.as_str(), [*samples, 0])));
     let all = root.samples[0].max(1) as f64;
     let of_frame = |name: &str, frame: &Frame<'_>| {
         let samples = frame.samples[0];
@@ -102,17 +124,15 @@ pub fn svg(stacks: &[(String, u64)], title: &str) -> String {
 /// a transaction of B than in one of A, blue where less.
 #[must_use]
 pub(crate) fn difference(profile: &AbProfile, title: &str) -> Drawing {
-    let mut root = Frame::default();
-    for AbStack { stack, a, b } in &profile.stacks {
-        root.add(&mut frames(stack), [*a, *b]);
-    }
+    let root = root(profile.stacks.iter().map(|AbStack { stack, a, b }| (stack.as_str(), [*a, *b])));
     let [of_a, of_b] = profile.sample_ns();
     let ns = |[a, b]: [u64; 2]| [a as f64 * of_a, b as f64 * of_b];
     let change_ns = |frame: &Frame<'_>| {
         let [a, b] = ns(frame.own);
         b - a
     };
-    let largest_ns = root.all().into_iter().map(|frame| change_ns(frame).abs()).fold(f64::MIN_POSITIVE, f64::max);
+    let mut largest_ns = f64::MIN_POSITIVE;
+    root.for_each(&mut |frame| largest_ns = largest_ns.max(change_ns(frame).abs()));
     let of_frame = |name: &str, frame: &Frame<'_>| {
         let words = |samples| {
             let [a, b] = ns(samples).map(us);
@@ -251,5 +271,20 @@ mod tests {
         assert_eq!(svg(&deep, "deep").matches("<g>").count(), 501);
         let endless = vec![(vec!["f"; 200_000].join(";"), 1)];
         assert_eq!(svg(&endless, "endless").matches("<g>").count(), FRAMES_MAX + 1);
+    }
+
+    #[test]
+    fn of_too_many_frames_those_with_most_samples_are_drawn() {
+        let deep = ";f".repeat(FRAMES_MAX - 1);
+        let stacks: Vec<_> = (0..300).map(|nth| (format!("p{nth}{deep}"), nth)).collect();
+        let root = root(stacks.iter().map(|(stack, samples)| (stack.as_str(), [*samples, 1])));
+        let (mut frames, mut own) = (0, [0, 0]);
+        root.for_each(&mut |frame| {
+            frames += 1;
+            add(&mut own, frame.own);
+        });
+        assert_eq!(frames, GRAPH_FRAMES_MAX + 1);
+        assert_eq!((own, root.samples), ([299 * 300 / 2, 300], own));
+        assert_eq!((root.called["p299"].depth(), root.called.contains_key("p0")), (FRAMES_MAX, false));
     }
 }

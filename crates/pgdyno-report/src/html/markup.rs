@@ -28,7 +28,7 @@ impl Html {
                 '"' => self.0 += "&quot;",
                 '\'' => self.0 += "&#39;",
                 // HTML permits none of these characters.
-                '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f' => self.0.push('\u{fffd}'),
+                '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f'..='\u{9f}' => self.0.push('\u{fffd}'),
                 c => self.0.push(c),
             }
         }
@@ -139,8 +139,13 @@ mod tests {
     #[test]
     fn text_is_never_markup() {
         let mut html = Html::default();
-        html.raw("<p title=\"").text("\" onclick='x'").raw("\">").text("<img src=x onerror=alert(1)>&\0").raw("</p>");
-        let page = "<p title=\"&quot; onclick=&#39;x&#39;\">&lt;img src=x onerror=alert(1)&gt;&amp;\u{fffd}</p>";
+        html.raw("<p title=\"")
+            .text("\" onclick='x'")
+            .raw("\">")
+            .text("<img src=x onerror=alert(1)>&\0\u{9b}")
+            .raw("</p>");
+        let page =
+            "<p title=\"&quot; onclick=&#39;x&#39;\">&lt;img src=x onerror=alert(1)&gt;&amp;\u{fffd}\u{fffd}</p>";
         assert_eq!(html.into_string(), page);
     }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_text::TextStyle;
+use pgdyno_untrusted::XmlText;
 
 use super::{Scaling, ScalingPoint};
 use crate::metric::value_text;
@@ -103,8 +104,9 @@ pub(crate) fn scale(highest: f64) -> (f64, f64) {
     (step, (highest / step).ceil() * step)
 }
 
+/// Returns a text as SVG: no markup, and without the characters that XML forbids.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    XmlText(text).to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -118,6 +120,6 @@ mod tests {
 
     #[test]
     fn labels_cannot_break_the_drawing() {
-        assert_eq!(escaped("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
+        assert_eq!(escaped("<a & \"b\">\u{7}"), "&lt;a &amp; &quot;b&quot;&gt;\\u{7}");
     }
 }

@@ -164,6 +164,28 @@ fn text_of_a_record_moves_no_terminal_and_is_no_markup() {
 }
 
 #[test]
+fn functions_of_a_profile_move_no_terminal_and_are_no_markup() {
+    let home = Home::new();
+    let mut record = json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/0.2.0/ab.json"));
+    let poison = POISON.replace(';', ":");
+    let stacks = [serde_json::json!({ "stack": format!("postgres;{poison}"), "a": 100, "b": 900 })];
+    record["profile"] =
+        serde_json::json!({ "frequency_hz": 199, "a_transactions": 1e3, "b_transactions": 1e3, "stacks": stacks });
+    let file = "pgdyno-results/ab/20260101T000000Z-ab.json";
+    fs::create_dir_all(home.join("pgdyno-results/ab")).unwrap();
+    fs::write(home.join(file), record.to_string()).unwrap();
+    for format in ["text", "markdown"] {
+        let ran = home.run(&["report", file, "--format", format]).ok().prints(&["perf", "owned"]);
+        assert!(!ran.stdout.chars().any(|c| c.is_control() && c != '\n'), "{}", ran.stdout);
+        assert!(format == "text" || !ran.stdout.contains("<img"), "{}", ran.stdout);
+    }
+    home.run(&["report", file, "--format", "html", "-o", "page.html"]).ok();
+    let page = fs::read_to_string(home.join("page.html")).unwrap();
+    assert!(page.contains("<div class=\"flame\"") && page.contains("&lt;img src=x"), "{page}");
+    assert!(!page.contains("<img") && !page.contains(['\u{1b}', '\u{9b}', '\u{7}']), "{page}");
+}
+
+#[test]
 fn a_workload_reads_files_of_its_own_directory_only() {
     let home = Home::new();
     fs::write(home.join("secret.sql"), "SELECT 'secret';\n").unwrap();
