@@ -152,11 +152,12 @@ pub fn difference_svg(profile: &AbProfile, title: &str) -> String {
 
 fn drawing(root: &Frame<'_>, title: &str, look: &Look<'_>) -> Drawing {
     let height = TOP + ROW * root.depth() as f64;
+    let title = escaped(title);
+    // A page has colours of its own for the background and the title, of its theme.
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" font-family=\"monospace\" \
-         font-size=\"10\"><rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\
-         <text x=\"8\" y=\"20\" font-size=\"13\" fill=\"#222222\">{}</text>\n",
-        escaped(title)
+         font-size=\"10\" role=\"img\" aria-label=\"{title}\"><rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\
+         <text x=\"8\" y=\"20\" font-size=\"13\" fill=\"#222222\">{title}</text>\n",
     );
     draw(root, "all", (0.0, height - ROW), (look.width)(root), look, &mut svg);
     svg += "</svg>\n";

@@ -2,6 +2,7 @@
 
 use super::ReportRun;
 use super::markup::Html;
+use crate::drawing::Drawing;
 use crate::flame;
 
 /// Writes the flame graph, folded, if the run has a profile.
@@ -15,8 +16,13 @@ pub(super) fn profile(run: &ReportRun, html: &mut Html) {
     html.raw(
         "Point at a box for its name. Waits are not in it: the charts have them. perf.folded has the stacks.</p>\n",
     );
-    html.raw("<details><summary>")
-        .text(&format!("flame graph of {} samples", pgdyno_text::units::count(profile.samples)));
-    html.raw("</summary>\n<div class=\"flame\">");
-    html.drawing(&flame::graph(&run.timeline.profile, &profile.title(&run.record))).raw("</div></details>\n");
+    let graph = flame::graph(&run.timeline.profile, &profile.title(&run.record));
+    flame_graph(&format!("flame graph of {} samples", pgdyno_text::units::count(profile.samples)), &graph, html);
+}
+
+/// Writes a flame graph, folded. On a narrow screen it scrolls, also with the keyboard.
+pub(super) fn flame_graph(summary: &str, graph: &Drawing, html: &mut Html) {
+    html.raw("<details><summary>").text(summary).raw("</summary>\n");
+    html.raw("<div class=\"flame\" tabindex=\"0\" role=\"region\" aria-label=\"flame graph\">");
+    html.drawing(graph).raw("</div></details>\n");
 }

@@ -3,24 +3,45 @@
 use std::path::Path;
 
 use pgdyno_report::studies::StudyRecord;
-use pgdyno_results::StudyKind;
+use pgdyno_results::{ProfileRecord, StudyKind};
 
 use super::{made_up, with_chart, write};
 use crate::axe::is_accessible;
+use crate::program::json;
+
+/// The page with its details open, on a screen that is narrower than a flame graph.
+fn opened(page: &str) -> String {
+    assert!(page.contains("<div class=\"flame\""), "{page}");
+    page.replace("<details>", "<details open>").replace("</head>", "<style>main { max-width: 600px; }</style></head>")
+}
 
 #[test]
 fn the_page_of_a_run_is_accessible() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("page.html");
-    write(&[with_chart(made_up::with_samples(made_up::run("one", 120, &["a", "b"]), ""))], &path);
-    is_accessible("run", &std::fs::read_to_string(path).unwrap());
+    let mut run = with_chart(made_up::with_samples(made_up::run("one", 120, &["a", "b"]), ""));
+    run.timeline.profile = vec![("postgres;main".to_owned(), 7), ("postgres;[libc.so.6];x_[k]".to_owned(), 1)];
+    run.record.profile = Some(ProfileRecord { samples: 8, frequency_hz: 199, stacks: 2, ..ProfileRecord::default() });
+    write(&[run], &path);
+    let page = std::fs::read_to_string(path).unwrap();
+    is_accessible("run", &page);
+    is_accessible("run, opened", &opened(&page));
 }
 
 #[test]
 fn the_page_of_an_experiment_is_accessible() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/0.2.0/ab.json");
+    let mut record = json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/0.2.0/ab.json"));
+    let stack = |stack: &str, a: u64, b: u64| serde_json::json!({ "stack": stack, "a": a, "b": b });
+    let stacks = [stack("postgres;main;sort", 100, 900), stack("postgres;main;scan", 500, 200)];
+    record["profile"] =
+        serde_json::json!({ "frequency_hz": 199, "a_transactions": 1e3, "b_transactions": 1e3, "stacks": stacks });
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ab.json");
+    std::fs::write(&path, record.to_string()).unwrap();
     let record = StudyRecord::read(StudyKind::Experiment, &path).unwrap();
     let mut bytes = Vec::new();
     assert!(record.render("html", &mut bytes).unwrap());
-    is_accessible("experiment", &String::from_utf8(bytes).unwrap());
+    let page = String::from_utf8(bytes).unwrap();
+    is_accessible("experiment", &page);
+    is_accessible("experiment, opened", &opened(&page));
 }
