@@ -52,10 +52,13 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
-/// Blocks that the system's file cache has are copied by the session that wants them. Copies for sequential scans count with those.
+/// Blocks that the system's file cache has are copied by the session that wants them. Where sequential scans read most of them, that is
+/// the scans' work.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
-    let of_scans = seq_scans::of_reads(facts).map_or(0.0, |scans| scans.share);
-    let share = (blocks::copying_cpus(facts)? * (1.0 - of_scans) / facts.cpus_of_clients()).min(1.0);
+    if seq_scans::of_reads(facts).is_some() {
+        return None;
+    }
+    let share = (blocks::copying_cpus(facts)? / facts.cpus_of_clients()).min(1.0);
     Some(Explained { share, certainty: Certainty::Consistent })
 }
 

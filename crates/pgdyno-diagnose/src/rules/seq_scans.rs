@@ -73,7 +73,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     })
 }
 
-/// Reading rows, and copying their blocks into shared buffers, is work on a CPU. Where that could take a fair part of it, the statements on the table have their measured share.
+/// Reading rows, and copying their blocks into shared buffers, is work on a CPU. Where that could take a fair part of it, the statements
+/// on the table have their measured share.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
     let worst = worst(facts)?;
     let copying =
