@@ -100,6 +100,7 @@ pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<ExperimentStar
     }
     record.budget_s = record.spent_s + budget_s;
     let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
+    orders.iter().try_for_each(|order| planned(order).map(drop))?;
     Ok(ExperimentStart { record, orders, lock: Some(lock) })
 }
 
