@@ -16,9 +16,8 @@ use pgdyno_text::TextStyle;
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
-use pgdyno_results::{RecordMetric, RunRecord, Series, Status};
+use pgdyno_results::{AbTime, RecordMetric, RunRecord, Series, Status};
 
-pub use account::TimePartChange;
 pub use facts::{FactDifference, FactGroup};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
@@ -140,7 +139,7 @@ pub struct Comparison {
     /// The limit, where one was given.
     pub limit: Option<Limit>,
     /// The parts of the clients' time of both sides, those that changed most first; empty where a run has no account.
-    pub clients_time: Vec<TimePartChange>,
+    pub clients_time: Vec<AbTime>,
     /// Queries whose plans changed shape, where both sides have plans.
     pub plans: Option<Plans>,
     /// Notes for the reader of the verdict.

@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use pgdyno_results::{AbProfile, AbStack};
-use pgdyno_text::units::count;
+use pgdyno_results::{AbRecord, AbStack};
+use pgdyno_text::units::{count, us};
 
-use crate::ab::functions::us;
 use crate::drawing::Drawing;
 use crate::scaling::svg::escaped;
 
@@ -123,7 +122,8 @@ pub fn svg(stacks: &[(String, u64)], title: &str) -> String {
 /// Returns the graph of both sides of an experiment: boxes as wide as B's CPU time, red where a function itself takes more of it in
 /// a transaction of B than in one of A, blue where less.
 #[must_use]
-pub(crate) fn difference(profile: &AbProfile, title: &str) -> Drawing {
+pub(crate) fn difference(record: &AbRecord) -> Drawing {
+    let profile = &record.profile;
     let root = root(profile.stacks.iter().map(|AbStack { stack, a, b }| (stack.as_str(), [*a, *b])));
     let [of_a, of_b] = profile.sample_ns();
     let ns = |[a, b]: [u64; 2]| [a as f64 * of_a, b as f64 * of_b];
@@ -141,13 +141,14 @@ pub(crate) fn difference(profile: &AbProfile, title: &str) -> Drawing {
         format!("{name}: {} in each transaction, itself {}", words(frame.samples), words(frame.own))
     };
     let of_change = |_: &str, frame: &Frame<'_>| change_colour(change_ns(frame) / largest_ns);
-    drawing(&root, title, &Look { width: |frame| frame.samples[1], title: &of_frame, colour: &of_change })
+    let title = format!("{}: A vs B, red: more CPU time on B", record.workload);
+    drawing(&root, &title, &Look { width: |frame| frame.samples[1], title: &of_frame, colour: &of_change })
 }
 
 /// Returns the graph of both sides as the text of a file.
 #[must_use]
-pub fn difference_svg(profile: &AbProfile, title: &str) -> String {
-    difference(profile, title).text().to_owned()
+pub fn difference_svg(record: &AbRecord) -> String {
+    difference(record).text().to_owned()
 }
 
 fn drawing(root: &Frame<'_>, title: &str, look: &Look<'_>) -> Drawing {
@@ -198,7 +199,7 @@ fn draw(frame: &Frame<'_>, name: &str, (x, y): (f64, f64), all: u64, look: &Look
 /// Returns the colour of a change, -1 to 1 of the largest: blue, then grey, then red.
 fn change_colour(share: f64) -> String {
     let hue = if share < 0.0 { 210 } else { 0 };
-    // The square root keeps small changes visible; 60 % is light enough for black text.
+    // The square root keeps small changes visible; 65 % is light enough for black text.
     let strength = share.abs().min(1.0).sqrt();
     format!("hsl({hue},{:.0}%,{:.0}%)", strength * 85.0, 93.0 - strength * 28.0)
 }
@@ -217,6 +218,8 @@ fn colour(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::AbProfile;
+
     use super::*;
 
     fn stacks() -> Vec<(String, u64)> {
@@ -243,11 +246,12 @@ mod tests {
     #[test]
     fn both_sides_are_drawn_by_their_time_in_a_transaction() {
         let mut profile = AbProfile { frequency_hz: 100, ..AbProfile::default() };
-        profile.add(0, &[("postgres;<scan>".to_owned(), 10), ("postgres;sort".to_owned(), 10)], 100.0);
+        profile.add(0, vec![("postgres;<scan>".to_owned(), 10), ("postgres;sort".to_owned(), 10)], 100.0);
         // Half as many transactions: the scan takes the same time in each, the sort three times as much.
-        profile.add(1, &[("postgres;<scan>".to_owned(), 5), ("postgres;sort".to_owned(), 15)], 50.0);
-        let svg = difference_svg(&profile, "A vs B");
+        profile.add(1, vec![("postgres;<scan>".to_owned(), 5), ("postgres;sort".to_owned(), 15)], 50.0);
+        let svg = difference_svg(&AbRecord { workload: "mixed".to_owned(), profile, ..AbRecord::default() });
         for part in [
+            ">mixed: A vs B, red: more CPU time on B</text>",
             "<title>postgres: 2,000 → 4,000 µs in each transaction, itself 0.000 → 0.000 µs</title>",
             "<title>&lt;scan&gt;: 1,000 → 1,000 µs in each transaction, itself 1,000 → 1,000 µs</title><rect x=\"0.00\" y=\"34.0\" \
              width=\"300.00\" height=\"15\" fill=\"hsl(0,0%,93%)\"/>",

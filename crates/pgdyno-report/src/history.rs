@@ -15,9 +15,9 @@ use std::ops::Range;
 
 use pgdyno_measure::change_points::{ChangePoint, Changes, Drift, RUNS_MIN, change_points};
 use pgdyno_measure::compare::{Change, Direction};
-use pgdyno_results::{RecordMetric, RunRecord};
+use pgdyno_results::{AbTime, RecordMetric, RunRecord};
 
-use crate::compare::{FactDifference, TimePartChange, chosen, differences};
+use crate::compare::{FactDifference, chosen, differences};
 use changed::ChangeWindow;
 use series::{Grouped, grouped};
 
@@ -111,7 +111,7 @@ pub struct HistoryChange {
     /// The facts that changed with the level, the likeliest causes first.
     pub changed: Vec<ChangedFact>,
     /// The parts of the clients' time before and after, those that changed most first; empty where the runs have no account.
-    pub clients_time: Vec<TimePartChange>,
+    pub clients_time: Vec<AbTime>,
 }
 
 /// The history of one series of comparable runs.

@@ -4,6 +4,7 @@
 mod profile;
 mod responses;
 mod statements;
+mod time;
 
 use pgdyno_plan::Order;
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use crate::resumable::Resumable;
 pub use profile::{AbProfile, AbStack};
 pub use responses::{AbResponseBin, AbResponses};
 pub use statements::{AbPlanChange, AbStatement, AbStatementTime};
+pub use time::{AbTime, clients_time_of};
 
 /// What an experiment shows of B against A.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,29 +101,6 @@ pub struct AbLevel {
     pub a: f64,
     /// Of B.
     pub b: f64,
-}
-
-/// A part of the clients' time on both sides in a unit: the mean of its slices.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AbTime {
-    /// What it was spent on, as in the records of runs.
-    pub name: String,
-    /// Its share of A's clients' time, 0 to 1.
-    pub a_share: f64,
-    /// Its share of B's.
-    pub b_share: f64,
-    /// The time of a committed transaction of A that it takes, in nanoseconds.
-    pub a_ns: f64,
-    /// Of B.
-    pub b_ns: f64,
-}
-
-impl AbTime {
-    /// Returns how much longer a committed transaction of B spends in it than one of A, in nanoseconds.
-    #[must_use]
-    pub fn change_ns(&self) -> f64 {
-        self.b_ns - self.a_ns
-    }
 }
 
 /// What an experiment shows of a figure.

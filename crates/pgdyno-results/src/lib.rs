@@ -53,7 +53,7 @@ mod warning;
 
 pub use ab::{
     AbFigure, AbLevel, AbPlanChange, AbProfile, AbRecord, AbResponseBin, AbResponses, AbRuns, AbSide, AbStack,
-    AbStatement, AbStatementTime, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict,
+    AbStatement, AbStatementTime, AbTask, AbTaskRatio, AbTime, AbTimePart, AbUnit, AbVerdict, clients_time_of,
 };
 pub use answers::{Answer, answers, compare_answers};
 pub use earlier::earlier_runs;

@@ -6,6 +6,7 @@ mod difference;
 mod levels;
 mod live;
 mod plans;
+mod profile;
 mod side;
 mod statements;
 mod time;
@@ -17,13 +18,11 @@ use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::ab::{UNITS_MIN, so_far};
-use pgdyno_measure::pauses::share_at_work;
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::compare::task_times;
-use pgdyno_report::flame;
 use pgdyno_results::{
-    AbProfile, AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status,
-    read_profile, read_series, write_inside,
+    AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status, clients_time_of,
+    read_series,
 };
 use pgdyno_text::units;
 
@@ -36,6 +35,7 @@ use decider::{Decider, task_ratios};
 use levels::percent;
 use live::Spent;
 use plans::SidePlans;
+use profile::SliceProfile;
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
@@ -129,7 +129,7 @@ impl<'a> AbRun<'a> {
         }
         let mut logs = [0.0; 2];
         let mut slices = [Vec::new(), Vec::new()];
-        let mut profile = AbProfile::default();
+        let mut profiles = Vec::new();
         for (slice, at) in block.into_iter().enumerate() {
             let ready = self.ready(at, Part::Slice);
             let now = format!("unit {nth}, slice {} of 4: {}", slice + 1, self.sides[at].name);
@@ -137,11 +137,12 @@ impl<'a> AbRun<'a> {
             let (directory, record) = self.run(&ready, &shown_at_times(&on_poll))?;
             self.admit_plan(at, &record)?;
             self.count_responses(at, &directory.join(RECORD), &record)?;
-            add_profile(&mut profile, at, &directory, &record)?;
+            profiles.extend(SliceProfile::read(at, &directory, &record)?);
             logs[at] += self.figure(&record)?.ln() / 2.0;
             slices[at].push(record);
         }
-        self.record.profile.merge(&profile);
+        // Those of an unfinished unit do not count.
+        profiles.into_iter().for_each(|profile: SliceProfile| profile.add_to(&mut self.record.profile));
         let tasks = slices.each_ref().map(|slices| slices.iter().flat_map(task_times).collect());
         let [a, b] = slices.each_ref().map(|slices| slices.iter().map(|slice| slice.id.clone()).collect::<Vec<_>>());
         self.record.runs.a.extend(a.iter().cloned());
@@ -153,7 +154,7 @@ impl<'a> AbRun<'a> {
             tasks: task_ratios(&tasks),
             statements: if is_whole { Vec::new() } else { statements::of_unit(statements, &slices) },
             levels: levels::levels(&self.record, &slices),
-            clients_time: levels::clients_time(&slices),
+            clients_time: clients_time_of(slices.each_ref().map(Vec::as_slice)),
             ended_s: None,
             runs: AbRuns { a, b },
         })
@@ -194,19 +195,6 @@ impl<'a> AbRun<'a> {
         })
     }
 
-    /// Writes the profiles of both sides, and their flame graph, beside the record.
-    fn keep_profile(&self) -> Result<()> {
-        let AbRecord { id, profile, .. } = &self.record;
-        if profile.is_empty() {
-            return Ok(());
-        }
-        let directory = AbRecord::directory(self.runner.results);
-        let write = |end: &str, text: &str| write_inside(&directory, &format!("{id}.{end}"), text.as_bytes());
-        write("folded", &profile.folded()).or_fail(Code::Start)?;
-        write("svg", &flame::difference_svg(profile, &pgdyno_report::html::ab::profile::title(&self.record)))
-            .or_fail(Code::Start)
-    }
-
     /// Says what the units show so far.
     fn note(&self) {
         let ratios: Vec<f64> = self.record.units.iter().map(|unit| unit.log_ratio).collect();
@@ -231,7 +219,6 @@ impl<'a> AbRun<'a> {
         }
         // What slices are sampled costs both sides the same.
         order.watch.no_samples |= part == Part::WarmUp || !self.record.sampled;
-        order.watch.perf &= part != Part::WarmUp;
         if part == Part::Load {
             order.watch.statement_plans = Some(plans::STATEMENTS).filter(|_| self.record.sampled);
             order.watch.plans = side.has_queries;
@@ -269,15 +256,6 @@ impl<'a> AbRun<'a> {
         let ended = self.runner.run(&run, on_poll)?;
         self.runner.usable(&run, ended, |record| record.status == Status::Complete, &failed)
     }
-}
-
-/// Adds the profile of a slice to that of its unit, if it has one.
-fn add_profile(profile: &mut AbProfile, at: usize, directory: &Path, record: &RunRecord) -> Result<()> {
-    let (Some(of_slice), Some(summary)) = (&record.profile, &record.summary) else { return Ok(()) };
-    let stacks = read_profile(directory).or_fail(Code::Start)?;
-    profile.frequency_hz = of_slice.frequency_hz;
-    profile.add(at, &stacks, summary.committed as f64 * share_at_work(summary.duration_s));
-    Ok(())
 }
 
 impl Study for AbRun<'_> {
@@ -343,7 +321,10 @@ impl Study for AbRun<'_> {
         let end = if is_decided && matches!(end, End::Budget) { &End::Enough } else { end };
         self.record.ended = Some(end.text("decided"));
         self.save()?;
-        self.keep_profile()?;
+        // The record has all of it.
+        if let Err(failure) = profile::keep(&self.record, self.runner.results) {
+            self.events.warn(&failure.text());
+        }
         Ok(decider::code(self.record.verdict))
     }
 }

@@ -13,6 +13,12 @@ pub fn ms(ns: u64) -> String {
     }
 }
 
+/// Returns nanoseconds in microseconds, with useful digits only: `0.123`, `12.3`, `1,234`.
+#[must_use]
+pub fn us(ns: f64) -> String {
+    ms((ns * 1e3).round() as u64)
+}
+
 /// Returns seconds with useful digits only: `0.123`, `12.3`, `1,234`.
 #[must_use]
 pub fn seconds(seconds: f64) -> String {

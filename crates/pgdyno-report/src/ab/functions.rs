@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{AbProfile, AbStack};
-use pgdyno_text::units::ms;
 
 /// A change of fewer standard deviations of its samples (Poisson's) could be chance, as there are many functions.
 const DEVIATIONS_MIN: f64 = 4.0;
@@ -29,11 +28,6 @@ impl FunctionTime {
     }
 }
 
-/// Returns a time in microseconds, with the digits that times in reports have.
-pub(crate) fn us(ns: f64) -> String {
-    ms((ns * 1e3).round() as u64)
-}
-
 /// Returns the functions whose own time changed for sure, those that changed most first.
 pub(crate) fn changed(profile: &AbProfile) -> Vec<FunctionTime> {
     let mut samples: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
@@ -42,19 +36,20 @@ pub(crate) fn changed(profile: &AbProfile) -> Vec<FunctionTime> {
         *of = [of[0].saturating_add(*a), of[1].saturating_add(*b)];
     }
     let [of_a, of_b] = profile.sample_ns();
-    let all = |side: usize| profile.samples()[side] as f64;
-    let transaction_ns = (all(0) * of_a).max(all(1) * of_b);
+    let [all_of_a, all_of_b] = profile.samples().map(|samples| samples as f64);
+    let transaction_ns = [all_of_a * of_a, all_of_b * of_b];
+    // Without samples of one side there is nothing to compare.
+    if transaction_ns.iter().any(|ns| *ns <= 0.0) {
+        return Vec::new();
+    }
     let is_sure = |[a, b]: [f64; 2]| {
         let (change_ns, deviation_ns) = ((b * of_b - a * of_a).abs(), (a * of_a * of_a + b * of_b * of_b).sqrt());
-        change_ns >= DEVIATIONS_MIN * deviation_ns && change_ns >= SHARE_MIN * transaction_ns
+        change_ns >= DEVIATIONS_MIN * deviation_ns && change_ns >= SHARE_MIN * transaction_ns[0].max(transaction_ns[1])
     };
-    // Without samples of one side there is nothing to compare.
-    let both = samples.iter().filter(|_| of_a > 0.0 && of_b > 0.0 && all(0) > 0.0 && all(1) > 0.0);
-    let sampled =
-        both.map(|(name, samples)| (name, samples.map(|n| n as f64))).filter(|(_, samples)| is_sure(*samples));
+    let sampled = samples.into_iter().map(|(name, samples)| (name, samples.map(|n| n as f64)));
     let time =
-        |(name, [a, b]): (&&str, [f64; 2])| FunctionTime { name: (*name).to_owned(), a_ns: a * of_a, b_ns: b * of_b };
-    let mut functions: Vec<_> = sampled.map(time).collect();
+        |(name, [a, b]): (&str, [f64; 2])| FunctionTime { name: name.to_owned(), a_ns: a * of_a, b_ns: b * of_b };
+    let mut functions: Vec<_> = sampled.filter(|(_, samples)| is_sure(*samples)).map(time).collect();
     functions.sort_by(|x, y| y.change_ns().abs().total_cmp(&x.change_ns().abs()));
     functions
 }
@@ -66,8 +61,8 @@ mod tests {
     fn profile(b: &[(&str, u64)], transactions: f64) -> AbProfile {
         let stacks = |all: &[(&str, u64)]| all.iter().map(|(stack, n)| ((*stack).to_owned(), *n)).collect::<Vec<_>>();
         let mut profile = AbProfile { frequency_hz: 200, ..AbProfile::default() };
-        profile.add(0, &stacks(&[("postgres;scan", 400), ("postgres;sort;cmp", 300), ("postgres;cmp", 100)]), 1000.0);
-        profile.add(1, &stacks(b), transactions);
+        profile.add(0, stacks(&[("postgres;scan", 400), ("postgres;sort;cmp", 300), ("postgres;cmp", 100)]), 1000.0);
+        profile.add(1, stacks(b), transactions);
         profile
     }
 

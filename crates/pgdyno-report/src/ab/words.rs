@@ -1,16 +1,14 @@
 //! The sentences and rows of an experiment, the same in every format.
 
 use pgdyno_measure::ab::UNITS_MIN;
-use pgdyno_results::{
-    AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTime, AbTimePart, AbVerdict, RecordMetric,
-};
+use pgdyno_results::{AbFigure, AbPlanChange, AbRecord, AbStatement, AbTask, AbTimePart, AbVerdict, RecordMetric};
 use pgdyno_text::brief::percent;
-use pgdyno_text::units::{duration, ms, plain_plural, rate};
+use pgdyno_text::units::{duration, ms, plain_plural, rate, us};
 use pgdyno_text::wrap::one_line;
 
-use super::functions::{self, FunctionTime, us};
+use super::functions::{self, FunctionTime};
 use crate::compare::words::{share, signed};
-use crate::difference;
+use crate::difference::{self, bare, signed_ms};
 use crate::metric::value_text;
 
 /// From this ratio on, a change is said as a ratio.
@@ -237,22 +235,8 @@ fn plans(record: &AbRecord) -> Vec<String> {
     lines
 }
 
-fn signed_ms(ns: f64) -> String {
-    let sign = if ns < 0.0 { '-' } else { '+' };
-    format!("{sign}{}", ms(ns.abs().round() as u64))
-}
-
 fn largest(record: &AbRecord) -> Option<&AbTimePart> {
     record.clients_time.iter().max_by(|a, b| a.time.b_share.total_cmp(&b.time.b_share))
-}
-
-/// Returns the name of a part within a sentence.
-pub(crate) fn bare(part: &AbTime) -> &str {
-    difference::bare(&part.name)
-}
-
-fn part(time: &AbTime) -> difference::Part<'_> {
-    difference::Part { name: &time.name, ns: [time.a_ns, time.b_ns], share: time.b_share }
 }
 
 /// Returns which part of the clients' time makes the difference, and what limits B now.
@@ -268,7 +252,7 @@ fn why(record: &AbRecord) -> Option<String> {
     let Some(AbTimePart { time, .. }) = found else {
         return Some("no single part of the clients' time makes the difference".to_owned());
     };
-    Some(difference::why(part(time), largest(record).map(|of_b| part(&of_b.time)), ["A", "B"]))
+    Some(difference::why(time, largest(record).map(|of_b| &of_b.time), ["A", "B"]))
 }
 
 /// Returns what the verdict rests on.

@@ -1,28 +1,11 @@
 //! Where the clients' time moved from one side to the other.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 
-use pgdyno_results::{RunRecord, time_part_title};
+use pgdyno_results::{AbTime, RunRecord, clients_time_of, time_part_title};
 use pgdyno_text::brief::percent;
-use pgdyno_text::units::ms;
 
-use crate::difference;
-
-/// A part of the clients' time on both sides, as means of the runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimePartChange {
-    /// Its name, as in the records.
-    pub name: String,
-    /// Its share of BASE's time, 0 to 1.
-    pub base_share: f64,
-    /// Of NEW's.
-    pub new_share: f64,
-    /// The time of a committed transaction of BASE that it takes, in nanoseconds.
-    pub base_ns: f64,
-    /// Of NEW.
-    pub new_ns: f64,
-}
+use crate::difference::{self, signed_ms};
 
 /// Smaller shares on both sides are left out.
 const SHARE_MIN: f64 = 0.01;
@@ -31,84 +14,39 @@ const SHARE_MIN: f64 = 0.01;
 const CHANGE_MIN: f64 = 0.05;
 
 /// Returns the parts of both accounts, those that changed most first; empty unless all runs have an account.
-pub(crate) fn changes<R: Borrow<RunRecord>>(base: &[R], new: &[R]) -> Vec<TimePartChange> {
-    if base.iter().chain(new).any(|record| record.borrow().clients_time.is_empty()) {
-        return Vec::new();
-    }
-    let mut parts: BTreeMap<&str, TimePartChange> = BTreeMap::new();
-    for (side, records) in [base, new].into_iter().enumerate() {
-        for record in records.iter().map(Borrow::borrow) {
-            let transaction_ns = record.transaction_ns().unwrap_or_default();
-            for part in &record.clients_time {
-                let share = part.share / records.len() as f64;
-                parts.entry(&part.name).or_insert_with(|| TimePartChange::new(&part.name)).add(
-                    side,
-                    share,
-                    transaction_ns,
-                );
-            }
-        }
-    }
-    let mut changes: Vec<_> = parts.into_values().collect();
-    changes.retain(|part| part.base_share.max(part.new_share) >= SHARE_MIN);
-    changes.sort_by(|a, b| b.by_ns().abs().total_cmp(&a.by_ns().abs()));
+pub(crate) fn changes<R: Borrow<RunRecord>>(base: &[R], new: &[R]) -> Vec<AbTime> {
+    let mut changes = clients_time_of([base, new]);
+    changes.retain(|part| part.a_share.max(part.b_share) >= SHARE_MIN);
+    changes.sort_by(|a, b| b.change_ns().abs().total_cmp(&a.change_ns().abs()));
     changes
 }
 
-impl TimePartChange {
-    fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), base_share: 0.0, new_share: 0.0, base_ns: 0.0, new_ns: 0.0 }
-    }
+fn by_share(part: &AbTime) -> f64 {
+    part.b_share - part.a_share
+}
 
-    fn add(&mut self, side: usize, share: f64, transaction_ns: f64) {
-        let (of_share, of_ns) = match side {
-            0 => (&mut self.base_share, &mut self.base_ns),
-            _ => (&mut self.new_share, &mut self.new_ns),
-        };
-        *of_share += share;
-        *of_ns += share * transaction_ns;
-    }
-
-    fn by(&self) -> f64 {
-        self.new_share - self.base_share
-    }
-
-    /// Returns what reports call it.
-    pub(crate) fn title(&self) -> &str {
-        time_part_title(&self.name)
-    }
-
-    fn by_ns(&self) -> f64 {
-        self.new_ns - self.base_ns
-    }
-
-    /// Returns the change of its time in a transaction: `-0.441 ms`.
-    pub(crate) fn change(&self) -> String {
-        let sign = if self.by_ns() < 0.0 { '-' } else { '+' };
-        format!("{sign}{} ms", ms(self.by_ns().abs().round() as u64))
-    }
-
-    fn part(&self) -> difference::Part<'_> {
-        difference::Part { name: &self.name, ns: [self.base_ns, self.new_ns], share: self.new_share }
-    }
+/// Returns the change of its time in a transaction: `-0.441 ms`.
+pub(crate) fn change(part: &AbTime) -> String {
+    format!("{} ms", signed_ms(part.change_ns()))
 }
 
 /// Returns which part of the clients' time makes the difference; `None` if none changed by much.
-pub(crate) fn why(changes: &[TimePartChange]) -> Option<String> {
-    let all = |of: fn(&TimePartChange) -> f64| changes.iter().map(of).sum::<f64>();
-    let (base_ns, by_ns) = (all(|part| part.base_ns), all(TimePartChange::by_ns));
-    let explains = |part: &&TimePartChange| part.by_ns() / by_ns >= difference::EXPLAINS_MIN;
+pub(crate) fn why(changes: &[AbTime]) -> Option<String> {
+    let all = |of: fn(&AbTime) -> f64| changes.iter().map(of).sum::<f64>();
+    let (base_ns, by_ns) = (all(|part| part.a_ns), all(AbTime::change_ns));
+    let explains = |part: &&AbTime| part.change_ns() / by_ns >= difference::EXPLAINS_MIN;
     let most = changes.iter().filter(|_| by_ns.abs() >= CHANGE_MIN * base_ns).find(explains)?;
-    let largest = changes.iter().max_by(|a, b| a.new_share.total_cmp(&b.new_share));
-    Some(difference::why(most.part(), largest.map(TimePartChange::part), ["BASE", "NEW"]))
+    let largest = changes.iter().max_by(|a, b| a.b_share.total_cmp(&b.b_share));
+    Some(difference::why(most, largest, ["BASE", "NEW"]))
 }
 
 /// Returns the part that grew most, or fell most, in a sentence; `None` if none changed by much.
-pub(crate) fn moved(changes: &[TimePartChange], has_grown: bool) -> Option<String> {
+pub(crate) fn moved(changes: &[AbTime], has_grown: bool) -> Option<String> {
     let (verb, sign) = if has_grown { ("grew", 1.0) } else { ("fell", -1.0) };
-    let most = changes.iter().max_by(|a, b| (sign * a.by()).total_cmp(&(sign * b.by())))?;
-    let shares = format!("from {} to {}", percent(most.base_share), percent(most.new_share));
-    (sign * most.by() >= CHANGE_MIN).then(|| format!("of the clients' time, {} {verb} {shares}", most.title()))
+    let most = changes.iter().max_by(|a, b| (sign * by_share(a)).total_cmp(&(sign * by_share(b))))?;
+    let shares = format!("from {} to {}", percent(most.a_share), percent(most.b_share));
+    (sign * by_share(most) >= CHANGE_MIN)
+        .then(|| format!("of the clients' time, {} {verb} {shares}", time_part_title(&most.name)))
 }
 
 #[cfg(test)]
@@ -136,7 +74,7 @@ mod tests {
         let found = changes(&base, &new);
         let names: Vec<_> = found.iter().map(|part| part.name.as_str()).collect();
         assert_eq!(names, ["WAL flush", "CPU"]);
-        assert_eq!([found[0].change(), found[1].change()], ["-6.30 ms", "+0.300 ms"]);
+        assert_eq!([change(&found[0]), change(&found[1])], ["-6.30 ms", "+0.300 ms"]);
         assert_eq!(
             why(&found).unwrap(),
             "WAL flush: 6.50 ms of each transaction on BASE, 0.200 ms on NEW; the largest part of NEW's time is now CPU (95 %)"

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::{Change, Held};
+use pgdyno_results::AbTime;
 use pgdyno_text::TextStyle;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ComparedSide, Comparison, FactDifference, Figure, Limit, PlanChange, Plans, TaskChange, TimePartChange};
+use super::{ComparedSide, Comparison, FactDifference, Figure, Limit, PlanChange, Plans, TaskChange};
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 
@@ -230,9 +231,9 @@ fn difference(difference: &FactDifference) -> DifferenceForm<'_> {
     }
 }
 
-pub(crate) fn time_part(part: &TimePartChange) -> TimePartForm<'_> {
-    let TimePartChange { name, base_share, new_share, base_ns, new_ns } = part;
-    TimePartForm { part: name, base_share: *base_share, new_share: *new_share, base_ns: *base_ns, new_ns: *new_ns }
+pub(crate) fn time_part(part: &AbTime) -> TimePartForm<'_> {
+    let AbTime { name, a_share, b_share, a_ns, b_ns } = part;
+    TimePartForm { part: name, base_share: *a_share, new_share: *b_share, base_ns: *a_ns, new_ns: *b_ns }
 }
 
 fn plans(plans: &Plans) -> PlansForm<'_> {

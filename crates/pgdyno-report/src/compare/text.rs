@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_measure::compare::Held;
+use pgdyno_results::time_part_title;
 use pgdyno_text::TextStyle;
 use pgdyno_text::brief::percent;
 use pgdyno_text::paint::Paint;
@@ -62,10 +63,10 @@ fn clients_time(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> 
     if comparison.clients_time.is_empty() {
         return Ok(());
     }
-    let mut rows = vec![["the clients' time", "BASE", "NEW", "in each transaction", "", ""].map(str::to_owned)];
+    let mut rows = vec![["the clients' time", "BASE", "NEW", "change in each transaction", "", ""].map(str::to_owned)];
     rows.extend(comparison.clients_time.iter().take(PARTS_MAX).map(|part| {
-        let (base, new) = (percent(part.base_share), percent(part.new_share));
-        [part.title().to_owned(), base, new, part.change(), String::new(), String::new()]
+        let (base, new) = (percent(part.a_share), percent(part.b_share));
+        [time_part_title(&part.name).to_owned(), base, new, account::change(part), String::new(), String::new()]
     }));
     writeln!(out)?;
     aligned(&rows, out)

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use pgdyno_results::RunRecord;
+use pgdyno_results::{AbTime, RunRecord};
 
 use crate::compare::account;
-use crate::compare::{FactDifference, FactGroup, TimePartChange, differences};
+use crate::compare::{FactDifference, FactGroup, differences};
 
 /// A fact that changed with the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl ChangeWindow<'_> {
     }
 
     /// Returns the parts of the clients' time before and after, those that changed most first; empty where the runs have no account.
-    pub(super) fn accounts(&self) -> Vec<TimePartChange> {
+    pub(super) fn accounts(&self) -> Vec<AbTime> {
         let with_account = |runs: &Range<usize>| {
             self.records[runs.clone()].iter().copied().filter(|run| !run.clients_time.is_empty()).collect::<Vec<_>>()
         };

@@ -1,7 +1,7 @@
 //! An A/B experiment as a page: the verdict, what it rests on, and each unit. It needs no script.
 
 mod course;
-pub mod profile;
+mod profile;
 mod responses;
 mod stacks;
 

@@ -1,6 +1,7 @@
 //! What a comparison says, on the page: the verdict, the figures with their changes, and in what the sides differ.
 
 use pgdyno_measure::compare::Change;
+use pgdyno_results::{AbTime, time_part_title};
 use pgdyno_text::brief::percent;
 use pgdyno_text::units::ms;
 
@@ -159,10 +160,15 @@ fn clients_time(comparison: &Comparison, html: &mut Html) {
         return;
     }
     html.raw("<section id=\"clients-time\">\n").heading("The clients' time");
-    let row = |part: &crate::compare::TimePartChange| {
-        vec![part.title().to_owned(), percent(part.base_share), percent(part.new_share), part.change()]
+    let row = |part: &AbTime| {
+        vec![
+            time_part_title(&part.name).to_owned(),
+            percent(part.a_share),
+            percent(part.b_share),
+            account::change(part),
+        ]
     };
-    let columns = [("", false), ("BASE", true), ("NEW", true), ("in each transaction", true)];
+    let columns = [("", false), ("BASE", true), ("NEW", true), ("change in each transaction", true)];
     html.table(&columns, &comparison.clients_time.iter().map(row).collect::<Vec<_>>()).raw("</section>\n");
 }
 

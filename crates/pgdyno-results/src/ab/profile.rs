@@ -40,35 +40,22 @@ impl AbProfile {
     }
 
     /// Adds the profile of a slice of a side: 0 is A. `transactions` were committed while samples were taken.
-    pub fn add(&mut self, side: usize, stacks: &[(String, u64)], transactions: f64) {
-        let of_side = |n: u64| if side == 0 { [n, 0] } else { [0, n] };
-        let [a_transactions, b_transactions] = if side == 0 { [transactions, 0.0] } else { [0.0, transactions] };
-        let stack = |(stack, samples): &(String, u64)| {
-            let [a, b] = of_side(*samples);
-            AbStack { stack: stack.clone(), a, b }
-        };
-        let stacks = stacks.iter().map(stack).collect();
-        self.merge(&Self { frequency_hz: self.frequency_hz, a_transactions, b_transactions, stacks });
-    }
-
-    /// Adds another profile of both sides.
-    pub fn merge(&mut self, other: &Self) {
-        self.frequency_hz = self.frequency_hz.max(other.frequency_hz);
-        self.a_transactions += other.a_transactions;
-        self.b_transactions += other.b_transactions;
+    pub fn add(&mut self, side: usize, stacks: Vec<(String, u64)>, transactions: f64) {
+        *(if side == 0 { &mut self.a_transactions } else { &mut self.b_transactions }) += transactions;
         let known = self.stacks.iter().enumerate();
         let mut places: HashMap<String, usize> = known.map(|(nth, stack)| (stack.stack.clone(), nth)).collect();
-        for AbStack { stack, a, b } in &other.stacks {
-            let name = match places.len() < STACKS_MAX || places.contains_key(stack) {
-                true => stack.as_str(),
-                false => stack.split(';').next().unwrap_or_default(),
+        for (stack, samples) in stacks {
+            let stack = match places.len() < STACKS_MAX || places.contains_key(&stack) {
+                true => stack,
+                false => stack.split(';').next().unwrap_or_default().to_owned(),
             };
-            let place = *places.entry(name.to_owned()).or_insert_with(|| {
-                self.stacks.push(AbStack { stack: name.to_owned(), ..AbStack::default() });
+            let place = *places.entry(stack).or_insert_with_key(|stack| {
+                self.stacks.push(AbStack { stack: stack.clone(), ..AbStack::default() });
                 self.stacks.len() - 1
             });
-            let sum = &mut self.stacks[place];
-            (sum.a, sum.b) = (sum.a.saturating_add(*a), sum.b.saturating_add(*b));
+            let sums = &mut self.stacks[place];
+            let sum = if side == 0 { &mut sums.a } else { &mut sums.b };
+            *sum = sum.saturating_add(samples);
         }
     }
 
@@ -104,9 +91,9 @@ mod tests {
     fn samples_of_slices_are_summed_by_side() {
         let mut profile = AbProfile { frequency_hz: 100, ..AbProfile::default() };
         assert!(profile.is_empty() && profile.sample_ns() == [0.0, 0.0]);
-        profile.add(0, &stacks(&[("postgres;main", 3), ("postgres;x", 1)]), 100.0);
-        profile.add(1, &stacks(&[("postgres;main", 2), ("postgres;y", 5)]), 50.0);
-        profile.add(0, &stacks(&[("postgres;main", 4)]), 100.0);
+        profile.add(0, stacks(&[("postgres;main", 3), ("postgres;x", 1)]), 100.0);
+        profile.add(1, stacks(&[("postgres;main", 2), ("postgres;y", 5)]), 50.0);
+        profile.add(0, stacks(&[("postgres;main", 4)]), 100.0);
         assert_eq!(profile.folded(), "postgres;main 7 2\npostgres;x 1 0\npostgres;y 0 5\n");
         // A sample is 10 ms of CPU time, of 200 transactions of A and 50 of B.
         assert_eq!(profile.sample_ns(), [5e4, 2e5]);
@@ -116,9 +103,10 @@ mod tests {
     fn of_too_many_stacks_the_root_has_the_samples() {
         let mut profile = AbProfile::default();
         let many: Vec<_> = (0..STACKS_MAX + 10).map(|nth| (format!("postgres;f{nth}"), 1)).collect();
-        profile.add(0, &many, 1.0);
+        let samples = many.len() as u64;
+        profile.add(0, many, 1.0);
         assert_eq!(profile.stacks.len(), STACKS_MAX + 1);
-        assert_eq!(profile.stacks.iter().map(|stack| stack.a).sum::<u64>(), many.len() as u64);
+        assert_eq!(profile.stacks.iter().map(|stack| stack.a).sum::<u64>(), samples);
         assert_eq!(profile.stacks.last().unwrap(), &AbStack { stack: "postgres".to_owned(), a: 10, b: 0 });
     }
 }

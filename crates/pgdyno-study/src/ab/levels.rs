@@ -1,7 +1,5 @@
 //! The figures of both sides, and where their clients' time went: of a unit, and of all units together.
 
-use std::collections::BTreeMap;
-
 use pgdyno_measure::ab::Experiment;
 use pgdyno_measure::mean::{mean, reach};
 use pgdyno_results::{AbFigure, AbLevel, AbRecord, AbTime, AbTimePart, AbUnit, RecordMetric, RunRecord};
@@ -34,29 +32,6 @@ pub(super) fn levels(record: &AbRecord, slices: &[Vec<RunRecord>; 2]) -> Vec<AbL
         Some(AbLevel { name: name.to_owned(), a: of(&slices[0])?, b: of(&slices[1])? })
     };
     names.filter_map(level).collect()
-}
-
-/// Returns where the clients' time went in the slices of a unit; nothing unless all of them have an account.
-pub(super) fn clients_time(slices: &[Vec<RunRecord>; 2]) -> Vec<AbTime> {
-    if slices.iter().flatten().any(|slice| slice.clients_time.is_empty()) {
-        return Vec::new();
-    }
-    let mut parts: BTreeMap<&str, AbTime> = BTreeMap::new();
-    for (side, slices) in slices.iter().enumerate() {
-        for slice in slices {
-            let transaction_ns = slice.transaction_ns().unwrap_or_default();
-            for part in &slice.clients_time {
-                let share = part.share / slices.len() as f64;
-                let of =
-                    parts.entry(&part.name).or_insert_with(|| AbTime { name: part.name.clone(), ..AbTime::default() });
-                let (to_share, to_ns) =
-                    if side == 0 { (&mut of.a_share, &mut of.a_ns) } else { (&mut of.b_share, &mut of.b_ns) };
-                *to_share += share;
-                *to_ns += share * transaction_ns;
-            }
-        }
-    }
-    parts.into_values().collect()
 }
 
 /// Returns the figures of both sides over these units. `looked` is the experiment as it was before the look at them.
@@ -122,7 +97,7 @@ pub(super) fn parts(units: &[AbUnit]) -> Vec<AbTimePart> {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_results::{LatencyRecord, Summary, TimePartRecord};
+    use pgdyno_results::{LatencyRecord, Summary, TimePartRecord, clients_time_of};
 
     use super::*;
 
@@ -145,7 +120,11 @@ mod tests {
 
     fn unit(slices: [Vec<RunRecord>; 2]) -> AbUnit {
         let record = AbRecord { metric: "tps".to_owned(), ..AbRecord::default() };
-        AbUnit { levels: levels(&record, &slices), clients_time: clients_time(&slices), ..AbUnit::default() }
+        AbUnit {
+            levels: levels(&record, &slices),
+            clients_time: clients_time_of(slices.each_ref().map(Vec::as_slice)),
+            ..AbUnit::default()
+        }
     }
 
     #[test]
@@ -171,7 +150,7 @@ mod tests {
         summary.rolled_back = 100;
         summary.schedule_lag_ns = Some(LatencyRecord::default());
         summary.response_latency_ns = Some(LatencyRecord { mean: 1e6, ..LatencyRecord::default() });
-        assert_eq!(clients_time(&[vec![thinks.clone()], vec![thinks]])[0].a_ns, 1.25e6);
+        assert_eq!(clients_time_of([&[thinks.clone()], &[thinks]])[0].a_ns, 1.25e6);
 
         let parts = parts(&[one.clone(), one.clone(), one]);
         assert_eq!(parts[0].time.name, "WAL flush", "what changed most comes first");

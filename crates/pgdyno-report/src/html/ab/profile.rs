@@ -1,9 +1,9 @@
 //! The profiles of both sides: the functions that changed, and the flame graph of the difference.
 
 use pgdyno_results::AbRecord;
-use pgdyno_text::units::count;
+use pgdyno_text::units::{count, us};
 
-use crate::ab::functions::{self, FunctionTime, us};
+use crate::ab::functions::{self, FunctionTime};
 use crate::flame;
 use crate::html::markup::Html;
 use crate::html::profile::flame_graph;
@@ -40,13 +40,7 @@ pub(super) fn profile(record: &AbRecord, html: &mut Html) {
     html.raw("more CPU time themselves in a transaction of B than in one of A, blue ones less. What only A calls has no box. ");
     html.raw("Times are of a transaction: of shares, all would fall where one function becomes slower. Point at a box for its times.</p>\n");
     let summary = format!("flame graph of {} samples of A and {} of B", count(a), count(b));
-    flame_graph(&summary, &flame::difference(&record.profile, &title(record)), html);
-}
-
-/// Returns the title of the flame graph.
-#[must_use]
-pub fn title(record: &AbRecord) -> String {
-    format!("{}, red: more CPU time on B", super::title(record))
+    flame_graph(&summary, &flame::difference(record), html);
 }
 
 #[cfg(test)]
@@ -57,8 +51,8 @@ mod tests {
         let mut record = AbRecord::default();
         record.profile.frequency_hz = 100;
         for (side, stacks) in [a, b].into_iter().enumerate() {
-            let stacks: Vec<_> = stacks.iter().map(|(stack, samples)| ((*stack).to_owned(), *samples)).collect();
-            record.profile.add(side, &stacks, 1000.0);
+            let stacks = stacks.iter().map(|(stack, samples)| ((*stack).to_owned(), *samples)).collect();
+            record.profile.add(side, stacks, 1000.0);
         }
         let mut html = Html::default();
         profile(&record, &mut html);

@@ -5,7 +5,7 @@ use pgdyno_text::brief::percent;
 
 use super::super::markup::Html;
 use super::super::share_bar::{Share, bar, keys, of_time_part};
-use crate::ab::words::bare;
+use crate::difference::bare;
 
 /// Draws the bars. The parts are in one order on both sides: the largest of A first.
 pub(super) fn stacks(parts: &[AbTimePart], html: &mut Html) {
