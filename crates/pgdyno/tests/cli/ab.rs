@@ -71,6 +71,24 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
 }
 
 #[test]
+fn a_profile_that_cannot_be_taken_is_refused_before_anything_is_measured() {
+    let home = Home::new();
+    let null = ["ab", "select-only", "--target", "null", "--a", "mode=simple", "--b", "mode=prepared", "--yes", "-q"];
+    let refused = &["--perf profiles a PostgreSQL on this machine", "hint: leave --perf out"];
+    home.run(&[&null[..], &["--perf"]].concat()).ended(1).says(refused);
+    assert!(home.runs().is_empty());
+    // An experiment that goes on is refused in the same way: its record could come from elsewhere.
+    home.run(&[&null[..], &["-c", "1", "--slice", "0.5", "--budget", "1s"]].concat()).ended(21);
+    let mut record = record(&home);
+    record["a"]["order"]["watch"]["perf"] = true.into();
+    let file = home.join(format!("pgdyno-results/ab/{}.json", record["id"].as_str().unwrap()));
+    std::fs::write(file, record.to_string()).unwrap();
+    let runs = home.runs().len();
+    home.run(&["ab", "--resume", "last", "--yes", "-q"]).ended(1).says(refused);
+    assert_eq!(home.runs().len(), runs);
+}
+
+#[test]
 fn profiles_of_both_sides_show_which_functions_take_more_time() {
     let Some(place) = Place::new("profiles of both sides", "", TRUST) else { return };
     if let Some((why, _)) = pgdyno_server::os::perf::hindrance() {
