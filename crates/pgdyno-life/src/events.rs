@@ -26,6 +26,11 @@ pub enum RunEvent<'a> {
         /// The text for people.
         text: &'a str,
     },
+    /// A step was left out that changes none of the figures.
+    LeftOut {
+        /// The text for people.
+        text: &'a str,
+    },
     /// The server has not answered a statement for some time, outside of the measured window.
     Waiting {
         /// What it waits for, for people.
@@ -152,6 +157,11 @@ pub trait EventSink: Send + Sync {
     /// Sends a [`RunEvent::Warning`].
     fn warn(&self, text: &str) {
         self.event(&RunEvent::Warning { text });
+    }
+
+    /// Sends a [`RunEvent::LeftOut`].
+    fn left_out(&self, text: &str) {
+        self.event(&RunEvent::LeftOut { text });
     }
 
     /// Sends a [`RunEvent::Step`].

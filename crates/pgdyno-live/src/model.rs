@@ -71,7 +71,7 @@ impl Model {
     pub(crate) fn event(&mut self, now_s: f64, event: &RunEvent<'_>) {
         match *event {
             RunEvent::Note { text } => self.say(text),
-            RunEvent::Warning { text } => self.say(&format!("warning: {text}")),
+            RunEvent::Warning { text } | RunEvent::LeftOut { text } => self.say(&format!("warning: {text}")),
             RunEvent::Waiting { text } => self.say(&format!("waiting: {text}")),
             RunEvent::Ending { text } => {
                 self.standing.ending = true;

@@ -190,7 +190,7 @@ impl EventSink for ProgressView {
             // The full-screen view shows everything else.
             _ if self.to_view(event) => {}
             RunEvent::Note { text } | RunEvent::Detail { text } => self.line(text),
-            RunEvent::Warning { text } => self.line(&format!("warning: {text}")),
+            RunEvent::Warning { text } | RunEvent::LeftOut { text } => self.line(&format!("warning: {text}")),
             RunEvent::Waiting { text } => self.line(&format!("waiting: {text}")),
             // The terminal has echoed the key, so the cursor is not at the start of the line.
             RunEvent::Ending { text } => self.line(&format!("\n{text}")),

@@ -174,7 +174,8 @@ fn error_of(warning: &Warning, record: &RunRecord) -> f64 {
         Warning::TransactionError { .. }
         | Warning::StageNotWhole { .. }
         | Warning::TpmLeftOut { .. }
-        | Warning::NotDiagnosed { .. } => 0.0,
+        | Warning::NotDiagnosed { .. }
+        | Warning::LeftOut { .. } => 0.0,
     }
 }
 
@@ -217,6 +218,8 @@ mod tests {
         };
         assert_eq!([0.05, 0.26, 1.6].map(|used| degree(others(used))), [Trust::Good, Trust::Fair, Trust::Poor]);
         assert_eq!(degree(Warning::note("another run measures this server")), Trust::Fair);
+        let left_out = "left out: sample wait events and statistics: no room; the diagnosis knows less".to_owned();
+        assert_eq!(degree(Warning::LeftOut { text: left_out }), Trust::Good);
         assert_eq!(degree(Warning::NotDiagnosed { why: "no samples".to_owned() }), Trust::Good);
         // What fits into a line is there as a whole.
         record.warnings = vec![Warning::note("fsync is off: do not compare")].into();

@@ -243,6 +243,11 @@ pub enum Warning {
         /// Why.
         why: String,
     },
+    /// A step was left out that changes none of the figures: the record or the diagnosis has less.
+    LeftOut {
+        /// Its name, why, and what that costs.
+        text: String,
+    },
     /// What a step, the server or the file system reported.
     Note {
         /// Its text.
@@ -295,6 +300,7 @@ impl Warning {
             | Self::StageNotWhole { .. }
             | Self::TpmLeftOut { .. }
             | Self::NotDiagnosed { .. }
+            | Self::LeftOut { .. }
             | Self::Note { .. } => Severity::Note,
         }
     }
@@ -328,6 +334,7 @@ impl Warning {
             | Self::VacuumRan { .. }
             | Self::TpmLeftOut { .. }
             | Self::NotDiagnosed { .. }
+            | Self::LeftOut { .. }
             | Self::Note { .. } => return None,
         })
     }

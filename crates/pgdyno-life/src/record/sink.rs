@@ -91,6 +91,7 @@ impl EventSink for RecordSink<'_> {
         match event {
             RunEvent::Interval { interval } => self.edit(|recording| recording.interval(interval)),
             RunEvent::Warning { text } => self.add_warning(Warning::note(*text)),
+            RunEvent::LeftOut { text } => self.add_warning(Warning::LeftOut { text: (*text).to_owned() }),
             _ => {}
         }
     }

@@ -135,7 +135,7 @@ fn drive_database(context: &RunContext<'_>, loaded: &mut Loaded<'_>, database: &
 /// their end.
 fn sampler(context: &RunContext<'_>, session: &KeptSession) -> Option<KeptSession> {
     let opened = KeptSession::beside(session, SAMPLING);
-    opened.inspect_err(|failure| context.events.warn(&steps::COUNTERS.left_out(&failure.text()))).ok()
+    opened.inspect_err(|failure| context.events.left_out(&steps::COUNTERS.left_out(&failure.text()))).ok()
 }
 
 /// Reads the intervals and the samples back, which the page also needs.

@@ -128,7 +128,7 @@ impl fmt::Display for Warning {
                 count(*sent)
             ),
             Self::NotDiagnosed { why } => write!(f, "the run was not diagnosed: {why}"),
-            Self::Note { text } => f.write_str(text),
+            Self::LeftOut { text } | Self::Note { text } => f.write_str(text),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Looking<'_> {
         before.rows = growth.and_then(|growth| data::number(admin, growth.rows_query));
         let mut left_out = Vec::new();
         before.other_run = session.mark(&mut |warning| left_out.push(warning))?;
-        left_out.iter().for_each(|warning| self.context.events.warn(warning));
+        left_out.iter().for_each(|text| self.context.events.left_out(text));
         Ok(before)
     }
 

@@ -58,7 +58,7 @@ impl Looking<'_> {
         }
         self.warn_of_schema(baseline.differences().iter());
         if let Some(why) = baseline.schema_unknown() {
-            self.context.events.warn(&format!("the schema was not checked: {why}"));
+            self.context.events.left_out(&format!("the schema was not checked: {why}"));
         }
         for warning in foreign::broken_before(&set) {
             self.context.events.warn(&warning);

@@ -45,9 +45,9 @@ pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> R
         add_facts(prepared, admin, template.as_ref())?;
     }
     let Resolved { plan, workload, notes } = context.request.resolve(&prepared.facts)?;
-    let watchers = match asked {
+    let (watchers, left_out) = match asked {
         Some(admin) => admit(&mut *prepared, admin, &plan)?,
-        None => Watchers { counters: true, samples: true },
+        None => (Watchers { counters: true, samples: true }, Vec::new()),
     };
     let analytics_server = analytics_server(context, &plan, &workload, admin.as_mut())?;
     if let Some(options) = analytics_server.as_ref().map(|server| &server.options).or(options.as_ref()) {
@@ -57,6 +57,7 @@ pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> R
         context.events.note(&note);
     }
     record(context, &prepared.server, &plan, &workload)?;
+    left_out.iter().for_each(|text| context.events.left_out(text));
     Ok(Settled { plan, workload, admin, template, watchers, analytics_server })
 }
 
@@ -71,15 +72,14 @@ fn add_facts(prepared: &mut Prepared<'_>, admin: &mut Admin, template: Option<&T
     Ok(())
 }
 
-/// Refuses a run whose clients the server has no room for. Returns the sessions beside them that fit.
-fn admit(prepared: &mut Prepared<'_>, admin: &mut Admin, plan: &Plan) -> Result<Watchers> {
-    let mut watchers = Watchers { counters: true, samples: true };
+/// Refuses a run whose clients the server has no room for. Returns the sessions beside them that fit, and why others are
+/// left out.
+fn admit(prepared: &mut Prepared<'_>, admin: &mut Admin, plan: &Plan) -> Result<(Watchers, Vec<String>)> {
+    let (mut watchers, mut left_out) = (Watchers { counters: true, samples: true }, Vec::new());
     // A pooler has more clients than connections.
     if prepared.pooling().is_none() {
         let wanted = Watchers { counters: true, samples: !plan.watch.off };
-        let (fitting, warnings) = room::admit(admin, plan.links(), wanted)?;
-        watchers = fitting;
-        warnings.into_iter().for_each(|warning| prepared.server.note(warning));
+        (watchers, left_out) = room::admit(admin, plan.links(), wanted)?;
     }
     let unused = pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?;
     unused.into_iter().for_each(|warning| prepared.server.note(warning));
@@ -88,7 +88,7 @@ fn admit(prepared: &mut Prepared<'_>, admin: &mut Admin, plan: &Plan) -> Result<
     {
         prepared.server.note(lock::disturbs(&holder));
     }
-    Ok(watchers)
+    Ok((watchers, left_out))
 }
 
 /// Returns the other server of the queries, if the order names one.
