@@ -1,9 +1,15 @@
 //! Any bytes as a script: they parse, or there is an error with a message.
 
-use pgdyno_script::{ScriptText, VariableNames, parse};
+use pgdyno_script::{Script, ScriptError, ScriptText, VariableNames, parse, parse_with_lists};
 
 pub(crate) fn run(text: &[u8]) {
-    match parse(&ScriptText { name: "script.sql", text }, &mut VariableNames::new()) {
+    let source = ScriptText { name: "script.sql", text };
+    admit(parse(&source, &mut VariableNames::new()));
+    admit(parse_with_lists(&source, &mut VariableNames::new(), &["orders".to_owned()]));
+}
+
+fn admit(parsed: Result<Script, ScriptError>) {
+    match parsed {
         Ok(script) => assert!(!script.commands.is_empty()),
         Err(error) => {
             assert!(error.pgbench_lines().iter().any(|line| !line.is_empty()));

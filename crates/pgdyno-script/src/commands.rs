@@ -68,6 +68,8 @@ pub enum CommandKind {
     SetShell(SetShell),
     /// `\shell command …`
     Shell(Shell),
+    /// `\values list [prefix]`
+    Values(DrawValues),
     /// `\startpipeline`. Whether a pipeline is allowed depends on the run: on the query mode, and on the branches
     /// taken.
     StartPipeline,
@@ -137,6 +139,24 @@ impl Set {
                 name: String::from_utf8_lossy(&self.name).into(),
             }),
         }
+    }
+}
+
+/// `\values list [prefix]`: draws a row of a list, and sets one variable for each column. pgdyno's own.
+#[derive(Clone, Debug)]
+pub struct DrawValues {
+    /// The list's place among those of the run.
+    pub list: usize,
+    /// Prefix of the columns' names; may be empty.
+    pub(crate) prefix: Box<[u8]>,
+    /// The command in the source.
+    pub(crate) span: Range<usize>,
+}
+
+impl DrawValues {
+    /// Returns the name of the variable for a column.
+    pub(crate) fn variable(&self, column: &str) -> Vec<u8> {
+        [&self.prefix, column.as_bytes()].concat()
     }
 }
 

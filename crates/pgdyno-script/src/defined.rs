@@ -11,14 +11,20 @@ use crate::{Collect, CommandKind, Script, ScriptError, ScriptText, Sql};
 #[derive(Clone, Debug)]
 pub struct Defined {
     names: BTreeSet<String>,
-    /// Prefixes of `\gset` and `\aset`: the server determines the names of their columns.
+    /// Prefixes of `\gset` and `\aset`, and of `\values` before its list is read: the server determines the names of their
+    /// columns.
     prefixes: Vec<Vec<u8>>,
 }
 
 impl Defined {
-    /// Collects the names that the commands of all scripts set, and those that are `given`.
+    /// Collects the names that the commands of all scripts set, and those that are `given`. `columns` are those of each list of
+    /// values; `None` before they are read.
     #[must_use]
-    pub fn new<'a>(scripts: &[Script], given: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(
+        scripts: &[Script],
+        given: impl IntoIterator<Item = &'a str>,
+        columns: Option<&[&[String]]>,
+    ) -> Self {
         let mut defined = Self { names: given.into_iter().map(str::to_owned).collect(), prefixes: Vec::new() };
         for command in scripts.iter().flat_map(|script| &script.commands) {
             let name = match &command.kind {
@@ -26,6 +32,16 @@ impl Defined {
                 CommandKind::SetShell(set) => &set.name,
                 CommandKind::Sql(Sql { collect: Collect::Gset { prefix } | Collect::Aset { prefix }, .. }) => {
                     defined.prefixes.push(prefix.clone());
+                    continue;
+                }
+                CommandKind::Values(draw) => {
+                    match columns.and_then(|columns| columns.get(draw.list)) {
+                        None => defined.prefixes.push(draw.prefix.to_vec()),
+                        Some(columns) => {
+                            let names = columns.iter().map(|column| draw.variable(column));
+                            defined.names.extend(names.map(|name| String::from_utf8_lossy(&name).into_owned()));
+                        }
+                    }
                     continue;
                 }
                 _ => continue,
@@ -75,7 +91,7 @@ mod tests {
         let mut names = VariableNames::new();
         let sources: Vec<_> = scripts.iter().map(|text| ScriptText { name: "a.sql", text: text.as_bytes() }).collect();
         let parsed: Vec<_> = sources.iter().map(|source| parse(source, &mut names).unwrap()).collect();
-        let defined = Defined::new(&parsed, ["aid", "scale", "client_id", "random_seed", "default_seed"]);
+        let defined = Defined::new(&parsed, ["aid", "scale", "client_id", "random_seed", "default_seed"], None);
         parsed.iter().zip(&sources).try_for_each(|(script, source)| defined.check(script, source, text))
     }
 

@@ -2,6 +2,7 @@
 //! sends the SQL, sleeps and runs the shell.
 //!
 //! - [`parse`] turns a [`ScriptText`] into a [`Script`]: a list of [`Command`]s, each of one [`CommandKind`];
+//! - [`parse_with_lists`] also takes `\values`, pgdyno's own command, which draws a row of a list;
 //! - [`VariableNames`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
 //! - [`Expr::eval`] evaluates, [`SqlTemplate::render`] fills values into SQL, [`Sleep`] and [`Shell`] describe the
 //!   caller's actions;
@@ -40,6 +41,7 @@ mod defined;
 mod eval_error;
 mod functions;
 mod grammar;
+mod lists;
 mod literals;
 mod meta;
 mod names;
@@ -57,11 +59,11 @@ mod value;
 mod variables;
 
 pub use code::Expr;
-pub use commands::{Collect, Command, CommandKind, Script, Set, Sql};
+pub use commands::{Collect, Command, CommandKind, DrawValues, Script, Set, Sql};
 pub use defined::Defined;
 pub use eval_error::EvalError;
 pub use names::{Slot, VariableNames, valid_variable_name};
-pub use parse::{ScriptText, parse};
+pub use parse::{ScriptText, parse, parse_with_lists};
 pub use script_error::ScriptError;
 pub use shell::{SetShell, Shell};
 pub use sleep::{Amount, Sleep};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::commands::{Collect, Command, CommandKind, Set};
+use crate::commands::{Collect, Command, CommandKind, DrawValues, Set};
 use crate::functions::nearest;
 use crate::grammar;
 use crate::names::{VariableNames, valid_variable_name};
@@ -30,6 +30,8 @@ const COMMANDS: &[&str] = &[
     "syncpipeline",
     "endpipeline",
 ];
+/// The command that only scripts of a workload with lists have.
+const VALUES: &str = "values";
 
 /// A backslash command, or its effect on the SQL before it.
 pub(crate) enum Meta {
@@ -85,21 +87,24 @@ impl<'a> Cursor<'a> {
 struct Parser<'a, 's, 'n> {
     site: &'s Site<'a>,
     names: &'n mut VariableNames,
+    lists: Option<&'a [String]>,
     cursor: Cursor<'a>,
     /// Position of the backslash.
     start: usize,
     words: Vec<Word<'a>>,
 }
 
-/// Parses the command after the backslash at `start`; `None` if only blanks follow it. Moves `at` past its line.
-pub(crate) fn command(
-    site: &Site<'_>,
+/// Parses the command after the backslash at `start`; `None` if only blanks follow it. Moves `at` past its line. `lists` are
+/// the names for `\values`; `None` if there is no such command.
+pub(crate) fn command<'a>(
+    site: &Site<'a>,
     names: &mut VariableNames,
+    lists: Option<&'a [String]>,
     start: usize,
     at: &mut usize,
 ) -> Result<Option<Meta>, ScriptError> {
     let cursor = Cursor { text: site.text, at: start + 1 };
-    let mut parser = Parser { site, names, cursor, start, words: Vec::new() };
+    let mut parser = Parser { site, names, lists, cursor, start, words: Vec::new() };
     let result = match parser.cursor.word() {
         Some(word) => {
             parser.words.push(word);
@@ -208,15 +213,17 @@ impl Parser<'_, '_, '_> {
             b"sleep" => return self.sleep().map(CommandKind::Sleep),
             b"setshell" => return self.set_shell().map(CommandKind::SetShell),
             b"shell" => return self.shell().map(CommandKind::Shell),
+            b"values" if self.lists.is_some() => return self.values().map(CommandKind::Values),
             b"else" => CommandKind::Else { end: 0 },
             b"endif" => CommandKind::EndIf,
             b"startpipeline" => CommandKind::StartPipeline,
             b"syncpipeline" => CommandKind::SyncPipeline,
             b"endpipeline" => CommandKind::EndPipeline,
             _ => {
-                let hint = match nearest(name, COMMANDS.iter().copied()) {
+                let commands: Vec<_> = COMMANDS.iter().copied().chain(self.lists.map(|_| VALUES)).collect();
+                let hint = match nearest(name, commands.iter().copied()) {
                     Some(nearest) => format!("did you mean \\{nearest}?"),
-                    None => format!("there are \\{}", COMMANDS.join(", \\")),
+                    None => format!("there are \\{}", commands.join(", \\")),
                 };
                 return Err(self.at_word(0, "invalid command").caret(None).hint(&hint));
             }
@@ -263,6 +270,30 @@ impl Parser<'_, '_, '_> {
             literal => Amount::Literal(leading_int(literal).0),
         };
         Ok(Sleep { command: String::from_utf8_lossy(self.words[0].text).into(), amount, unit_ns })
+    }
+
+    fn values(&self) -> Result<DrawValues, Mistake> {
+        const USE: &str = "\\values takes a list, and what the names of its variables begin with: \\values orders o_";
+        let lists = self.lists.unwrap_or_default();
+        let (list, prefix) = match &self.words[..] {
+            [_, list] => (list.text, &b""[..]),
+            [_, list, prefix] => (list.text, prefix.text),
+            [_] => return Err(self.missing("missing argument", USE)),
+            _ => return Err(self.at_word(3, "too many arguments").hint(USE)),
+        };
+        if !prefix.is_empty() && !valid_variable_name(prefix) {
+            let hint = "names of variables have letters, digits and underscores, and begin with no digit";
+            return Err(self.at_word(2, "invalid prefix of variables").more(prefix).hint(hint));
+        }
+        let Some(list) = lists.iter().position(|known| known.as_bytes() == list) else {
+            let hint = match nearest(list, lists.iter().map(String::as_str)) {
+                Some(nearest) => format!("did you mean {nearest}?"),
+                None if lists.is_empty() => "add [[values]] with name and sql to workload.toml".to_owned(),
+                None => format!("workload.toml has the lists {}", lists.join(", ")),
+            };
+            return Err(self.at_word(1, "unknown list").more(list).hint(&hint));
+        };
+        Ok(DrawValues { list, prefix: prefix.into(), span: self.shown() })
     }
 
     fn set_shell(&mut self) -> Result<SetShell, Mistake> {

@@ -28,9 +28,36 @@ pub struct ScriptText<'a> {
 /// # Errors
 /// Returns the first mistake. Only backslash commands can have one, because the server checks SQL.
 pub fn parse(source: &ScriptText<'_>, names: &mut VariableNames) -> Result<Script, ScriptError> {
+    parse_for(source, names, None)
+}
+
+/// Parses a script that may draw from these lists of values by `\values`, which pgbench does not have.
+///
+/// # Errors
+/// As [`parse`]; and when a list is unknown.
+pub fn parse_with_lists(
+    source: &ScriptText<'_>,
+    names: &mut VariableNames,
+    lists: &[String],
+) -> Result<Script, ScriptError> {
+    parse_for(source, names, Some(lists))
+}
+
+fn parse_for(
+    source: &ScriptText<'_>,
+    names: &mut VariableNames,
+    lists: Option<&[String]>,
+) -> Result<Script, ScriptError> {
     let text = source.text.split(|b| *b == 0).next().unwrap_or_default();
-    let mut parser =
-        Parser { name: source.name, text, names, commands: Vec::new(), starts: Vec::new(), mentions: Vec::new() };
+    let mut parser = Parser {
+        name: source.name,
+        text,
+        names,
+        lists,
+        commands: Vec::new(),
+        starts: Vec::new(),
+        mentions: Vec::new(),
+    };
     let mut scanner = Scanner::new(text);
     let mut lines = Lines { text, at: 0, line: 1 };
     loop {
@@ -72,6 +99,8 @@ struct Parser<'a, 'n> {
     name: &'a str,
     text: &'a [u8],
     names: &'n mut VariableNames,
+    /// Names of the lists for `\values`; `None` if there is no such command.
+    lists: Option<&'a [String]>,
     commands: Vec<Command>,
     /// Start of each command, for mistakes that are detected at the end.
     starts: Vec<usize>,
@@ -96,7 +125,7 @@ impl Parser<'_, '_> {
 
     fn meta(&mut self, start: usize, line: u32, at: &mut usize) -> Result<(), ScriptError> {
         let site = Site { source: self.name, text: self.text, line };
-        match meta::command(&site, self.names, start, at)? {
+        match meta::command(&site, self.names, self.lists, start, at)? {
             None => {}
             Some(Meta::Command(command)) => {
                 self.commands.push(command);

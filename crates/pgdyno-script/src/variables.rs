@@ -43,6 +43,14 @@ impl Variables {
         variable.value = None;
     }
 
+    /// Leaves a variable without text and value.
+    #[inline]
+    pub fn unset(&mut self, slot: Slot) {
+        let variable = &mut self.all[slot.0 as usize];
+        variable.spelled = false;
+        variable.value = None;
+    }
+
     /// Sets the value of a variable.
     #[inline]
     pub fn set_value(&mut self, slot: Slot, value: Value) {
@@ -200,5 +208,12 @@ mod tests {
         assert_eq!(out, b"10");
         variables.set_text(x, b"a");
         assert!(variables.value(x).is_err(), "no value of before");
+        for value in [None, Some(Value::Int(1))] {
+            variables.set_text(x, b"1");
+            value.into_iter().for_each(|value| variables.set_value(x, value));
+            variables.unset(x);
+            assert!(!variables.is_defined(x) && !variables.text(x, &mut Vec::new()));
+            assert_eq!(variables.value(x).unwrap_err().to_string(), "undefined variable \"x\"");
+        }
     }
 }

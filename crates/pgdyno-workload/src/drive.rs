@@ -7,7 +7,7 @@ use pgdyno_wire::Statement;
 use crate::numbered::Numbers;
 use crate::{
     Answers, Capabilities, Group, Judgement, Metric, NumberedDrive, Oracle, Scripts, ServerCount, Stage, Txn,
-    WindowFigures,
+    ValueLists, WindowFigures,
 };
 
 /// The work of clients: what they run and when, and what its figures are.
@@ -29,6 +29,8 @@ pub struct Drive {
     pub answers: Option<Arc<dyn Answers>>,
     /// Whether its transactions are few queries that read much: a private server is sized for that.
     pub is_analytic: bool,
+    /// Lists of values that its scripts draw from.
+    pub value_lists: Option<Arc<dyn ValueLists>>,
     /// Warnings about its parameters.
     pub advice: Vec<String>,
 }
@@ -80,6 +82,7 @@ impl Drive {
             explained: Explained::default(),
             answers: None,
             is_analytic: false,
+            value_lists: None,
             advice: Vec::new(),
         }
     }

@@ -11,6 +11,7 @@
 //! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
 //! - [`Metric`] is what a workload's runs are known by, beside TPS and latencies;
 //! - [`WorkloadOption`] gives a parameter a name of its own on the command line and in suite files;
+//! - [`ValueLists`] are rows that scripts draw, read from the server before the clients begin;
 //! - [`dist`] has the random distributions of pgbench, YCSB and sysbench;
 //! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
 //!
@@ -38,6 +39,7 @@ mod scripts;
 mod sql_data;
 mod stage;
 mod table;
+mod value_lists;
 mod workload;
 mod wrong_type;
 
@@ -71,6 +73,7 @@ pub use stage::{Clients, Ends, Group, GroupWork, Results, Stage, has_groups};
 pub use table::{
     Distribution, Maker, Partition, Partitions, ReadOnlyCall, Routine, Routines, RowCount, RowSource, Table,
 };
+pub use value_lists::{LIST_ROWS_MAX, ValueLists, ValueQuery, ValueRows, ValueRowsError};
 pub use workload::{Audit, Meta, Workload};
 pub use wrong_type::in_plain_words;
 

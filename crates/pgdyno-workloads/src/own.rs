@@ -1,6 +1,6 @@
 //! Directories as workloads: tables, data, scripts and checks of a user.
 //!
-//! `workload.toml` names the scripts and checks; `schema.sql` and `load.sql` make the data, or it is that of a
+//! `workload.toml` names the scripts, checks and lists of values; `schema.sql` and `load.sql` make the data, or it is that of a
 //! built-in workload. docs/workloads/own.md describes the files. Nothing here opens a file: the caller reads them.
 //! Some directories are part of the program ([`embedded`]).
 
@@ -14,6 +14,7 @@ mod script_entry;
 mod source;
 mod sql;
 mod tables;
+mod value_lists;
 
 use std::sync::Arc;
 

@@ -5,22 +5,25 @@
 
 mod collect;
 mod interpreter;
+mod lists;
 mod mix;
 mod program;
+mod read_lists;
 mod reads;
 mod seeds;
 mod words;
 
 use std::sync::{Arc, Mutex};
 
-use pgdyno_script::{Command, CommandKind, Defined, Script, ScriptError, VariableNames, parse};
+use pgdyno_script::{Command, CommandKind, Script, ScriptError, ScriptText, VariableNames, parse, parse_with_lists};
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
     Capabilities, ClientContext, ClientScript, Drive, Group, Meta, Params, Program, Rng, ScriptStatement, Scripts,
-    Statements, Txn, TxnId, Workload,
+    Statements, Txn, TxnId, ValueLists, ValueQuery, Workload,
 };
 
 use interpreter::Interpreter;
+use lists::ListsOfScripts;
 pub use mix::{GroupScripts, Groups};
 use seeds::Seeds;
 
@@ -47,6 +50,16 @@ pub struct Spec {
     pub groups: Option<Groups>,
     /// Handling of errors.
     pub errors: ErrorHandling,
+}
+
+impl Spec {
+    /// Returns the places of scripts with the query mode in which clients send them.
+    fn modes(&self, mode: QueryMode) -> Vec<(usize, QueryMode)> {
+        match &self.groups {
+            None => (0..self.scripts.len()).map(|at| (at, mode)).collect(),
+            Some(groups) => groups.modes(mode).collect(),
+        }
+    }
 }
 
 /// One script.
@@ -89,10 +102,12 @@ pub struct PgbenchErrors {
 /// A workload made of scripts.
 pub struct Scripted {
     meta: &'static Meta,
-    spec: Spec,
+    spec: Arc<Spec>,
     txns: Vec<Txn>,
     program: &'static program::Program,
     seeds: Arc<Seeds>,
+    /// Lists that `\values` draws from.
+    queries: Vec<ValueQuery>,
 }
 
 /// Parses the scripts.
@@ -101,11 +116,24 @@ pub struct Scripted {
 /// Returns the first mistake in a script.
 pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
     let mut names = VariableNames::new();
-    let scripts = spec
-        .scripts
-        .iter()
-        .map(|source| parse(&pgdyno_script::ScriptText { name: &source.name, text: &source.text }, &mut names))
-        .collect::<Result<Vec<Script>, _>>()?;
+    let scripts = spec.scripts.iter().map(|source| parse(&source.source(), &mut names));
+    let scripts = scripts.collect::<Result<Vec<Script>, _>>()?;
+    Ok(scripted(spec, scripts, names, Vec::new()))
+}
+
+/// Parses scripts that may draw from lists of values by `\values`.
+///
+/// # Errors
+/// Returns the first mistake in a script.
+pub fn build_with_lists(spec: Spec, queries: Vec<ValueQuery>) -> Result<Scripted, Box<ScriptError>> {
+    let mut names = VariableNames::new();
+    let lists: Vec<String> = queries.iter().map(|query| query.name.clone()).collect();
+    let scripts = spec.scripts.iter().map(|source| parse_with_lists(&source.source(), &mut names, &lists));
+    let scripts = scripts.collect::<Result<Vec<Script>, _>>()?;
+    Ok(scripted(spec, scripts, names, queries))
+}
+
+fn scripted(spec: Spec, scripts: Vec<Script>, names: VariableNames, queries: Vec<ValueQuery>) -> Scripted {
     let txns = scripts.iter().zip(&spec.scripts).map(|(script, source)| txn(script, source)).collect();
     let seeds = Arc::new(Seeds::new(&spec));
     let meta = leak(Meta {
@@ -119,7 +147,15 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         is_key_range: false,
         params: &[],
     });
-    Ok(Scripted { meta, txns, program: leak(program::Program::new(scripts, names, &spec, &seeds)), seeds, spec })
+    let program = leak(program::Program::new(scripts, names, &spec, &seeds));
+    Scripted { meta, txns, program, seeds, spec: Arc::new(spec), queries }
+}
+
+impl WeightedScript {
+    /// Returns its text for the parser.
+    fn source(&self) -> ScriptText<'_> {
+        ScriptText { name: &self.name, text: &self.text }
+    }
 }
 
 /// Returns a constant: clients of all threads read it at every step. The program has one workload of scripts.
@@ -169,13 +205,7 @@ impl Scripted {
     /// # Errors
     /// Returns the first that nothing sets: it would be sent as NULL or, in the simple protocol, stay as it is.
     pub fn check_variables(&self, mode: QueryMode) -> Result<(), ScriptError> {
-        let given = program::AUTOMATIC.into_iter().chain(self.spec.defines.iter().map(|(name, _)| name.as_str()));
-        let defined = Defined::new(self.scripts(), given);
-        self.modes(mode).into_iter().try_for_each(|(at, mode)| {
-            let source = &self.spec.scripts[at];
-            let source = pgdyno_script::ScriptText { name: &source.name, text: &source.text };
-            defined.check(&self.scripts()[at], &source, mode == QueryMode::Simple)
-        })
+        self.program.check_variables(&self.spec, mode, None)
     }
 
     /// Checks the arguments of random functions that are numbers in the scripts.
@@ -183,18 +213,16 @@ impl Scripted {
     /// # Errors
     /// Returns the first that would abort each client that comes to it.
     pub fn check_literals(&self) -> Result<(), ScriptError> {
-        self.scripts().iter().zip(&self.spec.scripts).try_for_each(|(script, source)| {
-            script.check_literals(&pgdyno_script::ScriptText { name: &source.name, text: &source.text })
-        })
+        self.scripts()
+            .iter()
+            .zip(&self.spec.scripts)
+            .try_for_each(|(script, source)| script.check_literals(&source.source()))
     }
 
     /// Returns the places of scripts with the query mode in which clients send them; `mode` is the run's.
     #[must_use]
     pub fn modes(&self, mode: QueryMode) -> Vec<(usize, QueryMode)> {
-        match &self.spec.groups {
-            None => (0..self.scripts().len()).map(|at| (at, mode)).collect(),
-            Some(groups) => groups.modes(mode).collect(),
-        }
+        self.spec.modes(mode)
     }
 
     /// Returns the stream that selects the transactions of a thread for a sampled log.
@@ -229,11 +257,16 @@ impl Scripted {
                 .any(|command| matches!(command.kind, CommandKind::Shell(_) | CommandKind::SetShell(_))),
             ..Scripts::new(Group::ONLY, self.txns.clone(), make)
         };
-        let drive = Drive::new(vec![scripts]);
+        let drive = Drive { value_lists: self.value_lists(), ..Drive::new(vec![scripts]) };
         match &self.spec.groups {
             None => drive,
             Some(groups) => Drive { stages: groups.stages.clone(), ..drive },
         }
+    }
+
+    fn value_lists(&self) -> Option<Arc<dyn ValueLists>> {
+        let (program, spec, queries) = (self.program, Arc::clone(&self.spec), self.queries.clone());
+        (!queries.is_empty()).then(|| Arc::new(ListsOfScripts { program, spec, queries }) as Arc<dyn ValueLists>)
     }
 
     /// Returns the commands of all scripts, in order: the statements in reports.

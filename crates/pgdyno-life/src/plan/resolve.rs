@@ -490,6 +490,11 @@ fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents:
         let error = format!("the clients of {} share which records exist: it needs one driver", workload.meta.id);
         return failed(error, "leave out --agents");
     }
+    if workload.drive.value_lists.is_some() {
+        let error =
+            format!("the lists of values of {} are read on this machine: it needs one driver", workload.meta.id);
+        return failed(error, "leave out --agents, or [[values]] in workload.toml");
+    }
     if order.log {
         return failed("--log needs one driver: each agent runs its clients elsewhere".to_owned(), "leave it out");
     }

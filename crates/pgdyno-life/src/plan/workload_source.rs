@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
+use pgdyno_script::ScriptError;
 use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload, WorkloadOption};
@@ -187,13 +188,14 @@ impl WorkloadSource {
                 let scale = params.integer(meta.scale_name).unsigned_abs();
                 let groups = directory.groups(setup.clients).or_fail(Code::Start)?;
                 let spec = spec(meta.id, sources.collect(), defines, scale, setup);
-                let scripts = scripts(Spec { groups, ..spec }, setup.mode)?;
+                let queries = directory.value_queries(&params).or_fail(Code::Start)?;
+                let scripts = admitted(scripted::build_with_lists(Spec { groups, ..spec }, queries), setup.mode)?;
                 directory.build(&params, Arc::new(scripts.drive())).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
                 let (scale, defines) = variables(&given)?;
                 let spec = spec(&self.name(), sources.clone(), defines, scale, setup);
-                Ok(scripts(spec, setup.mode)?.into_workload())
+                Ok(admitted(scripted::build(spec), setup.mode)?.into_workload())
             }
         }
     }
@@ -384,9 +386,9 @@ fn spec(
     }
 }
 
-/// Builds a workload of scripts, and refuses scripts that cannot run in this mode.
-fn scripts(spec: Spec, mode: QueryMode) -> Result<Scripted> {
-    let scripted = scripted::build(spec).map_err(|error| CommandError::new(Code::Start, *error))?;
+/// Refuses scripts that have a mistake or cannot run in this mode.
+fn admitted(built: std::result::Result<Scripted, Box<ScriptError>>, mode: QueryMode) -> Result<Scripted> {
+    let scripted = built.map_err(|error| CommandError::new(Code::Start, *error))?;
     scripted.check_variables(mode).or_fail(Code::Start)?;
     scripted.check_literals().or_fail(Code::Start)?;
     for (script, _) in scripted.modes(mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {

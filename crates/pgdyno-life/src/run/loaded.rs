@@ -8,6 +8,7 @@ mod checks;
 mod database;
 mod provide;
 mod settled;
+mod values;
 
 use pgdyno_load::Baseline;
 use pgdyno_plan::Plan;
@@ -66,7 +67,10 @@ pub(crate) fn load<'a>(context: &'a RunContext<'a>, mut prepared: Prepared<'a>) 
         settled::settle(context, &mut prepared)?;
     let loading = provide::Loading { context, plan: &plan, workload: &workload };
     let database = match admin.filter(|admin| !is_null(admin)) {
-        None => None,
+        None => {
+            values::refuse_without_server(&workload)?;
+            None
+        }
         Some(admin) => {
             let (mut database, found) = loading.provide(&mut prepared, admin, template.as_ref())?;
             let looking = before::Looking { context, plan: &plan, workload: &workload, found: &found };

@@ -116,6 +116,8 @@ const SCRIPTS: &[&str] = &[
     "\\endpipeline \\\n x\n",
     "\\syncpipeline now\n",
     "\\foo\n",
+    "\\values orders\n",
+    "\\VALUES\n",
     "\\foo 1 \\\n 2\r\n",
     "\\!ls\n",
     "\\d\\e\n",

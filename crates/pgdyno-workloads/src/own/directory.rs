@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pgdyno_workload::{
-    Check, CheckCost, DataSet, Drive, Expect, Meta, ParamError, Params, SqlData, SqlFile, SqlStatement, Workload,
+    Check, CheckCost, DataSet, Drive, Expect, Meta, ParamError, Params, SqlData, SqlFile, ValueQuery, Workload,
 };
 
 use super::files::{Files, within};
 use super::groups::{OwnGroup, OwnGroups};
 use super::manifest::{CheckEntry, Manifest};
 use super::source::Source;
-use super::sql::{self, SqlTextError};
+use super::sql;
+use super::value_lists::{self, ValuesEntry};
 use super::{BuiltInDataSet, MANIFEST, OwnError, SqlDataSet, leak, meta};
 use crate::scripted::Groups;
 
@@ -36,6 +37,7 @@ pub struct WorkloadDirectory {
     scripts: Vec<OwnScript>,
     groups: Option<Box<OwnGroups>>,
     checks: Vec<CheckEntry>,
+    values: Vec<ValuesEntry>,
     files: BTreeMap<String, Vec<u8>>,
 }
 
@@ -64,15 +66,18 @@ impl WorkloadDirectory {
         let name = meta::name(&path, &manifest).map_err(wrong)?;
         let meta = leak(meta::meta(&path, name, &manifest, &source).map_err(wrong)?);
         distinguished(&manifest.check, &source).map_err(wrong)?;
+        value_lists::admit_names(&manifest.values).map_err(wrong)?;
         let groups = OwnGroups::new(manifest.group, manifest.stage, &manifest.script).map_err(wrong)?.map(Box::new);
         let found = files.found;
-        let directory = Self { meta, name, path, source, scripts, groups, checks: manifest.check, files: found };
+        let (checks, values) = (manifest.check, manifest.values);
+        let directory = Self { meta, name, path, source, scripts, groups, checks, values, files: found };
         // Reports mistakes that do not depend on values.
         let defaults = meta.params.iter().map(|param| (param.name, param.default)).collect();
         if let Source::Files(texts) = &directory.source {
             sql_data(texts, &defaults)?;
         }
         directory.checks(&defaults)?;
+        directory.queries(&defaults)?;
         Ok(directory)
     }
 
@@ -150,12 +155,24 @@ impl WorkloadDirectory {
         Ok(Workload { meta, params, scale: data.scale(), data: vec![data], drive, audit: None })
     }
 
+    /// Returns the lists of values that its scripts draw from, with values for the parameters in their SQL.
+    ///
+    /// # Errors
+    /// When the SQL of a list is not one query with these values.
+    pub fn value_queries(&self, params: &Params) -> Result<Vec<ValueQuery>, OwnError> {
+        self.queries(&params.iter().collect())
+    }
+
+    fn queries(&self, values: &BTreeMap<&str, &str>) -> Result<Vec<ValueQuery>, OwnError> {
+        value_lists::queries(&self.values, &within(&self.path, MANIFEST), values)
+    }
+
     fn checks(&self, values: &BTreeMap<&str, &str>) -> Result<Vec<Check>, OwnError> {
         let file = || within(&self.path, MANIFEST);
         let check = |entry: &CheckEntry| {
             let in_check = || format!("{}, check {}", file(), entry.name);
             let statements =
-                substitute(&entry.sql, values).map_err(|source| OwnError::Sql { file: in_check(), source })?;
+                sql::substitute(&entry.sql, values).map_err(|source| OwnError::Sql { file: in_check(), source })?;
             let [statement] = statements.as_slice() else {
                 let what = format!("a check is one query, but there are {}", statements.len());
                 return Err(OwnError::Wrong { file: in_check(), what });
@@ -193,14 +210,11 @@ fn distinguished(checks: &[CheckEntry], source: &Source) -> Result<(), String> {
 
 fn sql_data(texts: &[(String, String)], values: &BTreeMap<&str, &str>) -> Result<SqlData, OwnError> {
     let file = |(name, text): &(String, String)| {
-        let statements = substitute(text, values).map_err(|source| OwnError::Sql { file: name.clone(), source })?;
+        let statements =
+            sql::substitute(text, values).map_err(|source| OwnError::Sql { file: name.clone(), source })?;
         Ok(SqlFile { name: name.clone(), text: text.clone(), statements })
     };
     Ok(SqlData { files: texts.iter().map(file).collect::<Result<_, _>>()? })
-}
-
-fn substitute(text: &str, values: &BTreeMap<&str, &str>) -> Result<Vec<SqlStatement>, SqlTextError> {
-    sql::statements(text, &|name| values.get(name).copied().map(str::to_owned))
 }
 
 #[cfg(test)]

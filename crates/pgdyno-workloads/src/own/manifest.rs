@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::groups::{OwnGroup, StageEntry};
 use super::script_entry::ScriptEntry;
+use super::value_lists::ValuesEntry;
 
 /// The file.
 #[derive(Debug, Deserialize)]
@@ -35,6 +36,9 @@ pub(super) struct Manifest {
     pub(super) stage: Vec<StageEntry>,
     #[serde(default)]
     pub(super) check: Vec<CheckEntry>,
+    /// Lists of values that scripts draw from.
+    #[serde(default)]
+    pub(super) values: Vec<ValuesEntry>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,6 +151,7 @@ mod tests {
             ("[[script]]\nweight = 1", &["missing field `file`"]),
             ("[[script]]\nfile = 'a.sql'\nweight = -1", &["line 3", "-1"]),
             ("[[check]]\nname = 'a'", &["missing field `sql`"]),
+            ("[[values]]\nname = 'a'", &["missing field `sql`"]),
             ("[params]\n'a-b' = 1", &["'a-b' cannot be a variable"]),
             ("[params]\na = []", &["default of a must be"]),
             ("[params]\na = { help = '' }", &["a needs a default"]),

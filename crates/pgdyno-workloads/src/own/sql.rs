@@ -2,6 +2,8 @@
 //!
 //! Source: PostgreSQL documentation, psql, "SQL Interpolation", and "Lexical Structure".
 
+use std::collections::BTreeMap;
+
 use pgdyno_workload::SqlStatement;
 
 /// A mistake in a file.
@@ -33,6 +35,14 @@ pub(super) fn statements(
     // As in psql, the last statement of a file needs no semicolon.
     scan.finish(&mut found);
     Ok(found)
+}
+
+/// Parses a file with these values of variables.
+///
+/// # Errors
+/// As [`statements`].
+pub(super) fn substitute(text: &str, values: &BTreeMap<&str, &str>) -> Result<Vec<SqlStatement>, SqlTextError> {
+    statements(text, &|name| values.get(name).copied().map(str::to_owned))
 }
 
 struct Scan<'a> {

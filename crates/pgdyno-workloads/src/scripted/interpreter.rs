@@ -189,6 +189,10 @@ impl Interpreter {
                 self.next += 1;
                 return Ok(Some(Next::Sleep(ns)));
             }
+            CommandKind::Values(draw) => match self.program.lists.get() {
+                Some(lists) => lists.draw(self.id(self.next), draw, &mut self.rng, &mut self.variables),
+                None => return Err(self.failed("values", "its list was not read from the server")),
+            },
             CommandKind::Shell(_) | CommandKind::SetShell(_) => return self.run_shell(command, batch),
             CommandKind::StartPipeline => return self.start_pipeline(commands, batch),
             CommandKind::SyncPipeline => {

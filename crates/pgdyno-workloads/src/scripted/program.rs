@@ -1,10 +1,12 @@
 //! State that all clients of a run share: the scripts, and the start of a client.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use pgdyno_script::{CommandKind, Script, Value, VariableNames, Variables};
+use pgdyno_script::{CommandKind, Defined, Script, ScriptError, Value, VariableNames, Variables};
+use pgdyno_wire::QueryMode;
 
 use super::mix::Mix;
+use super::read_lists::ReadLists;
 use super::seeds::Seeds;
 use super::{ErrorHandling, PgbenchErrors, Spec};
 
@@ -23,6 +25,8 @@ pub(super) struct Program {
     /// Variables of a client at its start, without `client_id`.
     pub(super) variables: Variables,
     errors: ErrorHandling,
+    /// Lists of values, once they are read.
+    pub(super) lists: OnceLock<ReadLists>,
 }
 
 impl Program {
@@ -49,11 +53,26 @@ impl Program {
             }
         }
         let mixes = Mix::all(&spec.scripts, spec.groups.as_ref());
-        Self { scripts, first, prepared_names, mixes, variables, errors: spec.errors }
+        Self { scripts, first, prepared_names, mixes, variables, errors: spec.errors, lists: OnceLock::new() }
     }
 
     pub(super) fn scripts(&self) -> &[Script] {
         &self.scripts
+    }
+
+    /// Checks that each variable in SQL is one that something can set. `columns` are those of each list of values, once they
+    /// are known.
+    pub(super) fn check_variables(
+        &self,
+        spec: &Spec,
+        mode: QueryMode,
+        columns: Option<&[&[String]]>,
+    ) -> Result<(), ScriptError> {
+        let given = AUTOMATIC.into_iter().chain(spec.defines.iter().map(|(name, _)| name.as_str()));
+        let defined = Defined::new(&self.scripts, given, columns);
+        spec.modes(mode).into_iter().try_for_each(|(at, mode)| {
+            defined.check(&self.scripts[at], &spec.scripts[at].source(), mode == QueryMode::Simple)
+        })
     }
 
     /// Returns the scripts of a group.

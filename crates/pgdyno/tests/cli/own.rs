@@ -23,7 +23,7 @@ sql = '''select (select sum(n) from counter) as counters, (select count(*) from 
 ";
 
 /// Names and texts.
-type Files = [(&'static str, &'static str)];
+type Files<'a> = [(&'a str, &'a str)];
 
 const FILES: [(&str, &str); 5] = [
     ("workload.toml", MANIFEST),
@@ -365,6 +365,135 @@ fn an_interrupted_run_drops_its_copy_and_the_next_one_that_of_a_killed_run() {
     place.execute("create database pgdyno_copy_mine");
     place.run("run mine -c 2 -t 10 --from-template").ok().says(&["dropped pgdyno_copy_", "a run left behind"]);
     assert_eq!(databases(&place), "pgdyno_copy_mine postgres");
+}
+
+const VALUES: &str = "\
+summary = 'orders that are hot'
+[params]
+most = 100
+[[script]]
+file = 'order.sql'
+[[values]]
+name = 'orders'
+sql = 'select id, customer, note from hot where id <= :most order by id'
+[[values]]
+name = 'tags'
+sql = \"select 'a-' || 'secret-tag' as name\"
+";
+
+/// A directory whose script draws from lists of values.
+const WITH_VALUES: [(&str, &str); 4] = [
+    ("workload.toml", VALUES),
+    (
+        "schema.sql",
+        "create table orders (id int primary key, customer text, uses int not null default 0);
+         create table used (id int, customer text, note text, tag text);
+         create view hot as select id, customer, case when id % 20 = 0 then 'even ''s' end as note
+             from orders where id % 10 = 0;",
+    ),
+    ("load.sql", "insert into orders select g, 'customer ' || g from generate_series(1, 1000) g;"),
+    (
+        "order.sql",
+        "\\values orders\n\\values tags t_\n\
+         update orders set uses = uses + 1 where id = :id and customer = :customer;\n\
+         insert into used values (:id, :customer, :note, :t_name);\n",
+    ),
+];
+
+#[test]
+fn scripts_draw_rows_from_lists_of_values() {
+    let Some(place) = Place::new("lists of values", "", TRUST) else { return };
+    write(&place.home, "hot", &WITH_VALUES);
+    place.run("plan hot").ok().prints(&["most = 100"]);
+    let drawn = || place.ask("select string_agg(id || ' ' || uses, ' ' order by id) from orders where uses > 0");
+    let mut before = String::new();
+    for mode in ["extended", "prepared"] {
+        place
+            .run(&format!("run hot -c 2 -t 100 -v --random-seed 3 --replace -M {mode}"))
+            .ok()
+            .says(&["values orders: 10 rows", "values tags: 1 row"]);
+        // Only values of the list are used, each row as a whole, and a NULL is a NULL.
+        let wrong = "select count(*) from used u left join hot h using (id) where h.id is null \
+                     or h.customer is distinct from u.customer or h.note is distinct from u.note or tag <> 'a-secret-tag'";
+        assert_eq!(place.ask(wrong), "0");
+        let kinds = "select count(*) || ' ' || count(distinct id) || ' ' || count(distinct note) || ' ' || \
+                     (count(*) > count(note)) from used";
+        assert_eq!(place.ask(kinds), "200 10 1 true");
+        assert_eq!(place.ask("select sum(uses) from orders"), "200");
+        // The same seed draws the same rows.
+        let drawn = drawn();
+        assert!(before.is_empty() || before == drawn, "{before}\n{drawn}");
+        before = drawn;
+    }
+    // No value is in what a run writes.
+    for run in place.home.runs() {
+        crate::program::assert_nowhere("a-secret-tag", &run.path);
+        crate::program::assert_nowhere("customer 50", &run.path);
+    }
+
+    // Parameters are in the SQL of lists; a copy of the database has its own values.
+    place.run("run hot -c 1 -t 50 -D most=20 --replace -M extended").ok();
+    assert_eq!(place.ask("select string_agg(distinct id::text, ' ' order by id::text) from used"), "10 20");
+    place.execute("truncate used");
+    place.run("run hot -c 1 -t 20 -M prepared -v --from-template").ok().says(&["values orders: 10 rows"]);
+    assert_eq!(place.ask("select count(*) from used"), "0");
+}
+
+#[test]
+fn a_wrong_list_of_values_is_reported_before_clients_begin() {
+    let Some(place) = Place::new("wrong lists of values", "", TRUST) else { return };
+    let run = |changes: &Files, more: &[&str]| {
+        write(&place.home, "hot", &WITH_VALUES);
+        write(&place.home, "hot", changes);
+        place.home.run(&[&["run", "hot", "-c", "2", "-t", "1"], more].concat()).ended(1)
+    };
+    let target = place.target();
+    let list = |sql: &str| VALUES.replace("select id, customer, note from hot where id <= :most order by id", sql);
+    // Before anything is connected.
+    let nowhere = ["--target", "host=/nonexistent"];
+    let two = VALUES.replace("'tags'", "'orders'");
+    let [several, insert] = ["select 1; select 2", "insert into orders values (1) returning id"].map(list);
+    let cases: [(&Files, &[&str]); 6] = [
+        (&[("workload.toml", &two)], &["hot/workload.toml: two lists of values are called 'orders'"]),
+        (&[("workload.toml", &several)], &["hot/workload.toml, values orders: a list is one query, but there are 2"]),
+        (&[("workload.toml", &insert)], &["values orders: a list is one query, which begins with", "'insert'"]),
+        (
+            &[("order.sql", "\\values ordres\nselect 1;")],
+            &["order.sql:1:9: unknown list (ordres)", "did you mean orders?"],
+        ),
+        (&[("order.sql", "select 1;\n\\values")], &["order.sql:2:8: missing argument", "\\values orders o_"]),
+        (&[("order.sql", "\\values orders o_\nselect :id;")], &["order.sql:2:8: nothing sets the variable \"id\""]),
+    ];
+    for (changes, words) in cases {
+        run(changes, &nowhere).says(words);
+    }
+    run(&[], &["--target", "host=x", "--agents", "2", "--meet", "host=x"])
+        .says(&["the lists of values of hot are read on this machine: it needs one driver", "leave out --agents"]);
+    assert!(place.home.runs().is_empty());
+    run(&[], &["--target", "null"]).says(&["hot/workload.toml, values orders", "a null server has no values"]);
+
+    // What the server knows.
+    for (sql, words) in [
+        ("select id from absent", &["hot/workload.toml, values orders: its query failed: ERROR:", "\"absent\""][..]),
+        ("select id from hot where false", &["values orders: its query returns no rows", "load the rows"]),
+        ("select from hot", &["values orders: its query returns no columns"]),
+        ("select id, customer, id as id from hot", &["two columns with the name \"id\"", "AS name"]),
+        (
+            "select id, customer, count(*) as \"n-1\" from hot group by 1, 2",
+            &["order.sql:1:1: the column \"n-1\"", "AS name"],
+        ),
+        ("select id, customer from hot", &["order.sql:4:42: nothing sets the variable \"note\""]),
+        ("select g as id from generate_series(1, 1000001) g", &["returns more than 1,000,000 rows", "LIMIT"]),
+    ] {
+        run(&[("workload.toml", &list(sql))], &["--target", &target]).says(words);
+    }
+    assert_eq!(place.ask("select count(*) from used"), "0");
+
+    // pgbench has no such command, and neither have script files.
+    let refused = place.run("run hot/order.sql").ended(1);
+    refused.says(&["hot/order.sql:1:2: invalid command in command \"values\""]);
+    let drop_in = place.home.run(&["pgbench", "-n", "-f", "hot/order.sql", "-h", "/nonexistent"]).ended(1);
+    drop_in.says(&["hot/order.sql:1: invalid command in command \"values\""]);
 }
 
 #[test]

@@ -48,6 +48,7 @@ impl Looking<'_> {
         let admin = session.ready()?;
         before.table_bytes = table_sizes(admin, self.workload, caps);
         self.run_statements(admin, caps)?;
+        self.read_values(admin)?;
         before.baselines = self.check_all(database, is_checked)?;
         let Database { session, caps, .. } = database;
         // Checks use other sessions, which may take long.

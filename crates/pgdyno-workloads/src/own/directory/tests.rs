@@ -190,3 +190,32 @@ fn what_is_missing_or_wrong_is_reported_with_the_file() {
         assert!(error.contains(message), "{error}");
     }
 }
+
+#[test]
+fn lists_of_values_are_queries_with_the_values_of_parameters() {
+    let list = |name: &str, sql: &str| {
+        let manifest = format!(
+            "[params]\nrows = 10\n[[script]]\nfile = 'a.sql'\n[[values]]\nname = '{name}'\nsql = \"{sql}\"\n\
+             [[values]]\nname = 'other'\nsql = '(table t)'\n"
+        );
+        directory(&[(MANIFEST, Some(&manifest))])
+    };
+    let found = list("hot_1", "select :rows as n, ':rows' as word -- all;").unwrap();
+    let params = Params::new(found.meta().id, found.meta().params, [("rows", "7")]).unwrap();
+    let queries = found.value_queries(&params).unwrap();
+    assert_eq!((queries[0].name.as_str(), queries[1].name.as_str()), ("hot_1", "other"));
+    assert_eq!(queries[0].sql, "select 7 as n, ':rows' as word -- all;");
+    assert_eq!(queries[0].place, "some/where/workload.toml, values hot_1");
+    for (name, sql, words) in [
+        ("a-b", "select 1", "some/where/workload.toml: values: 'a-b' cannot be the name of a list"),
+        ("", "select 1", "'' cannot be the name"),
+        ("other", "select 1", "two lists of values are called 'other'"),
+        ("a", "select 1; select 2", "workload.toml, values a: a list is one query, but there are 2"),
+        ("a", "-- nothing", "a list is one query, but there are 0"),
+        ("a", "insert into t values (1) returning a", "begins with 'insert'"),
+        ("a", "select 'x", "workload.toml, values a: line 1: a quote is never closed"),
+    ] {
+        let error = list(name, sql).unwrap_err();
+        assert!(error.contains(words), "{sql}: {error}");
+    }
+}
