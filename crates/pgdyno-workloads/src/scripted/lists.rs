@@ -40,7 +40,7 @@ impl ValueLists for ListsOfScripts {
 mod tests {
     use pgdyno_wire::Session;
     use pgdyno_workload::{
-        Batch, Capabilities, ClientContext, ClientId, ClientScript, Group, Next, Note, Reply, Stage,
+        Batch, Capabilities, ClientContext, ClientId, ClientScript, Group, Next, Note, Reply, Rng, Stage,
     };
 
     use super::*;

@@ -19,7 +19,7 @@ impl Looking<'_> {
         for query in lists.queries() {
             let rows = admin.patiently(|admin| read(admin, query))?;
             let number = units::plural(rows.rows() as u64, "row");
-            self.context.view.note(&format!("values {}: {number}", query.name));
+            self.context.view.detail(&format!("values {}: {number}", query.name));
             all.push(rows);
         }
         lists.provide(all).or_fail(Code::Start)
