@@ -137,6 +137,10 @@ impl WorkloadDirectory {
         let mut checks = self.checks(&values)?;
         let (meta, params) = (self.meta, params.clone());
         let data: Arc<dyn DataSet> = match &self.source {
+            Source::Existing => {
+                let scale = params.integer(meta.scale_name).unsigned_abs();
+                return Ok(Workload { meta, params, scale, data: Vec::new(), drive, audit: None });
+            }
             Source::Files(texts) => {
                 Arc::new(SqlDataSet { meta, params: params.clone(), sql: sql_data(texts, &values)?, checks })
             }

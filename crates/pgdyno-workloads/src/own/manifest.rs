@@ -45,7 +45,10 @@ pub(super) struct Manifest {
 #[serde(deny_unknown_fields)]
 pub(super) struct DataEntry {
     /// The built-in workload.
-    pub(super) workload: String,
+    pub(super) workload: Option<String>,
+    /// Whether the tables are there, and are neither loaded nor checked nor dropped.
+    #[serde(default)]
+    pub(super) existing: bool,
     /// Values that its parameters must have.
     #[serde(default)]
     pub(super) params: BTreeMap<String, toml::Value>,

@@ -29,10 +29,10 @@ pub(super) fn name(path: &str, manifest: &Manifest) -> Result<&'static str, Stri
 pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: &Source) -> Result<Meta, String> {
     let when = |variable: &str| match source {
         Source::Files(texts) if texts.iter().any(|(_, text)| uses(text, variable)) => When::Load,
-        Source::Files(_) | Source::Tables(_) => When::Run,
+        Source::Files(_) | Source::Tables(_) | Source::Existing => When::Run,
     };
     let mut params = match source {
-        Source::Files(_) => vec![scale(manifest, when(SCALE))],
+        Source::Files(_) | Source::Existing => vec![scale(manifest, when(SCALE))],
         Source::Tables(_) if !manifest.scale.is_empty() => {
             return Err("scale: what a unit of it is, is said by the workload of [data]".to_owned());
         }
@@ -42,7 +42,9 @@ pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: 
         if params.iter().any(|param| param.name == entry.name) {
             let name = entry.name;
             return Err(match source {
-                Source::Files(_) => format!("params: {name} is always defined, and its default is 1"),
+                Source::Files(_) | Source::Existing => {
+                    format!("params: {name} is always defined, and its default is 1")
+                }
                 Source::Tables(_) => {
                     format!("params: {name} comes with the workload of [data]: set its value there")
                 }
@@ -68,6 +70,8 @@ pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: 
     };
     Ok(match source {
         Source::Files(_) => own,
+        // Any existing tables.
+        Source::Existing => Meta { dataset: "scripts", ..own },
         Source::Tables(tables) => {
             let Meta { version, dataset, scale_name, scale_query, is_key_range, .. } = *tables.entry.meta;
             Meta { version, dataset, scale_name, scale_query, is_key_range, ..own }

@@ -21,8 +21,8 @@ pub(super) struct Tables {
 
 impl Tables {
     /// Checks `[data]`. The error is about `workload.toml`.
-    pub(super) fn read(data: &DataEntry) -> Result<Self, String> {
-        let entry = find(&data.workload)?;
+    pub(super) fn read(workload: &str, data: &DataEntry) -> Result<Self, String> {
+        let entry = find(workload)?;
         let meta = entry.meta;
         let mut params: Vec<_> = meta.params.iter().filter(|param| param.shapes_data()).copied().collect();
         for (name, value) in &data.params {
