@@ -20,7 +20,9 @@ pub fn fit(columns: usize) {
     WIDTH.store(columns.clamp(COLUMNS, COLUMNS_MAX), Ordering::Relaxed);
 }
 
-fn columns() -> usize {
+/// Returns the width.
+#[must_use]
+pub fn columns() -> usize {
     WIDTH.load(Ordering::Relaxed)
 }
 

@@ -1,10 +1,12 @@
 //! The command line as clap sees it. These types end here: commands turn them into plans.
 
 mod ab;
+mod capture;
 mod compare;
 mod doctor;
 mod examples;
 mod export;
+mod fit;
 mod format;
 mod frontier;
 pub(crate) mod help;
@@ -21,9 +23,11 @@ mod suite;
 mod target;
 
 pub(crate) use ab::AbArgs;
+pub(crate) use capture::{CaptureAction, CaptureArgs, TakeArgs};
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
+pub(crate) use fit::FitArgs;
 pub(crate) use format::FormatArgs;
 pub(crate) use frontier::FrontierArgs;
 pub(crate) use history::HistoryArgs;
@@ -116,6 +120,12 @@ pub(crate) enum Command {
     /// Find what would distort a measurement on this machine, and on a server
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
+    /// Take the statements that a server executes, from its own counters, into a file; reads only
+    #[command(after_help = examples::CAPTURE)]
+    Capture(CaptureArgs),
+    /// Make a workload of a capture: find the values of its statements on a copy of the database
+    #[command(after_help = examples::FIT)]
+    Fit(FitArgs),
     /// Drive as one of several machines: wait at a meeting for runs, and serve them
     #[command(after_help = examples::AGENT)]
     Agent(AgentArgs),

@@ -3,6 +3,7 @@
 mod ab;
 mod agent;
 mod cache;
+mod capture;
 mod central;
 mod check;
 mod compare;
@@ -10,6 +11,7 @@ mod confirm;
 mod doctor;
 mod drop;
 mod export;
+mod fit;
 mod frontier;
 mod history;
 mod list;
@@ -84,6 +86,8 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Serve(args) => serve::run(&args),
         Command::Store { action } => store::run(&action),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Capture(args) => capture::run(&args),
+        Command::Fit(args) => fit::run(&args),
         Command::Agent(args) => agent::run(args),
         Command::Agents(args) => agent::list(&args),
         Command::Server { action } => server::run(action),

@@ -236,6 +236,25 @@ Examples:
   pgdyno man ~/.local/share/man/man1";
 
 /// The exit codes, too.
+pub(super) const CAPTURE: &str = "\
+The server must have pg_stat_statements; the role needs pg_read_all_stats.
+docs/capture.md says what the file holds.
+
+Examples:
+  pgdyno capture --target \"host=db1 dbname=shop\" --window 10min -o shop.capture
+  pgdyno capture show shop.capture";
+
+pub(super) const CAPTURE_SHOW: &str = "\
+Examples:
+  pgdyno capture show shop.capture
+  pgdyno capture show shop.capture -v
+  pgdyno capture show shop.capture --format json";
+
+pub(super) const FIT: &str = "\
+Examples:
+  pgdyno fit shop.capture --target copy -o ./shop
+  pgdyno run ./shop --target copy --from-template -c 16";
+
 pub(super) const DOCTOR: &str = "\
 Exit codes: 0 nothing that would distort a measurement, 30 a warning, 31 an error.
 docs/doctor.md has every check.

@@ -10,6 +10,7 @@ mod axe;
 mod between;
 mod browser;
 mod builds;
+mod capture;
 mod causes;
 mod ch_benchmark;
 mod ci;

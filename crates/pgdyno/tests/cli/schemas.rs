@@ -19,6 +19,7 @@ fn directory() -> PathBuf {
 
 fn schemas() -> Vec<(&'static str, Value)> {
     let mut schemas = pgdyno_report::schemas::all();
+    schemas.push(("capture", pgdyno_report::schemas::schema::<pgdyno_capture::CaptureRecord>("capture")));
     schemas.push(("doctor", pgdyno_report::schemas::schema::<pgdyno_doctor::Examination>("doctor")));
     schemas
 }

@@ -1,0 +1,110 @@
+//! The file of a capture: a zip archive of JSON.
+
+use std::io::{Read, Seek, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use crate::form::{CaptureRecord, FORMAT_VERSION};
+
+/// The members: what is small, the statements, and the relations.
+const HEAD: &str = "capture.json";
+const STATEMENTS: &str = "statements.json";
+const RELATIONS: &str = "relations.json";
+
+/// Bytes of a member that are read: far more than the server's counters can fill.
+const MEMBER_MAX: u64 = 64 << 20;
+
+/// Why a capture cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// It is no archive, or a damaged one.
+    #[error("it is no capture, or a damaged one: {0}")]
+    Archive(#[from] ZipError),
+    /// A member is missing.
+    #[error("it is no capture: it has no {0}")]
+    Missing(&'static str),
+    /// A member is too large.
+    #[error("{0} is larger than 64 MiB: no capture is")]
+    TooLarge(&'static str),
+    /// A member cannot be written, or is not what a capture has.
+    #[error("{member} of the capture: {source}")]
+    Malformed {
+        /// The member.
+        member: &'static str,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A newer version wrote it.
+    #[error("its format is {found}, and this version reads {FORMAT_VERSION}")]
+    Newer {
+        /// The format.
+        found: u32,
+    },
+}
+
+/// Writes a capture.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(capture: &CaptureRecord, out: impl Write + Seek) -> Result<(), FileError> {
+    let mut archive = ZipWriter::new(out);
+    put(&mut archive, HEAD, &capture.head)?;
+    put(&mut archive, STATEMENTS, &capture.statements)?;
+    put(&mut archive, RELATIONS, &capture.relations)?;
+    archive.finish()?.flush().map_err(ZipError::from)?;
+    Ok(())
+}
+
+fn put<T: Serialize>(
+    archive: &mut ZipWriter<impl Write + Seek>,
+    name: &'static str,
+    value: &T,
+) -> Result<(), FileError> {
+    archive.start_file(name, SimpleFileOptions::default())?;
+    serde_json::to_writer_pretty(archive, value).map_err(|source| FileError::Malformed { member: name, source })
+}
+
+/// Reads a capture. It may come from anyone: what is read is limited.
+///
+/// # Errors
+/// When it is no capture, is damaged, or was written by a newer version.
+pub fn read(file: impl Read + Seek) -> Result<CaptureRecord, FileError> {
+    let mut archive = ZipArchive::new(file)?;
+    let head = bytes(&mut archive, HEAD)?;
+    let Format { format_version: found } = parsed(HEAD, &head)?;
+    if found > FORMAT_VERSION {
+        return Err(FileError::Newer { found });
+    }
+    let head = parsed(HEAD, &head)?;
+    let statements = parsed(STATEMENTS, &bytes(&mut archive, STATEMENTS)?)?;
+    let relations = parsed(RELATIONS, &bytes(&mut archive, RELATIONS)?)?;
+    Ok(CaptureRecord { head, statements, relations })
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Format {
+    format_version: u32,
+}
+
+fn bytes(archive: &mut ZipArchive<impl Read + Seek>, name: &'static str) -> Result<Vec<u8>, FileError> {
+    let file = match archive.by_name(name) {
+        Err(ZipError::FileNotFound) => return Err(FileError::Missing(name)),
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    file.take(MEMBER_MAX + 1).read_to_end(&mut bytes).map_err(ZipError::from)?;
+    if bytes.len() as u64 > MEMBER_MAX {
+        return Err(FileError::TooLarge(name));
+    }
+    Ok(bytes)
+}
+
+fn parsed<T: DeserializeOwned>(member: &'static str, bytes: &[u8]) -> Result<T, FileError> {
+    serde_json::from_slice(bytes).map_err(|source| FileError::Malformed { member, source })
+}

@@ -1,0 +1,341 @@
+//! A benchmark from a capture: values for the parameters of its statements, found on a copy of the database.
+//!
+//! The server plans each statement and so names the column of each parameter ([`roles`]); rows of these columns become values
+//! ([`values`]); what the statement does with them is measured on the copy ([`measure`]), and the values with which it returns the rows
+//! and accesses the blocks that the captured server counted are kept ([`mixture`]).
+
+mod copy;
+mod directory;
+mod keys;
+mod measure;
+mod mixture;
+mod roles;
+mod values;
+mod wording;
+
+use std::collections::BTreeMap;
+
+use pgdyno_net::{ConnectOptions, quote};
+use serde_json::Value;
+
+use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
+use copy::Copy;
+use measure::{NAME, PerCall, Way};
+use mixture::{CommonValue, Mixture};
+use roles::{How, Role};
+use values::{Parameters, new_rows};
+
+pub use copy::FitError;
+pub use directory::{Fidelity, FittedStatement};
+
+/// The schema on the copy that has the values.
+const SCHEMA: &str = "pgdyno_values";
+
+/// Executions whose values are kept for each statement.
+const KEPT: usize = 1000;
+
+/// The most common values of a column that are tried.
+const COMMON: usize = 10;
+
+/// How long an execution may take, in milliseconds: at least this, and at most a hundred times what a call took where it was captured.
+const PATIENCE_MS: f64 = 1000.0;
+const PATIENCE_MAX_MS: f64 = 60_000.0;
+
+/// What a fit is asked for.
+#[derive(Clone, Debug)]
+pub struct FitOrder {
+    /// Whether the captured server itself may be the copy.
+    pub captured_server: bool,
+    /// The share of the time that is fitted, statement by statement, from the one that takes most.
+    pub time_share: f64,
+}
+
+/// A benchmark: the files of a workload directory, and what it represents.
+#[derive(Clone, Debug)]
+pub struct FittedWorkload {
+    /// The files, by their names.
+    pub files: BTreeMap<String, String>,
+    /// What it represents.
+    pub fidelity: Fidelity,
+}
+
+/// Fits a capture on a copy. Writes tables with values into the schema `pgdyno_values` there; executes its statements, and rolls back
+/// what they write. `progress` takes the number of statements that are done and of all; it returns true to end the fit.
+///
+/// # Errors
+/// When the copy is the captured server, cannot be reached, or refuses every statement.
+pub fn fit(
+    capture: &CaptureRecord,
+    options: &ConnectOptions,
+    order: &FitOrder,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<FittedWorkload, FitError> {
+    let mut copy = Copy::open(options)?;
+    admit(&mut copy, capture, order)?;
+    let counters = counters(&mut copy)?;
+    copy.execute(
+        "create the schema of the values",
+        &format!("DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA}"),
+    )?;
+    let all: Vec<_> = of_use(capture, order.time_share);
+    let mut fitted = Vec::new();
+    for (nth, statement) in all.iter().enumerate() {
+        if progress(nth, all.len()) {
+            return Err(FitError::Interrupted);
+        }
+        fitted.push(of_statement(&mut copy, statement, nth + 1, counters.as_deref())?);
+    }
+    let fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
+    if fitted.iter().all(|one| one.script.is_none()) {
+        let why = fitted.iter().find_map(|one| one.about.left_out.clone());
+        return Err(FitError::Nothing {
+            why: why.unwrap_or_else(|| "it has none that can be part of a benchmark".to_owned()),
+        });
+    }
+    Ok(FittedWorkload { files: directory::files(capture, &fitted, &fidelity), fidelity })
+}
+
+/// Refuses the server and the database that were captured.
+fn admit(copy: &mut Copy, capture: &CaptureRecord, order: &FitOrder) -> Result<(), FitError> {
+    let identity =
+        copy.ask_or_none("read the system identifier", "SELECT system_identifier FROM pg_control_system()")?;
+    let identity = identity.and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
+    let database = copy.cell("read the name of the database", "SELECT current_database()")?;
+    let captured = &capture.head.server;
+    let is_same =
+        identity.is_some() && identity == captured.system_identifier && database.as_ref() == Some(&captured.database);
+    if is_same && !order.captured_server { Err(FitError::SameServer) } else { Ok(()) }
+}
+
+/// Returns the view of the copy's own counters, if it has one.
+fn counters(copy: &mut Copy) -> Result<Option<String>, FitError> {
+    let sql = "SELECT quote_ident(nspname) || '.pg_stat_statements' FROM pg_extension e \
+               JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'pg_stat_statements'";
+    let Some(view) = copy.cell("look for pg_stat_statements", sql)? else { return Ok(None) };
+    let works = copy.ask_or_none("look for pg_stat_statements", &format!("SELECT count(*) FROM {view}(false)"))?;
+    Ok(works.map(|_| view))
+}
+
+/// Returns the statements that can be part of a benchmark, from the one that takes most time, until they have this share of it.
+fn of_use(capture: &CaptureRecord, time_share: f64) -> Vec<&CapturedStatement> {
+    let of_use = || capture.statements.iter().filter(|statement| statement.refused.is_none());
+    let all: f64 = of_use().map(|statement| statement.exec_time_ms).sum();
+    let mut before = 0.0;
+    let is_within = |statement: &&CapturedStatement| {
+        let is_within = before <= all * time_share;
+        before += statement.exec_time_ms;
+        is_within
+    };
+    of_use().take_while(is_within).collect()
+}
+
+/// A statement, fitted or left out.
+struct Fitted {
+    about: FittedStatement,
+    /// The script with its calls, and the query that reads its values.
+    script: Option<Script>,
+}
+
+/// A script of the directory.
+struct Script {
+    text: String,
+    /// The name and the query of its values, if it has parameters.
+    values: Option<(String, String)>,
+    calls: f64,
+}
+
+fn of_statement(
+    copy: &mut Copy,
+    statement: &CapturedStatement,
+    nth: usize,
+    counters: Option<&str>,
+) -> Result<Fitted, FitError> {
+    let wanted = PerCall { rows: statement.per_call(statement.rows), blocks: statement.per_call(statement.blocks()) };
+    let about = FittedStatement::new(nth, statement);
+    let left_out = |about: FittedStatement, why: String| Fitted {
+        about: FittedStatement { left_out: Some(why), ..about },
+        script: None,
+    };
+    let patience = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
+    copy.execute("limit the time of a statement", &format!("SET statement_timeout = {patience:.0}"))?;
+    let prepared = match prepare(copy, statement, wanted)? {
+        Ok(prepared) => prepared,
+        Err(why) => return Ok(left_out(about, why)),
+    };
+    let way = prepared.way(copy, statement.kind, counters)?;
+    let common = common_values(copy, &prepared.parameters.roles)?;
+    let mixture = match mixture::nearest(copy, &way, &prepared.parameters, wanted, &common)? {
+        Ok(mixture) => mixture,
+        Err(why) => return Ok(left_out(about, why)),
+    };
+    copy.execute("lift the limit", "RESET statement_timeout")?;
+    let values = keep(copy, nth, &prepared, &mixture)?;
+    let how: Vec<_> = mixture
+        .parts
+        .iter()
+        .map(|(share, sampling)| match mixture.parts.len() {
+            1 => sampling.words(&prepared.parameters.roles),
+            _ => format!("{}: {}", pgdyno_text::brief::percent(*share), sampling.words(&prepared.parameters.roles)),
+        })
+        .collect();
+    let about = FittedStatement {
+        rows_per_call: Some(mixture.per_call.rows),
+        blocks_per_call: Some(mixture.per_call.blocks),
+        is_representative: mixture.per_call.represents(wanted),
+        values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
+        ..about
+    };
+    let text = directory::script(&prepared.text, values.as_ref().map(|(name, _)| name.as_str()));
+    Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls }) })
+}
+
+/// A statement that is prepared on the copy.
+struct Prepared {
+    text: String,
+    parameters: Parameters,
+}
+
+/// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
+fn prepare(
+    copy: &mut Copy,
+    statement: &CapturedStatement,
+    wanted: PerCall,
+) -> Result<Result<Prepared, String>, FitError> {
+    let elements = if wording::has_squashed(&statement.text) { wanted.rows.round().clamp(1.0, 50.0) as u32 } else { 1 };
+    let text = wording::statement(&statement.text, elements);
+    let types = match types(copy, &text)? {
+        Ok(types) => types,
+        Err(why) => return Ok(Err(why)),
+    };
+    let plan = match generic_plan(copy, types.len())? {
+        Ok(plan) => plan,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut roles = roles::of_plan(&plan);
+    roles.extend(roles::limits(&text));
+    let mut text = text;
+    let mut replaced = BTreeMap::new();
+    if let Some(written) = roles::written(&text) {
+        let columns = keys::columns(copy, &written)?;
+        for (place, parameter) in &written.values {
+            let Some(column) = columns.get(*place) else { continue };
+            match keys::new_key(copy, &written, column)? {
+                Some(key) => drop(replaced.insert(*parameter, key)),
+                None => {
+                    drop(roles.insert(*parameter, Role::Column(How::Written, new_rows(&written.table), column.clone())))
+                }
+            }
+        }
+        for (column, parameter) in written.assigned {
+            roles.entry(parameter).or_insert(Role::Column(How::Written, new_rows(&written.table), column));
+        }
+    }
+    let numbers: Vec<_> = (1..=types.len() as u32).filter(|number| !replaced.contains_key(number)).collect();
+    let (types, roles): (Vec<_>, Vec<_>) = numbers
+        .iter()
+        .map(|number| (types[*number as usize - 1].clone(), roles.remove(number).unwrap_or(Role::Other)))
+        .unzip();
+    if !replaced.is_empty() {
+        text = wording::replaced(&text, |number| match numbers.iter().position(|kept| *kept == number) {
+            Some(place) => format!("${}", place + 1),
+            None => replaced.get(&number).cloned().unwrap_or_default(),
+        });
+        if let Err(why) = self::types(copy, &text)? {
+            return Ok(Err(why));
+        }
+    }
+    let ranges = values::ranges(copy, &roles)?;
+    Ok(Ok(Prepared { text, parameters: Parameters { roles, types, ranges } }))
+}
+
+/// Prepares the text, and returns the types of its parameters.
+fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, String>, FitError> {
+    let about = "prepare a statement";
+    copy.ask_or_none(about, &format!("DEALLOCATE {NAME}"))?;
+    if let Err(why) = copy.try_to(about, &format!("PREPARE {NAME} AS {text}"))? {
+        return Ok(Err(why));
+    }
+    let sql = format!("SELECT unnest(parameter_types)::text FROM pg_prepared_statements WHERE name = '{NAME}'");
+    Ok(Ok(copy.ask(about, &sql)?.into_iter().flatten().flatten().collect()))
+}
+
+/// Returns the plan of the prepared statement for any values.
+fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, String>, FitError> {
+    let about = "plan a statement";
+    copy.execute(about, "SET plan_cache_mode = force_generic_plan")?;
+    let nulls = vec!["NULL"; parameters].join(", ");
+    let execution = if parameters == 0 { format!("EXECUTE {NAME}") } else { format!("EXECUTE {NAME}({nulls})") };
+    let plan = copy.try_to(about, &format!("EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {execution}"))?;
+    copy.execute(about, "RESET plan_cache_mode")?;
+    Ok(plan.map(|rows| {
+        let text = rows.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n");
+        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
+        plan[0]["Plan"].clone()
+    }))
+}
+
+impl Prepared {
+    /// Returns how it is measured.
+    fn way(&self, copy: &mut Copy, kind: StatementKind, counters: Option<&str>) -> Result<Way, FitError> {
+        let (StatementKind::Write, Some(view)) = (kind, counters) else { return Ok(Way::Explain) };
+        // PostgreSQL 13 has no such identifier.
+        let nulls = vec!["NULL"; self.parameters.roles.len()].join(", ");
+        let execution = if nulls.is_empty() { NAME.to_owned() } else { format!("{NAME}({nulls})") };
+        let plan =
+            copy.ask_or_none("plan a statement", &format!("EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE {execution}"))?;
+        let text = plan.into_iter().flatten().flatten().flatten().collect::<Vec<_>>().join("\n");
+        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
+        Ok(match plan[0]["Query Identifier"].as_i64() {
+            Some(queryid) => Way::Count { view: view.to_owned(), queryid: queryid.to_string() },
+            None => Way::Explain,
+        })
+    }
+}
+
+/// Returns the most common values of the columns that parameters are equal to.
+fn common_values(copy: &mut Copy, roles: &[Role]) -> Result<Vec<CommonValue>, FitError> {
+    let mut common = Vec::new();
+    for role in roles {
+        let Role::Column(How::Equal, source, column) = role else { continue };
+        let sql = format!(
+            "SELECT unnest(most_common_vals::text::text[]) FROM pg_stats \
+             WHERE format('%I.%I', schemaname, tablename)::regclass = {}::regclass AND attname = {} AND NOT inherited LIMIT {COMMON}",
+            quote::literal(&source.table),
+            quote::literal(column)
+        );
+        let found = copy.ask_or_none("read the common values of a column", &sql)?;
+        for value in found.into_iter().flatten().flatten().flatten() {
+            common.push((source.clone(), column.clone(), value));
+        }
+    }
+    Ok(common)
+}
+
+/// Writes the values of a statement into a table of the copy. Returns its name and the query that reads it.
+fn keep(
+    copy: &mut Copy,
+    nth: usize,
+    prepared: &Prepared,
+    mixture: &Mixture,
+) -> Result<Option<(String, String)>, FitError> {
+    let columns: Vec<_> = (1..=prepared.parameters.roles.len()).map(|number| format!("p{number}")).collect();
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let (name, about) = (format!("s{nth}"), "keep the values of a statement");
+    let table = format!("{SCHEMA}.{name}");
+    copy.execute(about, &format!("CREATE TABLE {table} ({} text)", columns.join(" text, ")))?;
+    for (share, sampling) in &mixture.parts {
+        let number = ((KEPT as f64 * share).round() as usize).max(1);
+        let values = prepared.parameters.values(copy, sampling, number)?;
+        let literal = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_owned(), quote::literal);
+        for part in values.chunks(200) {
+            let rows: Vec<_> = part
+                .iter()
+                .map(|row| format!("({})", row.iter().map(literal).collect::<Vec<_>>().join(", ")))
+                .collect();
+            copy.execute(about, &format!("INSERT INTO {table} VALUES {}", rows.join(", ")))?;
+        }
+    }
+    Ok(Some((name, format!("SELECT {} FROM {table}", columns.join(", ")))))
+}

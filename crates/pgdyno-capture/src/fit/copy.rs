@@ -1,0 +1,120 @@
+//! The copy on which values are fitted.
+
+use std::time::Duration;
+
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, quote};
+
+/// Rows of an answer.
+pub(super) type Rows = Vec<Vec<Option<String>>>;
+
+/// The `application_name` of a fit.
+const NAME: &str = "pgdyno fit";
+
+/// How long a query of the fit itself may take: it may read a whole table.
+const ANSWER: Duration = Duration::from_secs(600);
+
+/// Why a capture cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The copy cannot be reached.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The copy refused a query, or the connection is lost.
+    #[error("failed to {about}: {source}")]
+    Query {
+        /// What the query was for.
+        about: &'static str,
+        /// The error.
+        source: Box<AdminError>,
+    },
+    /// It is the server that was captured.
+    #[error(
+        "this is the server and the database that were captured: a fit writes tables and executes statements, also those that write"
+    )]
+    SameServer,
+    /// No statement of the capture can be executed here.
+    #[error("no statement of the capture can be executed here: {why}")]
+    Nothing {
+        /// Why not the one that takes most time.
+        why: String,
+    },
+    /// The user has ended it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl FitError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Connect(_) | Self::Interrupted => None,
+            Self::Query { source, .. } => source.remedy(),
+            Self::SameServer => Some(
+                "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here".to_owned(),
+            ),
+            Self::Nothing { .. } => Some(
+                "name a copy of the captured database in --target; set search_path as the application has it: options='-c search_path=…'"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// The connection to the copy.
+pub(super) struct Copy {
+    admin: Admin,
+}
+
+impl Copy {
+    pub(super) fn open(options: &ConnectOptions) -> Result<Self, FitError> {
+        let options = options.with_application_name(NAME).with_answer_timeout(ANSWER);
+        let mut admin = Admin::connect(&options)?;
+        admin.take_at_most(256 << 20);
+        Ok(Self { admin })
+    }
+
+    pub(super) fn ask(&mut self, about: &'static str, sql: &str) -> Result<Rows, FitError> {
+        self.admin
+            .query(sql)
+            .map(|rows| rows.rows)
+            .map_err(|source| FitError::Query { about, source: Box::new(source) })
+    }
+
+    /// Executes a query that the server may refuse: `None` if it does.
+    pub(super) fn ask_or_none(&mut self, about: &'static str, sql: &str) -> Result<Option<Rows>, FitError> {
+        Ok(self.try_to(about, sql)?.ok())
+    }
+
+    /// Executes a query that the server may refuse, and returns why it does.
+    pub(super) fn try_to(&mut self, about: &'static str, sql: &str) -> Result<Result<Rows, String>, FitError> {
+        match self.admin.query(sql) {
+            Ok(rows) => Ok(Ok(rows.rows)),
+            Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
+            Err(source) => Ok(Err(source.reason())),
+        }
+    }
+
+    pub(super) fn execute(&mut self, about: &'static str, sql: &str) -> Result<(), FitError> {
+        self.admin.execute(sql).map(drop).map_err(|source| FitError::Query { about, source: Box::new(source) })
+    }
+
+    /// Returns one cell.
+    pub(super) fn cell(&mut self, about: &'static str, sql: &str) -> Result<Option<String>, FitError> {
+        Ok(self.ask(about, sql)?.into_iter().next().and_then(|row| row.into_iter().next()?))
+    }
+
+    /// Returns the percentage of a table that has some hundred times so many rows; `None` if the table has no more than that, or
+    /// cannot be sampled.
+    pub(super) fn part_of(&mut self, table: &str, rows: usize) -> Result<Option<f64>, FitError> {
+        let sql = format!(
+            "SELECT CASE WHEN relkind IN ('r', 'm') THEN reltuples END FROM pg_class WHERE oid = {}::regclass",
+            quote::literal(table)
+        );
+        let of_table = self.cell("look for the size of a table", &sql)?;
+        let all: f64 = of_table.and_then(|rows| rows.parse().ok()).unwrap_or_default();
+        let wanted = rows as f64 * 100.0;
+        Ok((all > wanted).then(|| (wanted / all * 100.0).max(1e-4)))
+    }
+}

@@ -1,0 +1,250 @@
+//! The directory of a fitted workload.
+
+use std::collections::BTreeMap;
+
+use pgdyno_text::{brief, units};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Fitted, wording};
+use crate::form::{CaptureRecord, CapturedStatement};
+use crate::tokens::{Token, tokens};
+
+/// Version of the form.
+const FORMAT_VERSION: u32 = 1;
+
+/// The file that says what a workload represents.
+const FIDELITY: &str = "fidelity.json";
+
+/// The greatest weight of a script.
+const WEIGHT_MAX: f64 = 1e6;
+
+/// What a fitted workload represents: the statements of the capture, and what they do on the copy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fidelity {
+    /// Version of this form.
+    pub format_version: u32,
+    /// The captured database.
+    pub database: String,
+    /// The version of the captured server.
+    pub server_version: String,
+    /// When the capture began, in UTC.
+    pub captured_at: String,
+    /// The length of its window.
+    pub window_s: f64,
+    /// The share of the captured time that statements with rows and blocks within a factor of 2 have.
+    pub representative_time_share: f64,
+    /// The same share of the captured calls.
+    pub representative_calls_share: f64,
+    /// The statements that were tried, from the one that took most time.
+    pub statements: Vec<FittedStatement>,
+}
+
+/// A statement of the capture, and what it does on the copy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FittedStatement {
+    /// The file of its script.
+    pub script: String,
+    /// Its text in the capture.
+    pub text: String,
+    /// Its share of the time of all captured statements but the ends of transactions and monitoring.
+    pub time_share: f64,
+    /// Its share of their calls.
+    pub calls_share: f64,
+    /// Captured calls a second.
+    pub calls_per_s: f64,
+    /// Captured time of a call, in milliseconds. Hardware differs: it is no measure of fidelity.
+    pub captured_ms_per_call: f64,
+    /// Captured rows of a call.
+    pub captured_rows_per_call: f64,
+    /// Captured blocks of a call.
+    pub captured_blocks_per_call: f64,
+    /// Rows of a call on the copy; absent if it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_per_call: Option<f64>,
+    /// Blocks of a call on the copy; absent if it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks_per_call: Option<f64>,
+    /// Whether rows and blocks of a call are within a factor of 2 of the captured ones.
+    pub is_representative: bool,
+    /// Where the values of its parameters come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<String>,
+    /// Why it was left out; absent if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+}
+
+impl FittedStatement {
+    pub(super) fn new(nth: usize, statement: &CapturedStatement) -> Self {
+        Self {
+            script: format!("{nth:02}-{}.sql", name(&statement.text)),
+            text: statement.text.clone(),
+            time_share: 0.0,
+            calls_share: 0.0,
+            calls_per_s: 0.0,
+            captured_ms_per_call: statement.per_call(statement.exec_time_ms),
+            captured_rows_per_call: statement.per_call(statement.rows),
+            captured_blocks_per_call: statement.per_call(statement.blocks()),
+            rows_per_call: None,
+            blocks_per_call: None,
+            is_representative: false,
+            values: None,
+            left_out: None,
+        }
+    }
+}
+
+impl Fidelity {
+    pub(super) fn new(capture: &CaptureRecord, statements: Vec<FittedStatement>) -> Self {
+        let counted: Vec<_> = capture.statements.iter().filter(|statement| statement.kind.is_load()).collect();
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let time: f64 = counted.iter().map(|statement| statement.exec_time_ms).sum();
+        let calls: f64 = counted.iter().map(|statement| statement.calls).sum();
+        let with_shares = |fitted: FittedStatement| {
+            let captured = counted.iter().find(|statement| statement.text == fitted.text);
+            let of = |counter: fn(&CapturedStatement) -> f64| captured.map_or(0.0, |statement| counter(statement));
+            FittedStatement {
+                time_share: share(of(|statement| statement.exec_time_ms), time),
+                calls_share: share(of(|statement| statement.calls), calls),
+                calls_per_s: share(of(|statement| statement.calls), capture.head.window.seconds),
+                ..fitted
+            }
+        };
+        let statements: Vec<_> = statements.into_iter().map(with_shares).collect();
+        let sum = |of: fn(&FittedStatement) -> f64| {
+            statements.iter().filter(|statement| statement.is_representative).map(of).sum::<f64>()
+        };
+        Self {
+            format_version: FORMAT_VERSION,
+            database: capture.head.server.database.clone(),
+            server_version: capture.head.server.version.clone(),
+            captured_at: capture.head.window.began_at.clone(),
+            window_s: capture.head.window.seconds,
+            representative_time_share: sum(|statement| statement.time_share),
+            representative_calls_share: sum(|statement| statement.calls_share),
+            statements,
+        }
+    }
+
+    /// Returns how much of the captured load it represents, in a sentence.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        format!(
+            "{} of the captured time and {} of the calls are representative (rows and blocks of a call within a factor of 2)",
+            brief::percent(self.representative_time_share),
+            brief::percent(self.representative_calls_share)
+        )
+    }
+}
+
+/// Returns the name of a script: what it does, and with which table.
+fn name(text: &str) -> String {
+    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let verb = ["insert", "update", "delete", "merge"].into_iter().find(|verb| all.first().is_some_and(|t| t.is(verb)));
+    let verb = verb.unwrap_or("select");
+    let is_before_table = |token: &Token<'_>| ["from", "into", "update"].iter().any(|word| token.is(word));
+    let after = all.iter().position(is_before_table).map_or(&all[..0], |at| &all[at + 1..]);
+    let after = if after.first().is_some_and(|token| token.is("only")) { &after[1..] } else { after };
+    let named = after.iter().take_while(|t| matches!(t, Token::Word(_) | Token::Quoted(_) | Token::Other("."))).take(3);
+    let names: Vec<_> = named.filter(|token| **token != Token::Other(".")).collect();
+    // A schema is in front of the table.
+    let is_qualified = after.get(1) == Some(&Token::Other("."));
+    let table = names.get(usize::from(is_qualified)).map_or("", |token| token.text());
+    let plain: String = table.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect();
+    if plain.is_empty() { verb.to_owned() } else { format!("{verb}-{plain}") }
+}
+
+/// Returns the script of a statement whose parameters are the columns of a list of values.
+pub(super) fn script(text: &str, values: Option<&str>) -> String {
+    let draw = values.map(|name| format!("\\values {name}\n")).unwrap_or_default();
+    format!("{draw}{};\n", wording::replaced(text, |number| format!(":p{number}")))
+}
+
+/// Returns the files of the directory.
+pub(super) fn files(capture: &CaptureRecord, fitted: &[Fitted], fidelity: &Fidelity) -> BTreeMap<String, String> {
+    let scripts: Vec<_> =
+        fitted.iter().filter_map(|one| Some((one.about.script.clone(), one.script.as_ref()?))).collect();
+    let mut files: BTreeMap<String, String> =
+        scripts.iter().map(|(file, script)| (file.clone(), script.text.clone())).collect();
+    let head = &capture.head;
+    let calls: f64 = scripts.iter().map(|(_, script)| script.calls).sum();
+    let mut toml = format!(
+        "# Made by `pgdyno fit` from {} of {} on {}. docs/capture.md describes it.\n\
+         # The values of parameters are in the schema pgdyno_values of the copy.\n\
+         summary = {}\n\n[data]\nexisting = true\n",
+        brief::duration(head.window.seconds),
+        one_line(&head.server.database),
+        head.window.began_at,
+        quoted(&format!("{} of {}", units::plural(scripts.len() as u64, "statement"), head.server.database)),
+    );
+    for (name, sql) in scripts.iter().filter_map(|(_, script)| script.values.as_ref()) {
+        toml += &format!("\n[[values]]\nname = {}\nsql = {}\n", quoted(name), quoted(sql));
+    }
+    for (file, script) in &scripts {
+        let weight = (script.calls / calls.max(1.0) * WEIGHT_MAX).round().max(1.0);
+        toml += &format!("\n[[script]]\nfile = {}\nweight = {weight:.0}\n", quoted(file));
+    }
+    let names: Vec<_> = scripts.iter().map(|(file, _)| quoted(file)).collect();
+    let rate = calls / head.window.seconds.max(1.0);
+    toml += &format!(
+        "\n# The captured pace, as an open loop. Without rate_per_s each client works as fast as it can.\n\
+         [[group]]\nname = \"clients\"\nscripts = [{}]\nmode = \"extended\"\nrate_per_s = {rate:.3}\n",
+        names.join(", ")
+    );
+    files.insert("workload.toml".to_owned(), toml);
+    let fidelity = serde_json::to_string_pretty(fidelity).unwrap_or_default();
+    files.insert(FIDELITY.to_owned(), format!("{fidelity}\n"));
+    files
+}
+
+/// Returns a text as a TOML string.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out += &format!("\\u{:04X}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Returns a text for a comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_named_by_what_they_do() {
+        for (text, wanted) in [
+            ("select * from shop.orders o where id = $1", "select-orders"),
+            ("SELECT count(*) FROM \"Order Items\"", "select-OrderItems"),
+            ("insert into orders values ($1)", "insert-orders"),
+            ("update only orders set a = $1", "update-orders"),
+            ("with a as (select 1) select * from a", "select-a"),
+            ("select $1", "select"),
+            ("delete from t where id = $1", "delete-t"),
+        ] {
+            assert_eq!(name(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_script_draws_the_values_of_its_parameters() {
+        let text = script("select * from t where a = $1 and b > $2::date", Some("s1"));
+        assert_eq!(text, "\\values s1\nselect * from t where a = :p1 and b > :p2::date;\n");
+        assert_eq!(script("select 1", None), "select 1;\n");
+    }
+
+    #[test]
+    fn names_of_others_are_quoted() {
+        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000Ad\"");
+    }
+}

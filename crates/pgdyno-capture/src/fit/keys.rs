@@ -1,0 +1,62 @@
+//! Keys of new rows: values that no row has yet.
+
+use pgdyno_net::quote;
+
+use super::SCHEMA;
+use super::copy::{Copy, FitError};
+use super::roles::Written;
+
+/// Returns the columns that a new row gives values to, in order.
+pub(super) fn columns(copy: &mut Copy, written: &Written) -> Result<Vec<String>, FitError> {
+    if !written.columns.is_empty() {
+        return Ok(written.columns.clone());
+    }
+    let sql = format!(
+        "SELECT attname FROM pg_attribute WHERE attrelid = {}::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+        quote::literal(&written.table)
+    );
+    Ok(copy.ask("read the columns of a table", &sql)?.into_iter().flatten().flatten().collect())
+}
+
+/// Returns SQL that makes a new key, where rows with the old ones would violate a unique index; `None` for any other column.
+pub(super) fn new_key(copy: &mut Copy, written: &Written, column: &str) -> Result<Option<String>, FitError> {
+    if written.on_conflict {
+        return Ok(None);
+    }
+    let table = quote::literal(&written.table);
+    let name = quote::literal(column);
+    // The first column of a unique index that belongs to no foreign key, or the first column where all do.
+    let sql = format!(
+        "SELECT format_type(a.atttypid, NULL), a.atttypmod FROM pg_index i \
+         CROSS JOIN LATERAL (SELECT attname, atttypid, atttypmod FROM unnest(i.indkey::int2[]) WITH ORDINALITY k(number, place) \
+           JOIN pg_attribute ON attrelid = i.indrelid AND attnum = k.number \
+           ORDER BY EXISTS (SELECT FROM pg_constraint WHERE conrelid = i.indrelid AND contype = 'f' AND k.number = ANY (conkey)), \
+             place LIMIT 1) a \
+         WHERE i.indrelid = {table}::regclass AND i.indisunique AND a.attname = {name} LIMIT 1"
+    );
+    let Some(row) = copy.ask("look for a unique index", &sql)?.into_iter().next() else { return Ok(None) };
+    let mut cells = row.into_iter().map(Option::unwrap_or_default);
+    let (data_type, modifier) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+    Ok(match data_type.as_str() {
+        "smallint" | "integer" | "bigint" | "numeric" => Some(number(copy, written, column)?),
+        "uuid" => Some("gen_random_uuid()".to_owned()),
+        "text" | "character varying" | "character" => {
+            // The length of a type is its modifier less four.
+            let length =
+                modifier.parse::<i64>().ok().filter(|modifier| *modifier > 4).map_or(32, |modifier| modifier - 4);
+            Some(format!("left(md5(random()::text || clock_timestamp()::text), {length})"))
+        }
+        _ => None,
+    })
+}
+
+/// Returns the next number of a sequence that begins above the column's greatest value.
+fn number(copy: &mut Copy, written: &Written, column: &str) -> Result<String, FitError> {
+    let about = "create a sequence for new keys";
+    let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect::<String>();
+    let name = format!("{SCHEMA}.{}", quote::identifier(&format!("{}_{}", plain(&written.table), plain(column))));
+    let greatest = format!("SELECT coalesce(max({}), 0)::bigint + 1 FROM {}", quote::identifier(column), written.table);
+    let next = copy.cell(about, &greatest)?.unwrap_or_else(|| "1".to_owned());
+    copy.execute(about, &format!("CREATE SEQUENCE IF NOT EXISTS {name} START {next} CACHE 100"))?;
+    Ok(format!("nextval({})", quote::literal(&name)))
+}

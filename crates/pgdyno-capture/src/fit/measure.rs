@@ -1,0 +1,152 @@
+//! What a statement does with some values: rows and blocks of a call.
+
+use pgdyno_net::quote;
+use serde_json::Value;
+
+use super::copy::{Copy, FitError};
+use super::values::Values;
+
+/// The name of the statement that is measured.
+pub(super) const NAME: &str = "pgdyno_fit";
+
+/// Rows and blocks of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PerCall {
+    /// Rows returned or changed.
+    pub(super) rows: f64,
+    /// Blocks found in shared buffers or read.
+    pub(super) blocks: f64,
+}
+
+impl PerCall {
+    /// Returns how far apart two are: the sum of the logarithms of both ratios. Less than a row or a block counts as nothing.
+    pub(super) fn distance(self, other: Self) -> f64 {
+        let apart = |a: f64, b: f64, least: f64| ((a + least) / (b + least)).ln().abs();
+        apart(self.rows, other.rows, 0.1) + apart(self.blocks, other.blocks, 1.0)
+    }
+
+    /// Returns true if rows and blocks are within a factor of 2.
+    pub(super) fn represents(self, other: Self) -> bool {
+        let within =
+            |a: f64, b: f64, least: f64| ((a + least) / (b + least)).ln().abs() <= std::f64::consts::LN_2 + 1e-9;
+        within(self.rows, other.rows, 0.1) && within(self.blocks, other.blocks, 1.0)
+    }
+
+    /// Returns the mean of both, the first with this weight.
+    pub(super) fn mixed(self, weight: f64, other: Self) -> Self {
+        let mixed = |a: f64, b: f64| a * weight + b * (1.0 - weight);
+        Self { rows: mixed(self.rows, other.rows), blocks: mixed(self.blocks, other.blocks) }
+    }
+}
+
+/// How a statement is measured.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// It reads: by `EXPLAIN (ANALYZE, BUFFERS)`.
+    Explain,
+    /// It writes: by what the server counts, which has the blocks of triggers and foreign keys. It is rolled back.
+    Count {
+        /// The view of the counters.
+        view: String,
+        /// The statement there.
+        queryid: String,
+    },
+}
+
+/// Returns the means over these executions, or why the server refuses one.
+pub(super) fn measure(copy: &mut Copy, way: &Way, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
+    let about = "measure a statement";
+    copy.execute(about, "BEGIN")?;
+    let measured = match way {
+        Way::Explain => explained(copy, all)?,
+        Way::Count { view, queryid } => counted(copy, all, view, queryid)?,
+    };
+    copy.execute(about, "ROLLBACK")?;
+    Ok(measured)
+}
+
+fn execution(values: &Values) -> String {
+    if values.is_empty() {
+        return format!("EXECUTE {NAME}");
+    }
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_owned(), quote::literal);
+    format!("EXECUTE {NAME}({})", values.iter().map(value).collect::<Vec<_>>().join(", "))
+}
+
+fn explained(copy: &mut Copy, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
+    let mut sum = PerCall::default();
+    for values in all {
+        let sql = format!(
+            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, COSTS OFF, SUMMARY OFF, FORMAT JSON) {}",
+            execution(values)
+        );
+        let rows = match copy.try_to("measure a statement", &sql)? {
+            Ok(rows) => rows,
+            Err(why) => return Ok(Err(why)),
+        };
+        let text = rows.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n");
+        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
+        let one = of_plan(&plan[0]["Plan"]);
+        sum = PerCall { rows: sum.rows + one.rows, blocks: sum.blocks + one.blocks };
+    }
+    let calls = all.len().max(1) as f64;
+    Ok(Ok(PerCall { rows: sum.rows / calls, blocks: sum.blocks / calls }))
+}
+
+/// Returns what a plan did: the rows of its first node, or those that it wrote.
+fn of_plan(node: &Value) -> PerCall {
+    let number = |node: &Value, key: &str| node[key].as_f64().unwrap_or_default();
+    let rows = |node: &Value| number(node, "Actual Rows") * number(node, "Actual Loops");
+    let written = match node["Node Type"].as_str() {
+        Some("ModifyTable") if rows(node) == 0.0 => node["Plans"].as_array().into_iter().flatten().map(rows).sum(),
+        _ => rows(node),
+    };
+    PerCall { rows: written, blocks: number(node, "Shared Hit Blocks") + number(node, "Shared Read Blocks") }
+}
+
+fn counted(copy: &mut Copy, all: &[Values], view: &str, queryid: &str) -> Result<Result<PerCall, String>, FitError> {
+    let sql = format!(
+        "SELECT coalesce(sum(calls), 0), coalesce(sum(rows), 0), coalesce(sum(shared_blks_hit + shared_blks_read), 0) \
+         FROM {view}(false) WHERE queryid = {queryid}"
+    );
+    let read = |copy: &mut Copy| -> Result<[f64; 3], FitError> {
+        let row = copy.ask("read pg_stat_statements", &sql)?.into_iter().next().unwrap_or_default();
+        let mut cells = row.into_iter().map(|cell| cell.and_then(|cell| cell.parse().ok()).unwrap_or_default());
+        Ok([0; 3].map(|_: i32| cells.next().unwrap_or_default()))
+    };
+    let before = read(copy)?;
+    for values in all {
+        if let Err(why) = copy.try_to("measure a statement", &execution(values))? {
+            return Ok(Err(why));
+        }
+    }
+    let after = read(copy)?;
+    let calls = after[0] - before[0];
+    if calls <= 0.0 {
+        return explained(copy, all);
+    }
+    Ok(Ok(PerCall { rows: (after[1] - before[1]) / calls, blocks: (after[2] - before[2]) / calls }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_that_writes_has_the_rows_that_it_wrote() {
+        let node = json!({ "Node Type": "ModifyTable", "Actual Rows": 0, "Actual Loops": 1, "Shared Hit Blocks": 9,
+            "Shared Read Blocks": 1, "Plans": [{ "Node Type": "Index Scan", "Actual Rows": 3, "Actual Loops": 1 }] });
+        assert_eq!(of_plan(&node), PerCall { rows: 3.0, blocks: 10.0 });
+    }
+
+    #[test]
+    fn within_a_factor_of_two_it_is_represented() {
+        let of = |rows, blocks| PerCall { rows, blocks };
+        assert!(of(1.0, 10_848.0).represents(of(1.0, 6000.0)) && !of(1.0, 10_848.0).represents(of(1.0, 4.0)));
+        assert!(of(0.0, 3.0).represents(of(0.05, 3.0)) && !of(0.0, 3.0).represents(of(1.0, 3.0)));
+        assert!(of(10.0, 5.0).distance(of(10.0, 5.0)).abs() < 1e-9);
+        assert_eq!(of(10.0, 4.0).mixed(0.25, of(2.0, 0.0)), of(4.0, 1.0));
+    }
+}

@@ -1,0 +1,204 @@
+//! The samples of values with which a statement does on the copy what it did on the captured server.
+
+use super::copy::{Copy, FitError};
+use super::measure::{PerCall, Way, measure};
+use super::roles::{How, Role, Source};
+use super::values::{Parameters, Sampling};
+
+/// Executions by which a sampling is measured.
+const EXECUTIONS: usize = 6;
+
+/// How much nearer a sampling must be than plain samples to replace them: values of which rows and blocks are equal stay a mixture.
+const BETTER: f64 = 0.1;
+
+/// Two are mixed where the best is further away than this.
+const FAR: f64 = 0.2;
+
+/// Number of shares that are tried for the first of two.
+const SHARES: u32 = 40;
+
+/// One sampling, or two that are mixed.
+#[derive(Clone, Debug)]
+pub(super) struct Mixture {
+    /// Each with its share.
+    pub(super) parts: Vec<(f64, Sampling)>,
+    /// What the statement does with it.
+    pub(super) per_call: PerCall,
+}
+
+/// A column with one of its common values.
+pub(super) type CommonValue = (Source, String, String);
+
+/// Finds the mixture whose rows and blocks of a call are nearest to the wanted ones. Returns why the server refuses the statement, if
+/// it does.
+pub(super) fn nearest(
+    copy: &mut Copy,
+    way: &Way,
+    parameters: &Parameters,
+    wanted: PerCall,
+    common: &[CommonValue],
+) -> Result<Result<Mixture, String>, FitError> {
+    let first = first(wanted);
+    let mut search = Search { copy, way, parameters, wanted, measured: Vec::new() };
+    if let Err(why) = search.measure(&first)? {
+        return Ok(Err(why));
+    }
+    let mut best = first;
+    for _ in 0..2 {
+        let before = best.clone();
+        for ladder in ladders(&parameters.roles, wanted, common) {
+            best = search.climb(best, &ladder)?;
+        }
+        if best == before {
+            break;
+        }
+    }
+    Ok(Ok(mixed(&search.measured, &best, wanted)))
+}
+
+/// Returns what is tried first.
+fn first(wanted: PerCall) -> Sampling {
+    let rows = wanted.rows.round().clamp(1.0, 1e6);
+    Sampling {
+        fixed: None,
+        width: 0.01,
+        prefix: 4,
+        elements: (rows as u32).min(100),
+        limit: rows as u64,
+        offset: 0,
+        is_missing: false,
+    }
+}
+
+/// A change of a sampling.
+type Step = Box<dyn Fn(&mut Sampling)>;
+
+/// Changes of one property, in the order in which they are tried. A ladder that grows ends where far too much is returned.
+struct Ladder {
+    steps: Vec<Step>,
+    grows: bool,
+}
+
+impl Ladder {
+    fn of<T: Clone + 'static>(values: impl IntoIterator<Item = T>, grows: bool, set: fn(&mut Sampling, T)) -> Self {
+        let step = |value: T| Box::new(move |sampling: &mut Sampling| set(sampling, value.clone())) as Step;
+        Self { steps: values.into_iter().map(step).collect(), grows }
+    }
+}
+
+fn ladders(roles: &[Role], wanted: PerCall, common: &[CommonValue]) -> Vec<Ladder> {
+    let has = |how: How| roles.iter().any(|role| role.is(how));
+    let mut ladders = Vec::new();
+    if has(How::AnyOf) {
+        ladders.push(Ladder::of([1, 2, 3, 5, 10, 20, 50, 100, 200, 500], true, |sampling, n| sampling.elements = n));
+    }
+    if has(How::Above) || has(How::Below) {
+        let widths = (-8..=0).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
+        ladders.push(Ladder::of(widths.filter(|width| *width <= 1.0), true, |sampling, width| sampling.width = width));
+    }
+    if has(How::Like) {
+        ladders.push(Ladder::of((0..=10).rev(), true, |sampling, n| sampling.prefix = n));
+    }
+    if roles.contains(&Role::Limit) {
+        let near = wanted.rows.round().max(1.0) as u64;
+        ladders.push(Ladder::of([near, 1, 10, 20, 50, 100, 1000], false, |sampling, n| sampling.limit = n));
+    }
+    if roles.contains(&Role::Offset) {
+        ladders.push(Ladder::of([0, 10, 100, 1000, 10_000, 100_000], true, |sampling, n| sampling.offset = n));
+    }
+    if !common.is_empty() {
+        let all = [None].into_iter().chain(common.iter().cloned().map(Some));
+        ladders.push(Ladder::of(all, false, |sampling, fixed| sampling.fixed = fixed));
+    }
+    if has(How::Equal) {
+        ladders.push(Ladder::of([false, true], false, |sampling, is_missing| sampling.is_missing = is_missing));
+    }
+    ladders
+}
+
+struct Search<'a> {
+    copy: &'a mut Copy,
+    way: &'a Way,
+    parameters: &'a Parameters,
+    wanted: PerCall,
+    measured: Vec<(Sampling, PerCall)>,
+}
+
+impl Search<'_> {
+    fn measure(&mut self, sampling: &Sampling) -> Result<Result<PerCall, String>, FitError> {
+        if let Some((_, known)) = self.measured.iter().find(|(known, _)| known == sampling) {
+            return Ok(Ok(*known));
+        }
+        let values = self.parameters.values(self.copy, sampling, EXECUTIONS)?;
+        let measured = measure(self.copy, self.way, &values)?;
+        if let Ok(per_call) = &measured {
+            self.measured.push((sampling.clone(), *per_call));
+        }
+        Ok(measured)
+    }
+
+    /// Returns the best sampling that a ladder leads to.
+    fn climb(&mut self, from: Sampling, ladder: &Ladder) -> Result<Sampling, FitError> {
+        let mut best = (from.clone(), f64::INFINITY);
+        if let Ok(per_call) = self.measure(&from)? {
+            best.1 = per_call.distance(self.wanted);
+        }
+        for step in &ladder.steps {
+            let mut sampling = from.clone();
+            step(&mut sampling);
+            // A value that the server refuses, or with which it takes too long, is none.
+            let Ok(per_call) = self.measure(&sampling)? else { if ladder.grows { break } else { continue } };
+            let distance = per_call.distance(self.wanted);
+            if distance < best.1 - BETTER {
+                best = (sampling, distance);
+            }
+            let far = |now: f64, wanted: f64| now > 4.0 * (wanted + 1.0);
+            if ladder.grows && (far(per_call.rows, self.wanted.rows) || far(per_call.blocks, self.wanted.blocks)) {
+                break;
+            }
+        }
+        Ok(best.0)
+    }
+}
+
+/// Returns the best sampling, or the two that together come nearer.
+fn mixed(measured: &[(Sampling, PerCall)], best: &Sampling, wanted: PerCall) -> Mixture {
+    let of_best =
+        measured.iter().find(|(sampling, _)| sampling == best).map(|(_, per_call)| *per_call).unwrap_or_default();
+    let single = Mixture { parts: vec![(1.0, best.clone())], per_call: of_best };
+    let distance = of_best.distance(wanted);
+    if distance <= FAR {
+        return single;
+    }
+    let mut nearest = (distance - BETTER, single);
+    for (nth, (a, of_a)) in measured.iter().enumerate() {
+        for (b, of_b) in &measured[..nth] {
+            for share in (1..SHARES).map(|part| f64::from(part) / f64::from(SHARES)) {
+                let per_call = of_a.mixed(share, *of_b);
+                let distance = per_call.distance(wanted);
+                if distance < nearest.0 {
+                    let parts = vec![(share, a.clone()), (1.0 - share, b.clone())];
+                    nearest = (distance, Mixture { parts, per_call });
+                }
+            }
+        }
+    }
+    nearest.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_samplings_are_mixed_where_neither_is_near() {
+        let sampling = |elements| Sampling { elements, ..first(PerCall::default()) };
+        let of = |rows, blocks| PerCall { rows, blocks };
+        let measured = [(sampling(1), of(1.0, 4.0)), (sampling(2), of(100.0, 1000.0))];
+        let mixture = mixed(&measured, &sampling(1), of(10.9, 103.6));
+        assert_eq!(mixture.parts.iter().map(|(share, _)| (share * 100.0).round()).collect::<Vec<_>>(), [10.0, 90.0]);
+        assert!(mixture.per_call.distance(of(10.9, 103.6)) < 0.01);
+        let near = mixed(&measured, &sampling(1), of(1.0, 4.2));
+        assert_eq!(near.parts, [(1.0, sampling(1))]);
+    }
+}

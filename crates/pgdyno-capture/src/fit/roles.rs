@@ -1,0 +1,386 @@
+//! What each parameter of a statement is compared with or written to: its column and how.
+//!
+//! Conditions are read from the generic plan, which names each column with its table and alias, also through views and whatever the
+//! search path is. What a statement writes is read from its text: a plan does not show it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::wording::number;
+use crate::tokens::{Token, tokens};
+
+/// A table in a statement: one alias.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Source {
+    /// Schema and table, as in SQL.
+    pub(super) table: String,
+    /// Its alias in the plan.
+    pub(super) alias: String,
+}
+
+/// How a parameter is used with a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// It is equal to the column, or one element of a list that is.
+    Equal,
+    /// It is an array of which one element is equal to the column.
+    AnyOf,
+    /// The column is greater, or not less.
+    Above,
+    /// The column is less, or not greater.
+    Below,
+    /// The column is like it.
+    Like,
+    /// A row that is written has it in the column.
+    Written,
+}
+
+/// What a parameter is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It belongs to a column.
+    Column(How, Source, String),
+    /// It is the number of rows.
+    Limit,
+    /// It is the number of rows that are skipped.
+    Offset,
+    /// It is added to a value, which it leaves as it is: a value of its type with this text.
+    Neutral(&'static str),
+    /// It is something else.
+    Other,
+}
+
+impl Role {
+    /// Returns true if it belongs to a column in this way.
+    pub(super) fn is(&self, wanted: How) -> bool {
+        matches!(self, Self::Column(how, ..) if *how == wanted)
+    }
+}
+
+/// Returns the roles of parameters that the generic plan shows, by their numbers.
+pub(super) fn of_plan(plan: &Value) -> BTreeMap<u32, Role> {
+    let mut sources = BTreeMap::new();
+    aliases(plan, &mut sources);
+    let mut roles = BTreeMap::new();
+    conditions(plan, &sources, &mut roles);
+    roles
+}
+
+/// Keys of a plan's node that are conditions.
+const CONDITIONS: [&str; 8] =
+    ["Index Cond", "Filter", "Recheck Cond", "Join Filter", "Hash Cond", "Merge Cond", "TID Cond", "One-Time Filter"];
+
+fn aliases(node: &Value, sources: &mut BTreeMap<String, Source>) {
+    if let (Some(table), Some(alias)) = (node["Relation Name"].as_str(), node["Alias"].as_str()) {
+        let identifier = pgdyno_net::quote::identifier;
+        let table = match node["Schema"].as_str() {
+            Some(schema) => format!("{}.{}", identifier(schema), identifier(table)),
+            None => identifier(table),
+        };
+        sources.insert(alias.to_owned(), Source { table, alias: alias.to_owned() });
+    }
+    for child in children(node) {
+        aliases(child, sources);
+    }
+}
+
+fn children(node: &Value) -> impl Iterator<Item = &Value> {
+    node["Plans"].as_array().into_iter().flatten()
+}
+
+fn conditions(node: &Value, sources: &BTreeMap<String, Source>, roles: &mut BTreeMap<u32, Role>) {
+    for text in CONDITIONS.iter().filter_map(|key| node[key].as_str()) {
+        let found = compared(text, node["Alias"].as_str(), sources);
+        found.into_iter().for_each(|(parameter, role)| {
+            // An index condition says more than the filter above it, and comes first.
+            roles.entry(parameter).or_insert(role);
+        });
+    }
+    for child in children(node) {
+        conditions(child, sources, roles);
+    }
+}
+
+/// Returns the roles of the parameters of a condition.
+fn compared(condition: &str, alias: Option<&str>, sources: &BTreeMap<String, Source>) -> Vec<(u32, Role)> {
+    let all: Vec<_> = tokens(condition).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let role = |at: usize| {
+        let parameter = number(all[at])?;
+        let before = before_operand(&all, at);
+        let operator = operator(&all, before)?;
+        if let Some(neutral) = operator.neutral() {
+            return Some((parameter, Role::Neutral(neutral)));
+        }
+        let (name, of) = column(&all, before - operator.length)?;
+        let source = sources.get(of.as_deref().or(alias)?)?.clone();
+        Some((parameter, operator.role(source, name, is_any(&all, at, before))))
+    };
+    (0..all.len()).filter_map(role).collect()
+}
+
+/// Returns where the operand that a parameter is in begins: `$1`, `($1)::text`, `ANY ($1)`, `ANY (ARRAY[$1, $2])`.
+fn before_operand(all: &[Token<'_>], parameter: usize) -> usize {
+    let is_of_operand = |token: Token<'_>| match token {
+        Token::Other("(" | "[" | ",") | Token::Parameter(_) => true,
+        word => word.is("any") || word.is("array"),
+    };
+    let mut at = parameter;
+    while at > 0 && is_of_operand(all[at - 1]) {
+        at -= 1;
+    }
+    at
+}
+
+/// Returns true if the operand is an array that is one parameter.
+fn is_any(all: &[Token<'_>], parameter: usize, before: usize) -> bool {
+    let within = &all[before..parameter];
+    within.iter().any(|token| token.is("any")) && !within.iter().any(|token| token.is("array"))
+}
+
+struct Operator {
+    text: String,
+    /// Tokens that it has.
+    length: usize,
+}
+
+impl Operator {
+    fn role(&self, source: Source, column: String, is_any: bool) -> Role {
+        let how = match self.text.as_str() {
+            "=" if is_any => How::AnyOf,
+            "=" => How::Equal,
+            ">" | ">=" => How::Above,
+            "<" | "<=" => How::Below,
+            "~~" | "~~*" => How::Like,
+            _ => return Role::Other,
+        };
+        Role::Column(how, source, column)
+    }
+}
+
+impl Operator {
+    /// Returns the value with which it changes nothing.
+    fn neutral(&self) -> Option<&'static str> {
+        match self.text.as_str() {
+            "||" => Some(""),
+            "+" | "-" => Some("0"),
+            "*" | "/" => Some("1"),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the operator whose last character is before `end`.
+fn operator(all: &[Token<'_>], end: usize) -> Option<Operator> {
+    let is_sign = |token: &&Token<'_>| matches!(token, Token::Other(sign) if "=<>~!*@#%&|?+-/^".contains(*sign));
+    let signs: Vec<_> = all[..end].iter().rev().take_while(is_sign).map(|token| token.text()).collect();
+    let length = signs.len();
+    (length > 0).then(|| Operator { text: signs.into_iter().rev().collect(), length })
+}
+
+/// Returns the column that ends before `end`, and its alias: `t.a`, `a`, `(a)::text`.
+fn column(all: &[Token<'_>], end: usize) -> Option<(String, Option<String>)> {
+    let mut at = end;
+    // A cast: `)::character varying`.
+    let words = all[..at].iter().rev().take_while(|token| matches!(token, Token::Word(_))).count();
+    if all[..at - words].ends_with(&[Token::Other(":"), Token::Other(":")]) {
+        at -= words + 2;
+    }
+    while at > 0 && all[at - 1] == Token::Other(")") {
+        at -= 1;
+    }
+    let name = plain_name(*all.get(at.checked_sub(1)?)?)?;
+    let of = match at.checked_sub(3).map(|from| &all[from..at - 1]) {
+        Some([alias, Token::Other(".")]) => plain_name(*alias),
+        _ => None,
+    };
+    Some((name, of))
+}
+
+/// Returns the name that a token is, without quotes.
+fn plain_name(token: Token<'_>) -> Option<String> {
+    match token {
+        Token::Word(word) => Some(word.to_owned()),
+        Token::Quoted(text) => Some(text[1..text.len() - 1].replace("\"\"", "\"")),
+        _ => None,
+    }
+}
+
+/// What a statement writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    /// The table, as in the statement.
+    pub(super) table: String,
+    /// The columns that a new row gives values to, in order; empty for all of them.
+    pub(super) columns: Vec<String>,
+    /// For each row of VALUES the parameters that are whole values, by their places.
+    pub(super) values: Vec<(usize, u32)>,
+    /// Columns that get a parameter as their value.
+    pub(super) assigned: Vec<(String, u32)>,
+    /// Whether a row that exists is updated or left instead.
+    pub(super) on_conflict: bool,
+}
+
+/// Returns what the text writes, as far as parameters are whole values.
+pub(super) fn written(text: &str) -> Option<Written> {
+    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let mut written = Written::default();
+    let first = all.iter().position(|token| token.is("insert") || token.is("update"))?;
+    let is_insert = all[first].is("insert");
+    let mut at = first + 1 + usize::from(is_insert);
+    while let Some(token @ (Token::Word(_) | Token::Quoted(_) | Token::Other("."))) = all.get(at) {
+        let ends = written.table.is_empty() || written.table.ends_with('.') || *token == Token::Other(".");
+        if !ends || token.is("only") {
+            break;
+        }
+        written.table += token.text();
+        at += 1;
+    }
+    if is_insert {
+        if all.get(at) == Some(&Token::Other("(")) {
+            let names = all[at + 1..].iter().take_while(|token| **token != Token::Other(")"));
+            written.columns = names.filter_map(|token| plain_name(*token)).collect();
+        }
+        if let Some(values) = all.iter().position(|token| token.is("values")) {
+            written.values = whole_values(&all[values + 1..]);
+        }
+        written.on_conflict = all.windows(2).any(|pair| pair[0].is("on") && pair[1].is("conflict"));
+    }
+    written.assigned = assigned(&all);
+    Some(written)
+}
+
+/// Returns the parameters that are whole values of the first rows of VALUES, by their places in a row.
+fn whole_values(all: &[Token<'_>]) -> Vec<(usize, u32)> {
+    let (mut depth, mut place, mut found) = (0, 0, Vec::new());
+    for (at, token) in all.iter().enumerate() {
+        match token {
+            Token::Other("(") => {
+                depth += 1;
+                if depth == 1 {
+                    place = 0;
+                }
+            }
+            Token::Other(")") => depth -= 1,
+            Token::Other(",") if depth == 1 => place += 1,
+            Token::Other(",") => {}
+            _ if depth == 0 => break,
+            token => {
+                let is_whole = matches!(all.get(at + 1), Some(Token::Other("," | ")" | ":")))
+                    && matches!(all.get(at.wrapping_sub(1)), Some(Token::Other("," | "(")));
+                if let Some(parameter) = number(*token).filter(|_| depth == 1 && is_whole) {
+                    found.push((place, parameter));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns the columns of `SET column = $1`.
+fn assigned(all: &[Token<'_>]) -> Vec<(String, u32)> {
+    let Some(set) = all.iter().position(|token| token.is("set")) else { return Vec::new() };
+    let until = all[set..].iter().position(|token| token.is("where") || token.is("from") || token.is("returning"));
+    let within = &all[set + 1..until.map_or(all.len(), |until| set + until)];
+    let of = |three: &[Token<'_>]| match three {
+        [name, Token::Other("="), parameter] => Some((plain_name(*name)?, number(*parameter)?)),
+        _ => None,
+    };
+    within.windows(3).filter_map(of).collect()
+}
+
+/// Returns the parameters behind LIMIT, FETCH FIRST and OFFSET.
+pub(super) fn limits(text: &str) -> Vec<(u32, Role)> {
+    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let of = |pair: &[Token<'_>]| {
+        let role = match pair[0] {
+            word if word.is("limit") || word.is("first") || word.is("next") => Role::Limit,
+            word if word.is("offset") => Role::Offset,
+            _ => return None,
+        };
+        Some((number(pair[1])?, role))
+    };
+    all.windows(2).filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(table: &str, alias: &str) -> Source {
+        Source { table: format!("\"public\".\"{table}\""), alias: alias.to_owned() }
+    }
+
+    #[test]
+    fn conditions_of_a_plan_name_the_columns() {
+        let plan = json!({
+            "Node Type": "Nested Loop", "Join Filter": "(i.order_id = o.id)",
+            "Plans": [
+                { "Relation Name": "orders", "Schema": "public", "Alias": "o", "Index Cond": "(o.id = $1)",
+                  "Filter": "((o.placed >= $2) AND (o.placed < $3) AND ((o.status)::text = $4) AND (o.id = $1))" },
+                { "Relation Name": "items", "Schema": "public", "Alias": "i",
+                  "Filter": "((i.\"Name\" ~~ $5) AND (i.kind = ANY (ARRAY[$6, $7])) AND (i.size = ANY ($8)) AND (i.n <> $9))" },
+            ],
+        });
+        let (o, i) = (source("orders", "o"), source("items", "i"));
+        let roles = of_plan(&plan);
+        let wanted = [
+            (1, Role::Column(How::Equal, o.clone(), "id".to_owned())),
+            (2, Role::Column(How::Above, o.clone(), "placed".to_owned())),
+            (3, Role::Column(How::Below, o.clone(), "placed".to_owned())),
+            (4, Role::Column(How::Equal, o, "status".to_owned())),
+            (5, Role::Column(How::Like, i.clone(), "Name".to_owned())),
+            (6, Role::Column(How::Equal, i.clone(), "kind".to_owned())),
+            (7, Role::Column(How::Equal, i.clone(), "kind".to_owned())),
+            (8, Role::Column(How::AnyOf, i, "size".to_owned())),
+            (9, Role::Other),
+        ];
+        assert_eq!(roles, BTreeMap::from(wanted));
+    }
+
+    #[test]
+    fn what_is_added_to_a_value_leaves_it_as_it_is() {
+        let condition = "(((email)::text = (($1 || $2) || $3)) AND (n > ($4 + ($5 * $6))))";
+        let plan = json!({ "Relation Name": "t", "Schema": "public", "Alias": "t", "Filter": condition });
+        let t = || source("t", "t");
+        let wanted = [
+            (1, Role::Column(How::Equal, t(), "email".to_owned())),
+            (2, Role::Neutral("")),
+            (3, Role::Neutral("")),
+            (4, Role::Column(How::Above, t(), "n".to_owned())),
+            (5, Role::Neutral("0")),
+            (6, Role::Neutral("1")),
+        ];
+        assert_eq!(of_plan(&plan), BTreeMap::from(wanted));
+    }
+
+    #[test]
+    fn one_table_needs_no_alias() {
+        let plan = json!({ "Relation Name": "t", "Schema": "public", "Alias": "t", "Index Cond": "(id = $1)" });
+        assert_eq!(of_plan(&plan), BTreeMap::from([(1, Role::Column(How::Equal, source("t", "t"), "id".to_owned()))]));
+    }
+
+    #[test]
+    fn what_is_written_is_in_the_text() {
+        let insert = written(
+            "INSERT INTO shop.orders (id, \"User\", at, n) VALUES ($1, $2, now(), $3 + 1) ON CONFLICT (id) DO UPDATE SET n = $4",
+        );
+        let insert = insert.unwrap();
+        assert_eq!((insert.table.as_str(), insert.on_conflict), ("shop.orders", true));
+        assert_eq!(insert.columns, ["id", "User", "at", "n"]);
+        assert_eq!((insert.values, insert.assigned), (vec![(0, 1), (1, 2)], vec![("n".to_owned(), 4)]));
+        let several = written("insert into t values ($1, $2), ($3, $4)").unwrap();
+        assert_eq!((several.table.as_str(), several.values), ("t", vec![(0, 1), (1, 2), (0, 3), (1, 4)]));
+        let update = written("update t set a = $1, b = b + $2, c = $3 where id = $4").unwrap();
+        assert_eq!((update.table.as_str(), update.assigned), ("t", vec![("a".to_owned(), 1), ("c".to_owned(), 3)]));
+        assert_eq!(written("select 1"), None);
+    }
+
+    #[test]
+    fn limits_are_in_the_text() {
+        assert_eq!(limits("select * from t limit $1 offset $2"), [(1, Role::Limit), (2, Role::Offset)]);
+        assert_eq!(limits("select * from t fetch first $3 rows only"), [(3, Role::Limit)]);
+    }
+}

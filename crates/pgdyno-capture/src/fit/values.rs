@@ -1,0 +1,310 @@
+//! Values for the parameters of a statement: rows of the tables that it reads, turned into parameters by a few sampling.
+
+use std::collections::BTreeMap;
+
+use pgdyno_net::quote;
+
+use super::copy::{Copy, FitError, Rows};
+use super::roles::{How, Role, Source};
+
+/// What decides the values beside the sampled rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sampling {
+    /// A column of a source that has one value, for values that some rows have often.
+    pub(super) fixed: Option<(Source, String, String)>,
+    /// The width of ranges, as a share of the column's.
+    pub(super) width: f64,
+    /// Characters of a prefix that is searched for.
+    pub(super) prefix: usize,
+    /// Elements of arrays and lists.
+    pub(super) elements: u32,
+    /// Rows that are returned at most.
+    pub(super) limit: u64,
+    /// Rows that are skipped.
+    pub(super) offset: u64,
+    /// Whether keys are values that no row has.
+    pub(super) is_missing: bool,
+}
+
+impl Sampling {
+    /// Returns what distinguishes the values, in words.
+    pub(super) fn words(&self, roles: &[Role]) -> String {
+        let has = |how: How| roles.iter().any(|role| role.is(how));
+        let mut words = vec![match (&self.fixed, self.is_missing) {
+            (_, true) => "keys that do not exist".to_owned(),
+            // The value is the user's.
+            (Some((_, column, _)), false) => format!("rows with one common value of {column}"),
+            (None, false) => "sampled rows".to_owned(),
+        }];
+        if has(How::Above) || has(How::Below) {
+            words.push(format!("ranges of {} of the column", pgdyno_text::brief::percent(self.width)));
+        }
+        if has(How::Like) {
+            words.push(format!("prefixes of {} characters", self.prefix));
+        }
+        if has(How::AnyOf) {
+            words.push(format!("arrays of {}", self.elements));
+        }
+        if roles.contains(&Role::Limit) {
+            words.push(format!("LIMIT {}", self.limit));
+        }
+        if roles.contains(&Role::Offset) {
+            words.push(format!("OFFSET {}", self.offset));
+        }
+        words.join(", ")
+    }
+}
+
+/// Values of all parameters, for one execution.
+pub(super) type Values = Vec<Option<String>>;
+
+/// The parameters of a statement, and where their values come from.
+#[derive(Clone, Debug)]
+pub(super) struct Parameters {
+    /// What each is for.
+    pub(super) roles: Vec<Role>,
+    /// The type of each.
+    pub(super) types: Vec<String>,
+    /// The type of each column that a range is of, with its least and greatest value.
+    pub(super) ranges: BTreeMap<(String, String), ColumnRange>,
+}
+
+/// The extent of a column.
+#[derive(Clone, Debug)]
+pub(super) struct ColumnRange {
+    pub(super) data_type: String,
+    pub(super) min: String,
+    pub(super) max: String,
+}
+
+/// Types of which an empty text is a value.
+const TEXTS: [&str; 3] = ["text", "character varying", "character"];
+
+/// Types whose values have a distance.
+const MEASURED: [&str; 9] = [
+    "smallint",
+    "integer",
+    "bigint",
+    "numeric",
+    "real",
+    "double precision",
+    "date",
+    "timestamp without time zone",
+    "timestamp with time zone",
+];
+
+/// Returns the extents of the columns that ranges are of.
+pub(super) fn ranges(copy: &mut Copy, roles: &[Role]) -> Result<BTreeMap<(String, String), ColumnRange>, FitError> {
+    let mut ranges = BTreeMap::new();
+    for role in roles {
+        let Role::Column(How::Above | How::Below | How::Equal, source, column) = role else { continue };
+        let key = (source.table.clone(), column.clone());
+        if ranges.contains_key(&key) {
+            continue;
+        }
+        let name = quote::identifier(column);
+        let sql = format!(
+            "SELECT (SELECT pg_typeof({name}) FROM {0} LIMIT 1), (SELECT {name} FROM {0} WHERE {name} IS NOT NULL ORDER BY {name} LIMIT 1), \
+             (SELECT {name} FROM {0} WHERE {name} IS NOT NULL ORDER BY {name} DESC LIMIT 1)",
+            source.table
+        );
+        // A type without an order has no range.
+        let Some(rows) = copy.ask_or_none("find the range of a column", &sql)? else { continue };
+        if let [Some(data_type), Some(min), Some(max)] = rows.into_iter().next().unwrap_or_default().as_slice() {
+            ranges.insert(key, ColumnRange { data_type: data_type.clone(), min: min.clone(), max: max.clone() });
+        }
+    }
+    Ok(ranges)
+}
+
+impl Parameters {
+    /// Returns values for so many executions.
+    pub(super) fn values(
+        &self,
+        copy: &mut Copy,
+        sampling: &Sampling,
+        executions: usize,
+    ) -> Result<Vec<Values>, FitError> {
+        let sources = self.sources();
+        let mut samples: BTreeMap<&Source, Rows> = BTreeMap::new();
+        for (source, columns) in &sources {
+            samples.insert(source, self.sample(copy, source, columns, sampling, executions)?);
+        }
+        let at = |source: &Source, place: usize, nth: usize| {
+            let rows = samples.get(source).filter(|rows| !rows.is_empty())?;
+            rows[nth % rows.len()].get(place).cloned().flatten()
+        };
+        let mut all = Vec::with_capacity(executions);
+        for nth in 0..executions {
+            let mut next: BTreeMap<&Source, usize> = BTreeMap::new();
+            let mut values = Vec::with_capacity(self.roles.len());
+            for (role, data_type) in self.roles.iter().zip(&self.types) {
+                let value = match role {
+                    Role::Limit => Some(sampling.limit.to_string()),
+                    Role::Offset => Some(sampling.offset.to_string()),
+                    Role::Neutral("") if !TEXTS.contains(&data_type.as_str()) => {
+                        Some(plain_value(data_type).to_owned())
+                    }
+                    Role::Neutral(text) => Some((*text).to_owned()),
+                    Role::Other => Some(plain_value(data_type).to_owned()),
+                    Role::Column(how, source, _) => {
+                        let place = next.entry(source).or_default();
+                        *place += 1;
+                        let elements = (0..sampling.elements as usize).filter_map(|n| at(source, *place - 1, nth + n));
+                        if *how == How::AnyOf { Some(array(elements)) } else { at(source, *place - 1, nth) }
+                    }
+                };
+                values.push(value);
+            }
+            all.push(values);
+        }
+        Ok(all)
+    }
+
+    /// Returns the expressions over a row of each source, in the order of the parameters.
+    fn sources(&self) -> BTreeMap<&Source, Vec<(How, String)>> {
+        let mut sources: BTreeMap<&Source, Vec<(How, String)>> = BTreeMap::new();
+        for role in &self.roles {
+            if let Role::Column(how, source, column) = role {
+                sources.entry(source).or_default().push((*how, column.clone()));
+            }
+        }
+        sources
+    }
+
+    /// Returns values from random rows of a table.
+    fn sample(
+        &self,
+        copy: &mut Copy,
+        source: &Source,
+        columns: &[(How, String)],
+        sampling: &Sampling,
+        executions: usize,
+    ) -> Result<Rows, FitError> {
+        let values: Vec<_> =
+            columns.iter().map(|(how, column)| self.expression(source, *how, column, columns, sampling)).collect();
+        let fixed = match &sampling.fixed {
+            Some((of, column, value)) if of == source => {
+                format!(" WHERE {} = {}", quote::identifier(column), quote::literal(value))
+            }
+            _ => String::new(),
+        };
+        let rows = executions.max(sampling.elements as usize * 2);
+        let sql = |from: &str| {
+            format!("SELECT {} FROM (SELECT * FROM {from}{fixed} ORDER BY random() LIMIT {rows}) s", values.join(", "))
+        };
+        if let Some(part) = copy.part_of(&source.table, rows)? {
+            let from = format!("{} TABLESAMPLE system ({part})", source.table);
+            let sampled = copy.ask("sample rows", &sql(&from))?;
+            if sampled.len() >= rows / 4 {
+                return Ok(sampled);
+            }
+        }
+        copy.ask("sample rows", &sql(&source.table))
+    }
+
+    /// Returns the value of a parameter, as SQL over a sampled row.
+    fn expression(
+        &self,
+        source: &Source,
+        how: How,
+        column: &str,
+        columns: &[(How, String)],
+        sampling: &Sampling,
+    ) -> String {
+        let name = format!("s.{}", quote::identifier(column));
+        let range = self.ranges.get(&(source.table.clone(), column.to_owned()));
+        let is_measured = range.is_some_and(|range| MEASURED.contains(&range.data_type.as_str()));
+        let has = |wanted: How| columns.iter().any(|(how, of)| of == column && *how == wanted);
+        let is_two_sided = has(How::Above) && has(How::Below);
+        let moved = |from: &str, sign: &str, range: &ColumnRange| {
+            let (min, max) = (quote::literal(&range.min), quote::literal(&range.max));
+            let data_type = &range.data_type;
+            // The difference of two dates is a number of days.
+            let distance = match data_type.as_str() {
+                "date" => format!("({max}::timestamp - {min}::timestamp)"),
+                "smallint" | "integer" | "bigint" | "real" => format!("({max}::numeric - {min}::numeric)"),
+                _ => format!("({max}::{data_type} - {min}::{data_type})"),
+            };
+            let share = sampling.width;
+            format!("({from} {sign} {distance} * {share:.9}::double precision::{})::{data_type}", factor(data_type))
+        };
+        match (how, range) {
+            (How::Equal, range) if sampling.is_missing => match range {
+                Some(range) if is_measured && range.data_type != "date" && !range.data_type.starts_with("time") => {
+                    format!("({}::{} + (random() * 1000)::int)::text", quote::literal(&range.max), range.data_type)
+                }
+                Some(range) if range.data_type == "uuid" => "gen_random_uuid()::text".to_owned(),
+                Some(range) if range.data_type == "text" || range.data_type.starts_with("character") => {
+                    format!("left(md5(random()::text), greatest(1, length({name}::text)))")
+                }
+                _ => format!("{name}::text"),
+            },
+            (How::Below, Some(range)) if is_measured && is_two_sided => format!("{}::text", moved(&name, "+", range)),
+            (How::Above, Some(range)) if is_measured && !is_two_sided => {
+                format!(
+                    "{}::text",
+                    moved(&format!("{}::{}", quote::literal(&range.max), wide(&range.data_type)), "-", range)
+                )
+            }
+            (How::Below, Some(range)) if is_measured => {
+                format!(
+                    "{}::text",
+                    moved(&format!("{}::{}", quote::literal(&range.min), wide(&range.data_type)), "+", range)
+                )
+            }
+            (How::Like, _) => format!("left({name}::text, {}) || '%'", sampling.prefix),
+            _ => format!("{name}::text"),
+        }
+    }
+}
+
+/// Returns the type that a distance of this type is multiplied by.
+fn factor(data_type: &str) -> &'static str {
+    match data_type {
+        "smallint" | "integer" | "bigint" | "real" | "numeric" => "numeric",
+        _ => "double precision",
+    }
+}
+
+/// Returns the type in which a distance is added to an end of the column.
+fn wide(data_type: &str) -> &str {
+    if data_type == "date" { "timestamp" } else { data_type }
+}
+
+/// Returns the source of values for rows that are written: rows that the table has.
+pub(super) fn new_rows(table: &str) -> Source {
+    Source { table: table.to_owned(), alias: "(new row)".to_owned() }
+}
+
+/// Returns an array literal.
+fn array(elements: impl Iterator<Item = String>) -> String {
+    let quoted = elements.map(|element| format!("\"{}\"", element.replace('\\', "\\\\").replace('"', "\\\"")));
+    format!("{{{}}}", quoted.collect::<Vec<_>>().join(","))
+}
+
+/// Returns a value of a type of which nothing else is known.
+fn plain_value(data_type: &str) -> &'static str {
+    match data_type {
+        "boolean" => "true",
+        "date" | "timestamp without time zone" | "timestamp with time zone" => "now",
+        "time without time zone" | "time with time zone" => "12:00",
+        "interval" => "1 day",
+        "json" | "jsonb" => "{}",
+        "uuid" => "00000000-0000-0000-0000-000000000000",
+        "smallint" | "integer" | "bigint" | "numeric" | "real" | "double precision" | "oid" => "1",
+        other if other.ends_with("[]") => "{}",
+        _ => "x",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_quoted() {
+        let all = ["a", "b\"c", "d\\e", ""].map(str::to_owned);
+        assert_eq!(array(all.into_iter()), r#"{"a","b\"c","d\\e",""}"#);
+    }
+}

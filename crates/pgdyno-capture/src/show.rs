@@ -1,0 +1,193 @@
+//! A capture as text of 80 columns, and as JSON.
+
+use std::io::{self, Write};
+
+use pgdyno_text::paint::Paint;
+use pgdyno_text::units;
+use pgdyno_text::wrap::{self, entry};
+use pgdyno_text::{TextStyle, brief};
+
+use crate::form::{CaptureRecord, CapturedRelation, CapturedStatement};
+
+/// The name of a format, and how it is written.
+type Format = (&'static str, fn(&CaptureRecord, TextStyle, &mut dyn Write) -> io::Result<()>);
+
+/// The formats, by name.
+pub const FORMATS: &[Format] = &[("text", text), ("json", json)];
+
+/// Rows of a table, unless all are asked for.
+const ROWS: usize = 15;
+
+/// Columns before the text of a statement.
+const FIGURES: usize = 46;
+
+fn json(capture: &CaptureRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, capture)?;
+    writeln!(out)
+}
+
+/// Executions, time and number of some statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sum {
+    calls: f64,
+    exec_time_ms: f64,
+    statements: u64,
+}
+
+impl Sum {
+    fn of<'a>(statements: impl Iterator<Item = &'a CapturedStatement>) -> Self {
+        statements.fold(Self::default(), |sum, statement| Self {
+            calls: sum.calls + statement.calls,
+            exec_time_ms: sum.exec_time_ms + statement.exec_time_ms,
+            statements: sum.statements + 1,
+        })
+    }
+}
+
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    let head = &capture.head;
+    let standby = if head.server.standby { ", a standby" } else { "" };
+    let title = format!(
+        "{}, PostgreSQL {}{standby}: {} from {}",
+        head.server.database,
+        head.server.version,
+        brief::duration(head.window.seconds),
+        head.window.began_at
+    );
+    writeln!(out, "{}\n", paint.bold(&title))?;
+    let is_counted = |statement: &&CapturedStatement| statement.kind.is_load();
+    let all = Sum::of(capture.statements.iter().filter(is_counted));
+    let of_use = Sum::of(capture.statements.iter().filter(|statement| statement.refused.is_none()));
+    let usable = format!(
+        "{} of the time, {} of the calls ({} of {})",
+        brief::percent(share(of_use.exec_time_ms, all.exec_time_ms)),
+        brief::percent(share(of_use.calls, all.calls)),
+        units::count(of_use.statements),
+        units::plural(all.statements, "statement")
+    );
+    entry(out, &paint, "USABLE", &format!("{usable} can be part of a benchmark"))?;
+    let per_second = |total: f64| units::rate(share(total, head.window.seconds));
+    let load = format!(
+        "{} statements a second, {} transactions a second, {} sessions at work on average",
+        per_second(all.calls),
+        per_second(head.database.committed + head.database.rolled_back),
+        brief::number(share(all.exec_time_ms / 1e3, head.window.seconds))
+    );
+    entry(out, &paint, "LOAD", &load)?;
+    entry(out, &paint, "CLIENTS", &clients(capture))?;
+    for warning in &head.warnings {
+        entry(out, &paint, "WARNING", warning)?;
+    }
+    statements(capture, all.exec_time_ms, look, out)?;
+    tables(&capture.relations, look, out)?;
+    writeln!(out)?;
+    let refused = capture.statements.iter().filter(|statement| statement.refused.is_some()).filter(is_counted);
+    for statement in refused.take(if look.verbose { usize::MAX } else { ROWS }) {
+        let text = wrap::one_line(&statement.text);
+        let why = statement.refused.as_deref().unwrap_or_default();
+        entry(out, &paint, "REFUSED", &format!("{}: {why}", wrap::clipped(&text, wrap::COLUMNS / 2)))?;
+    }
+    let holds = "texts of statements without constants; definitions of tables, indexes and constraints with the constants in them; \
+                 settings; names of applications. No rows, no parameters, no names of roles or machines";
+    entry(out, &paint, "HOLDS", holds)?;
+    let cost = head.cost;
+    let cost = format!(
+        "{} over one connection, which took {} in all and {} at most",
+        units::plural(cost.queries, "query").replace("querys", "queries"),
+        units::duration(cost.waited_s),
+        units::duration(cost.waited_max_s)
+    );
+    entry(out, &paint, "COST", &cost)
+}
+
+/// Returns the connections of each application.
+fn clients(capture: &CaptureRecord) -> String {
+    let of = |connections: &crate::ApplicationConnections| {
+        let name = match connections.application.as_str() {
+            "" => "(no name)",
+            name => name,
+        };
+        format!(
+            "{name}: {} connections, {} at work, {} idle in a transaction",
+            brief::number(connections.connections_mean),
+            brief::number(connections.active_mean),
+            brief::number(connections.idle_in_transaction_mean)
+        )
+    };
+    match capture.head.connections.as_slice() {
+        [] => "no other connection to the database was there".to_owned(),
+        all => all.iter().take(ROWS).map(of).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn statements(capture: &CaptureRecord, time_ms: f64, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    let columns = "  time  calls/s  ms/call rows/call blks/call  statement";
+    writeln!(out, "\n{}", paint.bold(columns))?;
+    let of_use: Vec<_> = capture.statements.iter().filter(|statement| statement.refused.is_none()).collect();
+    let shown = if look.verbose { of_use.len() } else { ROWS.min(of_use.len()) };
+    for statement in &of_use[..shown] {
+        let per_call = |counter| brief::number(statement.per_call(counter));
+        let figures = format!(
+            "{:>6} {:>8} {:>8} {:>9} {:>9}",
+            brief::percent(share(statement.exec_time_ms, time_ms)),
+            units::rate(share(statement.calls, capture.head.window.seconds)),
+            per_call(statement.exec_time_ms),
+            per_call(statement.rows),
+            per_call(statement.blocks())
+        );
+        let text = wrap::one_line(&statement.text);
+        if look.verbose {
+            writeln!(out, "{figures}")?;
+            wrap::hanging(out, "        ", 8, &text)?;
+        } else {
+            writeln!(out, "{figures}  {}", shortened(&text, wrap::columns() - FIGURES))?;
+        }
+    }
+    if shown < of_use.len() {
+        writeln!(out, "        … {} more (-v)", of_use.len() - shown)?;
+    }
+    Ok(())
+}
+
+/// Returns as many characters as fit.
+fn shortened(text: &str, columns: usize) -> String {
+    match text.char_indices().nth(columns) {
+        Some(_) => text.chars().take(columns - 1).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// Writes the tables with most activity.
+fn tables(relations: &[CapturedRelation], look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    let mut active: Vec<_> = relations.iter().filter_map(|table| Some((table, table.activity?))).collect();
+    if active.is_empty() {
+        return Ok(());
+    }
+    active.sort_by(|a, b| b.0.bytes.total_cmp(&a.0.bytes));
+    let header = "      rows       size  seq scans  index scans  rows written  table";
+    writeln!(out, "\n{}", Paint(look.colour).bold(header))?;
+    let shown = if look.verbose { active.len() } else { ROWS.min(active.len()) };
+    for (table, activity) in &active[..shown] {
+        let rows = if table.rows < 0.0 { "unknown".to_owned() } else { units::grouped(table.rows) };
+        writeln!(
+            out,
+            "{rows:>10} {:>10} {:>10} {:>12} {:>13}  {}.{}",
+            units::mean_bytes(table.bytes),
+            units::grouped(activity.seq_scans),
+            units::grouped(activity.index_scans),
+            units::grouped(activity.rows_inserted + activity.rows_updated + activity.rows_deleted),
+            table.schema,
+            table.name
+        )?;
+    }
+    if shown < active.len() {
+        writeln!(out, "        … {} more (-v)", active.len() - shown)?;
+    }
+    Ok(())
+}

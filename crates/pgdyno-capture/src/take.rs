@@ -1,0 +1,241 @@
+//! Taking a capture: the counters at both ends of a window, and between them the connections.
+
+mod connections;
+mod counters;
+mod relations;
+mod server;
+mod session;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{AdminError, ConnectError, ConnectOptions};
+use pgdyno_text::units;
+
+use crate::classify::{Classified, classify, has_constants};
+use crate::form::{
+    CaptureHead, CaptureRecord, CapturedStatement, DatabaseActivity, FORMAT_VERSION, StatementKind, Window,
+};
+use connections::Connections;
+use counters::{Counted, Counters, Entry};
+use relations::Activity;
+use server::Facts;
+use session::Session;
+
+/// What to capture.
+#[derive(Clone, Debug)]
+pub struct CaptureOrder {
+    /// The length of the window.
+    pub window: Duration,
+    /// Whether constants that the server has left in texts become parameters.
+    pub anonymise: bool,
+}
+
+/// What a capture reports while it is taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// The window has begun, or goes on.
+    Watching {
+        /// How much of it is over, in seconds.
+        elapsed_s: f64,
+        /// Connections that execute a statement now.
+        active: u64,
+    },
+    /// The window is over, and the counters are read again.
+    Reading,
+}
+
+/// Why a capture cannot be taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// The server cannot be reached.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The server refused a query, or the connection is lost.
+    #[error("failed to {about}: {source}")]
+    Query {
+        /// What the query was for.
+        about: &'static str,
+        /// The error.
+        source: Box<AdminError>,
+    },
+    /// It counts no statements, or shows none to this role.
+    #[error("{why}")]
+    Uncounted {
+        /// Why.
+        why: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The counters at both ends do not belong together.
+    #[error("{why}")]
+    Broken {
+        /// Why.
+        why: String,
+        /// What to do.
+        remedy: String,
+    },
+}
+
+impl TakeError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Connect(_) => None,
+            Self::Query { source, .. } => source.remedy(),
+            Self::Uncounted { remedy, .. } | Self::Broken { remedy, .. } => Some(remedy.clone()),
+        }
+    }
+}
+
+/// How often connections are counted.
+const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+
+/// Reads the server's counters, waits for the window, and reads them again, over one connection that only reads. `wait` sleeps for at
+/// most so long, and returns true when the user wants the window to end now. A connection that is lost within the window is opened
+/// again.
+///
+/// # Errors
+/// When the server cannot be reached, counts no statements, does not show them to this role, or lost its counters in between.
+pub fn take(
+    options: &ConnectOptions,
+    wanted: &CaptureOrder,
+    wait: &mut dyn FnMut(Duration) -> bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<CaptureRecord, TakeError> {
+    let mut session = Session::open(options)?;
+    let facts = Facts::read(&mut session)?;
+    let activity = Activity::read(&mut session)?;
+    let database = server::database(&mut session)?;
+    let queries = session.cost().queries;
+    let before = Counters::read(&mut session, &facts)?;
+    let began = Instant::now();
+    let began_at = facts.now.clone();
+    let mut connections = Connections::default();
+    let mut interrupted = false;
+    while began.elapsed() < wanted.window && !interrupted {
+        let active = connections.sample(&mut session)?;
+        progress(Progress::Watching { elapsed_s: began.elapsed().as_secs_f64(), active });
+        interrupted = wait(SAMPLE_EVERY.min(wanted.window.saturating_sub(began.elapsed())));
+    }
+    progress(Progress::Reading);
+    let after = Counters::read(&mut session, &facts)?;
+    let seconds = began.elapsed().as_secs_f64();
+    server::admit_same(&mut session, &facts)?;
+    let grown = after.since(&before)?;
+    let mut warnings = facts.warnings();
+    warnings.extend(grown.warnings());
+    let texts = counters::texts(&mut session, &facts, &grown.entries)?;
+    let statements = statements(&grown.entries, &texts, wanted.anonymise, &mut warnings);
+    let own = (session.cost().queries - queries) as f64;
+    let database = server::database(&mut session)?.since(&database);
+    let database = DatabaseActivity { committed: (database.committed - own).max(0.0), ..database };
+    let settings = server::settings(&mut session)?;
+    let relations = relations::read(&mut session, &activity, &mut warnings)?;
+    let head = CaptureHead {
+        format_version: FORMAT_VERSION,
+        pgdyno: env!("CARGO_PKG_VERSION").to_owned(),
+        server: facts.server,
+        window: Window { began_at, seconds },
+        cost: session.cost(),
+        database,
+        connections: connections.means(),
+        warnings,
+        settings,
+    };
+    Ok(CaptureRecord { head, statements, relations })
+}
+
+/// Returns the statements by their texts, those that took most time first. One text has several entries where clients bind
+/// parameters of different types, and where several roles execute it.
+fn statements(
+    entries: &[Entry],
+    texts: &BTreeMap<String, counters::Text>,
+    anonymise: bool,
+    warnings: &mut Vec<String>,
+) -> Vec<CapturedStatement> {
+    let mut by_text: BTreeMap<String, CapturedStatement> = BTreeMap::new();
+    let (mut hidden, mut constants) = (Counted::default(), 0);
+    for entry in entries {
+        let classified = match texts.get(&entry.queryid) {
+            Some(counters::Text::Whole(text)) if session::is_own(text) => continue,
+            Some(counters::Text::Whole(text)) => {
+                let classified = classify(text, anonymise);
+                let is_query = matches!(classified.kind, StatementKind::Read | StatementKind::Write);
+                constants += u64::from(is_query && has_constants(&classified.text));
+                classified
+            }
+            Some(counters::Text::TooLong(begin)) => {
+                let classified = classify(begin, true);
+                Classified {
+                    refused: Some(format!("its text is longer than {}", units::bytes(counters::TEXT_MAX))),
+                    ..classified
+                }
+            }
+            None => {
+                hidden.add(&entry.counted);
+                continue;
+            }
+        };
+        let Classified { text, kind, refused } = classified;
+        let statement = by_text.entry(text.clone()).or_insert_with(|| CapturedStatement::new(text, kind, refused));
+        statement.add(entry);
+    }
+    if hidden.calls > 0.0 {
+        warnings.push(format!(
+            "{} calls are missing, which took {} of the server: their texts were no longer there at the end",
+            units::grouped(hidden.calls),
+            units::duration(hidden.exec_time_ms / 1e3)
+        ));
+    }
+    if constants > 0 {
+        warnings.push(format!(
+            "{} have constants in their texts, which may be data of users: --anonymise makes parameters of them",
+            units::plural(constants, "statement")
+        ));
+    }
+    if by_text.is_empty() && hidden.calls == 0.0 {
+        warnings.push("no statement was executed in this database within the window".to_owned());
+    }
+    let mut statements: Vec<_> = by_text.into_values().collect();
+    statements.sort_by(|a, b| b.exec_time_ms.total_cmp(&a.exec_time_ms));
+    statements
+}
+
+impl CapturedStatement {
+    fn new(text: String, kind: StatementKind, refused: Option<String>) -> Self {
+        Self {
+            text,
+            queryids: Vec::new(),
+            kind,
+            refused,
+            calls: 0.0,
+            rows: 0.0,
+            exec_time_ms: 0.0,
+            plan_time_ms: 0.0,
+            shared_blks_hit: 0.0,
+            shared_blks_read: 0.0,
+            shared_blks_dirtied: 0.0,
+            temp_blks_read: 0.0,
+            temp_blks_written: 0.0,
+            wal_bytes: 0.0,
+        }
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        let Entry { queryid, counted } = entry;
+        self.queryids.push(queryid.clone());
+        self.calls += counted.calls;
+        self.rows += counted.rows;
+        self.exec_time_ms += counted.exec_time_ms;
+        self.plan_time_ms += counted.plan_time_ms;
+        self.shared_blks_hit += counted.shared_blks_hit;
+        self.shared_blks_read += counted.shared_blks_read;
+        self.shared_blks_dirtied += counted.shared_blks_dirtied;
+        self.temp_blks_read += counted.temp_blks_read;
+        self.temp_blks_written += counted.temp_blks_written;
+        self.wal_bytes += counted.wal_bytes;
+    }
+}

@@ -1,0 +1,289 @@
+//! `pg_stat_statements` at one time, its growth, and the texts.
+
+use std::collections::BTreeMap;
+
+use pgdyno_text::units;
+
+use super::TakeError;
+use super::server::Facts;
+use super::session::{MARK, Session, is_true, number};
+
+/// Bytes of a text that are kept: longer ones are lists of values.
+pub(super) const TEXT_MAX: u64 = 64 << 10;
+
+/// Bytes of a text that is longer.
+const BEGIN: usize = 200;
+
+/// Counters of an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    pub(super) calls: f64,
+    pub(super) rows: f64,
+    pub(super) exec_time_ms: f64,
+    pub(super) plan_time_ms: f64,
+    pub(super) shared_blks_hit: f64,
+    pub(super) shared_blks_read: f64,
+    pub(super) shared_blks_dirtied: f64,
+    pub(super) temp_blks_read: f64,
+    pub(super) temp_blks_written: f64,
+    pub(super) wal_bytes: f64,
+}
+
+/// The columns of these counters, in this order.
+const COLUMNS: [&str; 10] = [
+    "calls",
+    "rows",
+    "total_exec_time",
+    "total_plan_time",
+    "shared_blks_hit",
+    "shared_blks_read",
+    "shared_blks_dirtied",
+    "temp_blks_read",
+    "temp_blks_written",
+    "wal_bytes",
+];
+
+impl Counted {
+    fn of(cells: &[Option<String>]) -> Self {
+        let at = |place: usize| number(cells.get(place));
+        Self {
+            calls: at(0),
+            rows: at(1),
+            exec_time_ms: at(2),
+            plan_time_ms: at(3),
+            shared_blks_hit: at(4),
+            shared_blks_read: at(5),
+            shared_blks_dirtied: at(6),
+            temp_blks_read: at(7),
+            temp_blks_written: at(8),
+            wal_bytes: at(9),
+        }
+    }
+
+    fn combined(self, other: &Self, with: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            calls: with(self.calls, other.calls),
+            rows: with(self.rows, other.rows),
+            exec_time_ms: with(self.exec_time_ms, other.exec_time_ms),
+            plan_time_ms: with(self.plan_time_ms, other.plan_time_ms),
+            shared_blks_hit: with(self.shared_blks_hit, other.shared_blks_hit),
+            shared_blks_read: with(self.shared_blks_read, other.shared_blks_read),
+            shared_blks_dirtied: with(self.shared_blks_dirtied, other.shared_blks_dirtied),
+            temp_blks_read: with(self.temp_blks_read, other.temp_blks_read),
+            temp_blks_written: with(self.temp_blks_written, other.temp_blks_written),
+            wal_bytes: with(self.wal_bytes, other.wal_bytes),
+        }
+    }
+
+    /// Adds the counters of another entry.
+    pub(super) fn add(&mut self, other: &Self) {
+        *self = self.combined(other, |a, b| a + b);
+    }
+}
+
+/// An entry that grew.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub(super) queryid: String,
+    pub(super) counted: Counted,
+}
+
+/// The counters of the database's statements at one time. An entry is a role and a statement.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counters {
+    entries: BTreeMap<(String, String), Counted>,
+    /// Entries that were evicted so far, and the last reset; from PostgreSQL 14 on.
+    evicted: Option<f64>,
+    reset: Option<String>,
+    max: String,
+}
+
+impl Counters {
+    /// Reads them, without the texts, which are expensive to read.
+    pub(super) fn read(session: &mut Session, facts: &Facts) -> Result<Self, TakeError> {
+        let view = &facts.view;
+        let column = |name: &&str| if facts.has(name) { format!("sum({name})") } else { "0".to_owned() };
+        let columns: Vec<_> = COLUMNS.iter().map(column).collect();
+        let top = if facts.has("toplevel") { " AND toplevel" } else { "" };
+        let sql = format!(
+            "SELECT {MARK} userid, queryid, {} FROM {view}(false) WHERE queryid IS NOT NULL{top} \
+             AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY userid, queryid",
+            columns.join(", ")
+        );
+        let rows = session.ask("read pg_stat_statements", &sql)?;
+        let entry = |row: &Vec<Option<String>>| {
+            let key = (row.first()?.clone()?, row.get(1)?.clone()?);
+            Some((key, Counted::of(row.get(2..)?)))
+        };
+        let entries = rows.iter().filter_map(entry).collect();
+        // Entries of others have no identifier for a role without the right to see them.
+        let hidden = format!(
+            "SELECT {MARK} EXISTS (SELECT FROM {view}(false) WHERE queryid IS NULL \
+             AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+        );
+        let hidden = session.ask("read pg_stat_statements", &hidden)?;
+        facts.admit_texts(is_true(hidden.first().and_then(|row| row.first())))?;
+        // PostgreSQL 13 has no such view.
+        let info = session.ask_or_none(
+            "read pg_stat_statements_info",
+            &format!("SELECT {MARK} dealloc, stats_reset FROM {view}_info"),
+        )?;
+        let info = info.and_then(|rows| rows.into_iter().next());
+        Ok(Self {
+            entries,
+            evicted: info.as_ref().map(|row| number(row.first())),
+            reset: info.and_then(|row| row.into_iter().nth(1)?),
+            max: facts.max().to_owned(),
+        })
+    }
+
+    /// Returns what has grown since `before`.
+    pub(super) fn since(&self, before: &Self) -> Result<Grown, TakeError> {
+        let has_shrunk =
+            |(key, then): (&(String, String), &Counted)| self.entries.get(key).is_none_or(|now| now.calls < then.calls);
+        let lost = before.entries.iter().filter(|entry| has_shrunk(*entry)).count();
+        // PostgreSQL 13 does not report a reset: it takes all entries, an eviction takes one in twenty.
+        let all_lost = self.reset.is_none() && !before.entries.is_empty() && lost == before.entries.len();
+        if self.reset != before.reset || all_lost {
+            return Err(TakeError::Broken {
+                why: "the counters of pg_stat_statements were reset within the window".to_owned(),
+                remedy: "take the capture again, without pg_stat_statements_reset() meanwhile".to_owned(),
+            });
+        }
+        let mut entries = Vec::new();
+        for (key, now) in &self.entries {
+            // An entry that was evicted and came back counts from there.
+            let then = before.entries.get(key).filter(|then| then.calls <= now.calls);
+            let counted = then.map_or(*now, |then| now.combined(then, |now, then| (now - then).max(0.0)));
+            if counted.calls > 0.0 {
+                entries.push(Entry { queryid: key.1.clone(), counted });
+            }
+        }
+        let evicted = match (self.evicted, before.evicted) {
+            (Some(now), Some(then)) => now - then,
+            _ => f64::from(u8::from(lost > 0)),
+        };
+        Ok(Grown { entries, evictions: evicted.max(0.0), lost: lost as u64, max: self.max.clone() })
+    }
+}
+
+/// What has grown within a window.
+#[derive(Clone, Debug)]
+pub(super) struct Grown {
+    pub(super) entries: Vec<Entry>,
+    /// How often entries were evicted.
+    evictions: f64,
+    /// Entries of before that are no longer there, or count from 0 again.
+    lost: u64,
+    max: String,
+}
+
+impl Grown {
+    /// Returns what is missing in it.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.evictions > 0.0 {
+            let lost = match self.lost {
+                0 => String::new(),
+                lost => format!(
+                    ", {} of those counted before among them",
+                    units::plural(lost, "entry").replace("entrys", "entries")
+                ),
+            };
+            warnings.push(format!(
+                "the server has evicted statements {} within the window{lost}: rare ones are missing, and texts may have their \
+                 constants; raise pg_stat_statements.max ({})",
+                match self.evictions {
+                    1.0 => "once".to_owned(),
+                    more => format!("{} times", units::grouped(more)),
+                },
+                self.max
+            ));
+        }
+        warnings
+    }
+}
+
+/// The text of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    /// All of it.
+    Whole(String),
+    /// The beginning of a very long one.
+    TooLong(String),
+}
+
+/// Returns the texts of entries.
+pub(super) fn texts(
+    session: &mut Session,
+    facts: &Facts,
+    entries: &[Entry],
+) -> Result<BTreeMap<String, Text>, TakeError> {
+    if entries.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let ids: Vec<_> = entries.iter().map(|entry| entry.queryid.as_str()).collect();
+    let sql = format!(
+        "SELECT {MARK} DISTINCT ON (queryid) queryid, CASE WHEN octet_length(query) <= {TEXT_MAX} THEN query \
+         ELSE left(query, {BEGIN}) END, octet_length(query) > {TEXT_MAX} FROM {} \
+         WHERE queryid IN ({}) AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+         AND query IS NOT NULL ORDER BY queryid",
+        facts.view,
+        ids.join(", ")
+    );
+    let rows = session.ask("read the texts of statements", &sql)?;
+    let mut texts = BTreeMap::new();
+    for row in rows {
+        let mut cells = row.into_iter();
+        let (Some(Some(id)), Some(Some(text)), is_long) = (cells.next(), cells.next(), cells.next()) else { continue };
+        let is_long = is_long.flatten().as_deref() == Some("t");
+        texts.insert(id, if is_long { Text::TooLong(text) } else { Text::Whole(text) });
+    }
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(reset: Option<&str>, evicted: Option<f64>, calls: &[(&str, f64)]) -> Counters {
+        let entry = |(id, calls): &(&str, f64)| {
+            (("10".to_owned(), (*id).to_owned()), Counted { calls: *calls, rows: calls * 2.0, ..Counted::default() })
+        };
+        Counters {
+            entries: calls.iter().map(entry).collect(),
+            evicted,
+            reset: reset.map(str::to_owned),
+            max: "5000".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_has_grown_is_captured() {
+        let before = counters(Some("t"), Some(0.0), &[("1", 10.0), ("2", 5.0)]);
+        let after = counters(Some("t"), Some(0.0), &[("1", 13.0), ("2", 5.0), ("3", 4.0)]);
+        let grown = after.since(&before).unwrap();
+        let calls: Vec<_> =
+            grown.entries.iter().map(|e| (e.queryid.as_str(), e.counted.calls, e.counted.rows)).collect();
+        assert_eq!(calls, [("1", 3.0, 6.0), ("3", 4.0, 8.0)]);
+        assert_eq!(grown.warnings(), [""; 0]);
+    }
+
+    #[test]
+    fn evictions_are_reported_and_a_reset_is_refused() {
+        let before = counters(Some("t"), Some(2.0), &[("1", 10.0), ("2", 5.0)]);
+        let evicted = counters(Some("t"), Some(5.0), &[("1", 13.0), ("2", 1.0)]).since(&before).unwrap();
+        assert_eq!(evicted.entries[1].counted.calls, 1.0, "it counts from its return");
+        let warnings = evicted.warnings();
+        assert!(
+            warnings[0].contains("3 times") && warnings[0].contains("1 entry") && warnings[0].contains("(5000)"),
+            "{warnings:?}"
+        );
+        let reset = counters(Some("u"), Some(0.0), &[("1", 1.0)]).since(&before).unwrap_err();
+        assert!(reset.to_string().contains("were reset within the window"), "{reset}");
+        // PostgreSQL 13.
+        let before = counters(None, None, &[("1", 10.0), ("2", 5.0)]);
+        assert!(counters(None, None, &[("1", 1.0)]).since(&before).is_err());
+        assert!(counters(None, None, &[("1", 11.0)]).since(&before).unwrap().warnings()[0].contains("once"));
+    }
+}

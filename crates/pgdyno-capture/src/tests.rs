@@ -1,0 +1,119 @@
+use std::io::Cursor;
+
+use pgdyno_text::TextStyle;
+
+use crate::{
+    ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedRelation, CapturedServer,
+    CapturedStatement, FORMATS, FileError, RelationActivity, StatementKind, Window, read, write,
+};
+
+fn statement(
+    text: &str,
+    kind: StatementKind,
+    refused: Option<&str>,
+    calls: f64,
+    exec_time_ms: f64,
+) -> CapturedStatement {
+    let statement = serde_json::json!({
+        "text": text, "queryids": ["1"], "kind": kind, "calls": calls, "rows": calls, "exec_time_ms": exec_time_ms,
+        "plan_time_ms": 0.0, "shared_blks_hit": calls * 4.0, "shared_blks_read": 0.0, "shared_blks_dirtied": 0.0,
+        "temp_blks_read": 0.0, "temp_blks_written": 0.0, "wal_bytes": 0.0,
+    });
+    let statement: CapturedStatement = serde_json::from_value(statement).unwrap();
+    CapturedStatement { refused: refused.map(str::to_owned), ..statement }
+}
+
+fn capture() -> CaptureRecord {
+    let connections = ApplicationConnections {
+        application: "web".to_owned(),
+        connections_mean: 12.0,
+        connections_max: 16,
+        active_mean: 2.5,
+        active_max: 6,
+        idle_in_transaction_mean: 0.25,
+    };
+    let table = CapturedRelation {
+        schema: "public".to_owned(),
+        name: "orders".to_owned(),
+        kind: "r".to_owned(),
+        rows: 1e6,
+        bytes: 8e7,
+        columns: Vec::new(),
+        indexes: Vec::new(),
+        constraints: Vec::new(),
+        triggers: 0,
+        activity: Some(RelationActivity { index_scans: 6000.0, rows_inserted: 60.0, ..RelationActivity::default() }),
+    };
+    CaptureRecord {
+        head: CaptureHead {
+            format_version: 1,
+            pgdyno: "0.2.0".to_owned(),
+            server: CapturedServer {
+                version: "18.1".to_owned(),
+                database: "shop".to_owned(),
+                ..CapturedServer::default()
+            },
+            window: Window { began_at: "2026-11-28T10:00:00Z".to_owned(), seconds: 60.0 },
+            cost: CaptureCost { queries: 70, waited_s: 0.5, waited_max_s: 0.04 },
+            connections: vec![connections],
+            warnings: vec!["track_io_timing is off: how long reads took is not known".to_owned()],
+            ..CaptureHead::default()
+        },
+        statements: vec![
+            statement("select * from orders where id = $1", StatementKind::Read, None, 6000.0, 900.0),
+            statement("insert into orders values ($1)", StatementKind::Write, None, 60.0, 80.0),
+            statement("VACUUM ANALYZE", StatementKind::Utility, Some("it is no query"), 1.0, 20.0),
+            statement("COMMIT", StatementKind::Transaction, Some("it begins or ends a transaction"), 60.0, 1.0),
+        ],
+        relations: vec![table],
+    }
+}
+
+fn shown(capture: &CaptureRecord, verbose: bool) -> String {
+    let mut out = Vec::new();
+    FORMATS[0].1(capture, TextStyle { verbose, ..TextStyle::default() }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn a_capture_says_first_how_much_of_the_load_is_usable() {
+    let text = shown(&capture(), false);
+    for line in [
+        "shop, PostgreSQL 18.1: 60 s from 2026-11-28T10:00:00Z",
+        "98 % of the time, 100 % of the calls (2 of 3 statements)",
+        "web: 12 connections, 2.5 at work",
+        "WARNING track_io_timing is off",
+        "  90 %    100.0     0.15       1.0       4.0  select * from orders where id = $1",
+        "REFUSED VACUUM ANALYZE: it is no query",
+        " 1,000,000   76.3 MiB          0        6,000            60  public.orders",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(!text.contains("COMMIT") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_file_is_read_as_it_was_written() {
+    let mut file = Cursor::new(Vec::new());
+    write(&capture(), &mut file).unwrap();
+    assert_eq!(read(&mut file).unwrap(), capture());
+}
+
+#[test]
+fn what_is_no_capture_is_refused() {
+    let error = |bytes: &[u8]| read(Cursor::new(bytes)).unwrap_err();
+    assert!(matches!(error(b""), FileError::Archive(_)));
+    assert!(matches!(error(b"PK\x05\x06"), FileError::Archive(_)));
+    let mut newer = capture();
+    newer.head.format_version = 2;
+    let mut file = Cursor::new(Vec::new());
+    write(&newer, &mut file).unwrap();
+    let whole = file.get_ref().clone();
+    assert_eq!(error(&whole).to_string(), "its format is 2, and this version reads 1");
+    for cut in (0..whole.len()).step_by(97) {
+        assert!(read(Cursor::new(&whole[..cut])).is_err());
+    }
+    let mut empty = Cursor::new(Vec::new());
+    zip::ZipWriter::new(&mut empty).finish().unwrap();
+    assert_eq!(error(empty.get_ref()).to_string(), "it is no capture: it has no capture.json");
+}

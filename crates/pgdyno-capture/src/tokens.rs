@@ -1,0 +1,170 @@
+//! The tokens of an SQL statement, as far as a reader of `pg_stat_statements` needs them: which words, constants and parameters it has.
+
+/// A token, with its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'a> {
+    /// A keyword or an identifier without quotes.
+    Word(&'a str),
+    /// An identifier in double quotes.
+    Quoted(&'a str),
+    /// A string constant of any form.
+    Text(&'a str),
+    /// A number.
+    Number(&'a str),
+    /// `$1`.
+    Parameter(&'a str),
+    /// A comment.
+    Comment(&'a str),
+    /// White space.
+    Space(&'a str),
+    /// Any other character.
+    Other(&'a str),
+}
+
+impl<'a> Token<'a> {
+    /// Returns its text.
+    pub(crate) fn text(self) -> &'a str {
+        match self {
+            Self::Word(text)
+            | Self::Quoted(text)
+            | Self::Text(text)
+            | Self::Number(text)
+            | Self::Parameter(text)
+            | Self::Comment(text)
+            | Self::Space(text)
+            | Self::Other(text) => text,
+        }
+    }
+
+    /// Returns true if it is this keyword.
+    pub(crate) fn is(self, keyword: &str) -> bool {
+        matches!(self, Self::Word(word) if word.eq_ignore_ascii_case(keyword))
+    }
+}
+
+/// Returns the tokens of a statement. A constant or comment that is not closed ends with the text.
+pub(crate) fn tokens(sql: &str) -> Vec<Token<'_>> {
+    let (mut found, mut rest) = (Vec::new(), sql);
+    while let Some(first) = rest.chars().next() {
+        let second = rest[first.len_utf8()..].chars().next();
+        let end = match (first, second) {
+            ('\'', _) => quoted(rest, 0, '\'', false),
+            ('e' | 'E', Some('\'')) => quoted(rest, 1, '\'', true),
+            ('b' | 'B' | 'x' | 'X' | 'n' | 'N', Some('\'')) => quoted(rest, 1, '\'', false),
+            ('"', _) => quoted(rest, 0, '"', false),
+            ('$', Some(digit)) if digit.is_ascii_digit() => 1 + run(&rest[1..], |c| c.is_ascii_digit()),
+            ('$', _) => dollar_quoted(rest).unwrap_or(1),
+            ('-', Some('-')) => rest.find('\n').unwrap_or(rest.len()),
+            ('/', Some('*')) => comment(rest),
+            (space, _) if space.is_whitespace() => run(rest, char::is_whitespace),
+            (digit, _) if digit.is_ascii_digit() => run(rest, |c| c.is_alphanumeric() || c == '.' || c == '_'),
+            (letter, _) if is_of_word(letter) => run(rest, |c| is_of_word(c) || c == '$'),
+            (other, _) => other.len_utf8(),
+        };
+        let (text, after) = rest.split_at(end);
+        found.push(match first {
+            '\'' => Token::Text(text),
+            '"' => Token::Quoted(text),
+            '$' if second.is_some_and(|c| c.is_ascii_digit()) => Token::Parameter(text),
+            '$' if text.len() > 1 => Token::Text(text),
+            _ if text.ends_with('\'') && text.len() > 1 => Token::Text(text),
+            '-' if text.len() > 1 => Token::Comment(text),
+            '/' if text.len() > 1 => Token::Comment(text),
+            space if space.is_whitespace() => Token::Space(text),
+            digit if digit.is_ascii_digit() => Token::Number(text),
+            letter if is_of_word(letter) => Token::Word(text),
+            _ => Token::Other(text),
+        });
+        rest = after;
+    }
+    found
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Returns the length of the beginning whose characters are all such.
+fn run(text: &str, is_such: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !is_such(c)).unwrap_or(text.len())
+}
+
+/// Returns where the quoted text whose quote is at `from` has ended. Two quotes within it are one; a backslash escapes where that is
+/// the form.
+fn quoted(text: &str, from: usize, quote: char, escapes: bool) -> usize {
+    let mut characters = text[from + 1..].char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        if c == '\\' && escapes {
+            characters.next();
+        } else if c == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
+            return from + 1 + at + 1;
+        }
+    }
+    text.len()
+}
+
+/// Returns the length of the `$tag$ … $tag$` that the text begins with.
+fn dollar_quoted(text: &str) -> Option<usize> {
+    let end = text[1..].find('$')? + 2;
+    let tag = &text[..end];
+    let is_tag = tag[1..end - 1].chars().all(is_of_word);
+    is_tag.then(|| text[end..].find(tag).map_or(text.len(), |at| end + at + tag.len()))
+}
+
+/// Returns the length of the comment that the text begins with; comments nest.
+fn comment(text: &str) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < text.len() {
+        let here = &text[at..];
+        if here.starts_with("/*") {
+            (depth, at) = (depth + 1, at + 2);
+        } else if here.starts_with("*/") {
+            (depth, at) = (depth - 1, at + 2);
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += here.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_its_tokens_in_order() {
+        let sql = "select \"a\"\"b\", E'it\\'s', 'it''s', $$x$$, $1, 1.5e3, x.y /* a /* b */ c */ -- end\nfrom t$1";
+        let all = tokens(sql);
+        assert_eq!(all.iter().map(|token| token.text()).collect::<String>(), sql, "nothing is lost");
+        let kept: Vec<_> =
+            all.into_iter().filter(|token| !matches!(token, Token::Space(_) | Token::Other(_))).collect();
+        assert_eq!(
+            kept,
+            [
+                Token::Word("select"),
+                Token::Quoted("\"a\"\"b\""),
+                Token::Text("E'it\\'s'"),
+                Token::Text("'it''s'"),
+                Token::Text("$$x$$"),
+                Token::Parameter("$1"),
+                Token::Number("1.5e3"),
+                Token::Word("x"),
+                Token::Word("y"),
+                Token::Comment("/* a /* b */ c */"),
+                Token::Comment("-- end"),
+                Token::Word("from"),
+                Token::Word("t$1"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_cut_off_ends_with_the_text() {
+        for sql in ["'abc", "\"abc", "/* abc", "$a$ bc", "$", "E'", "é'", "-", "/", "$é$x", "E'\\"] {
+            assert_eq!(tokens(sql).iter().map(|token| token.text()).collect::<String>(), sql);
+        }
+    }
+}

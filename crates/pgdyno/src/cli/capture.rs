@@ -1,0 +1,77 @@
+//! What a capture reads, and from where.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use pgdyno_plan::TargetOrder;
+use pgdyno_text::parse;
+
+use super::examples;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct CaptureArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<CaptureAction>,
+    #[command(flatten)]
+    pub(crate) take: TakeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaptureAction {
+    /// Show what a capture holds
+    #[command(after_help = examples::CAPTURE_SHOW)]
+    Show {
+        /// The capture
+        file: PathBuf,
+        /// Output format
+        #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+        format: String,
+        /// Where it is written; `-` is standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// All statements, with their whole texts, and all tables
+        #[arg(short, long)]
+        verbose: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TakeArgs {
+    /// A libpq URI or key=value string, or a name in pgdyno.toml [default: the server of the PG* environment]
+    #[arg(help_heading = "Target", long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// The file with the named targets
+    #[arg(help_heading = "Target", long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
+    config: PathBuf,
+    /// How long the server is watched, as in 10min; Ctrl-C ends it earlier
+    #[arg(help_heading = "Capture", long, value_name = "TIME", default_value = "10min", value_parser = window)]
+    pub(crate) window: parse::Duration,
+    /// Make parameters of the constants that the server has left in texts
+    #[arg(help_heading = "Capture", long)]
+    pub(crate) anonymise: bool,
+    /// The file of the capture, which must not exist [default: DATABASE.capture]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress
+    #[arg(help_heading = "Output", short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl TakeArgs {
+    /// Returns the order of the target.
+    pub(crate) fn order(&self) -> TargetOrder {
+        let (target, config) = (self.target.clone(), Some(self.config.clone()));
+        TargetOrder { target: target.map(Into::into), config, ..TargetOrder::default() }
+    }
+}
+
+/// Reads the length of a window.
+fn window(text: &str) -> Result<parse::Duration, String> {
+    let seconds = parse::duration(text)?;
+    if (1.0..=30.0 * 86_400.0).contains(&seconds) {
+        Ok(parse::Duration::from_seconds(seconds))
+    } else {
+        Err("a window lasts from 1s to 30d".to_owned())
+    }
+}

@@ -1,0 +1,100 @@
+//! `pgdyno fit`: makes a workload directory of a capture, on a copy of the database.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use pgdyno_capture::{Fidelity, FitError, FitOrder, FittedStatement, fit};
+use pgdyno_life::events::EventSink;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_live::ProgressView;
+use pgdyno_results::write_inside;
+use pgdyno_text::{brief, wrap};
+
+use super::capture::{captured, given};
+use crate::cli::FitArgs;
+use crate::interrupt;
+
+pub(crate) fn run(args: &FitArgs) -> Result<Code> {
+    let captured = captured(&args.capture)?;
+    admit_directory(&args.output)?;
+    let interrupt = interrupt::listen()?;
+    let options = given(
+        &args.order(),
+        "a fit executes statements on a copy of the captured database, and none is named",
+        &interrupt,
+    )?;
+    let events: Arc<dyn EventSink> = Arc::new(ProgressView::new(args.quiet));
+    let order = FitOrder { captured_server: args.captured_server, time_share: args.time_share };
+    let mut progress = |done: usize, of: usize| {
+        events.step("fitting statements", done, of);
+        interrupt.stop.is_requested()
+    };
+    let fitted = fit(&captured, &options, &order, &mut progress);
+    events.ended();
+    let fitted = interrupt.attribute_to_signal(fitted.map_err(failed))?;
+    for (name, text) in &fitted.files {
+        write_inside(&args.output, name, text.as_bytes()).or_fail(Code::Start)?;
+    }
+    super::print_text(&shown(&fitted.fidelity))?;
+    let directory = args.output.display();
+    super::print_text(&format!("\n{directory}  (pgdyno run {directory} --from-template --target …)\n"))?;
+    Ok(Code::Success)
+}
+
+/// Refuses a directory that has files.
+fn admit_directory(directory: &Path) -> Result<()> {
+    match fs::read_dir(directory).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let error = format!("{} has files: a fit writes a new directory", directory.display());
+            Err(CommandError::new(Code::Start, error).hint("name another one in -o, or remove it"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(CommandError::new(Code::Start, format!("cannot write to {}: {error}", directory.display()))),
+    }
+}
+
+fn failed(error: FitError) -> CommandError {
+    let code = if matches!(error, FitError::Interrupted) { Code::Interrupted } else { Code::Start };
+    let remedy = error.remedy();
+    let failure = CommandError::new(code, error);
+    match remedy {
+        Some(remedy) => failure.hint(remedy),
+        None => failure,
+    }
+}
+
+/// Returns what was fitted: the answer, the statements that are not representative, and the others.
+fn shown(fidelity: &Fidelity) -> String {
+    let mut text = format!("{}\n\n", fidelity.headline());
+    let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);
+    text += "  time  rows/call          blocks/call        statement\n";
+    text += "        captured  copy     captured  copy\n";
+    for statement in others.iter().chain(&ok) {
+        text += &line(statement);
+    }
+    text
+}
+
+fn line(statement: &FittedStatement) -> String {
+    let number = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), brief::number);
+    let mark = if statement.is_representative { "" } else { "! " };
+    let figures = format!(
+        "{:>6}  {:<9} {:<8} {:<9} {:<8}",
+        brief::percent(statement.time_share),
+        brief::number(statement.captured_rows_per_call),
+        number(statement.rows_per_call),
+        brief::number(statement.captured_blocks_per_call),
+        number(statement.blocks_per_call),
+    );
+    let file = statement.script.trim_end_matches(".sql");
+    let why = match (&statement.left_out, &statement.values) {
+        (Some(why), _) => format!("        left out: {}\n", wrap::one_line(why)),
+        (None, Some(values)) => format!("        {values}\n"),
+        (None, None) => String::new(),
+    };
+    format!("{figures} {mark}{file}\n{why}")
+}

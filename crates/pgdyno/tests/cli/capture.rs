@@ -1,0 +1,264 @@
+//! A workload of another program, captured from the server's counters, fitted on a copy, and run there.
+
+use std::path::Path;
+
+use pgdyno_net::Admin;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::given_server::{Place, TRUST};
+use crate::postgres;
+use crate::program::{Running, json};
+
+const CONF: &str = "fsync = off\nshared_preload_libraries = 'pg_stat_statements'\nautovacuum = off\n";
+
+/// A shop whose orders are nearly all done, while its application asks for those that are open.
+const SHOP: [&str; 12] = [
+    "create table customers (id bigint primary key, name text not null, email text unique, profile jsonb)",
+    "insert into customers select i, 'name ' || md5(i::text), 'user' || i || '@secret.example', '{\"level\": 1}' \
+     from generate_series(1, 20000) i",
+    "create table products (id int primary key, title text not null, stock int not null)",
+    "insert into products select i, 'product ' || md5(i::text), 1000 from generate_series(1, 3000) i",
+    "create table orders (id bigint primary key, customer_id bigint not null references customers, status text not null, \
+     placed timestamptz not null, total numeric)",
+    "insert into orders select i, 1 + i * 7919 % 20000, case when i > 59400 then 'open' when i % 50 = 1 then 'paid' \
+     else 'done' end, '2025-01-01'::timestamptz + i * interval '1 min', i % 500 from generate_series(1, 60000::bigint) i",
+    "create index on orders (customer_id)",
+    "create index on orders (placed)",
+    "create index on orders (status)",
+    "create table queue (id bigserial primary key, payload text)",
+    "create function note() returns trigger language plpgsql as \
+     $$ begin insert into queue (payload) values (new.status); return new; end $$",
+    "create trigger noted after update of status on orders for each row execute function note()",
+];
+
+/// Its application: statements of all kinds, whose values have other distributions than the tables.
+const APPLICATION: &str = "
+[data]
+existing = true
+
+[[values]]
+name = \"hot\"
+sql = \"select id as customer, email from customers where id % 97 = 0\"
+
+[[values]]
+name = \"times\"
+sql = \"select placed as since, placed + interval '10 hours' as until from orders where id % 61 = 0\"
+
+[[values]]
+name = \"titles\"
+sql = \"select left(title, 10) || '%' as title from products where id % 13 = 0\"
+
+[[values]]
+name = \"lists\"
+sql = \"select array[id, id + 1, id + 2]::text as products, id as product from products where id % 7 = 0\"
+
+[[script]]
+file = \"reads.sql\"
+weight = 5
+
+[[script]]
+file = \"writes.sql\"
+
+[[group]]
+name = \"application\"
+scripts = [\"reads.sql\", \"writes.sql\"]
+mode = \"extended\"
+";
+const READS: &str = "\\values hot
+\\values times
+\\values titles
+\\values lists
+\\set few 5
+SELECT * FROM customers WHERE id = :customer;
+SELECT id FROM customers WHERE email = :email;
+SELECT id, total FROM orders WHERE customer_id = :customer ORDER BY placed DESC LIMIT :few;
+SELECT count(*), sum(total) FROM orders WHERE status = 'open';
+SELECT count(*) FROM orders WHERE placed >= :since AND placed < :until;
+SELECT id FROM products WHERE title LIKE :title;
+SELECT id, stock FROM products WHERE id = ANY (:products);
+SELECT c.id, o.id FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.id = :customer AND o.status = 'done';
+";
+const WRITES: &str = "\\values hot
+\\values lists
+\\set order random(1, 60000)
+\\set new 1000000 * (:client_id + 1) + random(1, 1000000000)
+BEGIN;
+INSERT INTO orders (id, customer_id, status, placed, total) VALUES (:new, :customer, 'open', now(), 5);
+UPDATE products SET stock = stock - 1 WHERE id = :product;
+COMMIT;
+UPDATE orders SET status = 'paid' WHERE id = :order;
+";
+
+/// A session in the place's database.
+fn session(place: &Place) -> Admin {
+    Admin::connect(&place.server.resolve(&place.target())).unwrap()
+}
+
+fn execute(place: &Place, sql: &str) {
+    session(place).execute(sql).unwrap();
+}
+
+/// A server with the shop, its application's directory, and a role that may read statistics and no table.
+fn shop(test: &str) -> Option<Place> {
+    let place = Place::new(test, CONF, TRUST)?;
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    SHOP.iter().for_each(|sql| execute(&place, sql));
+    execute(&place, "vacuum analyze");
+    execute(&place, "create extension pg_stat_statements");
+    execute(&place, "create role watcher login; grant pg_read_all_stats to watcher");
+    let application = place.home.join("app");
+    std::fs::create_dir(&application).unwrap();
+    for (file, text) in [("workload.toml", APPLICATION), ("reads.sql", READS), ("writes.sql", WRITES)] {
+        std::fs::write(application.join(file), text).unwrap();
+    }
+    Some(place)
+}
+
+/// Starts a capture by the role that may read no table.
+fn capturing(place: &Place, more: &str) -> Running {
+    let target = place.target().replace("user=postgres", "user=watcher");
+    place.home.start(&place.args(&target, &format!("capture -o shop.capture {more}")))
+}
+
+/// A copy of the place's database.
+fn copy(place: &Place, name: &str) -> String {
+    place.execute(&format!("create database {name} template shop"));
+    place.target().replace("dbname=shop", &format!("dbname={name}"))
+}
+
+fn statement<'a>(fidelity: &'a Value, text: &str) -> &'a Value {
+    let all = fidelity["statements"].as_array().unwrap();
+    all.iter()
+        .find(|one| one["text"].as_str().unwrap().contains(text))
+        .unwrap_or_else(|| panic!("{text}: {fidelity:#}"))
+}
+
+#[test]
+fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
+    let Some(place) = shop("capture") else { return };
+    let target = copy(&place, "lab");
+    let capture = capturing(&place, "--window 1h");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    place.run("run ./app -c 2 -t 800 --ramp 0 --no-samples").ok();
+    // Ctrl-C ends the window, and what was captured is kept.
+    capture.signal(Signal::INT);
+    capture.end().ok().prints(&["USABLE", "shop.capture"]);
+
+    let shown = place.home.run(&["capture", "show", "shop.capture", "--format", "json"]).ok().stdout;
+    let captured: Value = serde_json::from_str(&shown).unwrap();
+    let texts: Vec<_> =
+        captured["statements"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
+    assert!(texts.iter().any(|text| text.contains("WHERE status = $1")) && texts.contains(&"COMMIT"), "{texts:?}");
+    assert!(texts.iter().all(|text| !text.contains("pgdyno capture")), "{texts:?}");
+    assert!(!shown.contains("secret.example") && !shown.contains("watcher"), "values and roles stay on the server");
+    assert_eq!(captured["relations"].as_array().unwrap().len(), 4 + usize::from(shown.contains("pgdyno_stamp")));
+
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &target]).ok().prints(&["representative"]);
+    let directory = place.home.join("fitted");
+    let fidelity = json(&directory.join("fidelity.json"));
+    assert!(fidelity["representative_time_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
+    // Of a hundred orders one is open, and these are the last: values by their frequency would read all the others.
+    let open = statement(&fidelity, "WHERE status = $1");
+    assert!(open["values"].as_str().unwrap().contains("one common value of status"), "{open:#}");
+    assert_no_values(&directory);
+
+    let copied = Place { database: "lab", ..place };
+    execute(&copied, "select pg_stat_statements_reset()");
+    copied.run("run ./fitted -c 2 -T 4 --ramp 0 --no-samples").ok();
+    let blocks = "select (shared_blks_hit + shared_blks_read) / calls from pg_stat_statements \
+                  where query like '%sum(total) FROM orders WHERE status%'";
+    let blocks: f64 = session(&copied).query_one(blocks).unwrap().parse().unwrap();
+    let captured = open["captured_blocks_per_call"].as_f64().unwrap();
+    assert!((0.5..2.0).contains(&(blocks / captured)), "{blocks} of {captured}");
+    let record = std::fs::read_to_string(copied.home.runs().last().unwrap().path.join("run.json")).unwrap();
+    assert!(!record.contains("secret.example"), "values are in no record");
+}
+
+/// Values of parameters are in no file of the directory.
+fn assert_no_values(directory: &Path) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("secret.example"), "{}", path.display());
+    }
+}
+
+#[test]
+fn what_cannot_be_captured_or_fitted_is_refused_with_the_remedy() {
+    let Some(place) = shop("refusals") else { return };
+    let target = place.target();
+    let stranger = target.replace("user=postgres", "user=stranger");
+    execute(&place, "create role stranger login; select count(*) from orders");
+    let hidden = place.home.run(&["capture", "--window", "1min", "-o", "no.capture", "--target", &stranger]);
+    hidden.ended(1).says(&["may not read the statements of other roles", "GRANT pg_read_all_stats TO \"stranger\""]);
+    assert!(!place.home.join("no.capture").exists());
+
+    place.home.run(&["capture"]).ended(1).says(&["none is named", "--target"]);
+    place.home.run(&["capture", "--window", "0s", "--target", &target]).ended(1).says(&["from 1s to 30d"]);
+    place.run("capture --window 1s -o shop.capture").ok();
+    place
+        .run("fit shop.capture -o fitted")
+        .ended(1)
+        .says(&["the server and the database that were captured", "name a copy"]);
+    let elsewhere = target.replace("dbname=shop", "dbname=postgres");
+    execute(&place, "select count(*) from products");
+    let window = place.start("capture --window 3s -o load.capture");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    execute(&place, "select count(*) from products where id = 5");
+    window.end().ok();
+    place
+        .home
+        .run(&["fit", "load.capture", "-o", "fitted", "--target", &elsewhere])
+        .ended(1)
+        .says(&["no statement of the capture can be executed here", "search_path"]);
+    place.home.run(&["fit", "load.capture", "-o", "app", "--target", &elsewhere]).ended(1).says(&["app has files"]);
+
+    let bytes = std::fs::read(place.home.join("load.capture")).unwrap();
+    std::fs::write(place.home.join("cut.capture"), &bytes[..bytes.len() / 2]).unwrap();
+    place.home.run(&["capture", "show", "cut.capture"]).ended(1).says(&["no capture, or a damaged one"]);
+    place.home.run(&["capture", "show", "none.capture"]).ended(1).says(&["No such file"]);
+
+    place.execute("alter system set pg_stat_statements.track = none");
+    place.execute("select pg_reload_conf()");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    place.run("capture --window 1s").ended(1).says(&["pg_stat_statements.track is none", "track = top"]);
+    execute(&place, "drop extension pg_stat_statements");
+    place
+        .run("capture --window 1s")
+        .ended(1)
+        .says(&["does not have the extension", "CREATE EXTENSION pg_stat_statements"]);
+}
+
+#[test]
+fn the_load_of_pgbench_is_representative() {
+    let Some(place) = Place::new("pgbench_captured", CONF, TRUST) else { return };
+    let Some(pgbench) = postgres::installed(&["pgbench"]).map(|bin| bin.join("pgbench")) else {
+        return pgdyno_testing::skipped::skipped("no pgbench");
+    };
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    execute(
+        &place,
+        "create extension pg_stat_statements; create role watcher login; grant pg_read_all_stats to watcher",
+    );
+    let target = place.target();
+    let pgbench = |args: &[&str]| {
+        let ended = std::process::Command::new(&pgbench).args(args).arg(&target).output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    };
+    pgbench(&["-i", "-q", "-s", "2"]);
+    let lab = copy(&place, "lab");
+    let capture = capturing(&place, "--window 1h");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    pgbench(&["-n", "-c", "2", "-t", "400", "-M", "prepared"]);
+    capture.signal(Signal::INT);
+    capture.end().ok();
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    let fidelity = json(&place.home.join("fitted/fidelity.json"));
+    assert!(fidelity["representative_time_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
+    assert!(fidelity["representative_calls_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
+    let copied = Place { database: "lab", ..place };
+    copied.run("run ./fitted -c 2 -T 2 --ramp 0 --no-samples").ok();
+}
