@@ -9,7 +9,7 @@
 //! - `events/` finds what happened at some time: a file for each kind;
 //! - `rules/` finds what took the clients' time: a file for each rule, and a row in [`rules::RULES`]. A rule that has no
 //!   figure says nothing;
-//! - [`chains`] joins findings that name a part of the clients' time to those that explain it.
+//! - [`chains`] joins findings that name a part of the clients' time ([`parts`]) to those that explain it ([`explanations`]).
 
 mod account;
 mod blockers;
@@ -17,12 +17,15 @@ mod blocks;
 mod chains;
 mod events;
 mod explained;
+mod explanations;
 mod facts;
 #[cfg(test)]
 mod fixture;
 mod horizon;
 mod hot_rows;
+mod parts;
 mod rules;
+mod scans;
 mod sessions;
 mod statements;
 mod streams;

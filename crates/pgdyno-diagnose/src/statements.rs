@@ -1,6 +1,7 @@
 //! The clients' statements: which share of their time concerns a table, and by which columns they look rows up.
 
 use pgdyno_results::StatementRecord;
+use pgdyno_samples::statements;
 
 use crate::facts::Facts;
 use crate::streams;
@@ -15,6 +16,14 @@ pub(crate) fn share_of(facts: &Facts<'_>, table: &str) -> Option<f64> {
     let own = statements.iter().filter(|statement| names(&statement.sql, table)).map(|statement| statement.time_ns());
     let own: f64 = own.sum();
     (own > 0.0).then(|| own / all)
+}
+
+/// Returns the rows that statements on a table returned or changed, by `pg_stat_statements`; 0 without it.
+pub(crate) fn rows_of(facts: &Facts<'_>, table: &str) -> f64 {
+    let samples = facts.samples.of(statements::SOURCE);
+    let cell = |row: &[String], column| samples.cell(row, column).unwrap_or_default().to_owned();
+    let on_table = samples.rows().iter().filter(|(_, row)| names(&cell(row, statements::QUERY), table));
+    on_table.filter_map(|(_, row)| cell(row, statements::ROWS).parse::<f64>().ok()).sum()
 }
 
 /// Returns the columns by which the most expensive statement on a table looks rows up: those that are equal to something, or else

@@ -19,6 +19,10 @@ pub(crate) struct Table {
     pub(crate) rows_scanned: f64,
     /// Its blocks that were not in shared buffers; `None` in records that do not have them.
     pub(crate) blocks_read: Option<f64>,
+    /// Size of its main fork; `None` where it is unknown.
+    pub(crate) heap_bytes: Option<f64>,
+    /// Time of the first look.
+    pub(crate) since_s: f64,
     /// Seconds between the first look and the last one.
     pub(crate) seconds: f64,
 }
@@ -57,6 +61,8 @@ impl Table {
                 rows_scanned: grown(tables::SEQ_TUP_READ)
                     .unwrap_or_else(|| counted(tables::SEQ_SCAN) * number(now, tables::N_LIVE_TUP).unwrap_or_default()),
                 blocks_read: grown(tables::HEAP_BLKS_READ),
+                heap_bytes: number(now, tables::HEAP_BYTES),
+                since_s: *since,
                 seconds: at - since,
             })
         };

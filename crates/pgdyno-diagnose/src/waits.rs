@@ -225,6 +225,13 @@ impl Waits {
         self.events.sessions(class)
     }
 
+    /// Returns the share of the clients' waits of a class that events have; these are named in lower case, without their type.
+    pub(crate) fn share_of_class(&self, class: Class, is_one: impl Fn(&str) -> bool) -> f64 {
+        let is_one = |name: &str| name.split(':').next_back().is_some_and(|event| is_one(&event.to_ascii_lowercase()));
+        let those: f64 = self.of_class(class).filter(|(name, _)| is_one(name)).map(|(_, sessions)| sessions).sum();
+        those / self.sessions(class).max(f64::MIN_POSITIVE)
+    }
+
     /// The clients' events of a class with their sessions, the weightiest first.
     pub(crate) fn of_class(&self, class: Class) -> impl Iterator<Item = (&str, f64)> {
         self.events.of_class(class)

@@ -63,16 +63,19 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     })
 }
 
-/// As [`of_wal_flush`], for the work that full images are.
-pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
-    Checkpoints::of(facts).filter(|checkpoints| checkpoints.is_forced)?;
-    full_pages::of_cpu(facts)
+/// Returns true if `max_wal_size` forced checkpoints: each makes the next change of a page write all of it into WAL.
+pub(crate) fn are_forced(facts: &Facts<'_>) -> bool {
+    Checkpoints::of(facts).is_some_and(|checkpoints| checkpoints.is_forced)
 }
 
-/// Each checkpoint makes the next change of a page write all of it into WAL: forced checkpoints explain the full images.
-pub(crate) fn of_wal_flush(facts: &Facts<'_>) -> Option<Explained> {
-    Checkpoints::of(facts).filter(|checkpoints| checkpoints.is_forced)?;
-    full_pages::of_wal_flush(facts)
+/// Forced checkpoints explain the work that full images are.
+pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
+    full_pages::of_cpu(facts).filter(|_| are_forced(facts))
+}
+
+/// Forced checkpoints explain the WAL that full images are.
+pub(crate) fn of_wal(facts: &Facts<'_>) -> Option<Explained> {
+    full_pages::of_wal(facts).filter(|_| are_forced(facts))
 }
 
 #[cfg(test)]
@@ -99,7 +102,7 @@ mod tests {
     fn checkpoints_with_little_wal_between_them_were_not_forced_by_it() {
         let found = run(0.0, 0.5, 1.0).finds(look);
         assert_eq!(found.text, "checkpoints were made before their time, by WAL or by command: 5 in 10 s");
-        assert_eq!(run(0.0, 0.5, 1.0).ask(of_wal_flush), None);
+        assert_eq!(run(0.0, 0.5, 1.0).ask(of_wal), None);
     }
 
     #[test]

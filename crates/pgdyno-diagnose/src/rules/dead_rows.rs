@@ -1,12 +1,16 @@
 //! Tables are full of dead rows, or updates leave them in new places.
 
-use pgdyno_results::FindingRecord;
+use pgdyno_results::{Certainty, FindingRecord};
 use pgdyno_samples::{vacuum, waits};
 use pgdyno_text::brief::{number, percent};
 
 use super::{UNKNOWN, with_settings};
+use crate::blocks;
+use crate::explained::Explained;
 use crate::facts::Facts;
 use crate::horizon::Holder;
+use crate::scans;
+use crate::statements;
 use crate::tables::Table;
 
 /// Fewer dead rows than this are nothing.
@@ -24,11 +28,25 @@ const ASLEEP: f64 = 0.3;
 /// A vacuum that was seen so many seconds before the end of the window is still at work.
 const STILL_S: f64 = 2.5;
 
+/// CPU time of a dead row that a sequential scan skips, at least.
+const ROW_S: f64 = 2e-9;
+
+/// Dead rows and their blocks that would take less of the CPU time than this are not why statements on the table take theirs.
+const ESTIMATED_MIN: f64 = 0.25;
+
+/// Returns the share of a table's rows that are dead.
+fn share(table: &Table) -> f64 {
+    table.dead / (table.dead + table.live)
+}
+
+/// Returns the table with most dead rows, if these are many.
+fn worst(facts: &Facts<'_>) -> Option<Table> {
+    let tables = Table::at_end(facts).into_iter();
+    tables.filter(|table| table.dead >= ROWS_MIN && share(table) >= DEAD).max_by(|a, b| a.dead.total_cmp(&b.dead))
+}
+
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let tables = Table::at_end(facts);
-    let share = |table: &Table| table.dead / (table.dead + table.live);
-    let bloated = tables.iter().filter(|table| table.dead >= ROWS_MIN && share(table) >= DEAD);
-    let worst = bloated.max_by(|a, b| a.dead.total_cmp(&b.dead))?;
+    let worst = &worst(facts)?;
     let mut evidence = vec![format!(
         "{}: {} dead and {} live rows at the end, vacuumed {} times meanwhile",
         worst.name,
@@ -38,6 +56,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     )];
     if worst.updates > 0.0 {
         evidence.push(format!("{} of its updates stayed on their page (HOT)", percent(worst.hot / worst.updates)));
+    }
+    if skipped(facts).is_some() {
+        let scans_per_s = number(worst.seq_scans / worst.seconds);
+        evidence.push(format!("{scans_per_s} sequential scans a second went over all of them"));
     }
     if let Some(asleep) = asleep(facts) {
         evidence.push(format!("autovacuum workers slept for {} of their time (cost limit)", percent(asleep)));
@@ -52,6 +74,34 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         advice,
         ..FindingRecord::default()
     })
+}
+
+/// Sequential scans of a table read its dead rows, too, and skip them.
+pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
+    skipped(facts).map(|share| Explained { share, certainty: Certainty::Consistent })
+}
+
+/// The blocks that these scans read have dead rows.
+pub(crate) fn of_reads(facts: &Facts<'_>) -> Option<Explained> {
+    skipped(facts)?;
+    let worst = worst(facts)?;
+    let share = scans::share_of_table(facts, &worst)? * share(&worst);
+    Some(Explained { share, certainty: Certainty::Consistent })
+}
+
+/// Returns true if these are most of the blocks from outside shared buffers.
+pub(crate) fn read_most_blocks(facts: &Facts<'_>) -> bool {
+    of_reads(facts).is_some_and(|explained| explained.share >= scans::MOST)
+}
+
+/// Returns the share of the statements' time that scans need for dead rows, if these could take a fair part of the CPU time.
+fn skipped(facts: &Facts<'_>) -> Option<f64> {
+    // Queries of streams may make the scans, and wait for them.
+    let worst = worst(facts).filter(|table| table.seconds > 0.0 && facts.streams.is_none())?;
+    let skipping = worst.seq_scans / worst.seconds * worst.dead * ROW_S;
+    let copying = scans::blocks_read(&worst).map_or(0.0, blocks::copying_cpus) * share(&worst);
+    let is_work = skipping + copying >= ESTIMATED_MIN * facts.cpus_of_clients();
+    statements::share_of(facts, &worst.name).filter(|_| is_work).map(|of_table| of_table * share(&worst))
 }
 
 /// Returns why the rows are still there, and what to do about it.
@@ -215,6 +265,45 @@ mod tests {
         let (text, advice) = why(&on(run("60000", "40000")).table("horizon", &held, &[slot]));
         assert!(text.ends_with("the snapshot of a replication slot (\"s\")"), "{text}");
         assert!(advice.contains("pg_drop_replication_slot('s')"), "{advice}");
+    }
+
+    /// A table of 100,000 rows on 1,000 blocks, 90 % of them dead, which is scanned so many times in 10 s.
+    fn scanned(scans: &str) -> Run {
+        let columns = ["schema", "table", "n_dead_tup", "n_live_tup", "seq_scan", "heap_blks_read", "heap_bytes"];
+        let then: &[&str] = &["public", "t", "90000", "10000", "0", "0", "8192000"];
+        let now: &[&str] = &["public", "t", "90000", "10000", scans, "5000", "8192000"];
+        let mut run = Run::new()
+            .waits(&[("CPU", "CPU", 1.0)])
+            .looks("tables", &columns, &[(0.0, then), (10.0, now)])
+            .counters("database", &[("blks_read", 1000.0), ("blks_hit", 1000.0)])
+            .setting("autovacuum", "off");
+        let latency_ns = Some(pgdyno_results::LatencyRecord { mean: 1e6, ..Default::default() });
+        run.record.statements = vec![pgdyno_results::StatementRecord {
+            sql: "SELECT sum(n) FROM t".to_owned(),
+            executed: 1000,
+            latency_ns,
+            ..Default::default()
+        }];
+        run
+    }
+
+    #[test]
+    fn dead_rows_that_scans_skip_are_their_work() {
+        let explained = |scans: &str| scanned(scans).ask(of_cpu);
+        assert_eq!(explained("30000"), Some(Explained { share: 0.9, certainty: Certainty::Consistent }));
+        assert_eq!(explained("10"), None);
+        assert_eq!(scanned("30000").streams(2, &[("q1", "select 1")]).ask(of_cpu), None);
+    }
+
+    #[test]
+    fn dead_rows_that_scans_skip_are_on_the_blocks_that_are_read() {
+        let explained = |scans: &str| scanned(scans).ask(of_reads);
+        // The table has 500 of the 1,000 blocks a second.
+        assert_eq!(explained("30000"), Some(Explained { share: 0.45, certainty: Certainty::Consistent }));
+        assert_eq!(explained("10"), None);
+        assert!(!scanned("30000").ask(read_most_blocks));
+        let most = scanned("30000").counters("database", &[("blks_read", 600.0)]);
+        assert!(most.ask(read_most_blocks));
     }
 
     #[test]

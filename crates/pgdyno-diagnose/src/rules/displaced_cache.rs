@@ -1,11 +1,12 @@
 //! Streams of queries displace the transactions' blocks from shared buffers.
 
-use pgdyno_results::FindingRecord;
+use pgdyno_results::{Certainty, FindingRecord};
 use pgdyno_samples::{database, statements, waits};
 use pgdyno_text::brief::{number, percent};
 use pgdyno_text::units::mean_bytes;
 
 use super::{SAMPLES_MIN, SHARE_MIN, UNKNOWN, with_settings};
+use crate::explained::Explained;
 use crate::facts::Facts;
 use crate::streams::Streams;
 use crate::waits::{Class, Waits};
@@ -122,6 +123,14 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     })
 }
 
+/// Returns the share of the waits for blocks that the stage without streams does not have.
+pub(crate) fn of_reads(facts: &Facts<'_>) -> Option<Explained> {
+    let alone = alone(facts)?;
+    let waited = facts.account.share(facts.waits.sessions(Class::DataRead));
+    let share = 1.0 - alone.waited / waited.max(f64::MIN_POSITIVE);
+    (share > 0.0).then_some(Explained { share, certainty: Certainty::Measured })
+}
+
 /// Returns the blocks of the transactions' statements and of the streams', by `pg_stat_statements`; `None` without it.
 fn by_side(facts: &Facts<'_>, streams: Streams<'_>) -> Option<[Blocks; 2]> {
     let table = facts.samples.of(statements::SOURCE);
@@ -226,6 +235,9 @@ mod tests {
         let found = waits_of_both(2.0, 0.4).finds(look);
         assert_eq!(found.text, "beside the streams the clients waited for blocks 25 % of their time");
         assert!(found.evidence[0].ends_with("25 % of their time, and 5.0 % in the stage without streams"), "{found:?}");
+        assert_eq!(waits_of_both(2.0, 0.4).ask(of_reads).map(|explained| explained.share), Some(0.8));
+        let first = waits_of_both(2.0, 0.4).ask(crate::chains::ranked).swap_remove(0);
+        assert_eq!((first.rule.as_str(), first.chain.len(), first.weight), ("displaced-cache", 2, 0.2));
         waits_of_both(2.0, 1.6).finds_nothing(look);
     }
 

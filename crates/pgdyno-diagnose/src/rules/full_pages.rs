@@ -73,8 +73,8 @@ pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
     Some(Explained { share, certainty: Certainty::Consistent })
 }
 
-/// What is flushed is mostly images.
-pub(crate) fn of_wal_flush(facts: &Facts<'_>) -> Option<Explained> {
+/// What goes through the WAL buffers and is flushed is mostly images.
+pub(crate) fn of_wal(facts: &Facts<'_>) -> Option<Explained> {
     Images::again_and_again(facts).map(|images| Explained { share: images.share, certainty: Certainty::Consistent })
 }
 

@@ -1,14 +1,15 @@
 //! Blocks of tables and indexes are read from outside shared buffers.
 
 use pgdyno_results::{Certainty, FindingRecord};
-use pgdyno_samples::database;
+use pgdyno_samples::{bgwriter, database};
 use pgdyno_text::brief::{duration, number, percent};
 use pgdyno_text::units::mean_bytes;
 
-use super::{SAMPLES_MIN, UNKNOWN, seq_scans, waited, with_settings};
+use super::{SAMPLES_MIN, UNKNOWN, waited, with_settings};
 use crate::blocks;
 use crate::explained::Explained;
 use crate::facts::Facts;
+use crate::scans;
 use crate::waits::Class;
 
 /// Without waits for reads, a smaller share of hits than this is a finding.
@@ -52,14 +53,38 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
-/// Blocks that the system's file cache has are copied by the session that wants them. Where sequential scans read most of them, that is
-/// the scans' work.
+/// Returns the blocks a second from outside shared buffers, without those that sequential scans read.
+fn looked_up(facts: &Facts<'_>) -> Option<f64> {
+    let scanned = scans::share_of_reads(facts).unwrap_or_default();
+    facts.rate(database::BLKS_READ).map(|reads| reads * (1.0 - scanned))
+}
+
+/// Blocks that the system's file cache has are copied by the session that wants them.
 pub(crate) fn of_cpu(facts: &Facts<'_>) -> Option<Explained> {
-    if seq_scans::of_reads(facts).is_some() {
-        return None;
-    }
-    let share = (blocks::copying_cpus(facts)? / facts.cpus_of_clients()).min(1.0);
+    let share = (blocks::copying_cpus(looked_up(facts)?) / facts.cpus_of_clients()).min(1.0);
     Some(Explained { share, certainty: Certainty::Consistent })
+}
+
+/// A session that needs a buffer and finds a changed one writes it first: reads explain as many of these writes as they took of the
+/// buffers.
+pub(crate) fn of_writes(facts: &Facts<'_>) -> Option<Explained> {
+    let allocated = facts.rate(bgwriter::BUFFERS_ALLOC).filter(|allocated| *allocated > 0.0)?;
+    let writes = facts.waits.share_of_class(Class::DataWrite, |event| event == "datafilewrite");
+    let share = writes * (looked_up(facts)? / allocated).min(1.0);
+    Some(Explained { share, certainty: Certainty::Consistent })
+}
+
+/// A block that takes the place of another one changes the mapping of buffers, for which other lookups wait.
+pub(crate) fn of_internal_locks(facts: &Facts<'_>) -> Option<Explained> {
+    let scanned = scans::share_of_reads(facts).unwrap_or_default();
+    let share = mapping(facts) * (1.0 - scanned);
+    Some(Explained { share, certainty: Certainty::Consistent })
+}
+
+/// Returns the share that the mapping of buffers has of the waits for internal locks.
+pub(super) fn mapping(facts: &Facts<'_>) -> f64 {
+    // Until 13 it was buffer_mapping.
+    facts.waits.share_of_class(Class::Internal, |event| matches!(event, "buffermapping" | "buffer_mapping"))
 }
 
 /// The finding that blocks come from outside shared buffers without waits above the minimum share: the system's file cache
