@@ -12,7 +12,7 @@ use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload, Workloa
 use pgdyno_workloads::options;
 use pgdyno_workloads::own::{WorkloadDirectory, embedded};
 use pgdyno_workloads::registry::{self, BuiltinWorkload};
-use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Spec, WeightedScript};
+use pgdyno_workloads::scripted::{self, ErrorHandling, SCRIPTS_MAX, Scripted, Spec, WeightedScript};
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
@@ -86,6 +86,10 @@ impl WorkloadSource {
         match &source {
             Self::Scripts(scripts) if scripts.iter().all(|script| script.weight == 0) => {
                 Err(CommandError::new(Code::Start, "all scripts have weight 0: none would run"))
+            }
+            Self::Scripts(scripts) if scripts.len() > SCRIPTS_MAX => {
+                let error = format!("there are {} scripts: at most {SCRIPTS_MAX} are allowed", scripts.len());
+                Err(CommandError::new(Code::Start, error))
             }
             _ => Ok(source),
         }

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
+use pgdyno_workloads::scripted::SCRIPTS_MAX;
+
 use super::getopt::{GetOpt, Item};
 use super::given::Given;
 use super::scripts::{self, ScriptChoice, ScriptReader, ScriptSource};
@@ -11,8 +13,6 @@ use super::values::{self, Seed, shown};
 use super::{InitStep, Parsed, PartitionMethod, Surroundings};
 use crate::messages::{ExitReason, Io, Said};
 
-/// pgbench's limit.
-const MAX_SCRIPTS: usize = 128;
 /// Files that pgbench opens in addition to its connections.
 const OTHER_FILES: u64 = 3;
 const DEFAULT_PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
@@ -189,8 +189,8 @@ impl Given {
     }
 
     fn add(&mut self, script: ScriptChoice) -> Result<(), ExitReason> {
-        if self.scripts.len() >= MAX_SCRIPTS {
-            return Err(ExitReason::error(format!("at most {MAX_SCRIPTS} SQL scripts are allowed")));
+        if self.scripts.len() >= SCRIPTS_MAX {
+            return Err(ExitReason::error(format!("at most {SCRIPTS_MAX} SQL scripts are allowed")));
         }
         self.scripts.push(script);
         Ok(())

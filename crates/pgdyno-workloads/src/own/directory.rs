@@ -14,7 +14,7 @@ use super::source::Source;
 use super::sql;
 use super::value_lists::{self, ValuesEntry};
 use super::{BuiltInDataSet, MANIFEST, OwnError, SqlDataSet, leak, meta};
-use crate::scripted::Groups;
+use crate::scripted::{Groups, SCRIPTS_MAX};
 
 /// A script of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,10 @@ impl WorkloadDirectory {
         let source = Source::read(&mut files, &manifest)?;
         if manifest.script.is_empty() {
             return Err(wrong("it names no scripts: add [[script]] with file = \"….sql\"".to_owned()));
+        }
+        let scripts = manifest.script.len();
+        if scripts > SCRIPTS_MAX {
+            return Err(wrong(format!("it names {scripts} scripts: at most {SCRIPTS_MAX} are allowed")));
         }
         if manifest.script.iter().all(|script| script.weight == 0) {
             return Err(wrong("all scripts have weight 0".to_owned()));

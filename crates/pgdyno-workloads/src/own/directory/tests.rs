@@ -124,7 +124,9 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_reported() {
             "data: 'noop' is not a built-in workload with tables; choose from tpcb-like, simple-update,",
         ),
         ("workload = 'sensor-1'", "data: 'sensor-1' is not a built-in workload with tables; choose from tpcb-like,"),
-        ("params = {}", "missing field `workload`"),
+        ("params = {}", "data: name a workload, or write existing = true"),
+        ("workload = 'tpcb-like'\nexisting = true", "data: it has a workload and existing: remove one of them"),
+        ("existing = true\nparams = { a = 1 }", "data: existing tables have no params and no checks"),
         ("workload = 'tpcb-like'\nparam = {}", "unknown field `param`"),
         (
             "workload = 'tpcb-like'\nparams = { warehouses = 1 }",
@@ -174,6 +176,7 @@ fn what_is_missing_or_wrong_is_reported_with_the_file() {
         ("a.sql", None, "some/where has no a.sql;"),
         (MANIFEST, Some(String::new()), "some/where/workload.toml: it names no script"),
         (MANIFEST, Some("[[script]]\nfile = 'a.sql'\nweight = 0".into()), "all scripts have weight 0"),
+        (MANIFEST, Some(script.repeat(129)), "it names 129 scripts: at most 128 are allowed"),
         (MANIFEST, Some(with("name = 'a b'")), "some/where/workload.toml: 'a b' cannot be its name"),
         (MANIFEST, Some(with("name = 'pgbench'")), "'pgbench' is the name of a built-in workload"),
         (MANIFEST, Some(with("nmae = 'x'")), "some/where/workload.toml: TOML parse error at line 1"),
