@@ -101,7 +101,12 @@ fn effect(name: &Token<'_>, after: &Token<'_>) -> Option<String> {
 
 /// Returns true if all that the statement names behind FROM and JOIN are catalogs and functions of the server, as monitoring does.
 fn reads_catalogs(words: &[&Token<'_>]) -> bool {
-    let named = words.windows(2).filter(|pair| pair[0].is("from") || pair[0].is("join")).map(|pair| pair[1]);
+    // `is distinct from` compares.
+    let is_before_table = |at: usize| match words[at] {
+        word if word.is("from") => at == 0 || !words[at - 1].is("distinct"),
+        word => word.is("join"),
+    };
+    let named = (0..words.len().saturating_sub(1)).filter(|at| is_before_table(*at)).map(|at| words[at + 1]);
     let (mut tables, mut catalogs) = (0, 0);
     for name in named.filter(|name| matches!(name, Token::Word(_) | Token::Quoted(_))) {
         tables += 1;
@@ -227,6 +232,7 @@ mod tests {
             of("select * from pg_stat_activity a join pg_locks l on true").unwrap(),
             "it reads the server's catalogs"
         );
+        assert!(of("select a is distinct from b from pg_settings").is_some());
         assert_eq!(of("select * from pg_class c join t on true"), None);
         assert_eq!(of("select lo_name from t"), None);
         assert_eq!(of("select 1"), None);

@@ -31,6 +31,9 @@ pub use directory::{Fidelity, FittedStatement};
 /// The schema on the copy that has the values.
 const SCHEMA: &str = "pgdyno_values";
 
+/// The most statements that are fitted: a run has as many scripts at most.
+const STATEMENTS_MAX: usize = 128;
+
 /// Executions whose values are kept for each statement.
 const KEPT: usize = 1000;
 
@@ -116,7 +119,8 @@ fn counters(copy: &mut Copy) -> Result<Option<String>, FitError> {
     Ok(works.map(|_| view))
 }
 
-/// Returns the statements that can be part of a benchmark, from the one that takes most time, until they have this share of it.
+/// Returns the statements that can be part of a benchmark, from the one that takes most time, until they have this share of it or are
+/// as many as a run can have.
 fn of_use(capture: &CaptureRecord, time_share: f64) -> Vec<&CapturedStatement> {
     let of_use = || capture.statements.iter().filter(|statement| statement.refused.is_none());
     let all: f64 = of_use().map(|statement| statement.exec_time_ms).sum();
@@ -126,7 +130,7 @@ fn of_use(capture: &CaptureRecord, time_share: f64) -> Vec<&CapturedStatement> {
         before += statement.exec_time_ms;
         is_within
     };
-    of_use().take_while(is_within).collect()
+    of_use().take_while(is_within).take(STATEMENTS_MAX).collect()
 }
 
 /// A statement, fitted or left out.
@@ -233,7 +237,13 @@ fn prepare(
     let numbers: Vec<_> = (1..=types.len() as u32).filter(|number| !replaced.contains_key(number)).collect();
     let (types, roles): (Vec<_>, Vec<_>) = numbers
         .iter()
-        .map(|number| (types[*number as usize - 1].clone(), roles.remove(number).unwrap_or(Role::Other)))
+        .map(|number| {
+            let data_type = types[*number as usize - 1].clone();
+            let role = roles.remove(number).unwrap_or(Role::Other);
+            // `= any (select …)` has no array.
+            let is_array = data_type.ends_with("[]");
+            (data_type, if role.is(How::AnyOf) && !is_array { Role::Other } else { role })
+        })
         .unzip();
     if !replaced.is_empty() {
         text = wording::replaced(&text, |number| match numbers.iter().position(|kept| *kept == number) {

@@ -143,9 +143,7 @@ fn name(text: &str) -> String {
     let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
     let verb = ["insert", "update", "delete", "merge"].into_iter().find(|verb| all.first().is_some_and(|t| t.is(verb)));
     let verb = verb.unwrap_or("select");
-    let is_before_table = |token: &Token<'_>| ["from", "into", "update"].iter().any(|word| token.is(word));
-    let after = all.iter().position(is_before_table).map_or(&all[..0], |at| &all[at + 1..]);
-    let after = if after.first().is_some_and(|token| token.is("only")) { &after[1..] } else { after };
+    let after = table(&all).map_or(&all[..0], |at| &all[at..]);
     let named = after.iter().take_while(|t| matches!(t, Token::Word(_) | Token::Quoted(_) | Token::Other("."))).take(3);
     let names: Vec<_> = named.filter(|token| **token != Token::Other(".")).collect();
     // A schema is in front of the table.
@@ -153,6 +151,23 @@ fn name(text: &str) -> String {
     let table = names.get(usize::from(is_qualified)).map_or("", |token| token.text());
     let plain: String = table.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect();
     if plain.is_empty() { verb.to_owned() } else { format!("{verb}-{plain}") }
+}
+
+/// Returns where the first table is named that is not within parentheses.
+fn table(all: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0_i32;
+    let at = all.iter().enumerate().position(|(at, token)| {
+        match token {
+            Token::Other("(") => depth += 1,
+            Token::Other(")") => depth -= 1,
+            _ => {}
+        }
+        let is_before = ["from", "into", "update"].iter().any(|word| token.is(word));
+        // `is distinct from` compares.
+        let compares = at > 0 && all[at - 1].is("distinct");
+        depth == 0 && is_before && !compares
+    })?;
+    Some(at + 1 + usize::from(all.get(at + 1).is_some_and(|token| token.is("only"))))
 }
 
 /// Returns the script of a statement whose parameters are the columns of a list of values.
@@ -230,6 +245,7 @@ mod tests {
             ("update only orders set a = $1", "update-orders"),
             ("with a as (select 1) select * from a", "select-a"),
             ("select $1", "select"),
+            ("select extract(year from at) from t where a is distinct from b", "select-t"),
             ("delete from t where id = $1", "delete-t"),
         ] {
             assert_eq!(name(text), wanted, "{text}");

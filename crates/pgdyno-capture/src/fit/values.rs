@@ -80,6 +80,9 @@ pub(super) struct ColumnRange {
 /// Types of which an empty text is a value.
 const TEXTS: [&str; 3] = ["text", "character varying", "character"];
 
+/// Types that have no decimals.
+const WHOLE: [&str; 3] = ["smallint", "integer", "bigint"];
+
 /// Types whose values have a distance.
 const MEASURED: [&str; 9] = [
     "smallint",
@@ -126,39 +129,16 @@ impl Parameters {
         executions: usize,
     ) -> Result<Vec<Values>, FitError> {
         let sources = self.sources();
-        let mut samples: BTreeMap<&Source, Rows> = BTreeMap::new();
+        let mut samples = Samples::new();
         for (source, columns) in &sources {
             samples.insert(source, self.sample(copy, source, columns, sampling, executions)?);
         }
-        let at = |source: &Source, place: usize, nth: usize| {
-            let rows = samples.get(source).filter(|rows| !rows.is_empty())?;
-            rows[nth % rows.len()].get(place).cloned().flatten()
+        let row = |nth| {
+            let mut uses = Uses::default();
+            let pairs = self.roles.iter().zip(&self.types);
+            pairs.map(|(role, data_type)| value(role, data_type, &samples, sampling, nth, &mut uses)).collect()
         };
-        let mut all = Vec::with_capacity(executions);
-        for nth in 0..executions {
-            let mut next: BTreeMap<&Source, usize> = BTreeMap::new();
-            let mut values = Vec::with_capacity(self.roles.len());
-            for (role, data_type) in self.roles.iter().zip(&self.types) {
-                let value = match role {
-                    Role::Limit => Some(sampling.limit.to_string()),
-                    Role::Offset => Some(sampling.offset.to_string()),
-                    Role::Neutral("") if !TEXTS.contains(&data_type.as_str()) => {
-                        Some(plain_value(data_type).to_owned())
-                    }
-                    Role::Neutral(text) => Some((*text).to_owned()),
-                    Role::Other => Some(plain_value(data_type).to_owned()),
-                    Role::Column(how, source, _) => {
-                        let place = next.entry(source).or_default();
-                        *place += 1;
-                        let elements = (0..sampling.elements as usize).filter_map(|n| at(source, *place - 1, nth + n));
-                        if *how == How::AnyOf { Some(array(elements)) } else { at(source, *place - 1, nth) }
-                    }
-                };
-                values.push(value);
-            }
-            all.push(values);
-        }
-        Ok(all)
+        Ok((0..executions).map(row).collect())
     }
 
     /// Returns the expressions over a row of each source, in the order of the parameters.
@@ -259,6 +239,52 @@ impl Parameters {
     }
 }
 
+/// Rows of each source.
+type Samples<'a> = BTreeMap<&'a Source, Rows>;
+
+/// How often an execution has used a source and its columns.
+#[derive(Default)]
+struct Uses<'a> {
+    sources: BTreeMap<&'a Source, usize>,
+    columns: BTreeMap<(&'a Source, &'a str), usize>,
+}
+
+/// Returns the value of a parameter for one execution. Parameters of one source have the values of one row, except where a column has
+/// several: the elements of a list, and the rows of VALUES.
+fn value<'a>(
+    role: &'a Role,
+    data_type: &str,
+    samples: &Samples<'_>,
+    sampling: &Sampling,
+    nth: usize,
+    uses: &mut Uses<'a>,
+) -> Option<String> {
+    let (how, source, column) = match role {
+        Role::Column(how, source, column) => (*how, source, column),
+        Role::Limit => return Some(sampling.limit.to_string()),
+        Role::Offset => return Some(sampling.offset.to_string()),
+        Role::Neutral("") if !TEXTS.contains(&data_type) => return Some(plain_value(data_type).to_owned()),
+        Role::Neutral(text) => return Some((*text).to_owned()),
+        Role::Other => return Some(plain_value(data_type).to_owned()),
+    };
+    let place = uses.sources.entry(source).or_default();
+    *place += 1;
+    let cell = |nth: usize| {
+        let rows = samples.get(source).filter(|rows| !rows.is_empty())?;
+        let cell = rows[nth % rows.len()].get(*place - 1).cloned().flatten();
+        cell.map(|cell| if WHOLE.contains(&data_type) { without_decimals(cell) } else { cell })
+    };
+    match how {
+        How::AnyOf => Some(array((0..sampling.elements as usize).filter_map(|n| cell(nth + n)))),
+        How::Equal | How::Written => {
+            let before = uses.columns.entry((source, column)).or_default();
+            *before += 1;
+            cell(nth + *before - 1)
+        }
+        How::Above | How::Below | How::Like => cell(nth),
+    }
+}
+
 /// Returns the type that a distance of this type is multiplied by.
 fn factor(data_type: &str) -> &'static str {
     match data_type {
@@ -275,6 +301,13 @@ fn wide(data_type: &str) -> &str {
 /// Returns the source of values for rows that are written: rows that the table has.
 pub(super) fn new_rows(table: &str) -> Source {
     Source { table: table.to_owned(), alias: "(new row)".to_owned() }
+}
+
+/// Returns a number without its decimals: a column of numbers may be compared with a whole one.
+fn without_decimals(mut number: String) -> String {
+    let end = number.find('.').unwrap_or(number.len());
+    number.truncate(end);
+    number
 }
 
 /// Returns an array literal.
@@ -306,5 +339,22 @@ mod tests {
     fn arrays_are_quoted() {
         let all = ["a", "b\"c", "d\\e", ""].map(str::to_owned);
         assert_eq!(array(all.into_iter()), r#"{"a","b\"c","d\\e",""}"#);
+    }
+
+    #[test]
+    fn a_list_has_values_of_several_rows_and_other_parameters_those_of_one() {
+        let source = Source { table: "t".to_owned(), alias: "t".to_owned() };
+        let equal = |column: &str| Role::Column(How::Equal, source.clone(), column.to_owned());
+        let roles = [equal("id"), equal("id"), equal("kind"), Role::Limit];
+        let row = |n: u32| vec![Some(n.to_string()), Some(n.to_string()), Some(format!("k{n}"))];
+        let samples = Samples::from([(&source, (0..4).map(row).collect())]);
+        let sampling =
+            Sampling { fixed: None, width: 0.1, prefix: 1, elements: 1, limit: 7, offset: 0, is_missing: false };
+        let of = |nth| {
+            let mut uses = Uses::default();
+            let values = roles.iter().map(|role| value(role, "integer", &samples, &sampling, nth, &mut uses));
+            values.map(Option::unwrap).collect::<Vec<_>>()
+        };
+        assert_eq!([of(0), of(3)], [["0", "1", "k0", "7"], ["3", "0", "k3", "7"]]);
     }
 }
