@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use pgdyno_net::{ConnectOptions, quote};
 use serde_json::Value;
 
+use crate::classify::{Classified, classify};
 use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
 use copy::Copy;
 use measure::{NAME, PerCall, Way};
@@ -160,13 +161,17 @@ fn of_statement(
         about: FittedStatement { left_out: Some(why), ..about },
         script: None,
     };
+    let Classified { kind, refused, .. } = classify(&statement.text, false);
+    if let Some(why) = refused.or_else(|| wording::is_unsafe(&statement.text).map(str::to_owned)) {
+        return Ok(left_out(about, why));
+    }
     let patience = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
     copy.execute("limit the time of a statement", &format!("SET statement_timeout = {patience:.0}"))?;
     let prepared = match prepare(copy, statement, wanted)? {
         Ok(prepared) => prepared,
         Err(why) => return Ok(left_out(about, why)),
     };
-    let way = prepared.way(copy, statement.kind, counters)?;
+    let way = prepared.way(copy, kind, counters)?;
     let common = common_values(copy, &prepared.parameters.roles)?;
     let mixture = match mixture::nearest(copy, &way, &prepared.parameters, wanted, &common)? {
         Ok(mixture) => mixture,
@@ -262,7 +267,7 @@ fn prepare(
 fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, String>, FitError> {
     let about = "prepare a statement";
     copy.ask_or_none(about, &format!("DEALLOCATE {NAME}"))?;
-    if let Err(why) = copy.try_to(about, &format!("PREPARE {NAME} AS {text}"))? {
+    if let Err(why) = copy.try_one(about, &format!("PREPARE {NAME} AS {text}"))? {
         return Ok(Err(why));
     }
     let sql = format!("SELECT unnest(parameter_types)::text FROM pg_prepared_statements WHERE name = '{NAME}'");
@@ -287,7 +292,10 @@ fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, Stri
 impl Prepared {
     /// Returns how it is measured.
     fn way(&self, copy: &mut Copy, kind: StatementKind, counters: Option<&str>) -> Result<Way, FitError> {
-        let (StatementKind::Write, Some(view)) = (kind, counters) else { return Ok(Way::Explain) };
+        let Some(view) = counters.filter(|_| kind == StatementKind::Write) else {
+            let locks = wording::locks_rows(&self.text);
+            return Ok(Way::Explain { writes: kind == StatementKind::Write || locks });
+        };
         // PostgreSQL 13 has no such identifier.
         let nulls = vec!["NULL"; self.parameters.roles.len()].join(", ");
         let execution = if nulls.is_empty() { NAME.to_owned() } else { format!("{NAME}({nulls})") };
@@ -297,7 +305,7 @@ impl Prepared {
         let plan: Value = serde_json::from_str(&text).unwrap_or_default();
         Ok(match plan[0]["Query Identifier"].as_i64() {
             Some(queryid) => Way::Count { view: view.to_owned(), queryid: queryid.to_string() },
-            None => Way::Explain,
+            None => Way::Explain { writes: true },
         })
     }
 }

@@ -96,6 +96,16 @@ impl Copy {
         }
     }
 
+    /// Executes one statement that the server may refuse. It may come from anyone: over the extended protocol the server refuses what is
+    /// more than one.
+    pub(super) fn try_one(&mut self, about: &'static str, sql: &str) -> Result<Result<(), String>, FitError> {
+        match self.admin.query_with(sql, &[]) {
+            Ok(_) => Ok(Ok(())),
+            Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
+            Err(source) => Ok(Err(source.reason())),
+        }
+    }
+
     pub(super) fn execute(&mut self, about: &'static str, sql: &str) -> Result<(), FitError> {
         self.admin.execute(sql).map(drop).map_err(|source| FitError::Query { about, source: Box::new(source) })
     }

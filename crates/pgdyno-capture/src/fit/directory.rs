@@ -190,7 +190,7 @@ pub(super) fn files(capture: &CaptureRecord, fitted: &[Fitted], fidelity: &Fidel
          summary = {}\n\n[data]\nexisting = true\n",
         brief::duration(head.window.seconds),
         one_line(&head.server.database),
-        head.window.began_at,
+        one_line(&head.window.began_at),
         quoted(&format!("{} of {}", units::plural(scripts.len() as u64, "statement"), head.server.database)),
     );
     for (name, sql) in scripts.iter().filter_map(|(_, script)| script.values.as_ref()) {

@@ -42,8 +42,11 @@ impl PerCall {
 /// How a statement is measured.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
-    /// It reads: by `EXPLAIN (ANALYZE, BUFFERS)`.
-    Explain,
+    /// By `EXPLAIN (ANALYZE, BUFFERS)`, in a transaction that only reads unless it writes or locks rows.
+    Explain {
+        /// Whether it does.
+        writes: bool,
+    },
     /// It writes: by what the server counts, which has the blocks of triggers and foreign keys. It is rolled back.
     Count {
         /// The view of the counters.
@@ -56,9 +59,10 @@ pub(super) enum Way {
 /// Returns the means over these executions, or why the server refuses one.
 pub(super) fn measure(copy: &mut Copy, way: &Way, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
     let about = "measure a statement";
-    copy.execute(about, "BEGIN")?;
+    let begin = if matches!(way, Way::Explain { writes: false }) { "BEGIN READ ONLY" } else { "BEGIN" };
+    copy.execute(about, begin)?;
     let measured = match way {
-        Way::Explain => explained(copy, all)?,
+        Way::Explain { .. } => explained(copy, all)?,
         Way::Count { view, queryid } => counted(copy, all, view, queryid)?,
     };
     copy.execute(about, "ROLLBACK")?;

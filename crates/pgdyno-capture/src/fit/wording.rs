@@ -76,6 +76,23 @@ pub(super) fn parameters(text: &str) -> u32 {
     tokens(text).into_iter().filter_map(number).max().unwrap_or_default()
 }
 
+/// Returns why a text cannot be a script: the language of scripts would see more in it than one statement. It may come from anyone.
+pub(super) fn is_unsafe(text: &str) -> Option<&'static str> {
+    tokens(text).into_iter().find_map(|token| match token {
+        Token::Other(";") => Some("it is more than one statement"),
+        Token::Other("\\") => Some("it has a backslash, which begins commands in scripts"),
+        token if token.text().contains('\0') => Some("it has a zero byte"),
+        _ => None,
+    })
+}
+
+/// Returns true if it locks the rows that it reads.
+pub(super) fn locks_rows(text: &str) -> bool {
+    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let is_lock = |token: Token<'_>| ["update", "share", "no", "key"].iter().any(|word| token.is(word));
+    all.windows(2).any(|pair| pair[0].is("for") && is_lock(pair[1]))
+}
+
 /// Returns true if the text has a list whose length is unknown.
 pub(super) fn has_squashed(text: &str) -> bool {
     tokens(text).into_iter().any(|token| token == Token::Comment(SQUASHED))
@@ -102,6 +119,20 @@ mod tests {
         ] {
             assert_eq!(statement(text, 1), wanted);
         }
+    }
+
+    #[test]
+    fn a_text_of_a_stranger_is_one_statement() {
+        for text in ["select 1; drop table t", "select 1 \\shell rm -rf x", "select 'a\0b'"] {
+            assert!(is_unsafe(text).is_some(), "{text}");
+        }
+        for text in ["select ';' || $$\\shell;$$ || E'\\n'", "select \";\" from t"] {
+            assert_eq!(is_unsafe(text), None, "{text}");
+        }
+        assert!(
+            locks_rows("select * from t FOR UPDATE skip locked") && locks_rows("select 1 from t for no key update")
+        );
+        assert!(!locks_rows("select substring(a for 3) from t"));
     }
 
     #[test]
