@@ -11,9 +11,6 @@ const EXECUTIONS: usize = 6;
 /// How much nearer a sampling must be than plain samples to replace them: values of which rows and blocks are equal stay a mixture.
 const BETTER: f64 = 0.1;
 
-/// Two are mixed where the best is further away than this.
-const FAR: f64 = 0.2;
-
 /// Number of shares that are tried for the first of two.
 const SHARES: u32 = 40;
 
@@ -166,11 +163,11 @@ fn mixed(measured: &[(Sampling, PerCall)], best: &Sampling, wanted: PerCall) -> 
     let of_best =
         measured.iter().find(|(sampling, _)| sampling == best).map(|(_, per_call)| *per_call).unwrap_or_default();
     let single = Mixture { parts: vec![(1.0, best.clone())], per_call: of_best };
-    let distance = of_best.distance(wanted);
-    if distance <= FAR {
+    // Almost any figures can be met by a mixture that has nothing to do with them.
+    if of_best.represents(wanted) {
         return single;
     }
-    let mut nearest = (distance - BETTER, single);
+    let mut nearest = (of_best.distance(wanted) - BETTER, single);
     for (nth, (a, of_a)) in measured.iter().enumerate() {
         for (b, of_b) in &measured[..nth] {
             for share in (1..SHARES).map(|part| f64::from(part) / f64::from(SHARES)) {
