@@ -24,7 +24,7 @@ use copy::Copy;
 use measure::{NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
 use roles::{How, Role};
-use values::{Parameters, new_rows};
+use values::{NUMBERS, Parameters, new_rows};
 
 pub use copy::FitError;
 pub use directory::{Fidelity, FittedStatement};
@@ -183,8 +183,8 @@ fn of_statement(
         .parts
         .iter()
         .map(|(share, sampling)| match mixture.parts.len() {
-            1 => sampling.words(&prepared.parameters.roles),
-            _ => format!("{}: {}", pgdyno_text::brief::percent(*share), sampling.words(&prepared.parameters.roles)),
+            1 => sampling.words(&prepared.parameters),
+            _ => format!("{}: {}", pgdyno_text::brief::percent(*share), sampling.words(&prepared.parameters)),
         })
         .collect();
     let about = FittedStatement {
@@ -245,9 +245,15 @@ fn prepare(
         .map(|number| {
             let data_type = types[*number as usize - 1].clone();
             let role = roles.remove(number).unwrap_or(Role::Other);
-            // `= any (select …)` has no array.
             let is_array = data_type.ends_with("[]");
-            (data_type, if role.is(How::AnyOf) && !is_array { Role::Other } else { role })
+            let is_number = data_type == "interval" || NUMBERS.contains(&data_type.as_str());
+            let role = match role {
+                // `= any (select …)` has no array.
+                role if role.is(How::AnyOf) && !is_array => Role::Other,
+                Role::Other if is_number => Role::Added,
+                role => role,
+            };
+            (data_type, role)
         })
         .unzip();
     if !replaced.is_empty() {

@@ -3,7 +3,7 @@
 use super::copy::{Copy, FitError};
 use super::measure::{PerCall, Way, measure};
 use super::roles::{How, Role, Source};
-use super::values::{Parameters, Sampling};
+use super::values::{ADDED, Parameters, Sampling};
 
 /// Executions by which a sampling is measured.
 const EXECUTIONS: usize = 6;
@@ -63,6 +63,7 @@ fn first(wanted: PerCall) -> Sampling {
         elements: (rows as u32).min(100),
         limit: rows as u64,
         offset: 0,
+        added: 1,
         is_missing: false,
     }
 }
@@ -95,6 +96,9 @@ fn ladders(roles: &[Role], wanted: PerCall, common: &[CommonValue]) -> Vec<Ladde
     }
     if has(How::Like) {
         ladders.push(Ladder::of((0..=10).rev(), true, |sampling, n| sampling.prefix = n));
+    }
+    if roles.contains(&Role::Added) {
+        ladders.push(Ladder::of(0..ADDED.len(), true, |sampling, place| sampling.added = place));
     }
     if roles.contains(&Role::Limit) {
         let near = wanted.rows.round().max(1.0) as u64;

@@ -45,7 +45,9 @@ pub(super) enum Role {
     Limit,
     /// It is the number of rows that are skipped.
     Offset,
-    /// It is added to a value, which it leaves as it is: a value of its type with this text.
+    /// It is a number or an interval in an expression: added to a value, or subtracted from one.
+    Added,
+    /// It is combined with a value, which it leaves as it is: a value of its type with this text.
     Neutral(&'static str),
     /// It is something else.
     Other,
@@ -109,8 +111,8 @@ fn compared(condition: &str, alias: Option<&str>, sources: &BTreeMap<String, Sou
         let parameter = number(all[at])?;
         let before = before_operand(&all, at);
         let operator = operator(&all, before)?;
-        if let Some(neutral) = operator.neutral() {
-            return Some((parameter, Role::Neutral(neutral)));
+        if let Some(role) = operator.arithmetic() {
+            return Some((parameter, role));
         }
         let (name, of) = column(&all, before - operator.length)?;
         let source = sources.get(of.as_deref().or(alias)?)?.clone();
@@ -159,12 +161,12 @@ impl Operator {
 }
 
 impl Operator {
-    /// Returns the value with which it changes nothing.
-    fn neutral(&self) -> Option<&'static str> {
+    /// Returns the role of its right side, if it computes a value.
+    fn arithmetic(&self) -> Option<Role> {
         match self.text.as_str() {
-            "||" => Some(""),
-            "+" | "-" => Some("0"),
-            "*" | "/" => Some("1"),
+            "||" => Some(Role::Neutral("")),
+            "+" | "-" => Some(Role::Added),
+            "*" | "/" => Some(Role::Neutral("1")),
             _ => None,
         }
     }
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_to_a_value_leaves_it_as_it_is() {
+    fn what_is_combined_with_a_value_leaves_it_as_it_is() {
         let condition = "(((email)::text = (($1 || $2) || $3)) AND (n > ($4 + ($5 * $6))))";
         let plan = json!({ "Relation Name": "t", "Schema": "public", "Alias": "t", "Filter": condition });
         let t = || source("t", "t");
@@ -350,7 +352,7 @@ mod tests {
             (2, Role::Neutral("")),
             (3, Role::Neutral("")),
             (4, Role::Column(How::Above, t(), "n".to_owned())),
-            (5, Role::Neutral("0")),
+            (5, Role::Added),
             (6, Role::Neutral("1")),
         ];
         assert_eq!(of_plan(&plan), BTreeMap::from(wanted));

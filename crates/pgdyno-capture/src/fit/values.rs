@@ -22,13 +22,34 @@ pub(super) struct Sampling {
     pub(super) limit: u64,
     /// Rows that are skipped.
     pub(super) offset: u64,
+    /// A number or an interval in expressions: a place in [`ADDED`].
+    pub(super) added: usize,
     /// Whether keys are values that no row has.
     pub(super) is_missing: bool,
 }
 
+/// Numbers and intervals in expressions.
+pub(super) const ADDED: [(&str, &str); 14] = [
+    ("0", "0"),
+    ("1", "1 second"),
+    ("2", "10 seconds"),
+    ("5", "1 minute"),
+    ("10", "10 minutes"),
+    ("20", "1 hour"),
+    ("50", "6 hours"),
+    ("100", "1 day"),
+    ("200", "7 days"),
+    ("500", "30 days"),
+    ("1000", "90 days"),
+    ("10000", "1 year"),
+    ("100000", "3 years"),
+    ("1000000", "10 years"),
+];
+
 impl Sampling {
     /// Returns what distinguishes the values, in words.
-    pub(super) fn words(&self, roles: &[Role]) -> String {
+    pub(super) fn words(&self, parameters: &Parameters) -> String {
+        let Parameters { roles, types, .. } = parameters;
         let has = |how: How| roles.iter().any(|role| role.is(how));
         let mut words = vec![match (&self.fixed, self.is_missing) {
             (_, true) => "keys that do not exist".to_owned(),
@@ -47,6 +68,12 @@ impl Sampling {
         }
         if roles.contains(&Role::Limit) {
             words.push(format!("LIMIT {}", self.limit));
+        }
+        if roles.contains(&Role::Added) {
+            let is_interval = |(role, data_type): (&Role, &String)| *role == Role::Added && data_type == "interval";
+            let (number, interval) = ADDED[self.added];
+            let value = if roles.iter().zip(types).any(is_interval) { interval } else { number };
+            words.push(format!("{value} in expressions"));
         }
         if roles.contains(&Role::Offset) {
             words.push(format!("OFFSET {}", self.offset));
@@ -79,6 +106,9 @@ pub(super) struct ColumnRange {
 
 /// Types of which an empty text is a value.
 const TEXTS: [&str; 3] = ["text", "character varying", "character"];
+
+/// Types of numbers.
+pub(super) const NUMBERS: [&str; 6] = ["smallint", "integer", "bigint", "numeric", "real", "double precision"];
 
 /// Types that have no decimals.
 const WHOLE: [&str; 3] = ["smallint", "integer", "bigint"];
@@ -265,7 +295,9 @@ fn value<'a>(
         Role::Offset => return Some(sampling.offset.to_string()),
         Role::Neutral("") if !TEXTS.contains(&data_type) => return Some(plain_value(data_type).to_owned()),
         Role::Neutral(text) => return Some((*text).to_owned()),
-        Role::Other => return Some(plain_value(data_type).to_owned()),
+        Role::Added if data_type == "interval" => return Some(ADDED[sampling.added].1.to_owned()),
+        Role::Added if NUMBERS.contains(&data_type) => return Some(ADDED[sampling.added].0.to_owned()),
+        Role::Added | Role::Other => return Some(plain_value(data_type).to_owned()),
     };
     let place = uses.sources.entry(source).or_default();
     *place += 1;
@@ -348,8 +380,16 @@ mod tests {
         let roles = [equal("id"), equal("id"), equal("kind"), Role::Limit];
         let row = |n: u32| vec![Some(n.to_string()), Some(n.to_string()), Some(format!("k{n}"))];
         let samples = Samples::from([(&source, (0..4).map(row).collect())]);
-        let sampling =
-            Sampling { fixed: None, width: 0.1, prefix: 1, elements: 1, limit: 7, offset: 0, is_missing: false };
+        let sampling = Sampling {
+            fixed: None,
+            width: 0.1,
+            prefix: 1,
+            elements: 1,
+            limit: 7,
+            offset: 0,
+            added: 0,
+            is_missing: false,
+        };
         let of = |nth| {
             let mut uses = Uses::default();
             let values = roles.iter().map(|role| value(role, "integer", &samples, &sampling, nth, &mut uses));
