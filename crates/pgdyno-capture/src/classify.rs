@@ -3,8 +3,43 @@
 use crate::form::StatementKind;
 use crate::tokens::{Token, tokens};
 
-/// Words of a utility statement that are kept: none of them is a value of the user's.
-const UTILITY_WORDS: usize = 2;
+/// Second words of utility statements that are kept. Others may be names: of roles, of channels, of settings.
+const UTILITY_WORDS: [&str; 34] = [
+    "ALL",
+    "ANALYZE",
+    "CONCURRENTLY",
+    "CONSTRAINTS",
+    "DATABASE",
+    "DEFAULT",
+    "DOMAIN",
+    "EXTENSION",
+    "FULL",
+    "FUNCTION",
+    "INDEX",
+    "LOCAL",
+    "MATERIALIZED",
+    "OR",
+    "POLICY",
+    "PROCEDURE",
+    "PUBLICATION",
+    "ROLE",
+    "SCHEMA",
+    "SEQUENCE",
+    "SERVER",
+    "SESSION",
+    "STATISTICS",
+    "SUBSCRIPTION",
+    "SYSTEM",
+    "TABLE",
+    "TEMP",
+    "TEMPORARY",
+    "TRANSACTION",
+    "TRIGGER",
+    "TYPE",
+    "UNIQUE",
+    "UNLOGGED",
+    "VIEW",
+];
 
 /// What the text of a statement says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,19 +52,44 @@ pub(crate) struct Classified {
 }
 
 /// Functions whose effects reach beyond the statement, by the beginning of their names, and what they do.
-const EFFECTS: [(&str, &str); 13] = [
+const EFFECTS: [(&str, &str); 38] = [
     ("pg_advisory_", "locks what the application has agreed on"),
     ("pg_try_advisory_", "locks what the application has agreed on"),
     ("dblink", "executes statements elsewhere"),
     ("lo_", "works on large objects"),
+    ("lowrite", "works on large objects"),
+    ("loread", "works on large objects"),
     ("pg_notify", "wakes other sessions"),
     ("pg_sleep", "waits"),
     ("pg_terminate_backend", "ends other sessions"),
     ("pg_cancel_backend", "ends statements of other sessions"),
     ("set_config", "changes settings"),
     ("setval", "changes a sequence for all sessions"),
+    ("query_to_xml", "executes a text as SQL"),
+    ("query_to_json", "executes a text as SQL"),
+    ("cursor_to_xml", "executes a text as SQL"),
+    ("table_to_xml", "executes a text as SQL"),
+    ("schema_to_xml", "executes a text as SQL"),
+    ("database_to_xml", "executes a text as SQL"),
+    ("pg_read_", "reads files of the server"),
+    ("pg_ls_", "reads files of the server"),
+    ("pg_stat_file", "reads files of the server"),
+    ("pg_file_", "writes files of the server"),
+    ("pg_log", "changes the server"),
+    ("pg_rotate_logfile", "changes the server"),
+    ("pg_export_snapshot", "changes the server"),
+    ("pg_create_", "changes the server"),
+    ("pg_copy_", "changes the server"),
+    ("pg_drop_", "changes the server"),
+    ("pg_replication_", "changes the server"),
+    ("pg_promote", "changes the server"),
+    ("pg_wal_replay_", "changes the server"),
+    ("pg_backup_", "changes the server"),
+    ("pg_start_backup", "changes the server"),
+    ("pg_stop_backup", "changes the server"),
     ("pg_switch_wal", "changes the server"),
     ("pg_reload_conf", "changes the server"),
+    ("pg_import_system_collations", "changes the server"),
     ("pg_stat_reset", "resets counters"),
 ];
 
@@ -38,32 +98,79 @@ pub(crate) fn classify(text: &str, anonymise: bool) -> Classified {
     let all = tokens(text);
     let words: Vec<_> = all.iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))).collect();
     let kind = kind(&words);
-    let first = words.iter().take(UTILITY_WORDS).map_while(|token| match token {
-        Token::Word(word) => Some(word.to_ascii_uppercase()),
+    let word = |place: usize| match words.get(place) {
+        Some(Token::Word(word)) => Some(word.to_ascii_uppercase()),
         _ => None,
-    });
+    };
     match kind {
         StatementKind::Transaction => {
-            let text = first.take(1).collect::<Vec<_>>().join(" ");
+            let text = word(0).unwrap_or_default();
             return Classified { text, kind, refused: Some("it begins or ends a transaction".to_owned()) };
         }
         StatementKind::Utility => {
-            let text = first.collect::<Vec<_>>().join(" ");
-            let text = if text.is_empty() { "(unknown)".to_owned() } else { text };
-            return Classified { text, kind, refused: Some("it is no query".to_owned()) };
+            let text = match (word(0), word(1).filter(|second| UTILITY_WORDS.contains(&second.as_str()))) {
+                (Some(first), Some(second)) => format!("{first} {second}"),
+                (Some(first), None) => first,
+                (None, _) => "(unknown)".to_owned(),
+            };
+            return Classified { text, kind, refused: Some("it is a utility statement".to_owned()) };
         }
         StatementKind::Monitoring | StatementKind::Read | StatementKind::Write => {}
     }
     let refused = words.windows(2).find_map(|pair| effect(pair[0], pair[1]));
+    // `U&"\0070g_sleep"` is a name, too.
+    let is_escaped = |three: &[&Token<'_>]| {
+        three[0].is("u") && *three[1] == Token::Other("&") && matches!(three[2], Token::Quoted(_))
+    };
+    let refused =
+        refused.or_else(|| words.windows(3).any(is_escaped).then(|| "it has an escaped name (U&)".to_owned()));
     let is_monitoring = kind == StatementKind::Monitoring;
     let refused = refused.or_else(|| is_monitoring.then(|| "it reads the server's catalogs".to_owned()));
     let kept = if anonymise { without_constants(&all) } else { all.iter().map(|token| kept(*token)).collect() };
     Classified { text: trimmed(&kept), kind, refused }
 }
 
-/// Returns true if the text has a constant that the server has left in it: a text, or a number where one is compared.
+/// Returns true if the text has a constant that the server has left in it.
 pub(crate) fn has_constants(text: &str) -> bool {
-    tokens(text).iter().any(|token| matches!(token, Token::Text(_)))
+    let all = tokens(text);
+    (0..all.len()).any(|at| is_constant(&all, at))
+}
+
+/// Types whose modifiers are numbers.
+const TYPES: [&str; 11] = [
+    "bit",
+    "char",
+    "character",
+    "decimal",
+    "float",
+    "interval",
+    "numeric",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "varchar",
+];
+
+/// Returns true if a token is a constant: neither the place of a column, as in `order by 1, 2`, nor a modifier of a type.
+fn is_constant(all: &[Token<'_>], at: usize) -> bool {
+    if !matches!(all[at], Token::Number(_)) {
+        return matches!(all[at], Token::Text(_));
+    }
+    let mut before = all[..at].iter().rev().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_)));
+    let mut is_first = true;
+    loop {
+        match before.next() {
+            Some(word) if word.is("by") => return false,
+            Some(Token::Other("(")) => {
+                let is_type = |word: &&Token<'_>| TYPES.iter().any(|name| word.is(name)) || word.is("varying");
+                return !before.next().as_ref().is_some_and(is_type);
+            }
+            // A list of places, or of modifiers.
+            Some(Token::Other(",")) => is_first = false,
+            Some(Token::Number(_) | Token::Word(_) | Token::Quoted(_) | Token::Other(".")) if !is_first => {}
+            _ => return true,
+        }
+    }
 }
 
 fn kind(words: &[&Token<'_>]) -> StatementKind {
@@ -94,8 +201,8 @@ fn kind(words: &[&Token<'_>]) -> StatementKind {
 
 /// Returns what a call does beyond its statement.
 fn effect(name: &Token<'_>, after: &Token<'_>) -> Option<String> {
-    let (Token::Word(name), Token::Other("(")) = (name, after) else { return None };
-    let name = name.to_ascii_lowercase();
+    let (Token::Word(name) | Token::Quoted(name), Token::Other("(")) = (name, after) else { return None };
+    let name = name.trim_matches('"').to_ascii_lowercase();
     EFFECTS.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, does)| format!("{name}() {does}"))
 }
 
@@ -135,15 +242,8 @@ fn without_constants(all: &[Token<'_>]) -> String {
     let mut last = all.iter().filter_map(number).max().unwrap_or_default();
     let mut text = String::new();
     for (at, token) in all.iter().enumerate() {
-        let before = all[..at].iter().rev().find(|token| !matches!(token, Token::Space(_) | Token::Comment(_)));
-        // `order by 1` names a column.
-        let is_place = before.is_some_and(|token| token.is("by") || matches!(token, Token::Other(",")));
         match token {
-            Token::Text(_) => {
-                last += 1;
-                text += &format!("${last}");
-            }
-            Token::Number(_) if !is_place => {
+            _ if is_constant(all, at) => {
                 last += 1;
                 text += &format!("${last}");
             }
@@ -198,7 +298,9 @@ mod tests {
     fn values_of_the_user_do_not_stay_in_utility_statements_and_comments() {
         let of = |text| classify(text, false).text;
         assert_eq!(of("alter role app password 'secret'"), "ALTER ROLE");
-        assert_eq!(of("set application_name = 'x'"), "SET APPLICATION_NAME");
+        assert_eq!(of("set application_name = 'x'"), "SET");
+        assert_eq!(of("grant secret_role to x"), "GRANT");
+        assert_eq!(of("listen secret"), "LISTEN");
         assert_eq!(of("PREPARE TRANSACTION 'id-4711'"), "PREPARE TRANSACTION");
         assert_eq!(of("savepoint s_4711"), "SAVEPOINT");
         assert_eq!(of("select a /* user=4711 */ from t -- 42\n where b = $1;"), "select a from t where b = $1");
@@ -217,7 +319,17 @@ mod tests {
             of("select a, count(*) from t group by 1 order by 2, 1"),
             "select a, count(*) from t group by 1 order by 2, 1"
         );
-        assert!(has_constants("select 'a'") && !has_constants("select $1, 5"));
+        assert_eq!(of("select * from t where v in ($1, 987654321)"), "select * from t where v in ($1, $2)");
+        assert_eq!(of("insert into t values ($1, 4111)"), "insert into t values ($1, $2)");
+        assert_eq!(
+            of("select $1::numeric(10, 2) from t order by a desc, 2"),
+            "select $1::numeric(10, 2) from t order by a desc, 2"
+        );
+        assert!(
+            has_constants("select 'a'")
+                && has_constants("select $1, 5")
+                && !has_constants("select a from t order by 1")
+        );
     }
 
     #[test]
@@ -234,6 +346,7 @@ mod tests {
         );
         assert!(of("select a is distinct from b from pg_settings").is_some());
         assert_eq!(of("select * from pg_class c join t on true"), None);
+        assert!(of("select \"pg_advisory_lock\"($1)").is_some() && of("select U&\"\\0070g_sleep\"($1)").is_some());
         assert_eq!(of("select lo_name from t"), None);
         assert_eq!(of("select 1"), None);
     }

@@ -8,7 +8,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::form::{CaptureRecord, FORMAT_VERSION};
+use crate::form::{CaptureRecord, CapturedStatement, FORMAT_VERSION};
 
 /// The members: what is small, the statements, and the relations.
 const HEAD: &str = "capture.json";
@@ -39,6 +39,9 @@ pub enum FileError {
         /// What is wrong.
         source: serde_json::Error,
     },
+    /// A figure is none that a server counts.
+    #[error("{0} is none that a server counts")]
+    Absurd(&'static str),
     /// A newer version wrote it.
     #[error("its format is {found}, and this version reads {FORMAT_VERSION}")]
     Newer {
@@ -83,7 +86,32 @@ pub fn read(file: impl Read + Seek) -> Result<CaptureRecord, FileError> {
     let head = parsed(HEAD, &head)?;
     let statements = parsed(STATEMENTS, &bytes(&mut archive, STATEMENTS)?)?;
     let relations = parsed(RELATIONS, &bytes(&mut archive, RELATIONS)?)?;
-    Ok(CaptureRecord { head, statements, relations })
+    admit(CaptureRecord { head, statements, relations })
+}
+
+/// The greatest figure of a capture.
+const FIGURE_MAX: f64 = 1e18;
+
+/// The longest window, in seconds.
+const WINDOW_MAX_S: f64 = 1e8;
+
+/// Refuses figures that no server counts: a workload is made of them.
+fn admit(capture: CaptureRecord) -> Result<CaptureRecord, FileError> {
+    let seconds = capture.head.window.seconds;
+    if !(seconds > 0.0 && seconds <= WINDOW_MAX_S) {
+        return Err(FileError::Absurd("the length of its window"));
+    }
+    let is_counted = |statement: &CapturedStatement| {
+        let CapturedStatement { calls, rows, exec_time_ms, shared_blks_hit, shared_blks_read, .. } = statement;
+        [calls, rows, exec_time_ms, shared_blks_hit, shared_blks_read]
+            .iter()
+            .all(|figure| (0.0..=FIGURE_MAX).contains(*figure))
+    };
+    if capture.statements.iter().all(is_counted) {
+        Ok(capture)
+    } else {
+        Err(FileError::Absurd("a figure of a statement"))
+    }
 }
 
 /// What every version has.

@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::classify::{Classified, classify};
 use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
 use copy::Copy;
-use measure::{NAME, PerCall, Way};
+use measure::{Measured, NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
 use roles::{How, Role};
 use values::{NUMBERS, Parameters, new_rows};
@@ -45,11 +45,16 @@ const COMMON: usize = 10;
 const PATIENCE_MS: f64 = 1000.0;
 const PATIENCE_MAX_MS: f64 = 60_000.0;
 
+/// What a statement that writes ends with in a transaction that only reads.
+const READ_ONLY: &str = "SQLSTATE 25006";
+
 /// What a fit is asked for.
 #[derive(Clone, Debug)]
 pub struct FitOrder {
     /// Whether the captured server itself may be the copy.
     pub captured_server: bool,
+    /// Whether the values of an earlier fit are dropped.
+    pub replace: bool,
     /// The share of the time that is fitted, statement by statement, from the one that takes most.
     pub time_share: f64,
 }
@@ -77,18 +82,26 @@ pub fn fit(
     let mut copy = Copy::open(options)?;
     admit(&mut copy, capture, order)?;
     let counters = counters(&mut copy)?;
-    copy.execute(
-        "create the schema of the values",
-        &format!("DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA}"),
-    )?;
+    create_schema(&mut copy, order)?;
     let all: Vec<_> = of_use(capture, order.time_share);
     let mut fitted = Vec::new();
     for (nth, statement) in all.iter().enumerate() {
         if progress(nth, all.len()) {
             return Err(FitError::Interrupted);
         }
-        fitted.push(of_statement(&mut copy, statement, nth + 1, counters.as_deref())?);
+        let one = match of_statement(&mut copy, statement, nth + 1, counters.as_deref()) {
+            // What the server refuses of one statement ends no fit.
+            Err(FitError::Query { about, source }) if !source.is_lost() => {
+                copy.ask_or_none("end the transaction", "ROLLBACK")?;
+                let why = format!("failed to {about}: {}", copy::without_values(&source));
+                let about = FittedStatement::new(nth + 1, statement);
+                Fitted { about: FittedStatement { left_out: Some(why), ..about }, script: None }
+            }
+            one => one?,
+        };
+        fitted.push(one);
     }
+    copy.ask_or_none("forget the statement", &format!("DEALLOCATE {NAME}"))?;
     let fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
     if fitted.iter().all(|one| one.script.is_none()) {
         let why = fitted.iter().find_map(|one| one.about.left_out.clone());
@@ -97,6 +110,18 @@ pub fn fit(
         });
     }
     Ok(FittedWorkload { files: directory::files(capture, &fitted, &fidelity), fidelity })
+}
+
+/// Creates the schema of the values. That of an earlier fit is dropped only if the order says so.
+fn create_schema(copy: &mut Copy, order: &FitOrder) -> Result<(), FitError> {
+    let sql = format!("SELECT 1 FROM pg_namespace WHERE nspname = '{SCHEMA}'");
+    if copy.cell("look for an earlier fit", &sql)?.is_some() {
+        if !order.replace {
+            return Err(FitError::Occupied);
+        }
+        copy.execute("drop the values of an earlier fit", &format!("DROP SCHEMA {SCHEMA} CASCADE"))?;
+    }
+    copy.execute("create the schema of the values", &format!("CREATE SCHEMA {SCHEMA}"))
 }
 
 /// Refuses the server and the database that were captured.
@@ -165,19 +190,28 @@ fn of_statement(
     if let Some(why) = refused.or_else(|| wording::is_unsafe(&statement.text).map(str::to_owned)) {
         return Ok(left_out(about, why));
     }
-    let patience = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
-    copy.execute("limit the time of a statement", &format!("SET statement_timeout = {patience:.0}"))?;
+    let patience_ms = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
     let prepared = match prepare(copy, statement, wanted)? {
         Ok(prepared) => prepared,
         Err(why) => return Ok(left_out(about, why)),
     };
-    let way = prepared.way(copy, kind, counters)?;
+    let text = match directory::script(&prepared.text, &format!("s{nth}")) {
+        Ok(text) => text,
+        Err(why) => return Ok(left_out(about, why)),
+    };
     let common = common_values(copy, &prepared.parameters.roles)?;
-    let mixture = match mixture::nearest(copy, &way, &prepared.parameters, wanted, &common)? {
+    let way = prepared.way(copy, kind, counters)?;
+    let mut find =
+        |way: Way| mixture::nearest(copy, &Measured { way, patience_ms }, &prepared.parameters, wanted, &common);
+    let mut found = find(way)?;
+    // A function may write.
+    if found.as_ref().is_err_and(|why| why.contains(READ_ONLY)) {
+        found = find(Way::Explain { writes: true })?;
+    }
+    let mixture = match found {
         Ok(mixture) => mixture,
         Err(why) => return Ok(left_out(about, why)),
     };
-    copy.execute("lift the limit", "RESET statement_timeout")?;
     let values = keep(copy, nth, &prepared, &mixture)?;
     let how: Vec<_> = mixture
         .parts
@@ -194,7 +228,6 @@ fn of_statement(
         values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
         ..about
     };
-    let text = directory::script(&prepared.text, values.as_ref().map(|(name, _)| name.as_str()));
     Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls }) })
 }
 

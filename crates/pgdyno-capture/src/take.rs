@@ -94,7 +94,7 @@ impl TakeError {
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 /// Reads the server's counters, waits for the window, and reads them again, over one connection that only reads. `wait` sleeps for at
-/// most so long, and returns true when the user wants the window to end now. A connection that is lost within the window is opened
+/// most so long, and returns true when the user wants the window to end now. A connection that is lost is opened
 /// again.
 ///
 /// # Errors
@@ -192,8 +192,9 @@ fn statements(
     }
     if constants > 0 {
         warnings.push(format!(
-            "{} have constants in their texts, which may be data of users: --anonymise makes parameters of them",
-            units::plural(constants, "statement")
+            "{} {} constants, which may be data of users: --anonymise makes parameters of them",
+            units::plural(constants, "text"),
+            if constants == 1 { "has" } else { "have" }
         ));
     }
     if by_text.is_empty() && hidden.calls == 0.0 {

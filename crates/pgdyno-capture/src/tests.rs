@@ -62,7 +62,7 @@ fn capture() -> CaptureRecord {
         statements: vec![
             statement("select * from orders where id = $1", StatementKind::Read, None, 6000.0, 900.0),
             statement("insert into orders values ($1)", StatementKind::Write, None, 60.0, 80.0),
-            statement("VACUUM ANALYZE", StatementKind::Utility, Some("it is no query"), 1.0, 20.0),
+            statement("VACUUM ANALYZE", StatementKind::Utility, Some("it is a utility statement"), 1.0, 20.0),
             statement("COMMIT", StatementKind::Transaction, Some("it begins or ends a transaction"), 60.0, 1.0),
         ],
         relations: vec![table],
@@ -84,7 +84,7 @@ fn a_capture_says_first_how_much_of_the_load_is_usable() {
         "web: 12 connections, 2.5 at work",
         "WARNING track_io_timing is off",
         "  90 %    100.0     0.15       1.0       4.0  select * from orders where id = $1",
-        "REFUSED VACUUM ANALYZE: it is no query",
+        "REFUSED VACUUM ANALYZE: it is a utility statement",
         " 1,000,000   76.3 MiB          0        6,000            60  public.orders",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
@@ -112,6 +112,17 @@ fn what_is_no_capture_is_refused() {
     assert_eq!(error(&whole).to_string(), "its format is 2, and this version reads 1");
     for cut in (0..whole.len()).step_by(97) {
         assert!(read(Cursor::new(&whole[..cut])).is_err());
+    }
+    for change in [
+        |c: &mut CaptureRecord| c.head.window.seconds = 1e308,
+        |c: &mut CaptureRecord| c.statements[0].calls = 1e308,
+        |c: &mut CaptureRecord| c.statements[0].rows = -1.0,
+    ] {
+        let mut absurd = capture();
+        change(&mut absurd);
+        let mut file = Cursor::new(Vec::new());
+        write(&absurd, &mut file).unwrap();
+        assert!(matches!(error(file.get_ref()), FileError::Absurd(_)));
     }
     let mut empty = Cursor::new(Vec::new());
     zip::ZipWriter::new(&mut empty).finish().unwrap();

@@ -39,6 +39,9 @@ pub enum FitError {
         /// Why not the one that takes most time.
         why: String,
     },
+    /// An earlier fit left its values there.
+    #[error("this database has the values of an earlier fit, in the schema pgdyno_values: its workload needs them")]
+    Occupied,
     /// The user has ended it.
     #[error("interrupted")]
     Interrupted,
@@ -54,6 +57,7 @@ impl FitError {
             Self::SameServer => Some(
                 "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here".to_owned(),
             ),
+            Self::Occupied => Some("fit on another copy, or give --replace to drop them".to_owned()),
             Self::Nothing { .. } => Some(
                 "name a copy of the captured database in --target; set search_path as the application has it: options='-c search_path=…'"
                     .to_owned(),
@@ -92,7 +96,7 @@ impl Copy {
         match self.admin.query(sql) {
             Ok(rows) => Ok(Ok(rows.rows)),
             Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
-            Err(source) => Ok(Err(source.reason())),
+            Err(source) => Ok(Err(without_values(&source))),
         }
     }
 
@@ -102,7 +106,7 @@ impl Copy {
         match self.admin.query_with(sql, &[]) {
             Ok(_) => Ok(Ok(())),
             Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
-            Err(source) => Ok(Err(source.reason())),
+            Err(source) => Ok(Err(without_values(&source))),
         }
     }
 
@@ -126,5 +130,15 @@ impl Copy {
         let all: f64 = of_table.and_then(|rows| rows.parse().ok()).unwrap_or_default();
         let wanted = rows as f64 * 100.0;
         Ok((all > wanted).then(|| (wanted / all * 100.0).max(1e-4)))
+    }
+}
+
+/// Returns the server's message, unless it may quote a value: of errors in the statement and in its surroundings only.
+pub(super) fn without_values(error: &AdminError) -> String {
+    let Some(code) = error.code() else { return error.reason() };
+    let code = code.to_string();
+    match code.get(..2) {
+        Some("0A" | "25" | "42" | "53" | "54" | "55" | "57") => error.reason(),
+        _ => format!("the server refuses the values that were found (SQLSTATE {code})"),
     }
 }

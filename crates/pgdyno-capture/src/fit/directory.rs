@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_script::{Command, CommandKind, ScriptText, VariableNames, parse_with_lists};
 use pgdyno_text::{brief, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +114,11 @@ impl Fidelity {
         };
         let statements: Vec<_> = statements.into_iter().map(with_shares).collect();
         let sum = |of: fn(&FittedStatement) -> f64| {
-            statements.iter().filter(|statement| statement.is_representative).map(of).sum::<f64>()
+            statements
+                .iter()
+                .filter(|statement| statement.is_representative)
+                .map(of)
+                .fold(0.0, |sum, share| sum + share)
         };
         Self {
             format_version: FORMAT_VERSION,
@@ -170,10 +175,37 @@ fn table(all: &[Token<'_>]) -> Option<usize> {
     Some(at + 1 + usize::from(all.get(at + 1).is_some_and(|token| token.is("only"))))
 }
 
-/// Returns the script of a statement whose parameters are the columns of a list of values.
-pub(super) fn script(text: &str, values: Option<&str>) -> String {
-    let draw = values.map(|name| format!("\\values {name}\n")).unwrap_or_default();
-    format!("{draw}{};\n", wording::replaced(text, |number| format!(":p{number}")))
+/// Returns the script of a statement whose parameters are the columns of a list of values, or why it cannot be one. The text may come from
+/// anyone, and the lexers of PostgreSQL, of this crate and of scripts may differ: the script is parsed as a run parses it, and must be one
+/// statement with these parameters and nothing else.
+pub(super) fn script(text: &str, list: &str) -> Result<String, String> {
+    let has_values = wording::parameters(text) > 0;
+    let draw = if has_values { format!("\\values {list}\n") } else { String::new() };
+    let script = format!("{draw}{};\n", wording::with_variables(text, |number| format!(":p{number}")));
+    let mut places = Vec::new();
+    let wanted = wording::with_variables(text, |number| {
+        places.push(format!("p{number}"));
+        format!("${}", places.len())
+    });
+    let unlike = || "scripts have another meaning for a part of its text".to_owned();
+    let mut names = VariableNames::new();
+    let source = ScriptText { name: "script", text: script.as_bytes() };
+    let parsed = parse_with_lists(&source, &mut names, &[list.to_owned()]).map_err(|_| unlike())?;
+    let sql = match &parsed.commands[..] {
+        [Command { kind: CommandKind::Values(_), .. }, Command { kind: CommandKind::Sql(sql), .. }] if has_values => {
+            sql
+        }
+        [Command { kind: CommandKind::Sql(sql), .. }] if !has_values => sql,
+        _ => return Err(unlike()),
+    };
+    if parsed.check_extended().is_err() {
+        return Err("it has more parameters than a script may have (255)".to_owned());
+    }
+    let sent = sql.extended.text.trim_ascii_end();
+    let is_text = sent.strip_suffix(b";").unwrap_or(sent) == wanted.as_bytes();
+    let wanted = places.iter().map(|name| names.find(name.as_bytes()));
+    let are_parameters = wanted.eq(sql.extended.params.iter().copied().map(Some));
+    if is_text && are_parameters && sql.statements == 1 { Ok(script) } else { Err(unlike()) }
 }
 
 /// Returns the files of the directory.
@@ -254,9 +286,27 @@ mod tests {
 
     #[test]
     fn a_script_draws_the_values_of_its_parameters() {
-        let text = script("select * from t where a = $1 and b > $2::date", Some("s1"));
-        assert_eq!(text, "\\values s1\nselect * from t where a = :p1 and b > :p2::date;\n");
-        assert_eq!(script("select 1", None), "select 1;\n");
+        let text = script("select * from t where a = $1 and b > $2::date or a = $1", "s1").unwrap();
+        assert_eq!(text, "\\values s1\nselect * from t where a = :p1 and b > :p2::date or a = :p1;\n");
+        assert_eq!(script("select 1", "s1").unwrap(), "select 1;\n");
+        assert_eq!(script("select tags[$1:$2] from t", "s1").unwrap(), "\\values s1\nselect tags[:p1 : :p2] from t;\n");
+    }
+
+    #[test]
+    fn a_text_that_scripts_read_otherwise_is_none() {
+        for text in [
+            "select length($a0$ $a:client_id$) -- $a0$), (array[1,2])[1:e'\\' \n\\shell touch x\n'::int] from kv",
+            "select length($a0$ $a:client_id$) ; create table pwned(i int) ; -- $a0$)",
+            "select \"Ord:Id\" from t",
+            "select 'x:y', $1",
+            "select 1; select 2",
+            "select 1 \\gset",
+            "select [x:p1$$ + length('$$ \n\\shell touch x')]",
+        ] {
+            assert!(script(text, "s1").is_err(), "{text}");
+        }
+        let many = (1..=300).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ");
+        assert!(script(&format!("select * from t where a in ({many})"), "s1").unwrap_err().contains("255"));
     }
 
     #[test]

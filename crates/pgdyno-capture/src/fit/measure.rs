@@ -56,11 +56,23 @@ pub(super) enum Way {
     },
 }
 
+/// The statement that is measured: how, and for how long an execution may take.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) way: Way,
+    pub(super) patience_ms: f64,
+}
+
 /// Returns the means over these executions, or why the server refuses one.
-pub(super) fn measure(copy: &mut Copy, way: &Way, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
+pub(super) fn measure(
+    copy: &mut Copy,
+    measured: &Measured,
+    all: &[Values],
+) -> Result<Result<PerCall, String>, FitError> {
+    let Measured { way, patience_ms } = measured;
     let about = "measure a statement";
     let begin = if matches!(way, Way::Explain { writes: false }) { "BEGIN READ ONLY" } else { "BEGIN" };
-    copy.execute(about, begin)?;
+    copy.execute(about, &format!("{begin}; SET LOCAL statement_timeout = {patience_ms:.0}"))?;
     let measured = match way {
         Way::Explain { .. } => explained(copy, all)?,
         Way::Count { view, queryid } => counted(copy, all, view, queryid)?,

@@ -1,7 +1,7 @@
 //! The samples of values with which a statement does on the copy what it did on the captured server.
 
 use super::copy::{Copy, FitError};
-use super::measure::{PerCall, Way, measure};
+use super::measure::{Measured, PerCall, measure};
 use super::roles::{How, Role, Source};
 use super::values::{ADDED, Parameters, Sampling};
 
@@ -30,7 +30,7 @@ pub(super) type CommonValue = (Source, String, String);
 /// it does.
 pub(super) fn nearest(
     copy: &mut Copy,
-    way: &Way,
+    way: &Measured,
     parameters: &Parameters,
     wanted: PerCall,
     common: &[CommonValue],
@@ -119,7 +119,7 @@ fn ladders(roles: &[Role], wanted: PerCall, common: &[CommonValue]) -> Vec<Ladde
 
 struct Search<'a> {
     copy: &'a mut Copy,
-    way: &'a Way,
+    way: &'a Measured,
     parameters: &'a Parameters,
     wanted: PerCall,
     measured: Vec<(Sampling, PerCall)>,

@@ -227,7 +227,7 @@ pub(super) struct Written {
 pub(super) fn written(text: &str) -> Option<Written> {
     let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
     let mut written = Written::default();
-    let first = all.iter().position(|token| token.is("insert") || token.is("update"))?;
+    let first = verb(&all)?;
     let is_insert = all[first].is("insert");
     let mut at = first + 1 + usize::from(is_insert);
     while let Some(token @ (Token::Word(_) | Token::Quoted(_) | Token::Other("."))) = all.get(at) {
@@ -250,6 +250,23 @@ pub(super) fn written(text: &str) -> Option<Written> {
     }
     written.assigned = assigned(&all);
     Some(written)
+}
+
+/// Returns where the statement itself inserts or updates: at its begin, or behind its CTEs.
+fn verb(all: &[Token<'_>]) -> Option<usize> {
+    let is_verb = |token: &Token<'_>| token.is("insert") || token.is("update");
+    if !all.first()?.is("with") {
+        return is_verb(all.first()?).then_some(0);
+    }
+    let mut depth = 0_i32;
+    (1..all.len()).find(|at| {
+        match all[*at] {
+            Token::Other("(") => depth += 1,
+            Token::Other(")") => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && is_verb(&all[*at]) && all[at - 1] == Token::Other(")")
+    })
 }
 
 /// Returns the parameters that are whole values of the first rows of VALUES, by their places in a row.
@@ -377,7 +394,15 @@ mod tests {
         assert_eq!((several.table.as_str(), several.values), ("t", vec![(0, 1), (1, 2), (0, 3), (1, 4)]));
         let update = written("update t set a = $1, b = b + $2, c = $3 where id = $4").unwrap();
         assert_eq!((update.table.as_str(), update.assigned), ("t", vec![("a".to_owned(), 1), ("c".to_owned(), 3)]));
-        assert_eq!(written("select 1"), None);
+        let behind = written("with a as (update s set b = 1 returning 1) insert into t (c) values ($1)").unwrap();
+        assert_eq!((behind.table.as_str(), behind.columns), ("t", vec!["c".to_owned()]));
+        for text in [
+            "select 1",
+            "select * from t for update skip locked",
+            "merge into t using s on a = b when matched then update set c = $1",
+        ] {
+            assert_eq!(written(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::tokens::{Token, tokens};
 
-/// Types whose name stands before a constant: `date '2026-01-01'` becomes `date $1`, which is no statement.
+/// Types whose name may precede a constant: `date '2026-01-01'` becomes `date $1`, which is no statement.
 const TYPES_BEFORE_CONSTANTS: [&str; 6] = ["date", "time", "timestamp", "timestamptz", "timetz", "interval"];
 
 /// What PostgreSQL 18 writes for the further elements of a list.
@@ -69,6 +69,27 @@ pub(super) fn number(token: Token<'_>) -> Option<u32> {
 pub(super) fn replaced(text: &str, mut with: impl FnMut(u32) -> String) -> String {
     let piece = |token: Token<'_>| number(token).map_or_else(|| token.text().to_owned(), &mut with);
     tokens(text).into_iter().map(piece).collect()
+}
+
+/// Returns the statement with a text in place of each parameter, apart from the colons of array slices: `[:p1 : :p2]`.
+pub(super) fn with_variables(text: &str, mut with: impl FnMut(u32) -> String) -> String {
+    let all = tokens(text);
+    let is_colon = |token: Option<&Token<'_>>| token == Some(&Token::Other(":"));
+    let mut out = String::new();
+    for (at, token) in all.iter().enumerate() {
+        let Some(number) = number(*token) else {
+            out += token.text();
+            continue;
+        };
+        if at > 0 && is_colon(all.get(at - 1)) {
+            out.push(' ');
+        }
+        out += &with(number);
+        if is_colon(all.get(at + 1)) && !is_colon(all.get(at + 2)) {
+            out.push(' ');
+        }
+    }
+    out
 }
 
 /// Returns the number of parameters of a statement: the highest of their numbers.

@@ -36,14 +36,7 @@ impl Connections {
              count(*) FILTER (WHERE state LIKE 'idle in transaction%') FROM pg_stat_activity \
              WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' GROUP BY 1"
         );
-        let about = "count the connections";
-        let rows = match session.ask(about, &sql) {
-            Err(TakeError::Query { source, .. }) if source.is_lost() => {
-                session.reopen()?;
-                session.ask(about, &sql)?
-            }
-            rows => rows?,
-        };
+        let rows = session.ask("count the connections", &sql)?;
         self.add(&rows);
         Ok(rows.iter().map(|row| number(row.get(2)) as u64).sum())
     }

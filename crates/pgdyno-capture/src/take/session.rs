@@ -7,7 +7,7 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use super::TakeError;
 use crate::form::CaptureCost;
 
-/// Marks the capture's own statements, which are no part of it. It stands behind the first word: comments before it are cut off.
+/// Marks the capture's own statements, which are no part of it. It follows their first word: PostgreSQL may cut off a comment before it.
 pub(super) const MARK: &str = "/* pgdyno capture */";
 
 /// Its `application_name`.
@@ -54,7 +54,21 @@ impl Session {
         }
     }
 
+    /// Asks once more over a new connection if this one was lost, as at a failover: the window may have taken hours.
     fn answer(&mut self, sql: &str) -> Result<Rows, AdminError> {
+        match self.answer_once(sql) {
+            Err(error) if error.is_lost() => match Admin::connect(&self.options) {
+                Ok(admin) => {
+                    self.admin = admin;
+                    self.answer_once(sql)
+                }
+                Err(_) => Err(error),
+            },
+            answer => answer,
+        }
+    }
+
+    fn answer_once(&mut self, sql: &str) -> Result<Rows, AdminError> {
         let began = Instant::now();
         let rows = self.admin.query(sql);
         let waited = began.elapsed();
@@ -62,12 +76,6 @@ impl Session {
         self.waited += waited;
         self.waited_max = self.waited_max.max(waited);
         rows.map(|rows| rows.rows)
-    }
-
-    /// Connects again, after the connection was lost.
-    pub(super) fn reopen(&mut self) -> Result<(), TakeError> {
-        self.admin = Admin::connect(&self.options)?;
-        Ok(())
     }
 
     pub(super) fn cost(&self) -> CaptureCost {

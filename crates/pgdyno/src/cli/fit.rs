@@ -20,6 +20,9 @@ pub(crate) struct FitArgs {
     /// rolled back
     #[arg(help_heading = "Target", long)]
     pub(crate) captured_server: bool,
+    /// Drop the values of an earlier fit on this copy: its workload no longer runs
+    #[arg(help_heading = "Target", long)]
+    pub(crate) replace: bool,
     /// Fit statements, from the one that took most time, until they have this share of it
     #[arg(help_heading = "Fit", long, value_name = "PERCENT", default_value = "99.9", value_parser = percent)]
     pub(crate) time_share: f64,

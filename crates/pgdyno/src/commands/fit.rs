@@ -27,7 +27,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Code> {
         &interrupt,
     )?;
     let events: Arc<dyn EventSink> = Arc::new(ProgressView::new(args.quiet));
-    let order = FitOrder { captured_server: args.captured_server, time_share: args.time_share };
+    let order = FitOrder { captured_server: args.captured_server, replace: args.replace, time_share: args.time_share };
     let mut progress = |done: usize, of: usize| {
         events.step("fitting statements", done, of);
         interrupt.stop.is_requested()

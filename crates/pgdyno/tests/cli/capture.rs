@@ -77,6 +77,7 @@ SELECT count(*), sum(total) FROM orders WHERE status = 'open';
 SELECT count(*) FROM orders WHERE placed >= :since AND placed < :until;
 SELECT id FROM products WHERE title LIKE :title;
 SELECT id, stock FROM products WHERE id = ANY (:products);
+SELECT profile FROM customers WHERE profile @> '{\"level\": 1}' AND id < :customer LIMIT 1;
 SELECT c.id, o.id FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.id = :customer AND o.status = 'done';
 ";
 const WRITES: &str = "\\values hot
@@ -86,6 +87,7 @@ const WRITES: &str = "\\values hot
 BEGIN;
 INSERT INTO orders (id, customer_id, status, placed, total) VALUES (:new, :customer, 'open', now(), 5);
 UPDATE products SET stock = stock - 1 WHERE id = :product;
+SELECT id FROM queue ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
 COMMIT;
 UPDATE orders SET status = 'paid' WHERE id = :order;
 ";
@@ -141,6 +143,8 @@ fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
     let target = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
     std::thread::sleep(std::time::Duration::from_millis(500));
+    // A connection that is lost is opened again: the window may have taken hours.
+    execute(&place, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgdyno capture'");
     place.run("run ./app -c 2 -t 800 --ramp 0 --no-samples").ok();
     // Ctrl-C ends the window, and what was captured is kept.
     capture.signal(Signal::INT);

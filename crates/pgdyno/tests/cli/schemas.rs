@@ -193,8 +193,11 @@ fn with_a_server(home: &Home, written: &mut Written) {
     print("server", &["server", "stop", "--format", "json"]);
 
     // A meeting and a store.
-    let server = TestServer::start("", TRUST);
+    let server = TestServer::start("shared_preload_libraries = 'pg_stat_statements'\n", TRUST);
     let dsn = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port);
+    server.admin().execute("create extension pg_stat_statements").unwrap();
+    home.run(&["capture", "--window", "1s", "-o", "a.capture", "--target", &dsn]).ok();
+    print("capture", &["capture", "show", "a.capture", "--format", "json"]);
     let mut agent = home.start(&["agent", "--meet", &dsn, "--allow-target", "null"]);
     agent.until_it_says("waits for runs", 1);
     let agents = print("agents", &["agents", "--meet", &dsn, "--format", "json"]);
