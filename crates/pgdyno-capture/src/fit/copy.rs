@@ -58,10 +58,12 @@ impl FitError {
                 "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here".to_owned(),
             ),
             Self::Occupied => Some("fit on another copy, or give --replace to drop them".to_owned()),
-            Self::Nothing { .. } => Some(
+            // Tables or functions that are not there.
+            Self::Nothing { why } if why.contains("SQLSTATE 42P01") || why.contains("SQLSTATE 42883") => Some(
                 "name a copy of the captured database in --target; set search_path as the application has it: options='-c search_path=…'"
                     .to_owned(),
             ),
+            Self::Nothing { .. } => None,
         }
     }
 }
