@@ -16,12 +16,13 @@ mod wording;
 use std::collections::BTreeMap;
 
 use pgdyno_net::{ConnectOptions, quote};
+use pgdyno_script::SCRIPTS_MAX;
 use serde_json::Value;
 
 use crate::classify::{Classified, classify};
 use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
 use copy::Copy;
-use measure::{Measured, NAME, PerCall, Way};
+use measure::{Method, NAME, PerCall, Way, execution};
 use mixture::{CommonValue, Mixture};
 use roles::{How, Role};
 use values::{NUMBERS, Parameters, new_rows};
@@ -31,9 +32,6 @@ pub use directory::{Fidelity, FittedStatement};
 
 /// The schema on the copy that has the values.
 const SCHEMA: &str = "pgdyno_values";
-
-/// The most statements that are fitted: a run has as many scripts at most.
-const STATEMENTS_MAX: usize = 128;
 
 /// Executions whose values are kept for each statement.
 const KEPT: usize = 1000;
@@ -156,7 +154,7 @@ fn of_use(capture: &CaptureRecord, time_share: f64) -> Vec<&CapturedStatement> {
         before += statement.exec_time_ms;
         is_within
     };
-    of_use().take_while(is_within).take(STATEMENTS_MAX).collect()
+    of_use().take_while(is_within).take(SCRIPTS_MAX).collect()
 }
 
 /// A statement, fitted or left out.
@@ -202,7 +200,7 @@ fn of_statement(
     let common = common_values(copy, &prepared.parameters.roles)?;
     let way = prepared.way(copy, kind, counters)?;
     let mut find =
-        |way: Way| mixture::nearest(copy, &Measured { way, patience_ms }, &prepared.parameters, wanted, &common);
+        |way: Way| mixture::nearest(copy, &Method { way, patience_ms }, &prepared.parameters, wanted, &common);
     let mut found = find(way)?;
     // A function may write.
     if found.as_ref().is_err_and(|why| why.contains(READ_ONLY)) {
@@ -244,7 +242,7 @@ fn prepare(
     wanted: PerCall,
 ) -> Result<Result<Prepared, String>, FitError> {
     let elements = if wording::has_squashed(&statement.text) { wanted.rows.round().clamp(1.0, 50.0) as u32 } else { 1 };
-    let text = wording::statement(&statement.text, elements);
+    let mut text = wording::statement(&statement.text, elements);
     let types = match types(copy, &text)? {
         Ok(types) => types,
         Err(why) => return Ok(Err(why)),
@@ -255,7 +253,6 @@ fn prepare(
     };
     let mut roles = roles::of_plan(&plan);
     roles.extend(roles::limits(&text));
-    let mut text = text;
     let mut replaced = BTreeMap::new();
     if let Some(written) = roles::written(&text) {
         let columns = keys::columns(copy, &written)?;
@@ -317,15 +314,9 @@ fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, String>, Fit
 fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, String>, FitError> {
     let about = "plan a statement";
     copy.execute(about, "SET plan_cache_mode = force_generic_plan")?;
-    let nulls = vec!["NULL"; parameters].join(", ");
-    let execution = if parameters == 0 { format!("EXECUTE {NAME}") } else { format!("EXECUTE {NAME}({nulls})") };
-    let plan = copy.try_to(about, &format!("EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {execution}"))?;
+    let plan = copy.explain(about, "VERBOSE, COSTS OFF", &execution(&vec![None; parameters]))?;
     copy.execute(about, "RESET plan_cache_mode")?;
-    Ok(plan.map(|rows| {
-        let text = rows.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n");
-        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
-        plan[0]["Plan"].clone()
-    }))
+    Ok(plan.map(|plan| plan["Plan"].clone()))
 }
 
 impl Prepared {
@@ -335,14 +326,9 @@ impl Prepared {
             let locks = wording::locks_rows(&self.text);
             return Ok(Way::Explain { writes: kind == StatementKind::Write || locks });
         };
+        let plan = copy.explain("plan a statement", "VERBOSE", &execution(&vec![None; self.parameters.roles.len()]))?;
         // PostgreSQL 13 has no such identifier.
-        let nulls = vec!["NULL"; self.parameters.roles.len()].join(", ");
-        let execution = if nulls.is_empty() { NAME.to_owned() } else { format!("{NAME}({nulls})") };
-        let plan =
-            copy.ask_or_none("plan a statement", &format!("EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE {execution}"))?;
-        let text = plan.into_iter().flatten().flatten().flatten().collect::<Vec<_>>().join("\n");
-        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
-        Ok(match plan[0]["Query Identifier"].as_i64() {
+        Ok(match plan.unwrap_or_default()["Query Identifier"].as_i64() {
             Some(queryid) => Way::Count { view: view.to_owned(), queryid: queryid.to_string() },
             None => Way::Explain { writes: true },
         })

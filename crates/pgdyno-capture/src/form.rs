@@ -142,8 +142,7 @@ pub enum StatementKind {
 }
 
 impl StatementKind {
-    /// Returns true if it is part of the load whose shares are counted: the ends of transactions belong to other statements, and
-    /// monitoring is none of the application's.
+    /// Returns true if shares of time and calls include it. Monitoring and the commands that begin or end transactions are left out.
     pub(crate) fn is_load(self) -> bool {
         !matches!(self, Self::Transaction | Self::Monitoring)
     }

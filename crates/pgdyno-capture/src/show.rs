@@ -21,6 +21,9 @@ const ROWS: usize = 15;
 /// Columns before the text of a statement.
 const FIGURES: usize = 46;
 
+/// Columns before the name of a table.
+const TABLE_FIGURES: usize = 54;
+
 fn json(capture: &CaptureRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, capture)?;
     writeln!(out)
@@ -170,20 +173,19 @@ fn tables(relations: &[CapturedRelation], look: TextStyle, out: &mut dyn Write) 
         return Ok(());
     }
     active.sort_by(|a, b| b.0.bytes.total_cmp(&a.0.bytes));
-    let header = "      rows       size  seq scans  index scans  rows written  table";
+    let header = "      rows       size seq scans index scans  written  table";
     writeln!(out, "\n{}", Paint(look.colour).bold(header))?;
     let shown = if look.verbose { active.len() } else { ROWS.min(active.len()) };
     for (table, activity) in &active[..shown] {
         let rows = if table.rows < 0.0 { "unknown".to_owned() } else { units::grouped(table.rows) };
         writeln!(
             out,
-            "{rows:>10} {:>10} {:>10} {:>12} {:>13}  {}.{}",
+            "{rows:>10} {:>10} {:>9} {:>11} {:>8}  {}",
             units::mean_bytes(table.bytes),
             units::grouped(activity.seq_scans),
             units::grouped(activity.index_scans),
             units::grouped(activity.rows_inserted + activity.rows_updated + activity.rows_deleted),
-            table.schema,
-            table.name
+            shortened(&format!("{}.{}", table.schema, table.name), wrap::columns() - TABLE_FIGURES)
         )?;
     }
     if shown < active.len() {

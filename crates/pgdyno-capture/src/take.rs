@@ -156,7 +156,7 @@ fn statements(
     anonymise: bool,
     warnings: &mut Vec<String>,
 ) -> Vec<CapturedStatement> {
-    let mut by_text: BTreeMap<String, CapturedStatement> = BTreeMap::new();
+    let mut by_text: BTreeMap<String, (Classified, Vec<String>, Counted)> = BTreeMap::new();
     let (mut hidden, mut constants) = (Counted::default(), 0);
     for entry in entries {
         let classified = match texts.get(&entry.queryid) {
@@ -179,9 +179,10 @@ fn statements(
                 continue;
             }
         };
-        let Classified { text, kind, refused } = classified;
-        let statement = by_text.entry(text.clone()).or_insert_with(|| CapturedStatement::new(text, kind, refused));
-        statement.add(entry);
+        let (_, queryids, counted) =
+            by_text.entry(classified.text.clone()).or_insert_with(|| (classified, Vec::new(), Counted::default()));
+        queryids.push(entry.queryid.clone());
+        counted.add(&entry.counted);
     }
     if hidden.calls > 0.0 {
         warnings.push(format!(
@@ -200,43 +201,26 @@ fn statements(
     if by_text.is_empty() && hidden.calls == 0.0 {
         warnings.push("no statement was executed in this database within the window".to_owned());
     }
-    let mut statements: Vec<_> = by_text.into_values().collect();
+    let mut statements: Vec<_> = by_text.into_values().map(statement).collect();
     statements.sort_by(|a, b| b.exec_time_ms.total_cmp(&a.exec_time_ms));
     statements
 }
 
-impl CapturedStatement {
-    fn new(text: String, kind: StatementKind, refused: Option<String>) -> Self {
-        Self {
-            text,
-            queryids: Vec::new(),
-            kind,
-            refused,
-            calls: 0.0,
-            rows: 0.0,
-            exec_time_ms: 0.0,
-            plan_time_ms: 0.0,
-            shared_blks_hit: 0.0,
-            shared_blks_read: 0.0,
-            shared_blks_dirtied: 0.0,
-            temp_blks_read: 0.0,
-            temp_blks_written: 0.0,
-            wal_bytes: 0.0,
-        }
-    }
-
-    fn add(&mut self, entry: &Entry) {
-        let Entry { queryid, counted } = entry;
-        self.queryids.push(queryid.clone());
-        self.calls += counted.calls;
-        self.rows += counted.rows;
-        self.exec_time_ms += counted.exec_time_ms;
-        self.plan_time_ms += counted.plan_time_ms;
-        self.shared_blks_hit += counted.shared_blks_hit;
-        self.shared_blks_read += counted.shared_blks_read;
-        self.shared_blks_dirtied += counted.shared_blks_dirtied;
-        self.temp_blks_read += counted.temp_blks_read;
-        self.temp_blks_written += counted.temp_blks_written;
-        self.wal_bytes += counted.wal_bytes;
+fn statement((classified, queryids, counted): (Classified, Vec<String>, Counted)) -> CapturedStatement {
+    CapturedStatement {
+        text: classified.text,
+        queryids,
+        kind: classified.kind,
+        refused: classified.refused,
+        calls: counted.calls,
+        rows: counted.rows,
+        exec_time_ms: counted.exec_time_ms,
+        plan_time_ms: counted.plan_time_ms,
+        shared_blks_hit: counted.shared_blks_hit,
+        shared_blks_read: counted.shared_blks_read,
+        shared_blks_dirtied: counted.shared_blks_dirtied,
+        temp_blks_read: counted.temp_blks_read,
+        temp_blks_written: counted.temp_blks_written,
+        wal_bytes: counted.wal_bytes,
     }
 }

@@ -85,7 +85,7 @@ fn a_capture_says_first_how_much_of_the_load_is_usable() {
         "WARNING track_io_timing is off",
         "  90 %    100.0     0.15       1.0       4.0  select * from orders where id = $1",
         "REFUSED VACUUM ANALYZE: it is a utility statement",
-        " 1,000,000   76.3 MiB          0        6,000            60  public.orders",
+        " 1,000,000   76.3 MiB         0       6,000       60  public.orders",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

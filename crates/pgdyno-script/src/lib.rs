@@ -70,3 +70,6 @@ pub use sleep::{Amount, Sleep};
 pub use template::{Extended, SqlTemplate};
 pub use value::Value;
 pub use variables::Variables;
+
+/// The most scripts of a run, as in pgbench.
+pub const SCRIPTS_MAX: usize = 128;

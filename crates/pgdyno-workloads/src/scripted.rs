@@ -27,9 +27,6 @@ use lists::ListsOfScripts;
 pub use mix::{GroupScripts, Groups};
 use seeds::Seeds;
 
-/// The most scripts of a run, as in pgbench.
-pub const SCRIPTS_MAX: usize = 128;
-
 /// Scripts and how to run them.
 #[derive(Clone, Debug)]
 pub struct Spec {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, quote};
+use serde_json::Value;
 
 /// Rows of an answer.
 pub(super) type Rows = Vec<Vec<Option<String>>>;
@@ -100,6 +101,21 @@ impl Copy {
             Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
             Err(source) => Ok(Err(without_values(&source))),
         }
+    }
+
+    /// Returns what EXPLAIN prints as JSON, or why the server refuses the statement.
+    pub(super) fn explain(
+        &mut self,
+        about: &'static str,
+        options: &str,
+        statement: &str,
+    ) -> Result<Result<Value, String>, FitError> {
+        let rows = self.try_to(about, &format!("EXPLAIN ({options}, FORMAT JSON) {statement}"))?;
+        Ok(rows.map(|rows| {
+            let text = rows.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n");
+            let mut plans: Value = serde_json::from_str(&text).unwrap_or_default();
+            plans.get_mut(0).map(Value::take).unwrap_or_default()
+        }))
     }
 
     /// Executes one statement that the server may refuse. It may come from anyone: over the extended protocol the server refuses what is

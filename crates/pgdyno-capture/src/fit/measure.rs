@@ -56,20 +56,16 @@ pub(super) enum Way {
     },
 }
 
-/// The statement that is measured: how, and for how long an execution may take.
+/// How a statement is measured, and for how long an execution may take.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct Method {
     pub(super) way: Way,
     pub(super) patience_ms: f64,
 }
 
 /// Returns the means over these executions, or why the server refuses one.
-pub(super) fn measure(
-    copy: &mut Copy,
-    measured: &Measured,
-    all: &[Values],
-) -> Result<Result<PerCall, String>, FitError> {
-    let Measured { way, patience_ms } = measured;
+pub(super) fn measure(copy: &mut Copy, method: &Method, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
+    let Method { way, patience_ms } = method;
     let about = "measure a statement";
     let begin = if matches!(way, Way::Explain { writes: false }) { "BEGIN READ ONLY" } else { "BEGIN" };
     copy.execute(about, &format!("{begin}; SET LOCAL statement_timeout = {patience_ms:.0}"))?;
@@ -81,7 +77,8 @@ pub(super) fn measure(
     Ok(measured)
 }
 
-fn execution(values: &Values) -> String {
+/// Returns the SQL of an execution with these values.
+pub(super) fn execution(values: &[Option<String>]) -> String {
     if values.is_empty() {
         return format!("EXECUTE {NAME}");
     }
@@ -92,17 +89,12 @@ fn execution(values: &Values) -> String {
 fn explained(copy: &mut Copy, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
     let mut sum = PerCall::default();
     for values in all {
-        let sql = format!(
-            "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, COSTS OFF, SUMMARY OFF, FORMAT JSON) {}",
-            execution(values)
-        );
-        let rows = match copy.try_to("measure a statement", &sql)? {
-            Ok(rows) => rows,
+        let options = "ANALYZE, BUFFERS, TIMING OFF, COSTS OFF, SUMMARY OFF";
+        let plan = match copy.explain("measure a statement", options, &execution(values))? {
+            Ok(plan) => plan,
             Err(why) => return Ok(Err(why)),
         };
-        let text = rows.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n");
-        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
-        let one = of_plan(&plan[0]["Plan"]);
+        let one = of_plan(&plan["Plan"]);
         sum = PerCall { rows: sum.rows + one.rows, blocks: sum.blocks + one.blocks };
     }
     let calls = all.len().max(1) as f64;

@@ -1,7 +1,7 @@
 //! The samples of values with which a statement does on the copy what it did on the captured server.
 
 use super::copy::{Copy, FitError};
-use super::measure::{Measured, PerCall, measure};
+use super::measure::{Method, PerCall, measure};
 use super::roles::{How, Role, Source};
 use super::values::{ADDED, Parameters, Sampling};
 
@@ -30,13 +30,13 @@ pub(super) type CommonValue = (Source, String, String);
 /// it does.
 pub(super) fn nearest(
     copy: &mut Copy,
-    way: &Measured,
+    method: &Method,
     parameters: &Parameters,
     wanted: PerCall,
     common: &[CommonValue],
 ) -> Result<Result<Mixture, String>, FitError> {
     let first = first(wanted);
-    let mut search = Search { copy, way, parameters, wanted, measured: Vec::new() };
+    let mut search = Search { copy, method, parameters, wanted, measured: Vec::new() };
     if let Err(why) = search.measure(&first)? {
         return Ok(Err(why));
     }
@@ -119,7 +119,7 @@ fn ladders(roles: &[Role], wanted: PerCall, common: &[CommonValue]) -> Vec<Ladde
 
 struct Search<'a> {
     copy: &'a mut Copy,
-    way: &'a Measured,
+    method: &'a Method,
     parameters: &'a Parameters,
     wanted: PerCall,
     measured: Vec<(Sampling, PerCall)>,
@@ -131,7 +131,7 @@ impl Search<'_> {
             return Ok(Ok(*known));
         }
         let values = self.parameters.values(self.copy, sampling, EXECUTIONS)?;
-        let measured = measure(self.copy, self.way, &values)?;
+        let measured = measure(self.copy, self.method, &values)?;
         if let Ok(per_call) = &measured {
             self.measured.push((sampling.clone(), *per_call));
         }

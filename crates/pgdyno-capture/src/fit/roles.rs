@@ -399,6 +399,7 @@ mod tests {
         for text in [
             "select 1",
             "select * from t for update skip locked",
+            "with a as (with b as (select 1) insert into s select * from b returning 1) select * from a",
             "merge into t using s on a = b when matched then update set c = $1",
         ] {
             assert_eq!(written(text), None, "{text}");

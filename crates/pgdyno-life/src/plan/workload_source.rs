@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
-use pgdyno_script::ScriptError;
+use pgdyno_script::{SCRIPTS_MAX, ScriptError};
 use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload, WorkloadOption};
 use pgdyno_workloads::options;
 use pgdyno_workloads::own::{WorkloadDirectory, embedded};
 use pgdyno_workloads::registry::{self, BuiltinWorkload};
-use pgdyno_workloads::scripted::{self, ErrorHandling, SCRIPTS_MAX, Scripted, Spec, WeightedScript};
+use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Spec, WeightedScript};
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use pgdyno_workloads::scripted::SCRIPTS_MAX;
+use pgdyno_script::SCRIPTS_MAX;
 
 use super::getopt::{GetOpt, Item};
 use super::given::Given;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pgdyno_script::SCRIPTS_MAX;
 use pgdyno_workload::{
     Check, CheckCost, DataSet, Drive, Expect, Meta, ParamError, Params, SqlData, SqlFile, ValueQuery, Workload,
 };
@@ -14,7 +15,7 @@ use super::source::Source;
 use super::sql;
 use super::value_lists::{self, ValuesEntry};
 use super::{BuiltInDataSet, MANIFEST, OwnError, SqlDataSet, leak, meta};
-use crate::scripted::{Groups, SCRIPTS_MAX};
+use crate::scripted::Groups;
 
 /// A script of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

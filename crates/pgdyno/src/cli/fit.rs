@@ -16,8 +16,7 @@ pub(crate) struct FitArgs {
     /// The file with the named targets
     #[arg(help_heading = "Target", long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
     config: PathBuf,
-    /// Fit on the captured server and database themselves, which must then be nobody else's: statements that write are executed and
-    /// rolled back
+    /// Allow the captured database itself as the copy. Statements that write are executed there, and rolled back
     #[arg(help_heading = "Target", long)]
     pub(crate) captured_server: bool,
     /// Drop the values of an earlier fit on this copy: its workload no longer runs

@@ -1,7 +1,7 @@
 //! `pgdyno fit`: makes a workload directory of a capture, on a copy of the database.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,9 +38,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<Code> {
     for (name, text) in &fitted.files {
         write_inside(&args.output, name, text.as_bytes()).or_fail(Code::Start)?;
     }
-    super::print_text(&shown(&fitted.fidelity))?;
+    let mut text = Vec::new();
+    show(&fitted.fidelity, &mut text).or_fail(Code::Start)?;
     let directory = args.output.display();
-    super::print_text(&format!("\n{directory}  (pgdyno run {directory} --from-template --target …)\n"))?;
+    writeln!(text, "\n{directory}  (pgdyno run {directory} --from-template --target …)").or_fail(Code::Start)?;
+    super::print_lines(&String::from_utf8_lossy(&text))?;
     Ok(Code::Success)
 }
 
@@ -67,34 +69,32 @@ fn failed(error: FitError) -> CommandError {
     }
 }
 
-/// Returns what was fitted: the answer, the statements that are not representative, and the others.
-fn shown(fidelity: &Fidelity) -> String {
-    let mut text = format!("{}\n\n", fidelity.headline());
+/// Writes what was fitted: the answer, the statements that are not representative, and the others.
+fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
+    wrap::wrapped(out, &fidelity.headline(), "")?;
+    writeln!(out, "\n  time  rows/call          blocks/call        statement")?;
+    writeln!(out, "        captured  copy     captured  copy")?;
     let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);
-    text += "  time  rows/call          blocks/call        statement\n";
-    text += "        captured  copy     captured  copy\n";
-    for statement in others.iter().chain(&ok) {
-        text += &line(statement);
-    }
-    text
+    others.into_iter().chain(ok).try_for_each(|statement| show_statement(statement, out))
 }
 
-fn line(statement: &FittedStatement) -> String {
+fn show_statement(statement: &FittedStatement, out: &mut dyn Write) -> io::Result<()> {
     let number = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), brief::number);
-    let mark = if statement.is_representative { "" } else { "! " };
-    let figures = format!(
-        "{:>6}  {:<9} {:<8} {:<9} {:<8}",
+    writeln!(
+        out,
+        "{:>6}  {:<9} {:<8} {:<9} {:<8} {}{}",
         brief::percent(statement.time_share),
         brief::number(statement.captured_rows_per_call),
         number(statement.rows_per_call),
         brief::number(statement.captured_blocks_per_call),
         number(statement.blocks_per_call),
-    );
-    let file = statement.script.trim_end_matches(".sql");
-    let why = match (&statement.left_out, &statement.values) {
-        (Some(why), _) => format!("        left out: {}\n", wrap::one_line(why)),
-        (None, Some(values)) => format!("        {values}\n"),
-        (None, None) => String::new(),
-    };
-    format!("{figures} {mark}{file}\n{why}")
+        if statement.is_representative { "" } else { "! " },
+        statement.script.trim_end_matches(".sql")
+    )?;
+    let below = |out: &mut dyn Write, text: &str| wrap::hanging(out, "        ", 8, text);
+    match (&statement.left_out, &statement.values) {
+        (Some(why), _) => below(out, &format!("left out: {}", wrap::one_line(why))),
+        (None, Some(values)) => below(out, values),
+        (None, None) => Ok(()),
+    }
 }
