@@ -17,12 +17,15 @@ pub(super) fn explain(
     let mut text = String::new();
     for statement in statements {
         let plan = match order(statement, traits) {
-            Ok(sql) => match session.run(&sql) {
-                Ok(results) => lines(results),
-                Err(error) if error.is_lost() => return Err(error),
-                Err(error) => format!("no plan: {error}"),
-            },
-            Err(why) => format!("no plan: {why}"),
+            Some(PlanOrder::Explain(sql)) => session.run(&sql).map(lines),
+            // A pooler may give each statement another session.
+            Some(PlanOrder::Generic) if session.keeps() => generic_plan(session, statement),
+            Some(PlanOrder::Generic) => Ok("no plan: it has parameters, and a pooler is in between".to_owned()),
+            None => Ok("no plan: it has none".to_owned()),
+        };
+        let plan = match plan {
+            Err(error) if error.is_lost() => return Err(error),
+            plan => plan.unwrap_or_else(|error| format!("no plan: {error}")),
         };
         text += &format!("{}\n\n{plan}\n\n\n", statement.trim());
     }
@@ -34,19 +37,56 @@ fn lines(results: Vec<pgdyno_net::TextRows>) -> String {
     cells.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the query for the plan of a statement of `pg_stat_statements`, with `$1` for each of its constants.
-fn order(statement: &str, traits: &ServerTraits) -> Result<String, &'static str> {
+/// How the plan of a statement is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum PlanOrder {
+    /// By this query.
+    Explain(String),
+    /// By preparing it: before PostgreSQL 16 EXPLAIN takes no `$1`.
+    Generic,
+}
+
+/// Returns how the plan of a statement of `pg_stat_statements` is found, which has `$1` for each of its constants; `None` if it has none.
+fn order(statement: &str, traits: &ServerTraits) -> Option<PlanOrder> {
     let first = statement.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     if !EXPLAINED.contains(&first.as_str()) {
-        return Err("it has none");
+        return None;
     }
     let has_parameters = statement.split('$').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    match (has_parameters, traits.is_at_least(16)) {
-        (true, false) => Err("before PostgreSQL 16 only statements without parameters can be explained"),
+    Some(match (has_parameters, traits.is_at_least(16)) {
+        (true, false) => PlanOrder::Generic,
         // Harmless for a statement without parameters.
-        (_, true) => Ok(format!("EXPLAIN (GENERIC_PLAN) {statement}")),
-        (false, false) => Ok(format!("EXPLAIN {statement}")),
+        (_, true) => PlanOrder::Explain(format!("EXPLAIN (GENERIC_PLAN) {statement}")),
+        (false, false) => PlanOrder::Explain(format!("EXPLAIN {statement}")),
+    })
+}
+
+/// The name of the prepared statement, for as long as it is explained.
+const PREPARED: &str = "pgdyno_plan";
+
+/// Returns the plan that a statement has for any values of its parameters.
+fn generic_plan(session: &mut Session, statement: &str) -> Result<String, AdminError> {
+    session.run("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan")?;
+    let plan = explain_prepared(session, statement);
+    if plan.as_ref().is_err_and(AdminError::is_lost) {
+        return plan;
     }
+    session.run("ROLLBACK")?;
+    match session.run(&format!("DEALLOCATE {PREPARED}")) {
+        Err(error) if error.is_lost() => Err(error),
+        // It could not be prepared.
+        _ => plan,
+    }
+}
+
+fn explain_prepared(session: &mut Session, statement: &str) -> Result<String, AdminError> {
+    // A comment may end the text.
+    session.run(&format!("PREPARE {PREPARED} AS {statement}\n"))?;
+    let sql = format!("SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = '{PREPARED}'");
+    let parameters = lines(session.run(&sql)?).parse().unwrap_or(0);
+    let values = vec!["NULL"; parameters].join(", ");
+    let values = if values.is_empty() { values } else { format!("({values})") };
+    session.run(&format!("EXPLAIN EXECUTE {PREPARED}{values}")).map(lines)
 }
 
 #[cfg(test)]
@@ -56,10 +96,11 @@ mod tests {
     #[test]
     fn what_is_explained_depends_on_the_version_and_on_the_statement() {
         let traits = |version| ServerTraits { version, ..ServerTraits::default() };
-        assert_eq!(order("select 1", &traits(150_000)).unwrap(), "EXPLAIN select 1");
-        assert!(order("select $1", &traits(150_000)).is_err());
-        assert_eq!(order("select $1", &traits(160_000)).unwrap(), "EXPLAIN (GENERIC_PLAN) select $1");
-        assert_eq!(order("BEGIN", &traits(160_000)), Err("it has none"));
-        assert_eq!(order("SELECT '$' || a FROM t", &traits(130_000)).unwrap(), "EXPLAIN SELECT '$' || a FROM t");
+        let explain = |sql: &str| Some(PlanOrder::Explain(sql.to_owned()));
+        assert_eq!(order("select 1", &traits(150_000)), explain("EXPLAIN select 1"));
+        assert_eq!(order("select $1", &traits(150_000)), Some(PlanOrder::Generic));
+        assert_eq!(order("select $1", &traits(160_000)), explain("EXPLAIN (GENERIC_PLAN) select $1"));
+        assert_eq!(order("BEGIN", &traits(160_000)), None);
+        assert_eq!(order("SELECT '$' || a FROM t", &traits(130_000)), explain("EXPLAIN SELECT '$' || a FROM t"));
     }
 }

@@ -67,6 +67,11 @@ impl Session {
         }
     }
 
+    /// Returns true if prepared statements stay.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
     /// Lifts limits on idle sessions.
     pub(super) fn lift_idle_limits(&mut self) -> Result<(), AdminError> {
         self.cost.queries += 1;
