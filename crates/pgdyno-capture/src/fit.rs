@@ -29,6 +29,7 @@ use values::{NUMBERS, Parameters, new_rows};
 
 pub use copy::FitError;
 pub use directory::{Fidelity, FittedStatement};
+pub use measure::is_near;
 
 /// The schema on the copy that has the values.
 const SCHEMA: &str = "pgdyno_values";
@@ -220,6 +221,7 @@ fn of_statement(
         })
         .collect();
     let about = FittedStatement {
+        executed: Some(prepared.text.clone()),
         rows_per_call: Some(mixture.per_call.rows),
         blocks_per_call: Some(mixture.per_call.blocks),
         is_representative: mixture.per_call.represents(wanted),

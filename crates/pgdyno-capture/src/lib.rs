@@ -3,6 +3,7 @@
 //! - [`take`] reads the counters of `pg_stat_statements` at both ends of a window, and what explains them, over one connection;
 //! - [`CaptureRecord`] is what was read; [`write()`] and [`read`] keep it in a file;
 //! - [`FORMATS`] shows it;
+//! - [`statement_key`] finds a statement among those that another server counts;
 //! - [`fit`] finds values for the parameters of its statements on a copy of the database, and makes the files of a workload directory.
 //!
 //! docs/capture.md says what a capture holds and what not, and how values are found.
@@ -11,6 +12,7 @@ mod classify;
 mod file;
 mod fit;
 mod form;
+mod same;
 mod show;
 mod take;
 #[cfg(test)]
@@ -18,10 +20,11 @@ mod tests;
 mod tokens;
 
 pub use file::{FileError, read, write};
-pub use fit::{Fidelity, FitError, FitOrder, FittedStatement, FittedWorkload, fit};
+pub use fit::{Fidelity, FitError, FitOrder, FittedStatement, FittedWorkload, fit, is_near};
 pub use form::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedColumn, CapturedRelation, CapturedServer,
     CapturedSetting, CapturedStatement, DatabaseActivity, RelationActivity, StatementKind, Window,
 };
+pub use same::statement_key;
 pub use show::FORMATS;
 pub use take::{CaptureOrder, Progress, TakeError, take};

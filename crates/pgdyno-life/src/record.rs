@@ -2,6 +2,7 @@
 
 pub(crate) mod analytics;
 pub(crate) mod ending;
+pub(crate) mod fidelity;
 pub(crate) mod figures;
 pub mod page;
 pub(crate) mod query_costs;

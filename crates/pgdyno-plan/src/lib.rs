@@ -10,6 +10,7 @@ pub mod mistake;
 pub mod options;
 mod order;
 mod plan;
+mod rate_order;
 pub mod recipe;
 mod stages;
 mod steps;
@@ -28,6 +29,7 @@ pub use plan::{
     AnalyticsPlan, Cycle, DrivePlan, Fitted, INLINE_BYTES, InputFile, LoadPlan, LoadWhen, Plan, Published, RecipePlan,
     ScriptPlan, Shortened, SuitePlan, WatchPlan, sha256,
 };
+pub use rate_order::RateOrder;
 pub use stages::{GroupPlan, StagePlan};
 pub use steps::{Step, steps};
 pub use target_kind::{TargetBuild, TargetKind, TargetName};

@@ -7,7 +7,7 @@ use pgdyno_workload::OptionValues;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Arrivals, LoadWhen, Pace, Plan, QueryMode, Rate, SuitePlan, TargetName, Wire, targets};
+use crate::{Arrivals, LoadWhen, Pace, Plan, QueryMode, Rate, RateOrder, SuitePlan, TargetName, Wire, targets};
 
 /// The default directory of run directories.
 pub const RESULTS: &str = "pgdyno-results";
@@ -88,9 +88,10 @@ impl Order {
         };
         let pairs = |map: &BTreeMap<String, String>| map.iter().map(|(n, v)| (n.clone(), v.clone())).collect();
         let (rate, arrivals) = match plan.drive.pace {
-            Pace::ClosedLoop => (None, None),
+            // Where the workload has a rate of its own, a closed loop was asked for.
+            Pace::ClosedLoop => (plan.drive.own_rate_per_s.map(|_| RateOrder::None), None),
             Pace::Rate(Rate { per_s, arrivals }) => {
-                (Some(per_s), Some(arrivals).filter(|how| *how != Arrivals::default()))
+                (Some(RateOrder::PerS(per_s)), Some(arrivals).filter(|how| *how != Arrivals::default()))
             }
         };
         Self {
@@ -285,9 +286,9 @@ pub struct DriveOrder {
     /// Seconds that transactions in flight at the end may take.
     #[serde(rename = "grace_s")]
     pub grace: Option<f64>,
-    /// Transactions a second over all clients.
+    /// Transactions a second over all clients, or what multiple of the workload's own rate.
     #[serde(rename = "rate_per_s")]
-    pub rate: Option<f64>,
+    pub rate: Option<RateOrder>,
     /// The distribution of the arrivals of the rate.
     pub arrivals: Option<Arrivals>,
     /// Query mode.

@@ -8,7 +8,7 @@ use pgdyno_text::units::{bytes, count, duration, plural, rate};
 pub(crate) fn workload(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = match plan.scale_name.as_str() {
-        "" if plan.scripts.is_empty() => String::new(),
+        "" if plan.scripts.is_empty() || plan.directory.is_some() && plan.scale == 1 => String::new(),
         "" => format!(", scale {}", count(plan.scale)),
         name => match name.strip_suffix('s') {
             Some(one) => format!(", {}", plural(plan.scale, one)),

@@ -17,6 +17,7 @@ mod comparison;
 mod data;
 mod drive;
 mod events;
+mod fidelity;
 mod figures;
 mod findings;
 mod first_screen;

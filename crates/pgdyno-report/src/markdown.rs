@@ -9,6 +9,7 @@ use pgdyno_untrusted::MarkdownText;
 use crate::Extent;
 use crate::describe::{line_of_place, line_of_server};
 use crate::diagnosis;
+use crate::fidelity;
 use crate::groups;
 use crate::guide;
 use crate::latency_table::{latency_columns, latency_rows};
@@ -57,6 +58,9 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
             writeln!(out, "| {} | {} |", MarkdownText(&name), cells.join(" | "))?;
         }
         writeln!(out)?;
+    }
+    if let Some(fidelity) = &record.fidelity {
+        fidelity::markdown(fidelity, out)?;
     }
     groups::markdown(record, out)?;
     rules::markdown(record, out)?;

@@ -72,15 +72,15 @@ pub use objective::{Objective, ObjectiveValue};
 pub use pgdyno_workload::{Better, Unit};
 pub use profile::{read_profile, write_profile};
 pub use record::{
-    AnalyticsRecord, AnalyticsServerRecord, BuildRecord, ByClientRecord, CachedDataRecord, Certainty, CheckRecord,
-    CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord,
-    EarlierRunsRecord, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord, FreshnessRecord,
-    GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord,
-    LinkRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord,
-    PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord,
-    ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord,
-    StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord,
-    WorkloadMetricRecord, time_part_title,
+    AnalyticsRecord, AnalyticsServerRecord, BuildRecord, ByClientRecord, CachedDataRecord, CallRecord, Certainty,
+    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord,
+    DriverStageRecord, EarlierRunsRecord, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FidelityRecord,
+    FidelityStatementRecord, FindingRecord, FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord,
+    InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LinkRecord, LoadRecord, LoadTable, MachineRecord,
+    MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, PlaceRecord, ProfileRecord, QueryCostRecord,
+    QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord,
+    SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord,
+    TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord, time_part_title,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

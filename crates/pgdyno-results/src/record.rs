@@ -6,6 +6,7 @@
 mod analytics;
 mod data;
 mod driver;
+mod fidelity;
 mod figures;
 mod groups;
 mod observed;
@@ -29,6 +30,7 @@ pub use analytics::{
 };
 pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
+pub use fidelity::{CallRecord, FidelityRecord, FidelityStatementRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
     ByClientRecord, EarlierRunsRecord, ErrorRecord, InFlightRecord, LatencyRecord, LevelChangeRecord, MetricRecord,
@@ -174,6 +176,9 @@ pub struct RunRecord {
     /// What queries cost the server beside time, if the workload consists of large ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub query_costs: Vec<QueryCostRecord>,
+    /// How far the run represents the captured load, if its workload was fitted to one (`pgdyno fit`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fidelity: Option<FidelityRecord>,
     /// Plans of the queries, with `--plans`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub query_plans: Vec<QueryPlanRecord>,
@@ -263,6 +268,7 @@ impl RunRecord {
             analytics: None,
             statements: Vec::new(),
             query_costs: Vec::new(),
+            fidelity: None,
             query_plans: Vec::new(),
             tallies: Vec::new(),
             server_counts: Vec::new(),

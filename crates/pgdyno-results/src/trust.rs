@@ -148,6 +148,7 @@ fn error_of(warning: &Warning, record: &RunRecord) -> f64 {
             None => *waited_share,
         },
         Warning::OtherPrograms { used_cpus, cpus, .. } => used_cpus / cpus.max(1.0),
+        Warning::LowFidelity { time_percent, .. } => 1.0 - time_percent / 100.0,
         Warning::RateMissed { reached_share, .. } => 1.0 - reached_share,
         Warning::ClientsLost { lost: ended, clients } | Warning::ClientsAborted { aborted: ended, clients } => {
             *ended as f64 / f64::from((*clients).max(1))

@@ -231,6 +231,13 @@ pub enum Warning {
         /// The length of the window.
         measured_s: f64,
     },
+    /// A fitted workload does too little of the captured load.
+    LowFidelity {
+        /// The percentage of the captured time whose statements are representative.
+        time_percent: f64,
+        /// Scripts of the others, from the one that took most time where they were captured.
+        scripts: Vec<String>,
+    },
     /// Server and clients do not agree on the number of transactions.
     TpmLeftOut {
         /// What the server counted.
@@ -287,7 +294,8 @@ impl Warning {
             | Self::ClientsLost { .. }
             | Self::ClientsAborted { .. }
             | Self::UnevenNodes { .. }
-            | Self::NotDelegated { .. } => Severity::Distorted,
+            | Self::NotDelegated { .. }
+            | Self::LowFidelity { .. } => Severity::Distorted,
             Self::RateMissed { .. }
             | Self::ShortWindow { .. }
             | Self::NotSettled { .. }
@@ -323,6 +331,9 @@ impl Warning {
             Self::UnevenNodes { unit, .. } => format!("use many more {unit} than nodes, or another --shard-count"),
             Self::NoCheckpoint { window_s, .. } => format!("measure for {}", text::time_option(*window_s)),
             Self::TransactionError { advice, .. } => advice.clone(),
+            Self::LowFidelity { .. } => {
+                "edit these scripts or their values; FIDELITY shows how far they are off".to_owned()
+            }
             Self::ThroughputStalled { .. }
             | Self::LevelChanged { .. }
             | Self::ClientsLost { .. }

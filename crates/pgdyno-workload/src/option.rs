@@ -13,6 +13,8 @@ pub enum ValueKind {
     Whole,
     /// A number.
     Number,
+    /// A number, a multiple such as `3x`, or a word.
+    Rate,
     /// A length of time: seconds, or a number with its unit; in suite files always with the unit.
     Time,
     /// A length of time: milliseconds, or a number with its unit; in suite files always with the unit.

@@ -22,10 +22,13 @@ use pgdyno_workload::{Capabilities, Changed, Check, DataSet, Maker, Meta, Params
 
 pub use directory::{OwnScript, WorkloadDirectory};
 pub use groups::OwnGroup;
+pub use manifest::RunDefaults;
 pub use sql::SqlTextError;
 
 /// Name of the file that makes a directory a workload.
 pub const MANIFEST: &str = "workload.toml";
+/// Name of the file with which a fitted workload says what it represents.
+pub const FIDELITY: &str = "fidelity.json";
 const SCHEMA: &str = "schema.sql";
 const LOAD: &str = "load.sql";
 

@@ -8,20 +8,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, wording};
-use crate::form::{CaptureRecord, CapturedStatement};
+use crate::form::{ApplicationConnections, CaptureRecord, CapturedStatement};
 use crate::tokens::{Token, tokens};
 
 /// Version of the form.
 const FORMAT_VERSION: u32 = 1;
 
 /// The file that says what a workload represents.
-const FIDELITY: &str = "fidelity.json";
+pub(super) const FIDELITY: &str = "fidelity.json";
+
+/// The most sessions of a run that nobody asked for: applications keep many that do nothing.
+const SESSIONS_MAX: u64 = 100;
+
+/// The lowest rate, in transactions a second.
+const RATE_MIN: f64 = 0.001;
 
 /// The greatest weight of a script.
 const WEIGHT_MAX: f64 = 1e6;
 
 /// What a fitted workload represents: the statements of the capture, and what they do on the copy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fidelity {
     /// Version of this form.
     pub format_version: u32,
@@ -60,6 +66,13 @@ pub struct FittedStatement {
     pub captured_rows_per_call: f64,
     /// Captured blocks of a call.
     pub captured_blocks_per_call: f64,
+    /// Captured blocks of temporary files that a call wrote.
+    pub captured_temp_blocks_per_call: f64,
+    /// Captured WAL of a call, in bytes.
+    pub captured_wal_bytes_per_call: f64,
+    /// Its text as the script executes it; absent if it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executed: Option<String>,
     /// Rows of a call on the copy; absent if it was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_call: Option<f64>,
@@ -87,6 +100,9 @@ impl FittedStatement {
             captured_ms_per_call: statement.per_call(statement.exec_time_ms),
             captured_rows_per_call: statement.per_call(statement.rows),
             captured_blocks_per_call: statement.per_call(statement.blocks()),
+            captured_temp_blocks_per_call: statement.per_call(statement.temp_blks_written),
+            captured_wal_bytes_per_call: statement.per_call(statement.wal_bytes),
+            executed: None,
             rows_per_call: None,
             blocks_per_call: None,
             is_representative: false,
@@ -130,16 +146,6 @@ impl Fidelity {
             representative_calls_share: sum(|statement| statement.calls_share),
             statements,
         }
-    }
-
-    /// Returns how much of the captured load it represents, in a sentence.
-    #[must_use]
-    pub fn headline(&self) -> String {
-        format!(
-            "{} of the captured time and {} of the calls are representative (rows and blocks of a call within a factor of 2)",
-            brief::percent(self.representative_time_share),
-            brief::percent(self.representative_calls_share)
-        )
     }
 }
 
@@ -232,17 +238,22 @@ pub(super) fn files(capture: &CaptureRecord, fitted: &[Fitted], fidelity: &Fidel
         let weight = (script.calls / calls.max(1.0) * WEIGHT_MAX).round().max(1.0);
         toml += &format!("\n[[script]]\nfile = {}\nweight = {weight:.0}\n", quoted(file));
     }
-    let names: Vec<_> = scripts.iter().map(|(file, _)| quoted(file)).collect();
-    let rate = calls / head.window.seconds.max(1.0);
     toml += &format!(
-        "\n# The captured pace, as an open loop. Without rate_per_s each client works as fast as it can.\n\
-         [[group]]\nname = \"clients\"\nscripts = [{}]\nmode = \"extended\"\nrate_per_s = {rate:.3}\n",
-        names.join(", ")
+        "\n# The captured number of sessions and the captured pace, as an open loop. -c, -M and -R replace them: -R 3x is three times the\n\
+         # pace, and with -R none each client works as fast as it can.\n\
+         [run]\nclients = {}\nmode = \"extended\"\nrate_per_s = {:.3}\n",
+        sessions(&head.connections),
+        (calls / head.window.seconds.max(1.0)).max(RATE_MIN)
     );
     files.insert("workload.toml".to_owned(), toml);
     let fidelity = serde_json::to_string_pretty(fidelity).unwrap_or_default();
     files.insert(FIDELITY.to_owned(), format!("{fidelity}\n"));
     files
+}
+
+/// Returns the number of sessions that a run has: those that the applications had, as far as a run needs them.
+fn sessions(connections: &[ApplicationConnections]) -> u64 {
+    connections.iter().map(|one| one.connections_max).fold(0, u64::saturating_add).clamp(1, SESSIONS_MAX)
 }
 
 /// Returns a text as a TOML string.

@@ -39,6 +39,12 @@ impl PerCall {
     }
 }
 
+/// Returns true if rows and blocks of a call are within a factor of 2 of those of another one.
+#[must_use]
+pub fn is_near([rows, blocks]: [f64; 2], [other_rows, other_blocks]: [f64; 2]) -> bool {
+    PerCall { rows, blocks }.represents(PerCall { rows: other_rows, blocks: other_blocks })
+}
+
 /// How a statement is measured.
 #[derive(Clone, Debug)]
 pub(super) enum Way {

@@ -7,10 +7,10 @@ use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
     AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LoadPlan, LoadWhen, Loaded, Order, Plan,
-    QueryMode, Rate, StagePlan, TargetFacts, TargetOrder,
+    QueryMode, Rate, RateOrder, StagePlan, TargetFacts, TargetOrder,
 };
 use pgdyno_results::admit_file;
-use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, Stage, Workload};
+use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, RATE_MAX_PER_S, Stage, Workload};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -241,7 +241,7 @@ fn client_setup(
     let drive = &order.drive;
     // Each agent has a thread, and each thread a client.
     let agents = order.meeting.agents.unwrap_or_default();
-    let usual = default_clients(facts).max(agents);
+    let usual = source.run_defaults().clients.unwrap_or_else(|| default_clients(facts)).max(agents);
     let clients = drive.clients.unwrap_or(usual);
     let threads = drive.threads.map_or_else(|| default_threads(facts).max(agents as usize), usize::from);
     let has_two_servers = order.analytics.target.is_some();
@@ -401,7 +401,7 @@ fn plan(
         settings: target.settings.clone(),
         from_template: from_template(order, target),
         load: load(order, workload, facts),
-        drive: drive(order, source, setup, facts),
+        drive: drive(order, source, setup, facts)?,
         percentiles: order.latency_percentiles.clone().unwrap_or_default(),
         log: order.log,
         watch: watch::planned(&order.watch, target),
@@ -426,10 +426,33 @@ fn load(order: &Order, workload: &Workload, facts: &Facts) -> LoadPlan {
     }
 }
 
+/// Returns the offered rate in transactions a second; `None` for a closed loop.
+fn rate_per_s(order: &Order, source: &WorkloadSource) -> Result<Option<f64>> {
+    let own = source.run_defaults().rate_per_s;
+    let times = match order.drive.rate {
+        None => return Ok(own),
+        Some(RateOrder::None) => return Ok(None),
+        Some(RateOrder::PerS(per_s)) => return Ok(Some(per_s)),
+        Some(RateOrder::Times(times)) => times,
+    };
+    let failed = |error: String, hint: &str| CommandError::new(Code::Start, error).hint(hint);
+    let Some(own) = own else {
+        let error = format!("--rate {times}x is a multiple of the workload's own rate, and {} has none", source.name());
+        return Err(failed(error, "give transactions a second, or write rate_per_s below [run] in workload.toml"));
+    };
+    let per_s = own * times;
+    if per_s > RATE_MAX_PER_S {
+        let error = format!("--rate {times}x is {per_s:.0} transactions a second, and 1e9 is the maximum");
+        return Err(failed(error, "lower it"));
+    }
+    Ok(Some(per_s))
+}
+
 /// Returns what drives the server, without stages.
-fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Facts) -> DrivePlan {
+fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Facts) -> Result<DrivePlan> {
     let drive = &order.drive;
-    DrivePlan {
+    let rate = rate_per_s(order, source)?;
+    Ok(DrivePlan {
         clients: setup.clients,
         connections: setup.connections,
         analytics: analytics(order, facts),
@@ -438,7 +461,8 @@ fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Fa
         pin: drive.pin.clone(),
         mode: setup.mode,
         wire: drive.wire.unwrap_or_default(),
-        pace: drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into(),
+        pace: rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into(),
+        own_rate_per_s: source.run_defaults().rate_per_s,
         ramp_s: ramp_s(order),
         time_s: time_s(order),
         transactions: drive.transactions,
@@ -448,7 +472,7 @@ fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Fa
         latency_limit_ms: drive.latency_limit,
         reconnect_s: drive.reconnect.unwrap_or(if setup.has_two_servers { STANDBY_RECONNECT_S } else { 0.0 }),
         coalesce_us: drive.coalesce.filter(|us| *us > 0.0),
-    }
+    })
 }
 
 /// Returns a warning for each of length and rate that is not the usual one and that no stage follows.

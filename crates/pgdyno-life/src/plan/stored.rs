@@ -123,7 +123,7 @@ impl WorkloadSource {
             let files: BTreeMap<_, _> =
                 contents.into_iter().map(|(input, bytes)| (input.file.as_str(), bytes)).collect();
             let read = WorkloadDirectory::read(path, &mut |file| Ok(files.get(file).cloned()));
-            return Ok(Self::Directory(read.or_fail(Code::Start)?));
+            return Ok(Self::Directory(Box::new(read.or_fail(Code::Start)?)));
         }
         let source = |script: &ScriptPlan| {
             let found = contents.iter().find(|(input, _)| input.sha256 == script.sha256);
@@ -170,7 +170,7 @@ fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
         return registry::find(&plan.workload).map(WorkloadSource::BuiltIn).or_fail(Code::Start);
     }
     if let Some(directory) = embedded::find(&plan.workload) {
-        let source = WorkloadSource::Directory(directory.or_fail(Code::Start)?);
+        let source = WorkloadSource::Directory(Box::new(directory.or_fail(Code::Start)?));
         if source.scripts() == plan.scripts {
             return Ok(source);
         }

@@ -10,7 +10,7 @@ use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload, WorkloadOption};
 use pgdyno_workloads::options;
-use pgdyno_workloads::own::{WorkloadDirectory, embedded};
+use pgdyno_workloads::own::{FIDELITY, RunDefaults, WorkloadDirectory, embedded};
 use pgdyno_workloads::registry::{self, BuiltinWorkload};
 use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Spec, WeightedScript};
 
@@ -66,7 +66,7 @@ pub enum WorkloadSource {
     /// Script files.
     Scripts(Vec<WeightedScript>),
     /// A directory with `workload.toml`.
-    Directory(WorkloadDirectory),
+    Directory(Box<WorkloadDirectory>),
 }
 
 impl WorkloadSource {
@@ -101,18 +101,18 @@ impl WorkloadSource {
     /// When there is none of this name.
     pub fn built_in(order: &WorkloadOrder) -> Result<Self> {
         match embedded::find(order.id()) {
-            Some(directory) => directory.or_fail(Code::Start).map(Self::Directory),
+            Some(directory) => Ok(Self::Directory(Box::new(directory.or_fail(Code::Start)?))),
             None => registry::find(order.id()).or_fail(Code::Start).map(Self::BuiltIn),
         }
     }
 
     fn named(name: &str) -> Result<Self> {
         if let Some(directory) = embedded::find(name) {
-            return Ok(Self::Directory(directory.or_fail(Code::Start)?));
+            return Ok(Self::Directory(Box::new(directory.or_fail(Code::Start)?)));
         }
         match registry::find(name) {
             Ok(entry) => Ok(Self::BuiltIn(entry)),
-            Err(_) if Path::new(name).is_dir() => Ok(Self::Directory(directory(name)?)),
+            Err(_) if Path::new(name).is_dir() => Ok(Self::Directory(Box::new(directory(name)?))),
             Err(_) if is_script(name) => Ok(Self::Scripts(vec![script(name)?])),
             Err(_) if name.contains('/') => {
                 Err(CommandError::new(Code::Start, format!("there is no file or directory {name}")))
@@ -129,7 +129,15 @@ impl WorkloadSource {
     pub(crate) fn default_mode(&self) -> QueryMode {
         match self {
             Self::BuiltIn(_) => QueryMode::Prepared,
-            Self::Scripts(_) | Self::Directory(_) => QueryMode::Simple,
+            Self::Scripts(_) | Self::Directory(_) => self.run_defaults().mode.unwrap_or(QueryMode::Simple),
+        }
+    }
+
+    /// Returns what a run does unless its options say otherwise: a directory may say it.
+    pub(crate) fn run_defaults(&self) -> RunDefaults {
+        match self {
+            Self::Directory(directory) => directory.run_defaults(),
+            Self::BuiltIn(_) | Self::Scripts(_) => RunDefaults::default(),
         }
     }
 
@@ -189,7 +197,8 @@ impl WorkloadSource {
                 // Parameters of a built-in workload need not be valid names of variables.
                 let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
                 let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-                let scale = params.integer(meta.scale_name).unsigned_abs();
+                let size = if meta.scale_name.is_empty() { SCALE } else { meta.scale_name };
+                let scale = params.integer(size).unsigned_abs();
                 let groups = directory.groups(setup.clients).or_fail(Code::Start)?;
                 let spec = spec(meta.id, sources.collect(), defines, scale, setup);
                 let queries = directory.value_queries(&params).or_fail(Code::Start)?;
@@ -252,6 +261,14 @@ impl WorkloadSource {
     pub fn files_beside_plan(&self) -> Vec<(String, &[u8])> {
         let files = self.files().into_iter().map(|(name, bytes)| (InputFile::new(name, bytes), bytes));
         files.filter(|(input, _)| input.text.is_none()).map(|(input, bytes)| (input.sha256, bytes)).collect()
+    }
+
+    /// Returns what the workload represents, as `pgdyno fit` wrote it; `None` if it was not fitted.
+    pub(crate) fn fidelity(&self) -> Option<&[u8]> {
+        match self {
+            Self::Directory(directory) => directory.files().get(FIDELITY).map(Vec::as_slice),
+            Self::BuiltIn(_) | Self::Scripts(_) => None,
+        }
     }
 
     /// Returns the scripts in the form that the plan stores.

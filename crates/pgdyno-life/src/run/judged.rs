@@ -47,6 +47,7 @@ pub(crate) fn record(context: &RunContext<'_>, measured: &mut Measured<'_>) -> E
         driven: &measured.driven,
         series: &series,
         files: files.as_ref().map(|files| files.as_ref().map_err(String::as_str)),
+        fidelity: context.request.source.fidelity(),
         before: measured.loaded.database.as_ref().map_or(&nothing, |(_, before)| before),
         after: &measured.after,
     };

@@ -1,13 +1,13 @@
 //! Clients, pace and length.
 
 use pgdyno_text::parse::{duration, positive};
-use pgdyno_workload::{Commands, Omitted, OptionSpec, RATE_MAX_PER_S, ValueKind};
+use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::Bearing;
 use super::access::{given, whole};
 use super::kept::{Reported, figures, none, one, one_of, values, work};
 use super::{KeptOption, OptionGroup, RunOption};
-use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, Wire, cpus};
+use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, RateOrder, Wire, cpus};
 
 /// The options.
 pub(super) const GROUP: OptionGroup = OptionGroup {
@@ -149,14 +149,14 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 short: Some('R'),
                 ..OptionSpec::value(
                     "rate",
-                    ValueKind::Number,
+                    ValueKind::Rate,
                     "PER_S",
-                    "Transactions a second over all clients, on a schedule (open loop)",
+                    "Transactions a second over all clients, on a schedule (open loop); 3x: of the workload's own rate",
                 )
             },
             commands: Commands::Run,
             suite: Some("rate"),
-            access: given!(drive.rate, rate),
+            access: given!(drive.rate, word::<RateOrder>),
             kept: values("pace", work, pace),
             sample: "100",
             beside: "tpcb-like --target embedded",
@@ -317,17 +317,6 @@ fn word<T: std::str::FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// Parses a rate in transactions per second.
-fn rate(text: &str) -> Result<f64, String> {
-    let per_s = positive(text)?;
-    match per_s > RATE_MAX_PER_S {
-        true => {
-            Err("write a rate of at most 1e9: the schedule has room for one transaction in each nanosecond".to_owned())
-        }
-        false => Ok(per_s),
-    }
-}
-
 /// Parses a length of time above zero: milliseconds, as in pgbench, or a number with its unit.
 fn milliseconds(text: &str) -> Result<f64, String> {
     let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
@@ -346,13 +335,6 @@ fn coalescing(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_rate_is_above_0_and_fits_into_the_schedule() {
-        assert_eq!((rate("0.5"), rate("1e9")), (Ok(0.5), Ok(1e9)));
-        assert!(["0", "-1", "inf", "nan", "1e99"].iter().all(|wrong| rate(wrong).is_err()));
-        assert!(rate("1e10").unwrap_err().contains("at most 1e9"));
-    }
 
     #[test]
     fn a_latency_limit_is_in_milliseconds_or_has_a_unit() {

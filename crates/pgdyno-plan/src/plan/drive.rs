@@ -55,6 +55,9 @@ pub struct DrivePlan {
     pub wire: Wire,
     /// When transactions start.
     pub pace: Pace,
+    /// The workload's own rate in transactions a second, which `--rate` replaces or multiplies; absent if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_rate_per_s: Option<f64>,
     /// Warm-up in seconds.
     pub ramp_s: f64,
     /// The measured window in seconds; absent with a number of transactions.

@@ -164,6 +164,7 @@ impl<'de> DeserializeSeed<'de> for One {
             ValueKind::Text => plain(String::deserialize(deserializer)?),
             ValueKind::Whole => plain(u64::deserialize(deserializer)?.to_string()),
             ValueKind::Number => plain(f64::deserialize(deserializer)?.to_string()),
+            ValueKind::Rate => plain(Word::deserialize(deserializer)?.0),
             ValueKind::Time => plain(format!("{}s", Duration::deserialize(deserializer)?.seconds())),
             ValueKind::Milliseconds => {
                 let ms = Duration::deserialize(deserializer)?.seconds() * 1e3;

@@ -1,10 +1,16 @@
 //! The change of each task of a stage, such as each query of a set.
 
 use pgdyno_measure::compare::{Change, Direction, Estimate, Repeated, Tested, directions};
-use pgdyno_results::RunRecord;
+use pgdyno_results::{RunRecord, TransactionRecord};
 
 use super::{ChangeVerdict, CompareOptions, ComparedRun};
 use crate::tasks;
+
+/// The file of a workload that was fitted to a capture.
+const FIDELITY: &str = "fidelity.json";
+
+/// The scripts of a fitted workload that are tasks.
+const SCRIPTS_MAX: usize = 20;
 
 /// One task of both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,15 +85,28 @@ pub(super) fn tasks(base: &[ComparedRun], new: &[ComparedRun], options: &Compare
 }
 
 /// Returns the mean time in nanoseconds of each task of the first stage that has some, in its order. Leaves out tasks that
-/// failed or never ended.
+/// failed or never ended. The scripts of a fitted workload are its tasks.
 #[must_use]
 pub fn task_times(record: &RunRecord) -> Vec<(String, f64)> {
-    let Some((stage, names)) = named(record) else { return Vec::new() };
+    let Some((stage, names)) = named(record) else { return script_times(record) };
     names
         .into_iter()
         .filter_map(|name| Some((times(record, &stage, &name)?.mean, name)))
         .map(|(ns, name)| (name, ns))
         .collect()
+}
+
+/// Returns the mean time of each captured statement of a fitted workload: each of them, and each transaction, is a script.
+fn script_times(record: &RunRecord) -> Vec<(String, f64)> {
+    if !record.plan.inputs.iter().any(|input| input.file == FIDELITY) {
+        return Vec::new();
+    }
+    let of_script = |script: &TransactionRecord| {
+        let latency = script.service_latency_ns.as_ref().filter(|latency| script.failed == 0 && latency.mean > 0.0)?;
+        Some((script.name.clone(), latency.mean))
+    };
+    // The scripts are in the order of the captured time; all verdicts together share the error that is allowed.
+    record.transactions.iter().take(SCRIPTS_MAX).filter_map(of_script).collect()
 }
 
 /// Returns the first stage with tasks, and their names.

@@ -87,6 +87,11 @@ impl CurveAxis {
         Self { from, to, is_logarithmic: true }
     }
 
+    /// Returns its ends.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        (self.from, self.to)
+    }
+
     /// Returns the place of a value, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.is_logarithmic {

@@ -61,6 +61,10 @@ fn all() -> Vec<Warning> {
         Warning::RuleBroken { rule: text("5.2.5.6"), wanted: text("at most 5 s"), found: text("7 s") },
         Warning::UnevenNodes { skew: 1.5, unit: text("warehouses") },
         Warning::NotDelegated { why: text("no MX") },
+        Warning::LowFidelity {
+            time_percent: 62.5,
+            scripts: vec![text("01-select-orders.sql"), text("04-update-t.sql")],
+        },
         Warning::VacuumRan { share: 0.4, workers_max: 2, autovacuum_max_workers: Some(text("3")) },
         Warning::NoCheckpoint {
             window_s: 570.0,

@@ -127,6 +127,12 @@ impl fmt::Display for Warning {
                 count(*by_server),
                 count(*sent)
             ),
+            Self::LowFidelity { time_percent, scripts } => write!(
+                f,
+                "only {} of the captured time is represented: the figures are of another load ({})",
+                brief::percent(time_percent / 100.0),
+                scripts.join(", ")
+            ),
             Self::NotDiagnosed { why } => write!(f, "the run was not diagnosed: {why}"),
             Self::LeftOut { text } | Self::Note { text } => f.write_str(text),
         }

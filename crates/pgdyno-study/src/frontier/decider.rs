@@ -2,7 +2,7 @@
 
 use pgdyno_measure::frontier::{Throughputs, area, area_reach, bounds, hull};
 use pgdyno_measure::mean::{mean, reach};
-use pgdyno_plan::{AnalyticsOrder, Order};
+use pgdyno_plan::{AnalyticsOrder, Order, RateOrder};
 use pgdyno_results::{FrontierPoint, FrontierRecord, FrontierResult};
 
 /// Offered rates as shares of the highest.
@@ -34,7 +34,7 @@ pub(crate) fn order_of(point: &FrontierPoint, record: &FrontierRecord, order: &O
     let mut order = with_streams(order, point.streams);
     (order.no_load, order.replace) = (!record.restored, false);
     if point.share > 0.0 {
-        order.drive.rate = record.highest_tps.map(|tps| rounded(tps * point.share));
+        order.drive.rate = record.highest_tps.map(|tps| RateOrder::PerS(rounded(tps * point.share)));
     } else {
         order.workload.params.push(("transactions".to_owned(), "false".to_owned()));
     }
@@ -118,7 +118,7 @@ mod tests {
             order_of(&point, &record, &Order::default())
         };
         let half = of(0.5, 2);
-        assert_eq!((half.drive.rate, half.workload.options["streams"].as_str()), (Some(617.0), "2"));
+        assert_eq!((half.drive.rate, half.workload.options["streams"].as_str()), (Some(RateOrder::PerS(617.0)), "2"));
         assert!(!half.no_load, "each run has a fresh copy of the data");
         let queries = of(0.0, 2);
         assert_eq!(queries.drive.rate, None);

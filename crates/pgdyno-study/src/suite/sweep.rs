@@ -192,7 +192,8 @@ fn option_of(arg: &OsStr) -> Option<(AnyOption, Option<&str>)> {
 /// Returns true if a comma in a value of this option can only separate values.
 fn takes_lists(option: AnyOption) -> bool {
     let spec = option.spec();
-    option.suite_key().is_some() && (matches!(spec.value, ValueKind::Whole | ValueKind::Number) || spec.name == SET)
+    option.suite_key().is_some()
+        && (matches!(spec.value, ValueKind::Whole | ValueKind::Number | ValueKind::Rate) || spec.name == SET)
 }
 
 /// Returns the option with its values; `None` if there is only one.
@@ -205,7 +206,8 @@ fn list(option: AnyOption, value: &str) -> Option<SweptOption> {
     };
     let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
     // `--agents` also takes the names of machines.
-    let can_be_values = name == SET || values.iter().all(|value| value.parse::<f64>().is_ok());
+    let is_number = |value: &String| value.strip_suffix('x').unwrap_or(value).parse::<f64>().is_ok();
+    let can_be_values = name == SET || values.iter().all(is_number);
     (values.len() > 1 && can_be_values).then_some(SweptOption { option, setting, values })
 }
 

@@ -10,11 +10,11 @@ use pgdyno_workload::{
 
 use super::files::{Files, within};
 use super::groups::{OwnGroup, OwnGroups};
-use super::manifest::{CheckEntry, Manifest};
+use super::manifest::{CheckEntry, Manifest, RunDefaults};
 use super::source::Source;
 use super::sql;
 use super::value_lists::{self, ValuesEntry};
-use super::{BuiltInDataSet, MANIFEST, OwnError, SqlDataSet, leak, meta};
+use super::{BuiltInDataSet, FIDELITY, MANIFEST, OwnError, SCALE, SqlDataSet, leak, meta};
 use crate::scripted::Groups;
 
 /// A script of the directory.
@@ -37,6 +37,7 @@ pub struct WorkloadDirectory {
     source: Source,
     scripts: Vec<OwnScript>,
     groups: Option<Box<OwnGroups>>,
+    run: RunDefaults,
     checks: Vec<CheckEntry>,
     values: Vec<ValuesEntry>,
     files: BTreeMap<String, Vec<u8>>,
@@ -53,6 +54,8 @@ impl WorkloadDirectory {
         let wrong = |what: String| OwnError::Wrong { file: within(&path, MANIFEST), what };
         let manifest = Manifest::parse(&files.text(MANIFEST)?).map_err(wrong)?;
         let source = Source::read(&mut files, &manifest)?;
+        // It is part of the plan, for a run of the plan without the directory.
+        files.find(FIDELITY)?;
         if manifest.script.is_empty() {
             return Err(wrong("it names no scripts: add [[script]] with file = \"….sql\"".to_owned()));
         }
@@ -74,8 +77,8 @@ impl WorkloadDirectory {
         value_lists::admit_names(&manifest.values).map_err(wrong)?;
         let groups = OwnGroups::new(manifest.group, manifest.stage, &manifest.script).map_err(wrong)?.map(Box::new);
         let found = files.found;
-        let (checks, values) = (manifest.check, manifest.values);
-        let directory = Self { meta, name, path, source, scripts, groups, checks, values, files: found };
+        let (run, checks, values) = (manifest.run, manifest.check, manifest.values);
+        let directory = Self { meta, name, path, source, scripts, groups, run, checks, values, files: found };
         // Reports mistakes that do not depend on values.
         let defaults = meta.params.iter().map(|param| (param.name, param.default)).collect();
         if let Source::Files(texts) = &directory.source {
@@ -96,6 +99,12 @@ impl WorkloadDirectory {
     #[must_use]
     pub fn files(&self) -> &BTreeMap<String, Vec<u8>> {
         &self.files
+    }
+
+    /// Returns what a run does unless its options say otherwise.
+    #[must_use]
+    pub fn run_defaults(&self) -> RunDefaults {
+        self.run
     }
 
     /// Returns true if its data is that of a built-in workload.
@@ -143,7 +152,7 @@ impl WorkloadDirectory {
         let (meta, params) = (self.meta, params.clone());
         let data: Arc<dyn DataSet> = match &self.source {
             Source::Existing => {
-                let scale = params.integer(meta.scale_name).unsigned_abs();
+                let scale = params.integer(SCALE).unsigned_abs();
                 return Ok(Workload { meta, params, scale, data: Vec::new(), drive, audit: None });
             }
             Source::Files(texts) => {

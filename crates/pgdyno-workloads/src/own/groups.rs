@@ -1,14 +1,11 @@
 //! `[[group]]` and `[[stage]]`: clients with scripts, pace and rules of their own, and when they run.
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Arrivals, Clients, Ends, Group, Pace, Rate, Results, Stage};
+use pgdyno_workload::{Arrivals, Clients, Ends, Group, Pace, RATE_MAX_PER_S, Rate, Results, Stage};
 use serde::Deserialize;
 
 use super::script_entry::ScriptEntry;
 use crate::scripted::{GroupScripts, Groups};
-
-/// The highest rate, as for `--rate`.
-const RATE_MAX: f64 = 1e9;
 
 /// A group in `workload.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -190,7 +187,7 @@ fn mix(group: &OwnGroup, scripts: &[ScriptEntry]) -> Result<GroupScripts, String
         _ => Ok(()),
     };
     positive("share", group.share, 1.0)?;
-    positive("rate_per_s", group.rate_per_s, RATE_MAX)?;
+    positive("rate_per_s", group.rate_per_s, RATE_MAX_PER_S)?;
     positive("think_ms", group.think_ms, 1e9)?;
     positive("latency_limit_ms", group.latency_limit_ms, 1e9)?;
     if group.clients.is_some() && group.share.is_some() {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_workload::{ParamKind, in_plain_words};
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{ParamKind, RATE_MAX_PER_S, in_plain_words};
 use serde::Deserialize;
 
 use super::groups::{OwnGroup, StageEntry};
@@ -26,6 +27,9 @@ pub(super) struct Manifest {
     pub(super) params: BTreeMap<String, toml::Value>,
     /// The built-in workload whose data it uses, if it has none of its own.
     pub(super) data: Option<DataEntry>,
+    /// What a run does unless it is asked for something else.
+    #[serde(default)]
+    pub(super) run: RunDefaults,
     #[serde(default)]
     pub(super) script: Vec<ScriptEntry>,
     /// Groups of clients; empty if all clients run all scripts.
@@ -39,6 +43,33 @@ pub(super) struct Manifest {
     /// Lists of values that scripts draw from.
     #[serde(default)]
     pub(super) values: Vec<ValuesEntry>,
+}
+
+/// What a run of the workload does unless its options say otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunDefaults {
+    /// Clients (`--clients`).
+    pub clients: Option<u32>,
+    /// Query mode (`--mode`).
+    pub mode: Option<QueryMode>,
+    /// Transactions a second over all clients (`--rate`).
+    pub rate_per_s: Option<f64>,
+}
+
+impl RunDefaults {
+    /// Refuses values that no option takes.
+    fn admit(&self) -> Result<(), String> {
+        if self.clients == Some(0) {
+            return Err("run: clients must be above 0".to_owned());
+        }
+        match self.rate_per_s {
+            Some(rate) if !(rate > 0.0 && rate <= RATE_MAX_PER_S) => {
+                Err("run: rate_per_s must be above 0 and at most 1e9".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,10 +113,12 @@ pub(super) struct ParamEntry {
 impl Manifest {
     /// Parses the file. The error names the place of the mistake.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| {
+        let manifest: Self = toml::from_str(text).map_err(|error| {
             let words = in_plain_words(error.message());
             error.to_string().trim_end().replace(error.message(), &words)
-        })
+        })?;
+        manifest.run.admit()?;
+        Ok(manifest)
     }
 
     /// Returns the parameters by name.
@@ -155,6 +188,9 @@ mod tests {
             ("[[script]]\nfile = 'a.sql'\nweight = -1", &["line 3", "-1"]),
             ("[[check]]\nname = 'a'", &["missing field `sql`"]),
             ("[[values]]\nname = 'a'", &["missing field `sql`"]),
+            ("[run]\nclients = 0", &["clients must be above 0"]),
+            ("[run]\nrate_per_s = -1.0", &["rate_per_s must be above 0"]),
+            ("[run]\nrate = 1", &["unknown field `rate`"]),
             ("[params]\n'a-b' = 1", &["'a-b' cannot be a variable"]),
             ("[params]\na = []", &["default of a must be"]),
             ("[params]\na = { help = '' }", &["a needs a default"]),

@@ -70,8 +70,8 @@ pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: 
     };
     Ok(match source {
         Source::Files(_) => own,
-        // Any existing tables.
-        Source::Existing => Meta { dataset: "scripts", ..own },
+        // Any existing tables: they have no size that a run knows, and `:scale` is a number for scripts.
+        Source::Existing => Meta { dataset: "scripts", scale_name: "", ..own },
         Source::Tables(tables) => {
             let Meta { version, dataset, scale_name, scale_query, is_key_range, .. } = *tables.entry.meta;
             Meta { version, dataset, scale_name, scale_query, is_key_range, ..own }

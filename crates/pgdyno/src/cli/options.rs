@@ -132,8 +132,10 @@ fn argument(option: AnyOption) -> Arg {
     if option.is_flag() {
         return argument.action(ArgAction::SetTrue);
     }
-    let is_number =
-        matches!(spec.value, ValueKind::Whole | ValueKind::Number | ValueKind::Time | ValueKind::Milliseconds);
+    let is_number = matches!(
+        spec.value,
+        ValueKind::Whole | ValueKind::Number | ValueKind::Rate | ValueKind::Time | ValueKind::Milliseconds
+    );
     let is_list = spec.value == ValueKind::Pairs;
     let argument = argument.value_name(spec.value_name).allow_negative_numbers(is_number).action(if is_list {
         ArgAction::Append

@@ -10,6 +10,7 @@ use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_live::ProgressView;
+use pgdyno_report::fidelity::headline;
 use pgdyno_results::write_inside;
 use pgdyno_text::{brief, wrap};
 
@@ -71,7 +72,8 @@ fn failed(error: FitError) -> CommandError {
 
 /// Writes what was fitted: the answer, the statements that are not representative, and the others.
 fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
-    wrap::wrapped(out, &fidelity.headline(), "")?;
+    let shares = (fidelity.representative_time_share, fidelity.representative_calls_share);
+    wrap::wrapped(out, &headline(shares.0, shares.1), "")?;
     writeln!(out, "\n  time  rows/call          blocks/call        statement")?;
     writeln!(out, "        captured  copy     captured  copy")?;
     let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);

@@ -97,12 +97,12 @@ fn session(place: &Place) -> Admin {
     Admin::connect(&place.server.resolve(&place.target())).unwrap()
 }
 
-fn execute(place: &Place, sql: &str) {
+pub(crate) fn execute(place: &Place, sql: &str) {
     session(place).execute(sql).unwrap();
 }
 
 /// A server with the shop, its application's directory, and a role that may read statistics and no table.
-fn shop(test: &str) -> Option<Place> {
+pub(crate) fn shop(test: &str) -> Option<Place> {
     let place = Place::new(test, CONF, TRUST)?;
     place.execute("create database shop");
     let place = place.into_database("shop");
@@ -119,13 +119,13 @@ fn shop(test: &str) -> Option<Place> {
 }
 
 /// Starts a capture by the role that may read no table.
-fn capturing(place: &Place, more: &str) -> Running {
+pub(crate) fn capturing(place: &Place, more: &str) -> Running {
     let target = place.target().replace("user=postgres", "user=watcher");
     place.home.start(&place.args(&target, &format!("capture -o shop.capture {more}")))
 }
 
 /// A copy of the place's database.
-fn copy(place: &Place, name: &str) -> String {
+pub(crate) fn copy(place: &Place, name: &str) -> String {
     place.execute(&format!("create database {name} template shop"));
     place.target().replace("dbname=shop", &format!("dbname={name}"))
 }

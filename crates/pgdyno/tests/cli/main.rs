@@ -24,6 +24,7 @@ mod doctor;
 mod drop_in;
 mod embedded_workloads;
 mod failures;
+mod fidelity;
 mod given_server;
 mod groups;
 mod history;

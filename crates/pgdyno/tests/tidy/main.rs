@@ -64,6 +64,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "life",
         &[
+            "capture",
             "diagnose",
             "engine",
             "load",

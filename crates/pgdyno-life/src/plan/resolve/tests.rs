@@ -248,14 +248,14 @@ fn a_length_or_rate_that_no_stage_follows_is_reported() {
         without_effect(&request(workload, say).resolve(&facts(UNKNOWN)).unwrap().plan).join("; ")
     };
     assert_eq!(reported("tproc-h", NOTHING), "");
-    let both: fn(&mut Order) = |order| (order.drive.time, order.drive.rate) = (Some(10.0), Some(5.0));
+    let both: fn(&mut Order) = |order| (order.drive.time, order.drive.rate) = (Some(10.0), Some(RateOrder::PerS(5.0)));
     let expected = "-T or -t has no effect on tproc-h: its stages end when their work is done; --rate has no effect on \
                     this run of tproc-h: none of its clients follows it";
     assert_eq!(reported("tproc-h", both), expected);
     assert_eq!(reported("select-only", both), "");
     assert_eq!(reported("ch-benchmark", both), "");
     let queries: fn(&mut Order) = |order| {
-        (order.drive.time, order.drive.rate) = (Some(10.0), Some(5.0));
+        (order.drive.time, order.drive.rate) = (Some(10.0), Some(RateOrder::PerS(5.0)));
         order.workload.params.push(("transactions".to_owned(), "false".to_owned()));
     };
     let expected = "--rate has no effect on this run of ch-benchmark: none of its clients follows it";

@@ -16,6 +16,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) series: &'a Series,
     /// The files of the run; an error says why they could not be read. `None` without samples.
     pub(crate) files: Option<std::result::Result<&'a RunFiles, &'a str>>,
+    /// What a fitted workload represents, as its file says it.
+    pub(crate) fidelity: Option<&'a [u8]>,
     pub(crate) before: &'a Before,
     pub(crate) after: &'a After,
 }

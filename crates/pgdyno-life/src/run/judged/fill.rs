@@ -14,7 +14,7 @@ use super::evidence::Evidence;
 use crate::drive::Driven;
 use crate::record::ending::Ending;
 use crate::record::run_files::RunFiles;
-use crate::record::{analytics, figures, query_costs, stalls as stall_texts, verdict};
+use crate::record::{analytics, fidelity, figures, query_costs, stalls as stall_texts, verdict};
 
 /// Fills in the figures, and returns how the clients ended.
 pub(super) fn fill(record: &mut RunRecord, evidence: &Evidence<'_>) -> Ending {
@@ -43,7 +43,21 @@ pub(super) fn fill(record: &mut RunRecord, evidence: &Evidence<'_>) -> Ending {
         figures::judge(record, drive, measured);
     }
     ending.differing_count = compare_counts(record, evidence);
+    represent(record, evidence);
     ending
+}
+
+/// Compares the statements of a fitted workload with the captured ones.
+fn represent(record: &mut RunRecord, evidence: &Evidence<'_>) {
+    let Some(file) = evidence.fidelity else { return };
+    let files = evidence.files.and_then(std::result::Result::ok);
+    match fidelity::of(file, record, files) {
+        Ok(fidelity) => {
+            record.warnings.extend(fidelity::too_low(&fidelity));
+            record.fidelity = Some(fidelity);
+        }
+        Err(why) => record.warnings.push(fidelity::left_out(&why)),
+    }
 }
 
 /// Fills in the figures by stage and group, if there are several.

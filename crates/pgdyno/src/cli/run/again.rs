@@ -102,7 +102,7 @@ fn cell(option: AnyOption, key: &str) -> Cell {
     let spec = option.spec();
     let value = |text: &str| match spec.value {
         ValueKind::Flag => "true".to_owned(),
-        ValueKind::Whole | ValueKind::Number => text.to_owned(),
+        ValueKind::Whole | ValueKind::Number | ValueKind::Rate => text.to_owned(),
         // Samples have their unit.
         ValueKind::Text | ValueKind::Choice(_) | ValueKind::Time | ValueKind::Milliseconds => format!("'{text}'"),
         ValueKind::Pairs => {
