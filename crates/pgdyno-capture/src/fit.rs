@@ -221,7 +221,7 @@ fn of_statement(
         })
         .collect();
     let about = FittedStatement {
-        executed: Some(prepared.text.clone()),
+        executed: vec![prepared.text.clone()],
         rows_per_call: Some(mixture.per_call.rows),
         blocks_per_call: Some(mixture.per_call.blocks),
         is_representative: mixture.per_call.represents(wanted),

@@ -1,4 +1,4 @@
-use std::io::Cursor;
+use std::io::{Cursor, Write as _};
 
 use pgdyno_text::TextStyle;
 
@@ -127,4 +127,25 @@ fn what_is_no_capture_is_refused() {
     let mut empty = Cursor::new(Vec::new());
     zip::ZipWriter::new(&mut empty).finish().unwrap();
     assert_eq!(error(empty.get_ref()).to_string(), "it is no capture: it has no capture.json");
+}
+
+#[test]
+fn a_capture_of_five_thousand_statements_is_small_and_a_small_file_takes_no_more_memory_than_that() {
+    let mut large = capture();
+    let one = large.statements[0].clone();
+    large.statements = (0..5000)
+        .map(|nth| CapturedStatement { text: format!("{} and column_{nth} = $2", one.text), ..one.clone() })
+        .collect();
+    let mut file = Cursor::new(Vec::new());
+    write(&large, &mut file).unwrap();
+    assert!(file.get_ref().len() < 1 << 20, "{}", file.get_ref().len());
+    assert_eq!(read(&mut file).unwrap(), large);
+    // A member that is nothing but one character is packed into a thousandth.
+    let mut bomb = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    bomb.start_file("capture.json", zip::write::SimpleFileOptions::default()).unwrap();
+    for _ in 0..65 {
+        bomb.write_all(&[b' '; 1 << 20]).unwrap();
+    }
+    let bomb = bomb.finish().unwrap();
+    assert!(bomb.get_ref().len() < 1 << 20 && matches!(read(bomb).unwrap_err(), FileError::TooLarge("capture.json")));
 }

@@ -70,9 +70,9 @@ pub struct FittedStatement {
     pub captured_temp_blocks_per_call: f64,
     /// Captured WAL of a call, in bytes.
     pub captured_wal_bytes_per_call: f64,
-    /// Its text as the script executes it; absent if it was left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub executed: Option<String>,
+    /// Its text as scripts execute it; several if the keys of new rows come from elsewhere in transactions. None if it was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executed: Vec<String>,
     /// Rows of a call on the copy; absent if it was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_call: Option<f64>,
@@ -102,7 +102,7 @@ impl FittedStatement {
             captured_blocks_per_call: statement.per_call(statement.blocks()),
             captured_temp_blocks_per_call: statement.per_call(statement.temp_blks_written),
             captured_wal_bytes_per_call: statement.per_call(statement.wal_bytes),
-            executed: None,
+            executed: Vec::new(),
             rows_per_call: None,
             blocks_per_call: None,
             is_representative: false,

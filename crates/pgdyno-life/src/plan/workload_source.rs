@@ -147,7 +147,7 @@ impl WorkloadSource {
         match self {
             Self::BuiltIn(_) => BUILT_IN_TRIES,
             Self::Directory(directory) if embedded::names().any(|name| name == directory.name()) => BUILT_IN_TRIES,
-            Self::Directory(_) | Self::Scripts(_) => 1,
+            Self::Directory(_) | Self::Scripts(_) => self.run_defaults().max_tries.unwrap_or(1),
         }
     }
 

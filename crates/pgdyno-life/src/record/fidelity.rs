@@ -1,6 +1,6 @@
 //! What a run of a fitted workload did, beside what was captured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pgdyno_capture::{Fidelity, FittedStatement, statement_key};
 use pgdyno_results::{CallRecord, FidelityRecord, FidelityStatementRecord, RunRecord, SampleTable, Warning};
@@ -85,9 +85,13 @@ impl Counted {
         Self { by_key, window_s }
     }
 
-    /// Returns what a call of the statement did; `None` if it was not executed.
-    fn call(&self, key: &str) -> Option<CallRecord> {
-        let [calls, rows, hit, read, temp, wal, time_ms] = *self.by_key.get(key)?;
+    /// Returns what a call of a statement with these keys did; `None` if it was not executed.
+    fn call(&self, keys: &BTreeSet<String>) -> Option<CallRecord> {
+        let mut sums = [0.0; COLUMNS.len()];
+        for counted in keys.iter().filter_map(|key| self.by_key.get(key)) {
+            sums.iter_mut().zip(counted).for_each(|(sum, counted)| *sum += counted);
+        }
+        let [calls, rows, hit, read, temp, wal, time_ms] = sums;
         (calls > 0.0).then(|| CallRecord {
             calls_per_s: calls / self.window_s.max(1e-9),
             rows_per_call: rows / calls,
@@ -123,7 +127,7 @@ fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Cou
         wal_bytes_per_call: fitted.captured_wal_bytes_per_call,
         time_ms_per_call: fitted.captured_ms_per_call,
     };
-    let run = counted.call(&key(fitted, record));
+    let run = counted.call(&keys(fitted, record));
     let is_representative = run.is_some_and(|run| {
         pgdyno_capture::is_near(
             [run.rows_per_call, run.blocks_per_call],
@@ -142,13 +146,15 @@ fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Cou
     }
 }
 
-/// Returns the key of the statement as the run executes it: its script may have been edited.
-fn key(fitted: &FittedStatement, record: &RunRecord) -> String {
+/// Returns the keys of the statement as the run executes it: its script may have been edited.
+fn keys(fitted: &FittedStatement, record: &RunRecord) -> BTreeSet<String> {
     let of_script = record.statements.iter().filter(|one| one.transaction.as_deref() == Some(fitted.script.as_str()));
-    match of_script.collect::<Vec<_>>()[..] {
-        [only] => statement_key(&only.sql),
-        _ => statement_key(fitted.executed.as_ref().unwrap_or(&fitted.text)),
-    }
+    let own = match of_script.collect::<Vec<_>>()[..] {
+        [only] => only.sql.as_str(),
+        _ => fitted.executed.first().unwrap_or(&fitted.text),
+    };
+    let others = fitted.executed.iter().skip(1).map(String::as_str);
+    others.chain([own]).map(statement_key).collect()
 }
 
 #[cfg(test)]
@@ -208,9 +214,10 @@ mod tests {
             ..pgdyno_results::StatementRecord::default()
         }];
         let statement = fitted("01-select-t.sql", "select * from t where a = $1", 1.0, [1.0, 1.0]);
-        assert_eq!(key(&statement, &record), statement_key("select * from t where a = $1 and b"));
+        let keys = |record: &RunRecord| super::keys(&statement, record).into_iter().collect::<Vec<_>>();
+        assert_eq!(keys(&record), [statement_key("select * from t where a = $1 and b")]);
         record.statements.clear();
-        assert_eq!(key(&statement, &record), statement_key(&statement.text));
+        assert_eq!(keys(&record), [statement_key(&statement.text)]);
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub struct RunDefaults {
     pub mode: Option<QueryMode>,
     /// Transactions a second over all clients (`--rate`).
     pub rate_per_s: Option<f64>,
+    /// Tries of a transaction that meets a serialization failure or a deadlock (`--max-tries`).
+    pub max_tries: Option<u32>,
 }
 
 impl RunDefaults {
