@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use crate::classify::{Classified, classify};
 use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
+use crate::refusal::{QueryError, Refusal};
 use copy::Copy;
 use measure::{Method, NAME, PerCall, Way, execution};
 use mixture::{CommonValue, Mixture};
@@ -44,8 +45,8 @@ const COMMON: usize = 10;
 const PATIENCE_MS: f64 = 1000.0;
 const PATIENCE_MAX_MS: f64 = 60_000.0;
 
-/// What a statement that writes ends with in a transaction that only reads.
-const READ_ONLY: &str = "SQLSTATE 25006";
+/// The code of the error with which a statement that writes ends in a transaction that only reads.
+const READ_ONLY: &str = "25006";
 
 /// What a fit is asked for.
 #[derive(Clone, Debug)]
@@ -83,30 +84,32 @@ pub fn fit(
     let counters = counters(&mut copy)?;
     create_schema(&mut copy, order)?;
     let all: Vec<_> = of_use(capture, order.time_share);
-    let mut fitted = Vec::new();
+    let (mut fitted, mut first_refusal) = (Vec::new(), None);
     for (nth, statement) in all.iter().enumerate() {
         if progress(nth, all.len()) {
             return Err(FitError::Interrupted);
         }
-        let one = match of_statement(&mut copy, statement, nth + 1, counters.as_deref()) {
+        let found = match of_statement(&mut copy, statement, nth + 1, counters.as_deref()) {
             // What the server refuses of one statement ends no fit.
-            Err(FitError::Query { about, source }) if !source.is_lost() => {
+            Err(FitError::Query(QueryError { about, source })) if !source.is_lost() => {
                 copy.ask_or_none("end the transaction", "ROLLBACK")?;
-                let why = format!("failed to {about}: {}", copy::without_values(&source));
-                let about = FittedStatement::new(nth + 1, statement);
-                Fitted { about: FittedStatement { left_out: Some(why), ..about }, script: None }
+                let refusal = Refusal::of(&source);
+                Err(Refusal { words: format!("failed to {about}: {refusal}"), ..refusal })
             }
-            one => one?,
+            found => found?,
         };
-        fitted.push(one);
+        fitted.push(found.unwrap_or_else(|refusal| {
+            let about = FittedStatement::new(nth + 1, statement);
+            let left_out = Some(refusal.words.clone());
+            first_refusal.get_or_insert(refusal);
+            Fitted { about: FittedStatement { left_out, ..about }, script: None }
+        }));
     }
     copy.ask_or_none("forget the statement", &format!("DEALLOCATE {NAME}"))?;
     let fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
     if fitted.iter().all(|one| one.script.is_none()) {
-        let why = fitted.iter().find_map(|one| one.about.left_out.clone());
-        return Err(FitError::Nothing {
-            why: why.unwrap_or_else(|| "it has none that can be part of a benchmark".to_owned()),
-        });
+        let why = first_refusal.unwrap_or_else(|| "it has none that can be part of a benchmark".to_owned().into());
+        return Err(FitError::Nothing(why));
     }
     Ok(FittedWorkload { files: directory::files(capture, &fitted, &fidelity), fidelity })
 }
@@ -178,25 +181,21 @@ fn of_statement(
     statement: &CapturedStatement,
     nth: usize,
     counters: Option<&str>,
-) -> Result<Fitted, FitError> {
+) -> Result<Result<Fitted, Refusal>, FitError> {
     let wanted = PerCall { rows: statement.per_call(statement.rows), blocks: statement.per_call(statement.blocks()) };
     let about = FittedStatement::new(nth, statement);
-    let left_out = |about: FittedStatement, why: String| Fitted {
-        about: FittedStatement { left_out: Some(why), ..about },
-        script: None,
-    };
     let Classified { kind, refused, .. } = classify(&statement.text, false);
     if let Some(why) = refused.or_else(|| wording::is_unsafe(&statement.text).map(str::to_owned)) {
-        return Ok(left_out(about, why));
+        return Ok(Err(why.into()));
     }
     let patience_ms = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
     let prepared = match prepare(copy, statement, wanted)? {
         Ok(prepared) => prepared,
-        Err(why) => return Ok(left_out(about, why)),
+        Err(why) => return Ok(Err(why)),
     };
     let text = match directory::script(&prepared.text, &format!("s{nth}")) {
         Ok(text) => text,
-        Err(why) => return Ok(left_out(about, why)),
+        Err(why) => return Ok(Err(why.into())),
     };
     let common = common_values(copy, &prepared.parameters.roles)?;
     let way = prepared.way(copy, kind, counters)?;
@@ -204,12 +203,12 @@ fn of_statement(
         |way: Way| mixture::nearest(copy, &Method { way, patience_ms }, &prepared.parameters, wanted, &common);
     let mut found = find(way)?;
     // A function may write.
-    if found.as_ref().is_err_and(|why| why.contains(READ_ONLY)) {
+    if found.as_ref().is_err_and(|why| why.is(READ_ONLY)) {
         found = find(Way::Explain { writes: true })?;
     }
     let mixture = match found {
         Ok(mixture) => mixture,
-        Err(why) => return Ok(left_out(about, why)),
+        Err(why) => return Ok(Err(why)),
     };
     let values = keep(copy, nth, &prepared, &mixture)?;
     let how: Vec<_> = mixture
@@ -228,7 +227,7 @@ fn of_statement(
         values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
         ..about
     };
-    Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls }) })
+    Ok(Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls }) }))
 }
 
 /// A statement that is prepared on the copy.
@@ -242,7 +241,7 @@ fn prepare(
     copy: &mut Copy,
     statement: &CapturedStatement,
     wanted: PerCall,
-) -> Result<Result<Prepared, String>, FitError> {
+) -> Result<Result<Prepared, Refusal>, FitError> {
     let elements = if wording::has_squashed(&statement.text) { wanted.rows.round().clamp(1.0, 50.0) as u32 } else { 1 };
     let mut text = wording::statement(&statement.text, elements);
     let types = match types(copy, &text)? {
@@ -302,7 +301,7 @@ fn prepare(
 }
 
 /// Prepares the text, and returns the types of its parameters.
-fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, String>, FitError> {
+fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, Refusal>, FitError> {
     let about = "prepare a statement";
     copy.ask_or_none(about, &format!("DEALLOCATE {NAME}"))?;
     if let Err(why) = copy.try_one(about, &format!("PREPARE {NAME} AS {text}"))? {
@@ -313,7 +312,7 @@ fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, String>, Fit
 }
 
 /// Returns the plan of the prepared statement for any values.
-fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, String>, FitError> {
+fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, Refusal>, FitError> {
     let about = "plan a statement";
     copy.execute(about, "SET plan_cache_mode = force_generic_plan")?;
     let plan = copy.explain(about, "VERBOSE, COSTS OFF", &execution(&vec![None; parameters]))?;

@@ -12,6 +12,7 @@ mod classify;
 mod file;
 mod fit;
 mod form;
+mod refusal;
 mod same;
 mod show;
 mod take;
@@ -25,6 +26,7 @@ pub use form::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedColumn, CapturedRelation, CapturedServer,
     CapturedSetting, CapturedStatement, DatabaseActivity, RelationActivity, StatementKind, Window,
 };
+pub use refusal::{QueryError, Refusal};
 pub use same::statement_key;
 pub use show::FORMATS;
 pub use take::{CaptureOrder, Progress, TakeError, take};

@@ -9,13 +9,14 @@ mod session;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{AdminError, ConnectError, ConnectOptions};
+use pgdyno_net::{ConnectError, ConnectOptions};
 use pgdyno_text::units;
 
 use crate::classify::{Classified, classify, has_constants};
 use crate::form::{
     CaptureHead, CaptureRecord, CapturedStatement, DatabaseActivity, FORMAT_VERSION, StatementKind, Window,
 };
+use crate::refusal::QueryError;
 use connections::Connections;
 use counters::{Counted, Counters, Entry};
 use relations::Activity;
@@ -53,13 +54,8 @@ pub enum TakeError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The server refused a query, or the connection is lost.
-    #[error("failed to {about}: {source}")]
-    Query {
-        /// What the query was for.
-        about: &'static str,
-        /// The error.
-        source: Box<AdminError>,
-    },
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// It counts no statements, or shows none to this role.
     #[error("{why}")]
     Uncounted {
@@ -84,7 +80,7 @@ impl TakeError {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Connect(_) => None,
-            Self::Query { source, .. } => source.remedy(),
+            Self::Query(query) => query.source.remedy(),
             Self::Uncounted { remedy, .. } | Self::Broken { remedy, .. } => Some(remedy.clone()),
         }
     }

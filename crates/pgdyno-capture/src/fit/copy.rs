@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, quote};
+use pgdyno_net::{Admin, ConnectError, ConnectOptions, quote};
 use serde_json::Value;
+
+use crate::refusal::{QueryError, Refusal};
 
 /// Rows of an answer.
 pub(super) type Rows = Vec<Vec<Option<String>>>;
@@ -22,24 +24,17 @@ pub enum FitError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The copy refused a query, or the connection is lost.
-    #[error("failed to {about}: {source}")]
-    Query {
-        /// What the query was for.
-        about: &'static str,
-        /// The error.
-        source: Box<AdminError>,
-    },
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// It is the server that was captured.
     #[error(
         "this is the server and the database that were captured: a fit writes tables and executes statements, also those that write"
     )]
     SameServer,
     /// No statement of the capture can be executed here.
-    #[error("no statement of the capture can be executed here: {why}")]
-    Nothing {
-        /// Why not the one that takes most time.
-        why: String,
-    },
+    /// Says why not the one that takes most time.
+    #[error("no statement of the capture can be executed here: {0}")]
+    Nothing(Refusal),
     /// An earlier fit left its values there.
     #[error("this database has the values of an earlier fit, in the schema pgdyno_values: its workload needs them")]
     Occupied,
@@ -54,17 +49,17 @@ impl FitError {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Connect(_) | Self::Interrupted => None,
-            Self::Query { source, .. } => source.remedy(),
+            Self::Query(query) => query.source.remedy(),
             Self::SameServer => Some(
                 "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here".to_owned(),
             ),
             Self::Occupied => Some("fit on another copy, or give --replace to drop them".to_owned()),
             // Tables or functions that are not there.
-            Self::Nothing { why } if why.contains("SQLSTATE 42P01") || why.contains("SQLSTATE 42883") => Some(
+            Self::Nothing(why) if why.is("42P01") || why.is("42883") => Some(
                 "name a copy of the captured database in --target; set search_path as the application has it: options='-c search_path=…'"
                     .to_owned(),
             ),
-            Self::Nothing { .. } => None,
+            Self::Nothing(_) => None,
         }
     }
 }
@@ -83,10 +78,7 @@ impl Copy {
     }
 
     pub(super) fn ask(&mut self, about: &'static str, sql: &str) -> Result<Rows, FitError> {
-        self.admin
-            .query(sql)
-            .map(|rows| rows.rows)
-            .map_err(|source| FitError::Query { about, source: Box::new(source) })
+        self.admin.query(sql).map(|rows| rows.rows).map_err(|source| QueryError::new(about, source).into())
     }
 
     /// Executes a query that the server may refuse: `None` if it does.
@@ -95,11 +87,11 @@ impl Copy {
     }
 
     /// Executes a query that the server may refuse, and returns why it does.
-    pub(super) fn try_to(&mut self, about: &'static str, sql: &str) -> Result<Result<Rows, String>, FitError> {
+    pub(super) fn try_to(&mut self, about: &'static str, sql: &str) -> Result<Result<Rows, Refusal>, FitError> {
         match self.admin.query(sql) {
             Ok(rows) => Ok(Ok(rows.rows)),
-            Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
-            Err(source) => Ok(Err(without_values(&source))),
+            Err(source) if source.is_lost() => Err(QueryError::new(about, source).into()),
+            Err(source) => Ok(Err(Refusal::of(&source))),
         }
     }
 
@@ -109,7 +101,7 @@ impl Copy {
         about: &'static str,
         options: &str,
         statement: &str,
-    ) -> Result<Result<Value, String>, FitError> {
+    ) -> Result<Result<Value, Refusal>, FitError> {
         let rows = self.try_to(about, &format!("EXPLAIN ({options}, FORMAT JSON) {statement}"))?;
         Ok(rows.map(|rows| {
             let text = rows.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n");
@@ -120,16 +112,16 @@ impl Copy {
 
     /// Executes one statement that the server may refuse. It may come from anyone: over the extended protocol the server refuses what is
     /// more than one.
-    pub(super) fn try_one(&mut self, about: &'static str, sql: &str) -> Result<Result<(), String>, FitError> {
+    pub(super) fn try_one(&mut self, about: &'static str, sql: &str) -> Result<Result<(), Refusal>, FitError> {
         match self.admin.query_with(sql, &[]) {
             Ok(_) => Ok(Ok(())),
-            Err(source) if source.is_lost() => Err(FitError::Query { about, source: Box::new(source) }),
-            Err(source) => Ok(Err(without_values(&source))),
+            Err(source) if source.is_lost() => Err(QueryError::new(about, source).into()),
+            Err(source) => Ok(Err(Refusal::of(&source))),
         }
     }
 
     pub(super) fn execute(&mut self, about: &'static str, sql: &str) -> Result<(), FitError> {
-        self.admin.execute(sql).map(drop).map_err(|source| FitError::Query { about, source: Box::new(source) })
+        self.admin.execute(sql).map(drop).map_err(|source| QueryError::new(about, source).into())
     }
 
     /// Returns one cell.
@@ -148,15 +140,5 @@ impl Copy {
         let all: f64 = of_table.and_then(|rows| rows.parse().ok()).unwrap_or_default();
         let wanted = rows as f64 * 100.0;
         Ok((all > wanted).then(|| (wanted / all * 100.0).max(1e-4)))
-    }
-}
-
-/// Returns the server's message, unless it may quote a value: of errors in the statement and in its surroundings only.
-pub(super) fn without_values(error: &AdminError) -> String {
-    let Some(code) = error.code() else { return error.reason() };
-    let code = code.to_string();
-    match code.get(..2) {
-        Some("0A" | "25" | "42" | "53" | "54" | "55" | "57") => error.reason(),
-        _ => format!("the server refuses the values that were found (SQLSTATE {code})"),
     }
 }

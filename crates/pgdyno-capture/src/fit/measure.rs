@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::copy::{Copy, FitError};
 use super::values::Values;
+use crate::refusal::Refusal;
 
 /// The name of the statement that is measured.
 pub(super) const NAME: &str = "pgdyno_fit";
@@ -70,7 +71,7 @@ pub(super) struct Method {
 }
 
 /// Returns the means over these executions, or why the server refuses one.
-pub(super) fn measure(copy: &mut Copy, method: &Method, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
+pub(super) fn measure(copy: &mut Copy, method: &Method, all: &[Values]) -> Result<Result<PerCall, Refusal>, FitError> {
     let Method { way, patience_ms } = method;
     let about = "measure a statement";
     let begin = if matches!(way, Way::Explain { writes: false }) { "BEGIN READ ONLY" } else { "BEGIN" };
@@ -92,7 +93,7 @@ pub(super) fn execution(values: &[Option<String>]) -> String {
     format!("EXECUTE {NAME}({})", values.iter().map(value).collect::<Vec<_>>().join(", "))
 }
 
-fn explained(copy: &mut Copy, all: &[Values]) -> Result<Result<PerCall, String>, FitError> {
+fn explained(copy: &mut Copy, all: &[Values]) -> Result<Result<PerCall, Refusal>, FitError> {
     let mut sum = PerCall::default();
     for values in all {
         let options = "ANALYZE, BUFFERS, TIMING OFF, COSTS OFF, SUMMARY OFF";
@@ -118,7 +119,7 @@ fn of_plan(node: &Value) -> PerCall {
     PerCall { rows: written, blocks: number(node, "Shared Hit Blocks") + number(node, "Shared Read Blocks") }
 }
 
-fn counted(copy: &mut Copy, all: &[Values], view: &str, queryid: &str) -> Result<Result<PerCall, String>, FitError> {
+fn counted(copy: &mut Copy, all: &[Values], view: &str, queryid: &str) -> Result<Result<PerCall, Refusal>, FitError> {
     let sql = format!(
         "SELECT coalesce(sum(calls), 0), coalesce(sum(rows), 0), coalesce(sum(shared_blks_hit + shared_blks_read), 0) \
          FROM {view}(false) WHERE queryid = {queryid}"

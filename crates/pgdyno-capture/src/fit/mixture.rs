@@ -4,6 +4,7 @@ use super::copy::{Copy, FitError};
 use super::measure::{Method, PerCall, measure};
 use super::roles::{How, Role, Source};
 use super::values::{ADDED, Parameters, Sampling};
+use crate::refusal::Refusal;
 
 /// Executions by which a sampling is measured.
 const EXECUTIONS: usize = 6;
@@ -34,7 +35,7 @@ pub(super) fn nearest(
     parameters: &Parameters,
     wanted: PerCall,
     common: &[CommonValue],
-) -> Result<Result<Mixture, String>, FitError> {
+) -> Result<Result<Mixture, Refusal>, FitError> {
     let first = first(wanted);
     let mut search = Search { copy, method, parameters, wanted, measured: Vec::new() };
     if let Err(why) = search.measure(&first)? {
@@ -126,7 +127,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn measure(&mut self, sampling: &Sampling) -> Result<Result<PerCall, String>, FitError> {
+    fn measure(&mut self, sampling: &Sampling) -> Result<Result<PerCall, Refusal>, FitError> {
         if let Some((_, known)) = self.measured.iter().find(|(known, _)| known == sampling) {
             return Ok(Ok(*known));
         }

@@ -6,6 +6,7 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
 use super::TakeError;
 use crate::form::CaptureCost;
+use crate::refusal::QueryError;
 
 /// Marks the capture's own statements, which are no part of it. It follows their first word: PostgreSQL may cut off a comment before it.
 pub(super) const MARK: &str = "/* pgdyno capture */";
@@ -42,14 +43,14 @@ impl Session {
 
     /// Executes a query.
     pub(super) fn ask(&mut self, about: &'static str, sql: &str) -> Result<Rows, TakeError> {
-        self.answer(sql).map_err(|source| query(about, source))
+        self.answer(sql).map_err(|source| QueryError::new(about, source).into())
     }
 
     /// Executes a query that the server may refuse. `None` if it does.
     pub(super) fn ask_or_none(&mut self, about: &'static str, sql: &str) -> Result<Option<Rows>, TakeError> {
         match self.answer(sql) {
             Ok(rows) => Ok(Some(rows)),
-            Err(source) if source.is_lost() => Err(query(about, source)),
+            Err(source) if source.is_lost() => Err(QueryError::new(about, source).into()),
             Err(_) => Ok(None),
         }
     }
@@ -85,10 +86,6 @@ impl Session {
             waited_max_s: self.waited_max.as_secs_f64(),
         }
     }
-}
-
-fn query(about: &'static str, source: AdminError) -> TakeError {
-    TakeError::Query { about, source: Box::new(source) }
 }
 
 /// Returns a cell as a number, 0 where there is none.
