@@ -4,12 +4,16 @@
 //! ([`values`]); what the statement does with them is measured on the copy ([`measure`]), and the values with which it returns the rows
 //! and accesses the blocks that the captured server counted are kept ([`mixture`]).
 
+mod arrays;
 mod copy;
 mod directory;
 mod keys;
 mod measure;
 mod mixture;
+mod prepared;
 mod roles;
+mod types;
+mod unnested;
 mod values;
 mod wording;
 
@@ -17,16 +21,15 @@ use std::collections::BTreeMap;
 
 use pgdyno_net::{ConnectOptions, quote};
 use pgdyno_script::SCRIPTS_MAX;
-use serde_json::Value;
 
 use crate::classify::{Classified, classify};
-use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
+use crate::form::{CaptureRecord, CapturedStatement};
 use crate::refusal::{QueryError, Refusal};
 use copy::Copy;
-use measure::{Method, NAME, PerCall, Way, execution};
+use measure::{Method, NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
+use prepared::Prepared;
 use roles::{How, Role};
-use values::{NUMBERS, Parameters, new_rows};
 
 pub use copy::FitError;
 pub use directory::{Fidelity, FittedStatement};
@@ -189,7 +192,7 @@ fn of_statement(
         return Ok(Err(why.into()));
     }
     let patience_ms = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
-    let prepared = match prepare(copy, statement, wanted)? {
+    let prepared = match prepared::prepare(copy, statement, wanted)? {
         Ok(prepared) => prepared,
         Err(why) => return Ok(Err(why)),
     };
@@ -228,112 +231,6 @@ fn of_statement(
         ..about
     };
     Ok(Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls }) }))
-}
-
-/// A statement that is prepared on the copy.
-struct Prepared {
-    text: String,
-    parameters: Parameters,
-}
-
-/// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
-fn prepare(
-    copy: &mut Copy,
-    statement: &CapturedStatement,
-    wanted: PerCall,
-) -> Result<Result<Prepared, Refusal>, FitError> {
-    let elements = if wording::has_squashed(&statement.text) { wanted.rows.round().clamp(1.0, 50.0) as u32 } else { 1 };
-    let mut text = wording::statement(&statement.text, elements);
-    let types = match types(copy, &text)? {
-        Ok(types) => types,
-        Err(why) => return Ok(Err(why)),
-    };
-    let plan = match generic_plan(copy, types.len())? {
-        Ok(plan) => plan,
-        Err(why) => return Ok(Err(why)),
-    };
-    let mut roles = roles::of_plan(&plan);
-    roles.extend(roles::limits(&text));
-    let mut replaced = BTreeMap::new();
-    if let Some(written) = roles::written(&text) {
-        let columns = keys::columns(copy, &written)?;
-        for (place, parameter) in &written.values {
-            let Some(column) = columns.get(*place) else { continue };
-            match keys::new_key(copy, &written, column)? {
-                Some(key) => drop(replaced.insert(*parameter, key)),
-                None => {
-                    drop(roles.insert(*parameter, Role::Column(How::Written, new_rows(&written.table), column.clone())))
-                }
-            }
-        }
-        for (column, parameter) in written.assigned {
-            roles.entry(parameter).or_insert(Role::Column(How::Written, new_rows(&written.table), column));
-        }
-    }
-    let numbers: Vec<_> = (1..=types.len() as u32).filter(|number| !replaced.contains_key(number)).collect();
-    let (types, roles): (Vec<_>, Vec<_>) = numbers
-        .iter()
-        .map(|number| {
-            let data_type = types[*number as usize - 1].clone();
-            let role = roles.remove(number).unwrap_or(Role::Other);
-            let is_array = data_type.ends_with("[]");
-            let is_number = data_type == "interval" || NUMBERS.contains(&data_type.as_str());
-            let role = match role {
-                // `= any (select …)` has no array.
-                role if role.is(How::AnyOf) && !is_array => Role::Other,
-                Role::Other if is_number => Role::Added,
-                role => role,
-            };
-            (data_type, role)
-        })
-        .unzip();
-    if !replaced.is_empty() {
-        text = wording::replaced(&text, |number| match numbers.iter().position(|kept| *kept == number) {
-            Some(place) => format!("${}", place + 1),
-            None => replaced.get(&number).cloned().unwrap_or_default(),
-        });
-        if let Err(why) = self::types(copy, &text)? {
-            return Ok(Err(why));
-        }
-    }
-    let ranges = values::ranges(copy, &roles)?;
-    Ok(Ok(Prepared { text, parameters: Parameters { roles, types, ranges } }))
-}
-
-/// Prepares the text, and returns the types of its parameters.
-fn types(copy: &mut Copy, text: &str) -> Result<Result<Vec<String>, Refusal>, FitError> {
-    let about = "prepare a statement";
-    copy.ask_or_none(about, &format!("DEALLOCATE {NAME}"))?;
-    if let Err(why) = copy.try_one(about, &format!("PREPARE {NAME} AS {text}"))? {
-        return Ok(Err(why));
-    }
-    let sql = format!("SELECT unnest(parameter_types)::text FROM pg_prepared_statements WHERE name = '{NAME}'");
-    Ok(Ok(copy.ask(about, &sql)?.into_iter().flatten().flatten().collect()))
-}
-
-/// Returns the plan of the prepared statement for any values.
-fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, Refusal>, FitError> {
-    let about = "plan a statement";
-    copy.execute(about, "SET plan_cache_mode = force_generic_plan")?;
-    let plan = copy.explain(about, "VERBOSE, COSTS OFF", &execution(&vec![None; parameters]))?;
-    copy.execute(about, "RESET plan_cache_mode")?;
-    Ok(plan.map(|plan| plan["Plan"].clone()))
-}
-
-impl Prepared {
-    /// Returns how it is measured.
-    fn way(&self, copy: &mut Copy, kind: StatementKind, counters: Option<&str>) -> Result<Way, FitError> {
-        let Some(view) = counters.filter(|_| kind == StatementKind::Write) else {
-            let locks = wording::locks_rows(&self.text);
-            return Ok(Way::Explain { writes: kind == StatementKind::Write || locks });
-        };
-        let plan = copy.explain("plan a statement", "VERBOSE", &execution(&vec![None; self.parameters.roles.len()]))?;
-        // PostgreSQL 13 has no such identifier.
-        Ok(match plan.unwrap_or_default()["Query Identifier"].as_i64() {
-            Some(queryid) => Way::Count { view: view.to_owned(), queryid: queryid.to_string() },
-            None => Way::Explain { writes: true },
-        })
-    }
 }
 
 /// Returns the most common values of the columns that parameters are equal to.

@@ -36,6 +36,15 @@ impl<'a> Token<'a> {
         }
     }
 
+    /// Returns the name that it is, as the catalog has it.
+    pub(crate) fn name(self) -> Option<String> {
+        match self {
+            Self::Word(word) => Some(word.to_lowercase()),
+            Self::Quoted(text) => Some(text.get(1..text.len() - 1)?.replace("\"\"", "\"")),
+            _ => None,
+        }
+    }
+
     /// Returns true if it is this keyword.
     pub(crate) fn is(self, keyword: &str) -> bool {
         matches!(self, Self::Word(word) if word.eq_ignore_ascii_case(keyword))

@@ -25,14 +25,20 @@ pub(super) fn new_key(copy: &mut Copy, written: &Written, column: &str) -> Resul
     }
     let table = quote::literal(&written.table);
     let name = quote::literal(column);
-    // The first column of a unique index that belongs to no foreign key, or the first column where all do.
+    // Of a unique index the column that belongs to no foreign key, if there is one, and has most values. An index with all columns of the
+    // primary key needs no other.
     let sql = format!(
         "SELECT format_type(a.atttypid, NULL), a.atttypmod FROM pg_index i \
          CROSS JOIN LATERAL (SELECT attname, atttypid, atttypmod FROM unnest(i.indkey::int2[]) WITH ORDINALITY k(number, place) \
            JOIN pg_attribute ON attrelid = i.indrelid AND attnum = k.number \
            ORDER BY EXISTS (SELECT FROM pg_constraint WHERE conrelid = i.indrelid AND contype = 'f' AND k.number = ANY (conkey)), \
-             place LIMIT 1) a \
-         WHERE i.indrelid = {table}::regclass AND i.indisunique AND a.attname = {name} LIMIT 1"
+             (SELECT max(CASE WHEN n_distinct < 0 THEN -n_distinct * greatest(reltuples, 1) ELSE n_distinct END) \
+               FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_stats s \
+               ON s.schemaname = nspname AND s.tablename = relname AND s.attname = pg_attribute.attname \
+               WHERE c.oid = i.indrelid) DESC NULLS LAST, place LIMIT 1) a \
+         WHERE i.indrelid = {table}::regclass AND i.indisunique AND a.attname = {name} \
+         AND (i.indisprimary OR NOT EXISTS (SELECT FROM pg_index p WHERE p.indrelid = i.indrelid AND p.indisprimary \
+           AND p.indkey::int2[] <@ i.indkey::int2[])) LIMIT 1"
     );
     let Some(row) = copy.ask("look for a unique index", &sql)?.into_iter().next() else { return Ok(None) };
     let mut cells = row.into_iter().map(Option::unwrap_or_default);

@@ -12,6 +12,9 @@ const EXECUTIONS: usize = 6;
 /// How much nearer a sampling must be than plain samples to replace them: values of which rows and blocks are equal stay a mixture.
 const BETTER: f64 = 0.1;
 
+/// What is added to the distance of figures that are not within a factor of 2.
+const OUTSIDE: f64 = 0.3;
+
 /// Number of shares that are tried for the first of two.
 const SHARES: u32 = 40;
 
@@ -88,8 +91,18 @@ impl Ladder {
 fn ladders(roles: &[Role], wanted: PerCall, common: &[CommonValue]) -> Vec<Ladder> {
     let has = |how: How| roles.iter().any(|role| role.is(how));
     let mut ladders = Vec::new();
-    if has(How::AnyOf) {
-        ladders.push(Ladder::of([1, 2, 3, 5, 10, 20, 50, 100, 200, 500], true, |sampling, n| sampling.elements = n));
+    let has_elements = roles.iter().any(Role::has_elements);
+    if has_elements && roles.contains(&Role::Limit) {
+        // Rows are the product of both.
+        let near = wanted.rows.round().max(1.0);
+        let both = [(near as u32, 1), (1, near as u64)].map(|(elements, limit)| (elements.min(500), limit));
+        ladders.push(Ladder::of(both, false, |sampling, (elements, limit)| {
+            (sampling.elements, sampling.limit) = (elements, limit);
+        }));
+    }
+    if has_elements {
+        let steps = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500];
+        ladders.push(Ladder::of(steps, true, |sampling, n| sampling.elements = n));
     }
     if has(How::Above) || has(How::Below) {
         let widths = (-8..=0).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
@@ -139,18 +152,24 @@ impl Search<'_> {
         Ok(measured)
     }
 
+    /// Returns how far figures are from the wanted ones. Both within a factor of 2 are nearer than one that is equal while the other is not.
+    fn distance(&self, per_call: PerCall) -> f64 {
+        let outside = if per_call.represents(self.wanted) { 0.0 } else { OUTSIDE };
+        per_call.distance(self.wanted) + outside
+    }
+
     /// Returns the best sampling that a ladder leads to.
     fn climb(&mut self, from: Sampling, ladder: &Ladder) -> Result<Sampling, FitError> {
         let mut best = (from.clone(), f64::INFINITY);
         if let Ok(per_call) = self.measure(&from)? {
-            best.1 = per_call.distance(self.wanted);
+            best.1 = self.distance(per_call);
         }
         for step in &ladder.steps {
             let mut sampling = from.clone();
             step(&mut sampling);
             // A value that the server refuses, or with which it takes too long, is none.
             let Ok(per_call) = self.measure(&sampling)? else { if ladder.grows { break } else { continue } };
-            let distance = per_call.distance(self.wanted);
+            let distance = self.distance(per_call);
             if distance < best.1 - BETTER {
                 best = (sampling, distance);
             }

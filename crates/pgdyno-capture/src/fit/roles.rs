@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::wording::number;
-use crate::tokens::{Token, tokens};
+use super::unnested::{arguments, whole_parameter};
+use super::wording::{number, significant};
+use crate::tokens::Token;
 
 /// A table in a statement: one alias.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,11 +50,18 @@ pub(super) enum Role {
     Added,
     /// It is combined with a value, which it leaves as it is: a value of its type with this text.
     Neutral(&'static str),
+    /// It is an array that is unnested, whose elements belong to no known column, or the number of rows of a series.
+    Elements,
     /// It is something else.
     Other,
 }
 
 impl Role {
+    /// Returns true if it has as many elements as the sampling says.
+    pub(super) fn has_elements(&self) -> bool {
+        *self == Self::Elements || self.is(How::AnyOf)
+    }
+
     /// Returns true if it belongs to a column in this way.
     pub(super) fn is(&self, wanted: How) -> bool {
         matches!(self, Self::Column(how, ..) if *how == wanted)
@@ -106,7 +114,7 @@ fn conditions(node: &Value, sources: &BTreeMap<String, Source>, roles: &mut BTre
 
 /// Returns the roles of the parameters of a condition.
 fn compared(condition: &str, alias: Option<&str>, sources: &BTreeMap<String, Source>) -> Vec<(u32, Role)> {
-    let all: Vec<_> = tokens(condition).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let all = significant(condition);
     let role = |at: usize| {
         let parameter = number(all[at])?;
         let before = before_operand(&all, at);
@@ -125,7 +133,7 @@ fn compared(condition: &str, alias: Option<&str>, sources: &BTreeMap<String, Sou
 fn before_operand(all: &[Token<'_>], parameter: usize) -> usize {
     let is_of_operand = |token: Token<'_>| match token {
         Token::Other("(" | "[" | ",") | Token::Parameter(_) => true,
-        word => word.is("any") || word.is("array"),
+        word => word.is("any") || word.is("array") || word.is("unnest"),
     };
     let mut at = parameter;
     while at > 0 && is_of_operand(all[at - 1]) {
@@ -137,7 +145,7 @@ fn before_operand(all: &[Token<'_>], parameter: usize) -> usize {
 /// Returns true if the operand is an array that is one parameter.
 fn is_any(all: &[Token<'_>], parameter: usize, before: usize) -> bool {
     let within = &all[before..parameter];
-    within.iter().any(|token| token.is("any")) && !within.iter().any(|token| token.is("array"))
+    within.iter().any(|token| token.is("any") || token.is("unnest")) && !within.iter().any(|token| token.is("array"))
 }
 
 struct Operator {
@@ -191,82 +199,140 @@ fn column(all: &[Token<'_>], end: usize) -> Option<(String, Option<String>)> {
     while at > 0 && all[at - 1] == Token::Other(")") {
         at -= 1;
     }
-    let name = plain_name(*all.get(at.checked_sub(1)?)?)?;
+    let name = all.get(at.checked_sub(1)?)?.name()?;
     let of = match at.checked_sub(3).map(|from| &all[from..at - 1]) {
-        Some([alias, Token::Other(".")]) => plain_name(*alias),
+        Some([alias, Token::Other(".")]) => alias.name(),
         _ => None,
     };
     Some((name, of))
 }
 
-/// Returns the name that a token is, without quotes.
-fn plain_name(token: Token<'_>) -> Option<String> {
-    match token {
-        Token::Word(word) => Some(word.to_owned()),
-        Token::Quoted(text) => Some(text[1..text.len() - 1].replace("\"\"", "\"")),
-        _ => None,
-    }
-}
-
-/// What a statement writes.
+/// What a statement writes into a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// The table, as in the statement.
     pub(super) table: String,
     /// The columns that a new row gives values to, in order; empty for all of them.
     pub(super) columns: Vec<String>,
-    /// For each row of VALUES the parameters that are whole values, by their places.
+    /// The parameters that are whole values of a new row, by their places; each row of VALUES has its own.
     pub(super) values: Vec<(usize, u32)>,
+    /// Columns of other rows that are inserted, by their places.
+    pub(super) names: Vec<(usize, String)>,
+    /// Arrays whose elements are inserted, by their places.
+    pub(super) arrays: Vec<(usize, u32)>,
     /// Columns that get a parameter as their value.
     pub(super) assigned: Vec<(String, u32)>,
     /// Whether a row that exists is updated or left instead.
     pub(super) on_conflict: bool,
 }
 
-/// Returns what the text writes, as far as parameters are whole values.
-pub(super) fn written(text: &str) -> Option<Written> {
-    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
-    let mut written = Written::default();
-    let first = verb(&all)?;
-    let is_insert = all[first].is("insert");
-    let mut at = first + 1 + usize::from(is_insert);
-    while let Some(token @ (Token::Word(_) | Token::Quoted(_) | Token::Other("."))) = all.get(at) {
-        let ends = written.table.is_empty() || written.table.ends_with('.') || *token == Token::Other(".");
-        if !ends || token.is("only") {
-            break;
+/// Returns what the text writes, as far as parameters are whole values: each INSERT and UPDATE, also within CTEs.
+pub(super) fn written(text: &str) -> Vec<Written> {
+    let all = significant(text);
+    let begins = |at: &usize| {
+        let is_first = *at == 0 || matches!(all[at - 1], Token::Other("(" | ")"));
+        is_first && (all[*at].is("update") || all[*at].is("insert"))
+    };
+    let of = |at: usize| {
+        let is_insert = all[at].is("insert");
+        let (table, end) = table(&all, at + 1 + usize::from(is_insert));
+        let mut written = Written { table, ..Written::default() };
+        if is_insert {
+            inserted(&all[end..], &mut written);
         }
-        written.table += token.text();
-        at += 1;
-    }
-    if is_insert {
-        if all.get(at) == Some(&Token::Other("(")) {
-            let names = all[at + 1..].iter().take_while(|token| **token != Token::Other(")"));
-            written.columns = names.filter_map(|token| plain_name(*token)).collect();
-        }
-        if let Some(values) = all.iter().position(|token| token.is("values")) {
-            written.values = whole_values(&all[values + 1..]);
-        }
-        written.on_conflict = all.windows(2).any(|pair| pair[0].is("on") && pair[1].is("conflict"));
-    }
-    written.assigned = assigned(&all);
-    Some(written)
+        written.assigned = assigned(&all[end..end + end_of(&all[end..], &[])]);
+        written
+    };
+    (0..all.len()).filter(begins).map(of).collect()
 }
 
-/// Returns where the statement itself inserts or updates: at its begin, or behind its CTEs.
-fn verb(all: &[Token<'_>]) -> Option<usize> {
-    let is_verb = |token: &Token<'_>| token.is("insert") || token.is("update");
-    if !all.first()?.is("with") {
-        return is_verb(all.first()?).then_some(0);
+/// Returns the table that is named at this place, as in the statement, and where its name has ended.
+fn table(all: &[Token<'_>], from: usize) -> (String, usize) {
+    let (mut table, mut at) = (String::new(), from);
+    while let Some(token @ (Token::Word(_) | Token::Quoted(_) | Token::Other("."))) = all.get(at) {
+        let ends = table.is_empty() || table.ends_with('.') || *token == Token::Other(".");
+        if token.is("only") {
+            at += 1;
+            continue;
+        }
+        if !ends {
+            break;
+        }
+        table += token.text();
+        at += 1;
     }
-    let mut depth = 0_i32;
-    (1..all.len()).find(|at| {
-        match all[*at] {
-            Token::Other("(") => depth += 1,
-            Token::Other(")") => depth -= 1,
+    (table, at)
+}
+
+/// Reads what an INSERT inserts: what follows its table.
+fn inserted(after: &[Token<'_>], written: &mut Written) {
+    let mut at = 0;
+    if let Some((columns, end)) = arguments(after, 0) {
+        written.columns = columns.iter().filter_map(|column| column.first()?.name()).collect();
+        at = end;
+    }
+    let end = end_of(&after[at..], &[]);
+    let body = &after[at..at + end];
+    written.on_conflict = body.windows(2).any(|pair| pair[0].is("on") && pair[1].is("conflict"));
+    match body.first() {
+        Some(token) if token.is("select") => selected(&body[1..], written),
+        _ => {
+            if let Some(values) = body.iter().position(|token| token.is("values")) {
+                written.values = whole_values(&body[values + 1..]);
+            }
+        }
+    }
+}
+
+/// Returns where the first of these words is, or where the parenthesis that tokens are in is closed.
+fn end_of(all: &[Token<'_>], words: &[&str]) -> usize {
+    let mut depth = 0;
+    let is_end = |token: &Token<'_>| {
+        match token {
+            Token::Other("(" | "[") => depth += 1,
+            Token::Other(")" | "]") => depth -= 1,
             _ => {}
         }
-        depth == 0 && is_verb(&all[*at]) && all[at - 1] == Token::Other(")")
-    })
+        depth < 0 || (depth == 0 && words.iter().any(|word| token.is(word)))
+    };
+    all.iter().position(is_end).unwrap_or(all.len())
+}
+
+/// Reads what an INSERT selects: what follows SELECT.
+fn selected(after: &[Token<'_>], written: &mut Written) {
+    let end = end_of(after, &["from", "where", "union", "limit", "order", "on", "returning"]);
+    let is_all = after[..end] == [Token::Other("*")];
+    let rows = (is_all && after.get(end + 1).is_some_and(|token| token.is("unnest"))).then_some(end + 2);
+    if let Some((arrays, _)) = rows.and_then(|open| arguments(after, open)) {
+        let array = |(place, argument): (usize, &&[Token<'_>])| Some((place, whole_parameter(argument)?));
+        written.arrays = arrays.iter().enumerate().filter_map(array).collect();
+        return;
+    }
+    let (mut place, mut at) = (0, 0);
+    while at < end {
+        let mut depth = 0;
+        let ends = |token: &Token<'_>| {
+            match token {
+                Token::Other("(" | "[") => depth += 1,
+                Token::Other(")" | "]") => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && *token == Token::Other(",")
+        };
+        let length = after[at..end].iter().position(ends).unwrap_or(end - at);
+        let item = &after[at..at + length];
+        match item {
+            [word, ..] if word.is("unnest") => {
+                let array = arguments(item, 1).and_then(|(arguments, _)| whole_parameter(arguments.first()?));
+                written.arrays.extend(array.map(|parameter| (place, parameter)));
+            }
+            [name] | [_, Token::Other("."), name] if name.name().is_some() => {
+                written.names.extend(name.name().map(|name| (place, name)));
+            }
+            _ => written.values.extend(whole_parameter(item).map(|parameter| (place, parameter))),
+        }
+        (place, at) = (place + 1, at + length + 1);
+    }
 }
 
 /// Returns the parameters that are whole values of the first rows of VALUES, by their places in a row.
@@ -302,7 +368,7 @@ fn assigned(all: &[Token<'_>]) -> Vec<(String, u32)> {
     let until = all[set..].iter().position(|token| token.is("where") || token.is("from") || token.is("returning"));
     let within = &all[set + 1..until.map_or(all.len(), |until| set + until)];
     let of = |three: &[Token<'_>]| match three {
-        [name, Token::Other("="), parameter] => Some((plain_name(*name)?, number(*parameter)?)),
+        [name, Token::Other("="), parameter] => Some((name.name()?, number(*parameter)?)),
         _ => None,
     };
     within.windows(3).filter_map(of).collect()
@@ -310,7 +376,7 @@ fn assigned(all: &[Token<'_>]) -> Vec<(String, u32)> {
 
 /// Returns the parameters behind LIMIT, FETCH FIRST and OFFSET.
 pub(super) fn limits(text: &str) -> Vec<(u32, Role)> {
-    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let all = significant(text);
     let of = |pair: &[Token<'_>]| {
         let role = match pair[0] {
             word if word.is("limit") || word.is("first") || word.is("next") => Role::Limit,
@@ -381,29 +447,47 @@ mod tests {
         assert_eq!(of_plan(&plan), BTreeMap::from([(1, Role::Column(How::Equal, source("t", "t"), "id".to_owned()))]));
     }
 
+    fn only(text: &str) -> Written {
+        let [written] = written(text).try_into().unwrap();
+        written
+    }
+
     #[test]
     fn what_is_written_is_in_the_text() {
-        let insert = written(
+        let insert = only(
             "INSERT INTO shop.orders (id, \"User\", at, n) VALUES ($1, $2, now(), $3 + 1) ON CONFLICT (id) DO UPDATE SET n = $4",
         );
-        let insert = insert.unwrap();
         assert_eq!((insert.table.as_str(), insert.on_conflict), ("shop.orders", true));
         assert_eq!(insert.columns, ["id", "User", "at", "n"]);
         assert_eq!((insert.values, insert.assigned), (vec![(0, 1), (1, 2)], vec![("n".to_owned(), 4)]));
-        let several = written("insert into t values ($1, $2), ($3, $4)").unwrap();
+        let several = only("insert into t values ($1, $2), ($3, $4)");
         assert_eq!((several.table.as_str(), several.values), ("t", vec![(0, 1), (1, 2), (0, 3), (1, 4)]));
-        let update = written("update t set a = $1, b = b + $2, c = $3 where id = $4").unwrap();
+        let update = only("update t set a = $1, b = b + $2, c = $3 where id = $4");
         assert_eq!((update.table.as_str(), update.assigned), ("t", vec![("a".to_owned(), 1), ("c".to_owned(), 3)]));
-        let behind = written("with a as (update s set b = 1 returning 1) insert into t (c) values ($1)").unwrap();
-        assert_eq!((behind.table.as_str(), behind.columns), ("t", vec!["c".to_owned()]));
+        let [before, behind] =
+            written("with a as (update s set b = $2 returning 1) update t set c = $1").try_into().unwrap();
+        assert_eq!((before.table.as_str(), before.assigned), ("s", vec![("b".to_owned(), 2)]));
+        assert_eq!((behind.table.as_str(), behind.assigned), ("t", vec![("c".to_owned(), 1)]));
         for text in [
             "select 1",
             "select * from t for update skip locked",
-            "with a as (with b as (select 1) insert into s select * from b returning 1) select * from a",
             "merge into t using s on a = b when matched then update set c = $1",
         ] {
-            assert_eq!(written(text), None, "{text}");
+            assert_eq!(written(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_selected_is_inserted() {
+        let text = "with a as (insert into s (a, b, c, d) select NULL, $3, l.x, coalesce($2, 1) from l where y = $1) select * from a";
+        let nested = only(text);
+        assert_eq!((nested.table.as_str(), nested.values), ("s", vec![(1, 3)]));
+        assert_eq!(nested.names, [(0, "null".to_owned()), (2, "x".to_owned())]);
+        let all = only("insert into t (a, b) select * from unnest($1::int[], $2) on conflict do nothing");
+        assert_eq!((all.arrays, all.on_conflict), (vec![(0, 1), (1, 2)], true));
+        assert_eq!(only("insert into t select unnest($1), $2::int").arrays, [(0, 1)]);
+        assert_eq!(only("insert into t select unnest($1), $2::int").values, [(1, 2)]);
+        assert_eq!(only("insert into t").values, []);
     }
 
     #[test]

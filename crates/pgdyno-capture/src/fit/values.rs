@@ -63,7 +63,7 @@ impl Sampling {
         if has(How::Like) {
             words.push(format!("prefixes of {} characters", self.prefix));
         }
-        if has(How::AnyOf) {
+        if roles.iter().any(Role::has_elements) {
             words.push(format!("arrays of {}", self.elements));
         }
         if roles.contains(&Role::Limit) {
@@ -161,7 +161,8 @@ impl Parameters {
         let sources = self.sources();
         let mut samples = Samples::new();
         for (source, columns) in &sources {
-            samples.insert(source, self.sample(copy, source, columns, sampling, executions)?);
+            let rows = self.sample(copy, source, columns, sampling, executions)?;
+            samples.insert(source, Sample::new(rows, columns));
         }
         let row = |nth| {
             let mut uses = Uses::default();
@@ -199,7 +200,11 @@ impl Parameters {
             }
             _ => String::new(),
         };
-        let rows = executions.max(sampling.elements as usize * 2);
+        let elements = sampling.elements as usize;
+        let has_arrays = columns.iter().any(|(how, _)| *how == How::AnyOf);
+        let of_arrays = if has_arrays { elements * executions } else { 0 };
+        let of_groups = if is_grouped(columns) { elements * POOL } else { 0 };
+        let rows = of_arrays.max(of_groups).min(POOL_MAX).max(executions).max(elements * 2);
         let sql = |from: &str| {
             format!("SELECT {} FROM (SELECT * FROM {from}{fixed} ORDER BY random() LIMIT {rows}) s", values.join(", "))
         };
@@ -269,8 +274,59 @@ impl Parameters {
     }
 }
 
+/// Sampled rows for each element of an array whose rows have other parameters in common, and the most of them.
+const POOL: usize = 200;
+const POOL_MAX: usize = 10_000;
+
+/// Returns true if a source has arrays, whose elements are of rows that have the other keys.
+fn is_grouped(columns: &[(How, String)]) -> bool {
+    let has = |wanted: How| columns.iter().any(|(how, _)| *how == wanted);
+    has(How::AnyOf) && has(How::Equal)
+}
+
+/// Rows of a source.
+struct Sample {
+    rows: Vec<Vec<Option<String>>>,
+    /// Rows that have the same keys; empty if the elements of arrays may be of any rows.
+    groups: Vec<Vec<usize>>,
+    /// The group of each row, and its place there.
+    places: Vec<(usize, usize)>,
+}
+
+impl Sample {
+    fn new(rows: Rows, columns: &[(How, String)]) -> Self {
+        let mut by_key: BTreeMap<Vec<Option<&str>>, Vec<usize>> = BTreeMap::new();
+        for (nth, row) in rows.iter().enumerate().filter(|_| is_grouped(columns)) {
+            let keys = row.iter().zip(columns).filter(|(_, (how, _))| *how == How::Equal);
+            by_key.entry(keys.map(|(cell, _)| cell.as_deref()).collect()).or_default().push(nth);
+        }
+        let groups: Vec<_> = by_key.into_values().collect();
+        let mut places = vec![(0, 0); rows.len()];
+        for (group, members) in groups.iter().enumerate() {
+            members.iter().enumerate().for_each(|(place, row)| places[*row] = (group, place));
+        }
+        Self { rows, groups, places }
+    }
+
+    /// Returns the row of an execution.
+    fn row(&self, nth: usize) -> Option<&Vec<Option<String>>> {
+        self.rows.get(nth.checked_rem(self.rows.len())?)
+    }
+
+    /// Returns the row of an element of an execution's arrays, which have so many. Executions have other rows, as long as there are any.
+    fn element(&self, nth: usize, element: usize, elements: usize) -> Option<&Vec<Option<String>>> {
+        let first = nth.checked_rem(self.rows.len())?;
+        let (group, place) = self.places[first];
+        let row = match self.groups.get(group) {
+            Some(members) => members[(place * elements + element) % members.len()],
+            None => (nth * elements + element) % self.rows.len(),
+        };
+        self.rows.get(row)
+    }
+}
+
 /// Rows of each source.
-type Samples<'a> = BTreeMap<&'a Source, Rows>;
+type Samples<'a> = BTreeMap<&'a Source, Sample>;
 
 /// How often an execution has used a source and its columns.
 #[derive(Default)]
@@ -297,23 +353,27 @@ fn value<'a>(
         Role::Neutral(text) => return Some((*text).to_owned()),
         Role::Added if data_type == "interval" => return Some(ADDED[sampling.added].1.to_owned()),
         Role::Added if NUMBERS.contains(&data_type) => return Some(ADDED[sampling.added].0.to_owned()),
+        Role::Elements => return Some(elements(data_type, sampling.elements)),
         Role::Added | Role::Other => return Some(plain_value(data_type).to_owned()),
     };
     let place = uses.sources.entry(source).or_default();
     *place += 1;
-    let cell = |nth: usize| {
-        let rows = samples.get(source).filter(|rows| !rows.is_empty())?;
-        let cell = rows[nth % rows.len()].get(*place - 1).cloned().flatten();
+    let sample = samples.get(source)?;
+    let cell = |row: Option<&Vec<Option<String>>>| {
+        let cell = row?.get(*place - 1).cloned().flatten();
         cell.map(|cell| if WHOLE.contains(&data_type) { without_decimals(cell) } else { cell })
     };
     match how {
-        How::AnyOf => Some(array((0..sampling.elements as usize).filter_map(|n| cell(nth + n)))),
+        How::AnyOf => {
+            let elements = sampling.elements as usize;
+            Some(array((0..elements).filter_map(|element| cell(sample.element(nth, element, elements)))))
+        }
         How::Equal | How::Written => {
             let before = uses.columns.entry((source, column)).or_default();
             *before += 1;
-            cell(nth + *before - 1)
+            cell(sample.row(nth + *before - 1))
         }
-        How::Above | How::Below | How::Like => cell(nth),
+        How::Above | How::Below | How::Like => cell(sample.row(nth)),
     }
 }
 
@@ -348,6 +408,14 @@ fn array(elements: impl Iterator<Item = String>) -> String {
     format!("{{{}}}", quoted.collect::<Vec<_>>().join(","))
 }
 
+/// Returns an array of so many values of which nothing is known; for a number the number of them.
+fn elements(data_type: &str, number: u32) -> String {
+    match data_type.strip_suffix("[]") {
+        Some(element) => array((0..number).map(|_| plain_value(element).to_owned())),
+        None => number.to_string(),
+    }
+}
+
 /// Returns a value of a type of which nothing else is known.
 fn plain_value(data_type: &str) -> &'static str {
     match data_type {
@@ -366,6 +434,23 @@ fn plain_value(data_type: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_of_arrays_are_of_rows_with_the_same_keys() {
+        let rows: Vec<_> = (0..12).map(|n: i32| vec![Some((n % 2).to_string()), Some(n.to_string())]).collect();
+        let columns = [How::Equal, How::AnyOf].map(|how| (how, String::new()));
+        let sample = Sample::new(rows.clone(), &columns);
+        let elements = |sample: &Sample, nth: usize| -> Vec<String> {
+            (0..2).map(|element| sample.element(nth, element, 2).unwrap()[1].clone().unwrap()).collect()
+        };
+        assert_eq!(
+            [0, 1, 2, 4, 6].map(|nth| elements(&sample, nth)),
+            [["0", "2"], ["1", "3"], ["4", "6"], ["8", "10"], ["0", "2"]]
+        );
+        let sample = Sample::new(rows, &columns[1..]);
+        assert_eq!([0, 1, 6].map(|nth| elements(&sample, nth)), [["0", "1"], ["2", "3"], ["0", "1"]]);
+        assert!(Sample::new(Vec::new(), &columns).element(0, 0, 2).is_none());
+    }
 
     #[test]
     fn arrays_are_quoted() {

@@ -57,12 +57,22 @@ fn is_type(name: &str) -> bool {
     TYPES_BEFORE_CONSTANTS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// Returns the tokens of a statement without white space and comments.
+pub(super) fn significant(text: &str) -> Vec<Token<'_>> {
+    tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))).collect()
+}
+
 /// Returns the number of a parameter.
 pub(super) fn number(token: Token<'_>) -> Option<u32> {
     match token {
         Token::Parameter(text) => text[1..].parse().ok(),
         _ => None,
     }
+}
+
+/// Returns how often the statement has a parameter.
+pub(super) fn occurrences(text: &str, parameter: u32) -> usize {
+    tokens(text).into_iter().filter(|token| number(*token) == Some(parameter)).count()
 }
 
 /// Returns the statement with a text in place of each parameter.

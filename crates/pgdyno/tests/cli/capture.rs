@@ -1,6 +1,7 @@
 //! A workload of another program, captured from the server's counters, fitted on a copy, and run there.
 
 use std::path::Path;
+use std::time::Duration;
 
 use pgdyno_net::Admin;
 use rustix::process::Signal;
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
 use crate::postgres;
-use crate::program::{Running, json};
+use crate::program::{Running, eventually, json};
 
 const CONF: &str = "fsync = off\nshared_preload_libraries = 'pg_stat_statements'\nautovacuum = off\n";
 
@@ -233,6 +234,46 @@ fn what_cannot_be_captured_or_fitted_is_refused_with_the_remedy() {
         .run("capture --window 1s")
         .ended(1)
         .says(&["does not have the extension", "CREATE EXTENSION pg_stat_statements"]);
+}
+
+/// A captured server with the tables of TPROC-C, and a copy of them.
+fn with_warehouse(test: &str) -> Option<(Place, String)> {
+    let place = Place::new(test, CONF, TRUST)?;
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    place.run("load tproc-c -w 1").ok();
+    execute(&place, "vacuum analyze");
+    execute(&place, "create extension pg_stat_statements");
+    execute(&place, "create role watcher login; grant pg_read_all_stats to watcher");
+    let lab = copy(&place, "lab");
+    Some((place, lab))
+}
+
+#[test]
+fn statements_whose_types_only_the_client_knows_are_fitted() {
+    let Some((place, lab)) = with_warehouse("types") else { return };
+    let load = place.start("run tproc-c -D call=client -c 2 -T 6 --ramp 0 --no-samples");
+    eventually("the load", Duration::from_secs(30), || {
+        session(&place).query_one("select count(*) from history").unwrap().parse::<u64>().unwrap() > 30_100
+    });
+    capturing(&place, "--window 2s").end().ok();
+    load.end().ok();
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    let fidelity = json(&place.home.join("fitted/fidelity.json"));
+    assert!(fidelity["representative_time_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
+    // Seven kinds of rows are inserted, updated and deleted, and parallel arrays have the elements of one row.
+    let all = fidelity["statements"].as_array().unwrap();
+    let left_out: Vec<_> = all.iter().filter(|one| one["left_out"].is_string()).collect();
+    assert!(all.len() >= 15 && left_out.is_empty(), "{left_out:#?}");
+    let lines = statement(&fidelity, "INSERT INTO order_line");
+    assert!(lines["values"].as_str().unwrap().contains("arrays of"), "{lines:#}");
+    let copied = Place { database: "lab", ..place };
+    copied.run("run ./fitted -c 2 -T 2 --ramp 0 --no-samples").ok();
+    let lines = "select count(*) from order_line where ol_o_id > 3000";
+    assert!(
+        session(&copied).query_one(lines).unwrap().parse::<u64>().unwrap() > 100,
+        "a run inserts lines of new orders"
+    );
 }
 
 #[test]

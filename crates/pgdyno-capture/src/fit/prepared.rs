@@ -1,0 +1,156 @@
+//! A statement that is prepared on the copy, and what its parameters are for.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::arrays::{self, Array};
+use super::copy::{Copy, FitError};
+use super::measure::{PerCall, Way, execution};
+use super::roles::{self, How, Role, Written};
+use super::types::{self, Typed, Types};
+use super::values::{self, NUMBERS, Parameters, new_rows};
+use super::{keys, unnested, wording};
+use crate::form::{CapturedStatement, StatementKind};
+use crate::refusal::Refusal;
+
+/// A statement that is prepared on the copy.
+pub(super) struct Prepared {
+    pub(super) text: String,
+    pub(super) parameters: Parameters,
+}
+
+/// Roles of parameters, by their numbers.
+pub(super) type Roles = BTreeMap<u32, Role>;
+
+/// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
+pub(super) fn prepare(
+    copy: &mut Copy,
+    statement: &CapturedStatement,
+    wanted: PerCall,
+) -> Result<Result<Prepared, Refusal>, FitError> {
+    let elements = if wording::has_squashed(&statement.text) { wanted.rows.round().clamp(1.0, 50.0) as u32 } else { 1 };
+    let text = wording::statement(&statement.text, elements);
+    let written = roles::written(&text);
+    let arrays = arrays::of(copy, &text, &written)?;
+    let hint = |array: &Array| Some((array.parameter, array.columns.first()?.array_type()));
+    let hints: Types = arrays.iter().flatten().filter_map(hint).collect();
+    let typed = match types::typed(copy, &text, &hints)? {
+        Ok(typed) => typed,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let plan = match generic_plan(copy, typed.types.len())? {
+        Ok(plan) => plan,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mut roles = roles::of_plan(&plan);
+    roles.extend(roles::limits(&typed.text));
+    arrays.iter().for_each(|call| arrays::roles_of(call, &mut roles));
+    of_series(&typed, &mut roles);
+    let mut keys = new_keys(copy, &typed.text, &written, &mut roles)?;
+    let numbers: Vec<_> = (1..=typed.types.len() as u32).filter(|number| !keys.contains_key(number)).collect();
+    let kept = |number: u32| numbers.iter().position(|kept| *kept == number).map(|place| format!("${}", place + 1));
+    for array in arrays.iter().flatten() {
+        if let (Some(parameter), Some(key)) =
+            (kept(array.parameter), arrays::new_elements(copy, array, &typed, &written)?)
+        {
+            roles.insert(array.parameter, Role::Elements);
+            keys.insert(array.parameter, key.replace(arrays::PARAMETER, &parameter));
+        }
+    }
+    let mut text = typed.text;
+    if !keys.is_empty() {
+        let with = |number: u32| keys.get(&number).cloned().or_else(|| kept(number)).unwrap_or_default();
+        text = wording::replaced(&text, with);
+        if let Err(refusal) = types::prepare(copy, &text, &Types::new())? {
+            return Ok(Err(refusal));
+        }
+    }
+    let role = |number: &u32| {
+        let data_type = typed.types[*number as usize - 1].clone();
+        (final_role(roles.remove(number), &data_type), data_type)
+    };
+    let (roles, types): (Vec<_>, Vec<_>) = numbers.iter().map(role).unzip();
+    let ranges = values::ranges(copy, &roles)?;
+    Ok(Ok(Prepared { text, parameters: Parameters { roles, types, ranges } }))
+}
+
+/// Returns the role of a parameter of this type.
+fn final_role(found: Option<Role>, data_type: &str) -> Role {
+    let is_array = data_type.ends_with("[]");
+    let is_number = data_type == "interval" || NUMBERS.contains(&data_type);
+    match found.unwrap_or(Role::Other) {
+        // `= any (select …)` has no array.
+        role if role.is(How::AnyOf) && !is_array => Role::Other,
+        Role::Other if is_number => Role::Added,
+        role => role,
+    }
+}
+
+/// Gives the roles of `generate_series($1, $2)`: numbers from 1 on.
+fn of_series(typed: &Typed, roles: &mut Roles) {
+    let is_number = |number: u32| {
+        typed.types.get(number as usize - 1).is_some_and(|data_type| NUMBERS.contains(&data_type.as_str()))
+    };
+    for (first, last) in unnested::series(&typed.text) {
+        if is_number(first) && is_number(last) {
+            roles.entry(first).or_insert(Role::Neutral("1"));
+            roles.entry(last).or_insert(Role::Elements);
+        }
+    }
+}
+
+/// Gives the roles of values that are written. Returns SQL in place of the parameters that are new keys.
+fn new_keys(
+    copy: &mut Copy,
+    text: &str,
+    written: &[Written],
+    roles: &mut Roles,
+) -> Result<BTreeMap<u32, String>, FitError> {
+    let mut new = BTreeMap::new();
+    for written in written {
+        let columns = if written.values.is_empty() { Vec::new() } else { keys::columns(copy, written)? };
+        for (place, parameter) in &written.values {
+            let Some(column) = columns.get(*place) else { continue };
+            // A value that the statement uses twice belongs to a row that exists.
+            let is_used_once = wording::occurrences(text, *parameter) == 1;
+            match if is_used_once { keys::new_key(copy, written, column)? } else { None } {
+                Some(key) => drop(new.insert(*parameter, key)),
+                None => {
+                    let role = Role::Column(How::Written, new_rows(&written.table), column.clone());
+                    roles.entry(*parameter).or_insert(role);
+                }
+            }
+        }
+        for (column, parameter) in &written.assigned {
+            let role = Role::Column(How::Written, new_rows(&written.table), column.clone());
+            roles.entry(*parameter).or_insert(role);
+        }
+    }
+    Ok(new)
+}
+
+/// Returns the plan of the prepared statement for any values.
+fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, Refusal>, FitError> {
+    let about = "plan a statement";
+    copy.execute(about, "SET plan_cache_mode = force_generic_plan")?;
+    let plan = copy.explain(about, "VERBOSE, COSTS OFF", &execution(&vec![None; parameters]))?;
+    copy.execute(about, "RESET plan_cache_mode")?;
+    Ok(plan.map(|plan| plan["Plan"].clone()))
+}
+
+impl Prepared {
+    /// Returns how it is measured.
+    pub(super) fn way(&self, copy: &mut Copy, kind: StatementKind, counters: Option<&str>) -> Result<Way, FitError> {
+        let Some(view) = counters.filter(|_| kind == StatementKind::Write) else {
+            let locks = wording::locks_rows(&self.text);
+            return Ok(Way::Explain { writes: kind == StatementKind::Write || locks });
+        };
+        let plan = copy.explain("plan a statement", "VERBOSE", &execution(&vec![None; self.parameters.roles.len()]))?;
+        // PostgreSQL 13 has no such identifier.
+        Ok(match plan.unwrap_or_default()["Query Identifier"].as_i64() {
+            Some(queryid) => Way::Count { view: view.to_owned(), queryid: queryid.to_string() },
+            None => Way::Explain { writes: true },
+        })
+    }
+}
