@@ -14,6 +14,7 @@ mod prepared;
 mod roles;
 mod types;
 mod unnested;
+mod upserts;
 mod values;
 mod wording;
 
@@ -92,7 +93,7 @@ pub fn fit(
         if progress(nth, all.len()) {
             return Err(FitError::Interrupted);
         }
-        let found = match of_statement(&mut copy, statement, nth + 1, counters.as_deref()) {
+        let found = match of_statement(&mut copy, capture, statement, nth + 1, counters.as_deref()) {
             // What the server refuses of one statement ends no fit.
             Err(FitError::Query(QueryError { about, source })) if !source.is_lost() => {
                 copy.ask_or_none("end the transaction", "ROLLBACK")?;
@@ -181,6 +182,7 @@ struct Script {
 
 fn of_statement(
     copy: &mut Copy,
+    capture: &CaptureRecord,
     statement: &CapturedStatement,
     nth: usize,
     counters: Option<&str>,
@@ -192,7 +194,7 @@ fn of_statement(
         return Ok(Err(why.into()));
     }
     let patience_ms = (statement.per_call(statement.exec_time_ms) * 100.0).clamp(PATIENCE_MS, PATIENCE_MAX_MS);
-    let prepared = match prepared::prepare(copy, statement, wanted)? {
+    let prepared = match prepared::prepare(copy, capture, statement, wanted)? {
         Ok(prepared) => prepared,
         Err(why) => return Ok(Err(why)),
     };
@@ -237,16 +239,16 @@ fn of_statement(
 fn common_values(copy: &mut Copy, roles: &[Role]) -> Result<Vec<CommonValue>, FitError> {
     let mut common = Vec::new();
     for role in roles {
-        let Role::Column(How::Equal, source, column) = role else { continue };
+        let Role::Column(How::Equal, source, name) = role else { continue };
+        let (table, column) = (quote::literal(&source.table), quote::literal(name));
         let sql = format!(
             "SELECT unnest(most_common_vals::text::text[]) FROM pg_stats \
-             WHERE format('%I.%I', schemaname, tablename)::regclass = {}::regclass AND attname = {} AND NOT inherited LIMIT {COMMON}",
-            quote::literal(&source.table),
-            quote::literal(column)
+             WHERE format('%I.%I', schemaname, tablename)::regclass = {table}::regclass AND attname = {column} \
+             AND inherited = (SELECT relkind = 'p' FROM pg_class WHERE oid = {table}::regclass) LIMIT {COMMON}"
         );
         let found = copy.ask_or_none("read the common values of a column", &sql)?;
         for value in found.into_iter().flatten().flatten().flatten() {
-            common.push((source.clone(), column.clone(), value));
+            common.push((source.clone(), name.clone(), value));
         }
     }
     Ok(common)

@@ -23,7 +23,7 @@ fn statement(
     CapturedStatement { refused: refused.map(str::to_owned), ..statement }
 }
 
-fn capture() -> CaptureRecord {
+pub(crate) fn capture() -> CaptureRecord {
     let connections = ApplicationConnections {
         application: "web".to_owned(),
         connections_mean: 12.0,

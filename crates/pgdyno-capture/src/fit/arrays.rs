@@ -3,16 +3,13 @@
 use pgdyno_net::quote;
 
 use super::copy::{Copy, FitError};
-use super::keys;
-use super::prepared::Roles;
+use super::keys::{self, PARAMETER};
+use super::prepared::{Inserting, Roles};
 use super::roles::{How, Role, Source, Written};
 use super::types::Typed;
 use super::unnested::{self, Unnested};
 use super::values::new_rows;
 use super::wording::{self, significant};
-
-/// Stands for the parameter in SQL of [`new_elements`].
-pub(super) const PARAMETER: &str = "$?";
 
 /// An array that is unnested.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,12 +126,12 @@ pub(super) fn roles_of(call: &[Array], roles: &mut Roles) {
     }
 }
 
-/// Returns SQL with new keys in place of the array, [`PARAMETER`], where rows with other ones would violate a unique index.
+/// Returns SQL with new keys in place of the array where rows with other ones would violate a unique index.
 pub(super) fn new_elements(
     copy: &mut Copy,
     array: &Array,
     typed: &Typed,
-    written: &[Written],
+    written: &[Inserting<'_>],
 ) -> Result<Option<String>, FitError> {
     let Some(data_type) = typed.types.get(array.parameter as usize - 1) else { return Ok(None) };
     let Some(element) = data_type.strip_suffix("[]") else { return Ok(None) };
@@ -142,9 +139,15 @@ pub(super) fn new_elements(
         return Ok(None);
     }
     for column in &array.columns {
-        let Some(written) = column.insert.and_then(|insert| written.get(insert)) else { continue };
+        let Some(Inserting { written, new_share }) = column.insert.and_then(|insert| written.get(insert)) else {
+            continue;
+        };
+        if *new_share == 0.0 {
+            continue;
+        }
         if let Some(key) = keys::new_key(copy, written, &column.name)? {
-            return Ok(Some(format!("ARRAY(SELECT ({key})::{element} FROM unnest({PARAMETER}::{data_type}))")));
+            let key = keys::or_existing(&key, *new_share, "e", element);
+            return Ok(Some(format!("ARRAY(SELECT ({key})::{element} FROM unnest({PARAMETER}::{data_type}) e)")));
         }
     }
     Ok(None)

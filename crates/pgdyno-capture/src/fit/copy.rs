@@ -129,11 +129,27 @@ impl Copy {
         Ok(self.ask(about, sql)?.into_iter().next().and_then(|row| row.into_iter().next()?))
     }
 
+    /// Returns the partitioned table that a table is a partition of, or the table itself.
+    pub(super) fn root_of(&mut self, table: &str) -> Result<String, FitError> {
+        let sql = format!(
+            "SELECT nspname, relname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+             WHERE c.oid = pg_partition_root({}::regclass)",
+            quote::literal(table)
+        );
+        let row = self.ask("look for a partitioned table", &sql)?.into_iter().next();
+        Ok(match row.as_deref() {
+            Some([Some(schema), Some(name)]) => format!("{}.{}", quote::identifier(schema), quote::identifier(name)),
+            _ => table.to_owned(),
+        })
+    }
+
     /// Returns the percentage of a table that has some hundred times so many rows; `None` if the table has no more than that, or
     /// cannot be sampled.
     pub(super) fn part_of(&mut self, table: &str, rows: usize) -> Result<Option<f64>, FitError> {
         let sql = format!(
-            "SELECT CASE WHEN relkind IN ('r', 'm') THEN reltuples END FROM pg_class WHERE oid = {}::regclass",
+            "SELECT CASE WHEN relkind IN ('r', 'm') THEN reltuples WHEN relkind = 'p' THEN (SELECT sum(greatest(l.reltuples, 0)) \
+             FROM pg_partition_tree(c.oid) JOIN pg_class l ON l.oid = relid WHERE isleaf) END \
+             FROM pg_class c WHERE oid = {}::regclass",
             quote::literal(table)
         );
         let of_table = self.cell("look for the size of a table", &sql)?;

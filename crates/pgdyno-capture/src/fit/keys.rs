@@ -6,6 +6,17 @@ use super::SCHEMA;
 use super::copy::{Copy, FitError};
 use super::roles::Written;
 
+/// Stands for the parameter in SQL that takes its place.
+pub(super) const PARAMETER: &str = "$?";
+
+/// Returns SQL for a new key in this share of the executions, and for a key that exists in the others.
+pub(super) fn or_existing(new: &str, new_share: f64, existing: &str, data_type: &str) -> String {
+    if new_share >= 1.0 {
+        return new.to_owned();
+    }
+    format!("CASE WHEN random() < {new_share:.4} THEN ({new})::{data_type} ELSE {existing}::{data_type} END")
+}
+
 /// Returns the columns that a new row gives values to, in order.
 pub(super) fn columns(copy: &mut Copy, written: &Written) -> Result<Vec<String>, FitError> {
     if !written.columns.is_empty() {
@@ -20,9 +31,6 @@ pub(super) fn columns(copy: &mut Copy, written: &Written) -> Result<Vec<String>,
 
 /// Returns SQL that makes a new key, where rows with the old ones would violate a unique index; `None` for any other column.
 pub(super) fn new_key(copy: &mut Copy, written: &Written, column: &str) -> Result<Option<String>, FitError> {
-    if written.on_conflict {
-        return Ok(None);
-    }
     let table = quote::literal(&written.table);
     let name = quote::literal(column);
     // Of a unique index the column that belongs to no foreign key, if there is one, and has most values. An index with all columns of the

@@ -9,6 +9,9 @@ use crate::refusal::Refusal;
 /// Executions by which a sampling is measured.
 const EXECUTIONS: usize = 6;
 
+/// Executions where some of the keys are new.
+const EXECUTIONS_OF_UPSERT: usize = 60;
+
 /// How much nearer a sampling must be than plain samples to replace them: values of which rows and blocks are equal stay a mixture.
 const BETTER: f64 = 0.1;
 
@@ -144,7 +147,8 @@ impl Search<'_> {
         if let Some((_, known)) = self.measured.iter().find(|(known, _)| known == sampling) {
             return Ok(Ok(*known));
         }
-        let values = self.parameters.values(self.copy, sampling, EXECUTIONS)?;
+        let executions = if self.parameters.new_share.is_some() { EXECUTIONS_OF_UPSERT } else { EXECUTIONS };
+        let values = self.parameters.values(self.copy, sampling, executions)?;
         let measured = measure(self.copy, self.method, &values)?;
         if let Ok(per_call) = &measured {
             self.measured.push((sampling.clone(), *per_call));

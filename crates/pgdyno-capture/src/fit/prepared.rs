@@ -6,12 +6,13 @@ use serde_json::Value;
 
 use super::arrays::{self, Array};
 use super::copy::{Copy, FitError};
+use super::keys::{self, PARAMETER};
 use super::measure::{PerCall, Way, execution};
 use super::roles::{self, How, Role, Written};
 use super::types::{self, Typed, Types};
 use super::values::{self, NUMBERS, Parameters, new_rows};
-use super::{keys, unnested, wording};
-use crate::form::{CapturedStatement, StatementKind};
+use super::{unnested, upserts, wording};
+use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
 use crate::refusal::Refusal;
 
 /// A statement that is prepared on the copy.
@@ -23,9 +24,16 @@ pub(super) struct Prepared {
 /// Roles of parameters, by their numbers.
 pub(super) type Roles = BTreeMap<u32, Role>;
 
+/// What a statement writes, and the share of new keys among those that it inserts.
+pub(super) struct Inserting<'a> {
+    pub(super) written: &'a Written,
+    pub(super) new_share: f64,
+}
+
 /// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
 pub(super) fn prepare(
     copy: &mut Copy,
+    capture: &CaptureRecord,
     statement: &CapturedStatement,
     wanted: PerCall,
 ) -> Result<Result<Prepared, Refusal>, FitError> {
@@ -44,23 +52,41 @@ pub(super) fn prepare(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let mut roles = roles::of_plan(&plan);
+    of_roots(copy, &mut roles)?;
     roles.extend(roles::limits(&typed.text));
     arrays.iter().for_each(|call| arrays::roles_of(call, &mut roles));
     of_series(&typed, &mut roles);
-    let mut keys = new_keys(copy, &typed.text, &written, &mut roles)?;
-    let numbers: Vec<_> = (1..=typed.types.len() as u32).filter(|number| !keys.contains_key(number)).collect();
-    let kept = |number: u32| numbers.iter().position(|kept| *kept == number).map(|place| format!("${}", place + 1));
+    let share = |written: &Written| match written {
+        Written { on_conflict: true, .. } => upserts::new_share(capture, statement, written).unwrap_or_default(),
+        _ => 1.0,
+    };
+    let written: Vec<_> = written.iter().map(|written| Inserting { written, new_share: share(written) }).collect();
+    let mut keys = new_keys(copy, &typed, &written, &mut roles)?;
     for array in arrays.iter().flatten() {
-        if let (Some(parameter), Some(key)) =
-            (kept(array.parameter), arrays::new_elements(copy, array, &typed, &written)?)
-        {
-            roles.insert(array.parameter, Role::Elements);
-            keys.insert(array.parameter, key.replace(arrays::PARAMETER, &parameter));
+        if let Some(key) = arrays::new_elements(copy, array, &typed, &written)? {
+            keys.insert(array.parameter, key);
         }
     }
+    let upsert = written.iter().find(|inserting| inserting.written.on_conflict && !keys.is_empty());
+    with_keys(copy, typed, &keys, roles, upsert.map(|upsert| upsert.new_share))
+}
+
+/// Prepares the statement with SQL in place of the parameters that are new keys.
+fn with_keys(
+    copy: &mut Copy,
+    typed: Typed,
+    keys: &BTreeMap<u32, String>,
+    mut roles: Roles,
+    new_share: Option<f64>,
+) -> Result<Result<Prepared, Refusal>, FitError> {
+    let is_kept = |number: &u32| keys.get(number).is_none_or(|key| key.contains(PARAMETER));
+    let numbers: Vec<_> = (1..=typed.types.len() as u32).filter(is_kept).collect();
     let mut text = typed.text;
     if !keys.is_empty() {
-        let with = |number: u32| keys.get(&number).cloned().or_else(|| kept(number)).unwrap_or_default();
+        let place = |number: u32| numbers.iter().position(|kept| *kept == number).unwrap_or_default() + 1;
+        let with = |number: u32| {
+            keys.get(&number).map_or(PARAMETER, String::as_str).replace(PARAMETER, &format!("${}", place(number)))
+        };
         text = wording::replaced(&text, with);
         if let Err(refusal) = types::prepare(copy, &text, &Types::new())? {
             return Ok(Err(refusal));
@@ -72,7 +98,7 @@ pub(super) fn prepare(
     };
     let (roles, types): (Vec<_>, Vec<_>) = numbers.iter().map(role).unzip();
     let ranges = values::ranges(copy, &roles)?;
-    Ok(Ok(Prepared { text, parameters: Parameters { roles, types, ranges } }))
+    Ok(Ok(Prepared { text, parameters: Parameters { roles, types, ranges, new_share } }))
 }
 
 /// Returns the role of a parameter of this type.
@@ -100,27 +126,39 @@ fn of_series(typed: &Typed, roles: &mut Roles) {
     }
 }
 
+/// Reads values from all partitions of a table where the plan names one of them.
+fn of_roots(copy: &mut Copy, roles: &mut Roles) -> Result<(), FitError> {
+    let mut roots = BTreeMap::new();
+    for role in roles.values_mut() {
+        let Role::Column(_, source, _) = role else { continue };
+        if !roots.contains_key(&source.table) {
+            roots.insert(source.table.clone(), copy.root_of(&source.table)?);
+        }
+        source.table.clone_from(&roots[&source.table]);
+    }
+    Ok(())
+}
+
 /// Gives the roles of values that are written. Returns SQL in place of the parameters that are new keys.
 fn new_keys(
     copy: &mut Copy,
-    text: &str,
-    written: &[Written],
+    typed: &Typed,
+    written: &[Inserting<'_>],
     roles: &mut Roles,
 ) -> Result<BTreeMap<u32, String>, FitError> {
     let mut new = BTreeMap::new();
-    for written in written {
+    for Inserting { written, new_share } in written {
         let columns = if written.values.is_empty() { Vec::new() } else { keys::columns(copy, written)? };
         for (place, parameter) in &written.values {
             let Some(column) = columns.get(*place) else { continue };
             // A value that the statement uses twice belongs to a row that exists.
-            let is_used_once = wording::occurrences(text, *parameter) == 1;
-            match if is_used_once { keys::new_key(copy, written, column)? } else { None } {
-                Some(key) => drop(new.insert(*parameter, key)),
-                None => {
-                    let role = Role::Column(How::Written, new_rows(&written.table), column.clone());
-                    roles.entry(*parameter).or_insert(role);
-                }
+            let is_new = *new_share > 0.0 && wording::occurrences(&typed.text, *parameter) == 1;
+            if let Some(key) = if is_new { keys::new_key(copy, written, column)? } else { None } {
+                let data_type = &typed.types[*parameter as usize - 1];
+                new.insert(*parameter, keys::or_existing(&key, *new_share, PARAMETER, data_type));
             }
+            let role = Role::Column(How::Written, new_rows(&written.table), column.clone());
+            roles.entry(*parameter).or_insert(role);
         }
         for (column, parameter) in &written.assigned {
             let role = Role::Column(How::Written, new_rows(&written.table), column.clone());
@@ -133,9 +171,10 @@ fn new_keys(
 /// Returns the plan of the prepared statement for any values.
 fn generic_plan(copy: &mut Copy, parameters: usize) -> Result<Result<Value, Refusal>, FitError> {
     let about = "plan a statement";
-    copy.execute(about, "SET plan_cache_mode = force_generic_plan")?;
+    // Partitions that have no row for the parameters are pruned: for NULL all of them.
+    copy.execute(about, "SET plan_cache_mode = force_generic_plan; SET enable_partition_pruning = off")?;
     let plan = copy.explain(about, "VERBOSE, COSTS OFF", &execution(&vec![None; parameters]))?;
-    copy.execute(about, "RESET plan_cache_mode")?;
+    copy.execute(about, "RESET plan_cache_mode; RESET enable_partition_pruning")?;
     Ok(plan.map(|plan| plan["Plan"].clone()))
 }
 

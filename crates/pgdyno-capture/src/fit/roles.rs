@@ -224,6 +224,8 @@ pub(super) struct Written {
     pub(super) assigned: Vec<(String, u32)>,
     /// Whether a row that exists is updated or left instead.
     pub(super) on_conflict: bool,
+    /// Whether such a row is left.
+    pub(super) does_nothing: bool,
 }
 
 /// Returns what the text writes, as far as parameters are whole values: each INSERT and UPDATE, also within CTEs.
@@ -274,6 +276,7 @@ fn inserted(after: &[Token<'_>], written: &mut Written) {
     let end = end_of(&after[at..], &[]);
     let body = &after[at..at + end];
     written.on_conflict = body.windows(2).any(|pair| pair[0].is("on") && pair[1].is("conflict"));
+    written.does_nothing = body.windows(2).any(|pair| pair[0].is("do") && pair[1].is("nothing"));
     match body.first() {
         Some(token) if token.is("select") => selected(&body[1..], written),
         _ => {
@@ -485,6 +488,9 @@ mod tests {
         assert_eq!(nested.names, [(0, "null".to_owned()), (2, "x".to_owned())]);
         let all = only("insert into t (a, b) select * from unnest($1::int[], $2) on conflict do nothing");
         assert_eq!((all.arrays, all.on_conflict), (vec![(0, 1), (1, 2)], true));
+        assert!(
+            all.does_nothing && !only("insert into t values ($1) on conflict (a) do update set b = 1").does_nothing
+        );
         assert_eq!(only("insert into t select unnest($1), $2::int").arrays, [(0, 1)]);
         assert_eq!(only("insert into t select unnest($1), $2::int").values, [(1, 2)]);
         assert_eq!(only("insert into t").values, []);

@@ -75,6 +75,9 @@ impl Sampling {
             let value = if roles.iter().zip(types).any(is_interval) { interval } else { number };
             words.push(format!("{value} in expressions"));
         }
+        if let Some(share) = parameters.new_share {
+            words.push(format!("{} new keys", pgdyno_text::brief::percent(share)));
+        }
         if roles.contains(&Role::Offset) {
             words.push(format!("OFFSET {}", self.offset));
         }
@@ -94,6 +97,8 @@ pub(super) struct Parameters {
     pub(super) types: Vec<String>,
     /// The type of each column that a range is of, with its least and greatest value.
     pub(super) ranges: BTreeMap<(String, String), ColumnRange>,
+    /// The share of new keys among those of `INSERT … ON CONFLICT`.
+    pub(super) new_share: Option<f64>,
 }
 
 /// The extent of a column.

@@ -172,13 +172,20 @@ fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
     let copied = Place { database: "lab", ..place };
     execute(&copied, "select pg_stat_statements_reset()");
     copied.run("run ./fitted -c 2 -T 4 --ramp 0 --no-samples").ok();
-    let blocks = "select (shared_blks_hit + shared_blks_read) / calls from pg_stat_statements \
-                  where query like '%sum(total) FROM orders WHERE status%'";
-    let blocks: f64 = session(&copied).query_one(blocks).unwrap().parse().unwrap();
+    let blocks = blocks_per_call(&copied, "sum(total) FROM orders WHERE status");
     let captured = open["captured_blocks_per_call"].as_f64().unwrap();
     assert!((0.5..2.0).contains(&(blocks / captured)), "{blocks} of {captured}");
     let record = std::fs::read_to_string(copied.home.runs().last().unwrap().path.join("run.json")).unwrap();
     assert!(!record.contains("secret.example"), "values are in no record");
+}
+
+/// Blocks that a call of the statement accessed in the place's database since the counters were reset.
+fn blocks_per_call(place: &Place, text: &str) -> f64 {
+    let sql = format!(
+        "select sum(shared_blks_hit + shared_blks_read) / sum(calls) from pg_stat_statements where query like '%{text}%' \
+         and dbid = (select oid from pg_database where datname = current_database()) and query not like '%pg_stat_statements%'"
+    );
+    session(place).query_one(&sql).unwrap().parse().unwrap()
 }
 
 /// Values of parameters are in no file of the directory.
@@ -274,6 +281,118 @@ fn statements_whose_types_only_the_client_knows_are_fitted() {
         session(&copied).query_one(lines).unwrap().parse::<u64>().unwrap() > 100,
         "a run inserts lines of new orders"
     );
+}
+
+#[test]
+fn an_index_that_is_dropped_costs_a_fitted_statement_what_it_costs_the_application() {
+    let Some(place) = shop("what if") else { return };
+    let lab = copy(&place, "lab");
+    let capture = capturing(&place, "--window 1h");
+    std::thread::sleep(Duration::from_millis(500));
+    place.run("run ./app -c 2 -t 300 --ramp 0 --no-samples").ok();
+    capture.signal(Signal::INT);
+    capture.end().ok();
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    let text = "FROM orders WHERE customer_id";
+    let application = |place: &Place| {
+        place.run("run ./app -c 2 -t 200 --ramp 0 --no-samples").ok();
+        blocks_per_call(place, text)
+    };
+    let fitted = |place: &Place| {
+        place.run("run ./fitted -c 2 -T 3 --ramp 0 --no-samples").ok();
+        blocks_per_call(place, text)
+    };
+    let drop = "drop index orders_customer_id_idx; select pg_stat_statements_reset()";
+    let with_index = blocks_per_call(&place, text);
+    execute(&place, drop);
+    let without_index = application(&place);
+    let copied = Place { database: "lab", ..place };
+    execute(&copied, "select pg_stat_statements_reset()");
+    let fitted_with_index = fitted(&copied);
+    execute(&copied, drop);
+    let fitted_without_index = fitted(&copied);
+    let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.2;
+    let figures = (with_index, without_index, fitted_with_index, fitted_without_index);
+    assert!(without_index > 50.0 * with_index, "{figures:?}");
+    assert!(is_near(fitted_with_index, with_index) && is_near(fitted_without_index, without_index), "{figures:?}");
+}
+
+/// Partitions by time, and tables whose rows are inserted or updated.
+const EVENTS: [&str; 8] = [
+    "create table events (tenant int, at timestamptz, n int) partition by range (at)",
+    "create table events_1 partition of events for values from ('2025-01-01') to ('2025-02-01')",
+    "create table events_2 partition of events for values from ('2025-02-01') to ('2025-03-01')",
+    "create table events_3 partition of events for values from ('2025-03-01') to ('2025-04-01')",
+    "insert into events select i % 50, '2025-01-01'::timestamptz + i * interval '1 min', i from generate_series(1, 120000) i",
+    "create index on events (tenant, at)",
+    "create table counts (id int primary key, n int); insert into counts select i, 0 from generate_series(1, 10000) i",
+    "create table once (id bigint primary key, at timestamptz); insert into once select i, now() from generate_series(1, 10000) i",
+];
+
+/// Their application: of four keys one is new.
+const EVENTS_APPLICATION: [(&str, &str); 2] = [
+    (
+        "workload.toml",
+        "[data]\nexisting = true\n[[values]]\nname = \"times\"\n\
+         sql = \"select at as since, at + interval '1 day' as until from events where tenant = 7\"\n\
+         [[script]]\nfile = \"a.sql\"\n[[group]]\nname = \"a\"\nscripts = [\"a.sql\"]\nmode = \"extended\"\n",
+    ),
+    (
+        "a.sql",
+        "\\values times\n\\set tenant random(0, 49)\n\\set id random(1, 10000)\n\\set dice random(1, 4)\n\
+         \\if :dice = 1\n\\set id random(1000000, 2000000000)\n\\endif\n\
+         SELECT count(*), sum(n) FROM events WHERE tenant = :tenant AND at >= :since AND at < :until;\n\
+         SELECT at FROM events WHERE tenant = :tenant AND at >= :since AND at < :until;\n\
+         INSERT INTO counts (id, n) VALUES (:id, 1) ON CONFLICT (id) DO UPDATE SET n = counts.n + 1;\n\
+         INSERT INTO once (id, at) VALUES (:id, now()) ON CONFLICT DO NOTHING;\n",
+    ),
+];
+
+#[test]
+fn ranges_of_partitions_and_the_share_of_new_keys_are_fitted() {
+    let Some(place) = Place::new("events", CONF, TRUST) else { return };
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    EVENTS.iter().for_each(|sql| execute(&place, sql));
+    execute(&place, "vacuum analyze");
+    execute(&place, "create extension pg_stat_statements");
+    execute(&place, "create role watcher login; grant pg_read_all_stats to watcher");
+    std::fs::create_dir(place.home.join("app")).unwrap();
+    for (file, text) in EVENTS_APPLICATION {
+        std::fs::write(place.home.join("app").join(file), text).unwrap();
+    }
+    let lab = copy(&place, "lab");
+    let capture = capturing(&place, "--window 1h");
+    std::thread::sleep(Duration::from_millis(500));
+    place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok();
+    capture.signal(Signal::INT);
+    capture.end().ok();
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    let fidelity = json(&place.home.join("fitted/fidelity.json"));
+    for text in ["count(*), sum(n) FROM events", "SELECT at FROM events", "INTO counts", "INTO once"] {
+        assert_eq!(statement(&fidelity, text)["is_representative"], true, "{fidelity:#}");
+    }
+    // Values are of all partitions.
+    let copied = Place { database: "lab", ..place };
+    let partitions =
+        "select count(distinct extract(month from p2::timestamptz)) from pgdyno_values.s1 where p2 like '2025%'";
+    let list = partitions.replace("s1", &values_of(&fidelity, "SELECT at FROM events"));
+    assert_eq!(session(&copied).query_one(&list).unwrap(), "3");
+    execute(&copied, "select pg_stat_statements_reset()");
+    copied.run("run ./fitted -c 2 -T 3 --ramp 0 --no-samples").ok();
+    let figure = |sql: &str| session(&copied).query_one(sql).unwrap().parse::<f64>().unwrap();
+    for table in ["counts", "once"] {
+        let calls =
+            figure(&format!("select sum(calls) from pg_stat_statements where query like 'INSERT INTO {table}%'"));
+        let new = (figure(&format!("select count(*) from {table}")) - 10_000.0) / calls;
+        assert!((0.15..0.35).contains(&new), "{table}: {new}");
+    }
+}
+
+/// The table of a statement's values.
+fn values_of(fidelity: &Value, text: &str) -> String {
+    let script = statement(fidelity, text)["script"].as_str().unwrap();
+    format!("s{}", script[..2].trim_start_matches('0'))
 }
 
 #[test]
