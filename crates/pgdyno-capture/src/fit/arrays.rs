@@ -4,10 +4,10 @@ use pgdyno_net::quote;
 
 use super::copy::{Copy, FitError};
 use super::keys::{self, PARAMETER};
-use super::prepared::{Inserting, Roles};
-use super::roles::{How, Role, Source, Written};
+use super::roles::{How, Role, Roles, Source, Written};
 use super::types::Typed;
 use super::unnested::{self, Unnested};
+use super::upserts::Inserting;
 use super::values::new_rows;
 use super::wording::{self, significant};
 

@@ -8,10 +8,11 @@ use super::arrays::{self, Array};
 use super::copy::{Copy, FitError};
 use super::keys::{self, PARAMETER};
 use super::measure::{PerCall, Way, execution};
-use super::roles::{self, How, Role, Written};
+use super::roles::{self, How, Role, Roles};
 use super::types::{self, Typed, Types};
+use super::upserts::Inserting;
 use super::values::{self, NUMBERS, Parameters, new_rows};
-use super::{unnested, upserts, wording};
+use super::{unnested, wording};
 use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
 use crate::refusal::Refusal;
 
@@ -19,15 +20,6 @@ use crate::refusal::Refusal;
 pub(super) struct Prepared {
     pub(super) text: String,
     pub(super) parameters: Parameters,
-}
-
-/// Roles of parameters, by their numbers.
-pub(super) type Roles = BTreeMap<u32, Role>;
-
-/// What a statement writes, and the share of new keys among those that it inserts.
-pub(super) struct Inserting<'a> {
-    pub(super) written: &'a Written,
-    pub(super) new_share: f64,
 }
 
 /// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
@@ -56,11 +48,7 @@ pub(super) fn prepare(
     roles.extend(roles::limits(&typed.text));
     arrays.iter().for_each(|call| arrays::roles_of(call, &mut roles));
     of_series(&typed, &mut roles);
-    let share = |written: &Written| match written {
-        Written { on_conflict: true, .. } => upserts::new_share(capture, statement, written).unwrap_or_default(),
-        _ => 1.0,
-    };
-    let written: Vec<_> = written.iter().map(|written| Inserting { written, new_share: share(written) }).collect();
+    let written: Vec<_> = written.iter().map(|written| Inserting::new(capture, statement, written)).collect();
     let mut keys = new_keys(copy, &typed, &written, &mut roles)?;
     for array in arrays.iter().flatten() {
         if let Some(key) = arrays::new_elements(copy, array, &typed, &written)? {

@@ -68,8 +68,11 @@ impl Role {
     }
 }
 
-/// Returns the roles of parameters that the generic plan shows, by their numbers.
-pub(super) fn of_plan(plan: &Value) -> BTreeMap<u32, Role> {
+/// Roles of parameters, by their numbers.
+pub(super) type Roles = BTreeMap<u32, Role>;
+
+/// Returns the roles of parameters that the generic plan shows.
+pub(super) fn of_plan(plan: &Value) -> Roles {
     let mut sources = BTreeMap::new();
     aliases(plan, &mut sources);
     let mut roles = BTreeMap::new();
@@ -99,7 +102,7 @@ fn children(node: &Value) -> impl Iterator<Item = &Value> {
     node["Plans"].as_array().into_iter().flatten()
 }
 
-fn conditions(node: &Value, sources: &BTreeMap<String, Source>, roles: &mut BTreeMap<u32, Role>) {
+fn conditions(node: &Value, sources: &BTreeMap<String, Source>, roles: &mut Roles) {
     for text in CONDITIONS.iter().filter_map(|key| node[key].as_str()) {
         let found = compared(text, node["Alias"].as_str(), sources);
         found.into_iter().for_each(|(parameter, role)| {

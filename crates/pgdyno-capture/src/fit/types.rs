@@ -54,7 +54,7 @@ pub(super) struct Typed {
     pub(super) types: Vec<String>,
 }
 
-/// Prepares a statement. Where the server cannot tell the types of parameters, these are found; `hints` are tried first.
+/// Prepares a statement. Where the server cannot determine types of parameters, these are found; `hints` are tried first.
 pub(super) fn typed(copy: &mut Copy, text: &str, hints: &Types) -> Result<Result<Typed, Refusal>, FitError> {
     let refusal = match prepare(copy, text, &Types::new())? {
         Ok(types) => return Ok(Ok(Typed { text: text.to_owned(), types })),

@@ -158,7 +158,7 @@ mod tests {
                     update orders set carrier = $4 from p where o_w = $1 and o_a = p.a and orders.b = p.b";
         assert_eq!(
             calls(text).iter().map(names).collect::<Vec<_>>(),
-            [vec![(2, vec!["o_a", "a"]), (3, vec!["b", "b", "b"])]]
+            [vec![(2, vec!["o_a", "a"]), (3, vec!["b", "b"])]]
         );
         let text = "select * from t where id in (select unnest($1)) and k = any (select unnest($2))";
         assert_eq!(calls(text).iter().map(names).collect::<Vec<_>>(), [vec![(1, vec!["id"])], vec![(2, vec!["k"])]]);

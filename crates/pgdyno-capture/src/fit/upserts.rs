@@ -7,9 +7,24 @@ use crate::form::{CaptureRecord, CapturedStatement, RelationActivity};
 /// How far the rows that a table's counters have may be from those of a statement that alone writes them.
 const TOLERANCE: f64 = 0.1;
 
-/// Returns the share of new keys, from 0 to 1, as far as the capture tells: from the rows that DO NOTHING inserted, or from the counters of
-/// the table if no other statement inserts or updates its rows. Returns `None` if it does not tell.
-pub(super) fn new_share(capture: &CaptureRecord, statement: &CapturedStatement, written: &Written) -> Option<f64> {
+/// What a statement writes, and the share of new keys among those that it inserts.
+pub(super) struct Inserting<'a> {
+    pub(super) written: &'a Written,
+    pub(super) new_share: f64,
+}
+
+impl<'a> Inserting<'a> {
+    /// Rows of a plain INSERT are all new. Where the capture does not show how many of an upsert are, all keys exist.
+    pub(super) fn new(capture: &CaptureRecord, statement: &CapturedStatement, written: &'a Written) -> Self {
+        let new_share =
+            if written.on_conflict { new_share(capture, statement, written).unwrap_or_default() } else { 1.0 };
+        Self { written, new_share }
+    }
+}
+
+/// Returns the share of new keys, from 0 to 1, as far as the capture shows it: in the rows that DO NOTHING inserted, or in the counters of
+/// the table if no other statement inserts or updates its rows.
+fn new_share(capture: &CaptureRecord, statement: &CapturedStatement, written: &Written) -> Option<f64> {
     let rows = statement.rows;
     let activity = activity(capture, &written.table);
     if written.does_nothing {
@@ -51,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_counters_tell_the_share_of_new_keys() {
+    fn rows_and_counters_show_the_share_of_new_keys() {
         let nothing = "insert into orders (id, n) values ($1, $2) on conflict do nothing";
         assert_eq!(share(nothing, 100.0, 25.0, (0.0, 0.0)), Some(0.25));
         let several = "insert into orders (id, n) values ($1, $2), ($3, $4) on conflict (id) do nothing";

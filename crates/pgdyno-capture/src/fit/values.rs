@@ -469,7 +469,7 @@ mod tests {
         let equal = |column: &str| Role::Column(How::Equal, source.clone(), column.to_owned());
         let roles = [equal("id"), equal("id"), equal("kind"), Role::Limit];
         let row = |n: u32| vec![Some(n.to_string()), Some(n.to_string()), Some(format!("k{n}"))];
-        let samples = Samples::from([(&source, (0..4).map(row).collect())]);
+        let samples = Samples::from([(&source, Sample::new((0..4).map(row).collect(), &[]))]);
         let sampling = Sampling {
             fixed: None,
             width: 0.1,
