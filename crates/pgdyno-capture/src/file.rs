@@ -8,12 +8,18 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::form::{CaptureRecord, CapturedStatement, FORMAT_VERSION};
+use crate::form::{
+    CaptureRecord, CapturedStatement, CapturedTransaction, FLOWS_MAX, FORMAT_VERSION, ParameterFlow, STEPS_MAX,
+    TransactionStep,
+};
 
 /// The members: what is small, the statements, and the relations.
 const HEAD: &str = "capture.json";
 const STATEMENTS: &str = "statements.json";
 const RELATIONS: &str = "relations.json";
+
+/// The member that only captures with a log have.
+const TRANSACTIONS: &str = "transactions.json";
 
 /// Bytes of a member that are read: far more than the server's counters can fill.
 const MEMBER_MAX: u64 = 64 << 20;
@@ -59,6 +65,9 @@ pub fn write(capture: &CaptureRecord, out: impl Write + Seek) -> Result<(), File
     put(&mut archive, HEAD, &capture.head)?;
     put(&mut archive, STATEMENTS, &capture.statements)?;
     put(&mut archive, RELATIONS, &capture.relations)?;
+    if let Some(transactions) = &capture.transactions {
+        put(&mut archive, TRANSACTIONS, transactions)?;
+    }
     archive.finish()?.flush().map_err(ZipError::from)?;
     Ok(())
 }
@@ -86,7 +95,11 @@ pub fn read(file: impl Read + Seek) -> Result<CaptureRecord, FileError> {
     let head = parsed(HEAD, &head)?;
     let statements = parsed(STATEMENTS, &bytes(&mut archive, STATEMENTS)?)?;
     let relations = parsed(RELATIONS, &bytes(&mut archive, RELATIONS)?)?;
-    admit(CaptureRecord { head, statements, relations })
+    let transactions = match bytes(&mut archive, TRANSACTIONS) {
+        Err(FileError::Missing(_)) => None,
+        bytes => Some(parsed(TRANSACTIONS, &bytes?)?),
+    };
+    admit(CaptureRecord { head, statements, relations, transactions })
 }
 
 /// The greatest figure of a capture.
@@ -107,11 +120,28 @@ fn admit(capture: CaptureRecord) -> Result<CaptureRecord, FileError> {
             .iter()
             .all(|figure| (0.0..=FIGURE_MAX).contains(*figure))
     };
-    if capture.statements.iter().all(is_counted) {
-        Ok(capture)
-    } else {
-        Err(FileError::Absurd("a figure of a statement"))
+    if !capture.statements.iter().all(is_counted) {
+        return Err(FileError::Absurd("a figure of a statement"));
     }
+    let mut kinds = capture.transactions.iter().flat_map(|transactions| &transactions.kinds);
+    if !kinds.all(|kind| is_transaction(kind, capture.statements.len())) {
+        return Err(FileError::Absurd("a transaction"));
+    }
+    Ok(capture)
+}
+
+/// Returns true if a transaction is one of these statements, and its parameters have values of earlier ones.
+fn is_transaction(kind: &CapturedTransaction, statements: usize) -> bool {
+    let is_step = |step: &TransactionStep| step.statement < statements && (1.0..=FIGURE_MAX).contains(&step.calls_mean);
+    let is_flow = |flow: &ParameterFlow| {
+        let is_same = flow.step == flow.from_step && flow.parameter == flow.from_parameter;
+        flow.step < kind.steps.len() && (flow.from_step < flow.step || is_same)
+    };
+    kind.count as f64 <= FIGURE_MAX
+        && (1..=STEPS_MAX).contains(&kind.steps.len())
+        && kind.steps.iter().all(is_step)
+        && kind.flows.len() <= FLOWS_MAX
+        && kind.flows.iter().all(is_flow)
 }
 
 /// What every version has.

@@ -12,6 +12,7 @@ mod measure;
 mod mixture;
 mod prepared;
 mod roles;
+mod transactions;
 mod types;
 mod unnested;
 mod upserts;
@@ -31,9 +32,11 @@ use measure::{Method, NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
 use prepared::Prepared;
 use roles::{How, Role};
+use transactions::ScriptStatement;
 
 pub use copy::FitError;
-pub use directory::{Fidelity, FittedStatement};
+pub(crate) use directory::name;
+pub use directory::{Fidelity, FittedStatement, FittedTransaction};
 pub use measure::is_near;
 
 /// The schema on the copy that has the values.
@@ -109,13 +112,15 @@ pub fn fit(
             Fitted { about: FittedStatement { left_out, ..about }, script: None }
         }));
     }
-    copy.ask_or_none("forget the statement", &format!("DEALLOCATE {NAME}"))?;
-    let fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
     if fitted.iter().all(|one| one.script.is_none()) {
         let why = first_refusal.unwrap_or_else(|| "it has none that can be part of a benchmark".to_owned().into());
         return Err(FitError::Nothing(why));
     }
-    Ok(FittedWorkload { files: directory::files(capture, &fitted, &fidelity), fidelity })
+    let transactions = transactions::arrange(&mut copy, capture, &mut fitted)?;
+    copy.ask_or_none("forget the statement", &format!("DEALLOCATE {NAME}"))?;
+    let mut fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
+    fidelity.transactions = transactions.iter().map(|script| script.about.clone()).collect();
+    Ok(FittedWorkload { files: directory::files(capture, &fitted, &transactions, &fidelity), fidelity })
 }
 
 /// Creates the schema of the values. That of an earlier fit is dropped only if the order says so.
@@ -162,7 +167,7 @@ fn of_use(capture: &CaptureRecord, time_share: f64) -> Vec<&CapturedStatement> {
         before += statement.exec_time_ms;
         is_within
     };
-    of_use().take_while(is_within).take(SCRIPTS_MAX).collect()
+    of_use().take_while(is_within).take(SCRIPTS_MAX - transactions::scripts_max(capture)).collect()
 }
 
 /// A statement, fitted or left out.
@@ -178,6 +183,8 @@ struct Script {
     /// The name and the query of its values, if it has parameters.
     values: Option<(String, String)>,
     calls: f64,
+    /// The statement, for scripts of several.
+    statement: ScriptStatement,
 }
 
 fn of_statement(
@@ -232,7 +239,9 @@ fn of_statement(
         values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
         ..about
     };
-    Ok(Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls }) }))
+    let Prepared { text: sql, numbers, keys, .. } = prepared;
+    let scripted = ScriptStatement { text: sql, numbers, keys };
+    Ok(Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls, statement: scripted }) }))
 }
 
 /// Returns the most common values of the columns that parameters are equal to.

@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 /// Version of the form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
+/// The most steps of a transaction.
+pub(crate) const STEPS_MAX: usize = 200;
+
+/// The most parameters of a transaction that have the value of an earlier one.
+pub(crate) const FLOWS_MAX: usize = 512;
+
 /// What a server executed within a window, and what explains it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaptureRecord {
@@ -16,6 +22,9 @@ pub struct CaptureRecord {
     pub statements: Vec<CapturedStatement>,
     /// Tables, materialized views and foreign tables of the database.
     pub relations: Vec<CapturedRelation>,
+    /// Transactions that the server's log sampled; absent without a log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<CapturedTransactions>,
 }
 
 /// When and where a capture was taken, and what explains its statements.
@@ -252,4 +261,65 @@ pub struct RelationActivity {
     pub rows_hot_updated: f64,
     /// Rows deleted.
     pub rows_deleted: f64,
+}
+
+/// Transactions that the log of the server sampled within the window. No value of a parameter is kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapturedTransactions {
+    /// Transactions with statements that committed.
+    pub committed: u64,
+    /// Transactions that were rolled back.
+    pub rolled_back: u64,
+    /// Transactions whose begin or end is not in the log, or that have too many statements.
+    pub incomplete: u64,
+    /// Statements of the log that are not among the captured ones: they are left out of their transactions.
+    pub unknown_statements: u64,
+    /// The kinds of committed transactions by their number, the most first. Only so many kinds are kept.
+    pub kinds: Vec<CapturedTransaction>,
+}
+
+/// A kind of transaction: the same statements in the same order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapturedTransaction {
+    /// How many of these the log has.
+    pub count: u64,
+    /// The isolation level that they name; absent if they name none, or READ COMMITTED.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<TransactionIsolation>,
+    /// Its statements in their order.
+    pub steps: Vec<TransactionStep>,
+    /// Parameters that have the value of an earlier parameter of the same transaction.
+    pub flows: Vec<ParameterFlow>,
+}
+
+/// An isolation level other than READ COMMITTED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransactionIsolation {
+    /// REPEATABLE READ.
+    RepeatableRead,
+    /// SERIALIZABLE.
+    Serializable,
+}
+
+/// A statement of a transaction, executed once or several times in a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionStep {
+    /// Its place in `statements`, from 0.
+    pub statement: usize,
+    /// Executions in a row, on average: 1, or at least 2.
+    pub calls_mean: f64,
+}
+
+/// A parameter that has the value of an earlier one in nearly all transactions of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ParameterFlow {
+    /// The step of the parameter, from 0.
+    pub step: usize,
+    /// Its number in the statement: 1 for `$1`.
+    pub parameter: u32,
+    /// The step of the earlier parameter. The same step if all executions in a row have the value of the first.
+    pub from_step: usize,
+    /// The number of the earlier parameter.
+    pub from_parameter: u32,
 }

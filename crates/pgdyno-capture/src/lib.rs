@@ -21,10 +21,11 @@ mod tests;
 mod tokens;
 
 pub use file::{FileError, read, write};
-pub use fit::{Fidelity, FitError, FitOrder, FittedStatement, FittedWorkload, fit, is_near};
+pub use fit::{Fidelity, FitError, FitOrder, FittedStatement, FittedTransaction, FittedWorkload, fit, is_near};
 pub use form::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedColumn, CapturedRelation, CapturedServer,
-    CapturedSetting, CapturedStatement, DatabaseActivity, RelationActivity, StatementKind, Window,
+    CapturedSetting, CapturedStatement, CapturedTransaction, CapturedTransactions, DatabaseActivity, ParameterFlow,
+    RelationActivity, StatementKind, TransactionIsolation, TransactionStep, Window,
 };
 pub use refusal::{QueryError, Refusal};
 pub use same::statement_key;

@@ -7,7 +7,11 @@ use pgdyno_text::units;
 use pgdyno_text::wrap::{self, entry};
 use pgdyno_text::{TextStyle, brief};
 
-use crate::form::{CaptureRecord, CapturedRelation, CapturedStatement};
+use crate::fit::name;
+use crate::form::{
+    CaptureRecord, CapturedRelation, CapturedStatement, CapturedTransaction, CapturedTransactions, StatementKind,
+    TransactionIsolation,
+};
 
 /// The name of a format, and how it is written.
 type Format = (&'static str, fn(&CaptureRecord, TextStyle, &mut dyn Write) -> io::Result<()>);
@@ -87,6 +91,9 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         entry(out, &paint, "WARNING", warning)?;
     }
     statements(capture, all.exec_time_ms, look, out)?;
+    if let Some(of_log) = &capture.transactions {
+        transactions(of_log, &capture.statements, look, out)?;
+    }
     tables(&capture.relations, look, out)?;
     writeln!(out)?;
     let refused = capture.statements.iter().filter(|statement| statement.refused.is_some()).filter(is_counted);
@@ -95,9 +102,15 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         let why = statement.refused.as_deref().unwrap_or_default();
         entry(out, &paint, "REFUSED", &format!("{}: {why}", wrap::clipped(&text, wrap::COLUMNS / 2)))?;
     }
-    let holds = "texts of statements without constants; definitions of tables, indexes and constraints with the constants in them; \
-                 settings; names of applications. No rows, no parameters, no names of roles or machines";
-    entry(out, &paint, "HOLDS", holds)?;
+    let log = match capture.transactions {
+        Some(_) => "; statements of transactions in their order, and which of their parameters are equal",
+        None => "",
+    };
+    let holds = format!(
+        "texts of statements without constants; definitions of tables, indexes and constraints with the constants in them; settings; \
+         names of applications{log}. No rows, no parameters, no names of roles or machines"
+    );
+    entry(out, &paint, "HOLDS", &holds)?;
     let cost = head.cost;
     let cost = format!(
         "{} over one connection, which took {} in all and {} at most",
@@ -156,6 +169,62 @@ fn statements(capture: &CaptureRecord, time_ms: f64, look: TextStyle, out: &mut 
         writeln!(out, "        … {} more (-v)", of_use.len() - shown)?;
     }
     Ok(())
+}
+
+/// Writes the kinds of transactions, the most frequent first.
+fn transactions(
+    of_log: &CapturedTransactions,
+    statements: &[CapturedStatement],
+    look: TextStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let title = format!(
+        "{} in the log ({} rolled back)",
+        units::plural(of_log.committed + of_log.rolled_back, "transaction"),
+        units::count(of_log.rolled_back)
+    );
+    writeln!(out, "\n{}\n share  statements", Paint(look.colour).bold(&title))?;
+    let kinds = &of_log.kinds;
+    let shown = if look.verbose { kinds.len() } else { ROWS.min(kinds.len()) };
+    for kind in &kinds[..shown] {
+        let share = brief::percent(share(kind.count as f64, of_log.committed as f64));
+        wrap::hanging(out, &format!("{share:>6}  "), 8, &in_short(kind, statements))?;
+    }
+    if shown < kinds.len() {
+        writeln!(out, "        … {} more (-v)", kinds.len() - shown)?;
+    }
+    Ok(())
+}
+
+/// Returns the statements of a transaction, in short.
+fn in_short(kind: &CapturedTransaction, statements: &[CapturedStatement]) -> String {
+    let step = |(at, step): (usize, &crate::TransactionStep)| {
+        let what = match &statements[step.statement] {
+            // Its text is a command.
+            other if other.kind == StatementKind::Utility => other.text.clone(),
+            statement => name(&statement.text),
+        };
+        let calls = match step.calls_mean {
+            mean if mean > 1.0 => format!(" × {}", brief::number(mean)),
+            _ => String::new(),
+        };
+        let of_step = kind.flows.iter().filter(|flow| flow.step == at && flow.from_step < at);
+        let flows: Vec<_> = of_step
+            .map(|flow| format!("${} = ${} of {}", flow.parameter, flow.from_parameter, flow.from_step + 1))
+            .collect();
+        let flows = if flows.is_empty() { String::new() } else { format!(" ({})", flows.join(", ")) };
+        format!("{}. {what}{calls}{flows}", at + 1)
+    };
+    let isolation = match kind.isolation {
+        Some(TransactionIsolation::RepeatableRead) => "REPEATABLE READ: ",
+        Some(TransactionIsolation::Serializable) => "SERIALIZABLE: ",
+        None => "",
+    };
+    let statements = match kind.steps.len() {
+        1 => step((0, &kind.steps[0])).trim_start_matches("1. ").to_owned(),
+        _ => kind.steps.iter().enumerate().map(step).collect::<Vec<_>>().join(", "),
+    };
+    format!("{isolation}{statements}")
 }
 
 /// Returns as many characters as fit.

@@ -2,11 +2,14 @@
 
 mod connections;
 mod counters;
+mod log;
 mod relations;
 mod server;
 mod session;
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{ConnectError, ConnectOptions};
@@ -19,6 +22,7 @@ use crate::form::{
 use crate::refusal::QueryError;
 use connections::Connections;
 use counters::{Counted, Counters, Entry};
+use log::Logs;
 use relations::Activity;
 use server::Facts;
 use session::Session;
@@ -30,6 +34,8 @@ pub struct CaptureOrder {
     pub window: Duration,
     /// Whether constants that the server has left in texts become parameters.
     pub anonymise: bool,
+    /// Logs of the server with sampled transactions: files, or directories of them. They are read at the end of the window.
+    pub logs: Vec<PathBuf>,
 }
 
 /// What a capture reports while it is taken.
@@ -64,6 +70,14 @@ pub enum TakeError {
         /// What to do.
         remedy: String,
     },
+    /// A log cannot be read.
+    #[error("cannot read the log {path}: {error}")]
+    Log {
+        /// Its path.
+        path: String,
+        /// Why not.
+        error: io::Error,
+    },
     /// The counters at both ends do not belong together.
     #[error("{why}")]
     Broken {
@@ -81,6 +95,9 @@ impl TakeError {
         match self {
             Self::Connect(_) => None,
             Self::Query(query) => query.source.remedy(),
+            Self::Log { .. } => Some(
+                "name a file that exists here when the window begins, or its directory, and may be read".to_owned(),
+            ),
             Self::Uncounted { remedy, .. } | Self::Broken { remedy, .. } => Some(remedy.clone()),
         }
     }
@@ -105,6 +122,8 @@ pub fn take(
     let facts = Facts::read(&mut session)?;
     let activity = Activity::read(&mut session)?;
     let database = server::database(&mut session)?;
+    let mut warnings = facts.warnings();
+    let logs = Logs::begin(&mut session, &wanted.logs, &mut warnings)?;
     let queries = session.cost().queries;
     let before = Counters::read(&mut session, &facts)?;
     let began = Instant::now();
@@ -121,10 +140,13 @@ pub fn take(
     let seconds = began.elapsed().as_secs_f64();
     server::admit_same(&mut session, &facts)?;
     let grown = after.since(&before)?;
-    let mut warnings = facts.warnings();
     warnings.extend(grown.warnings());
     let texts = counters::texts(&mut session, &facts, &grown.entries)?;
     let statements = statements(&grown.entries, &texts, wanted.anonymise, &mut warnings);
+    let transactions = match logs {
+        Some(logs) => logs.end(&mut session, &facts.server.database, &statements, &mut warnings)?,
+        None => None,
+    };
     let own = (session.cost().queries - queries) as f64;
     let database = server::database(&mut session)?.since(&database);
     let database = DatabaseActivity { committed: (database.committed - own).max(0.0), ..database };
@@ -141,7 +163,7 @@ pub fn take(
         warnings,
         settings,
     };
-    Ok(CaptureRecord { head, statements, relations })
+    Ok(CaptureRecord { head, statements, relations, transactions })
 }
 
 /// Returns the statements by their texts, those that took most time first. One text has several entries where clients bind

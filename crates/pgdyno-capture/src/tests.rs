@@ -4,7 +4,8 @@ use pgdyno_text::TextStyle;
 
 use crate::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedRelation, CapturedServer,
-    CapturedStatement, FORMATS, FileError, RelationActivity, StatementKind, Window, read, write,
+    CapturedStatement, CapturedTransaction, CapturedTransactions, FORMATS, FileError, ParameterFlow, RelationActivity,
+    StatementKind, TransactionIsolation, TransactionStep, Window, read, write,
 };
 
 fn statement(
@@ -66,7 +67,37 @@ pub(crate) fn capture() -> CaptureRecord {
             statement("COMMIT", StatementKind::Transaction, Some("it begins or ends a transaction"), 60.0, 1.0),
         ],
         relations: vec![table],
+        transactions: Some(transactions()),
     }
+}
+
+fn transactions() -> CapturedTransactions {
+    let step = |statement, calls_mean| TransactionStep { statement, calls_mean };
+    let flow = ParameterFlow { step: 1, parameter: 1, from_step: 0, from_parameter: 1 };
+    CapturedTransactions {
+        committed: 40,
+        rolled_back: 2,
+        incomplete: 1,
+        unknown_statements: 0,
+        kinds: vec![
+            CapturedTransaction {
+                count: 30,
+                isolation: None,
+                steps: vec![step(0, 1.0), step(1, 2.5)],
+                flows: vec![flow],
+            },
+            CapturedTransaction {
+                count: 10,
+                isolation: Some(TransactionIsolation::Serializable),
+                steps: vec![step(0, 1.0)],
+                flows: vec![],
+            },
+        ],
+    }
+}
+
+fn kind(capture: &mut CaptureRecord) -> &mut CapturedTransaction {
+    &mut capture.transactions.as_mut().unwrap().kinds[0]
 }
 
 fn shown(capture: &CaptureRecord, verbose: bool) -> String {
@@ -85,6 +116,8 @@ fn a_capture_says_first_how_much_of_the_load_is_usable() {
         "WARNING track_io_timing is off",
         "  90 %    100.0     0.15       1.0       4.0  select * from orders where id = $1",
         "REFUSED VACUUM ANALYZE: it is a utility statement",
+        "42 transactions in the log (2 rolled back)",
+        "  75 %  1. select-orders, 2. insert-orders × 2.5 ($1 = $1 of 1)\n  25 %  SERIALIZABLE: select-orders\n",
         " 1,000,000   76.3 MiB         0       6,000       60  public.orders",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
@@ -97,6 +130,12 @@ fn a_file_is_read_as_it_was_written() {
     let mut file = Cursor::new(Vec::new());
     write(&capture(), &mut file).unwrap();
     assert_eq!(read(&mut file).unwrap(), capture());
+    // A capture without a log has no such member, as one of an older version.
+    let without = CaptureRecord { transactions: None, ..capture() };
+    let mut file = Cursor::new(Vec::new());
+    write(&without, &mut file).unwrap();
+    assert!(zip::ZipArchive::new(&mut file).unwrap().by_name("transactions.json").is_err());
+    assert_eq!(read(&mut file).unwrap(), without);
 }
 
 #[test]
@@ -117,6 +156,12 @@ fn what_is_no_capture_is_refused() {
         |c: &mut CaptureRecord| c.head.window.seconds = 1e308,
         |c: &mut CaptureRecord| c.statements[0].calls = 1e308,
         |c: &mut CaptureRecord| c.statements[0].rows = -1.0,
+        |c: &mut CaptureRecord| kind(c).steps[0].statement = 4,
+        |c: &mut CaptureRecord| kind(c).steps[0].calls_mean = 0.0,
+        |c: &mut CaptureRecord| kind(c).steps.clear(),
+        |c: &mut CaptureRecord| kind(c).steps = vec![TransactionStep { statement: 0, calls_mean: 1.0 }; 201],
+        |c: &mut CaptureRecord| kind(c).flows[0].from_step = 2,
+        |c: &mut CaptureRecord| kind(c).flows[0].step = 2,
     ] {
         let mut absurd = capture();
         change(&mut absurd);

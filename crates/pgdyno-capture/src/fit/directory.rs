@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_script::{Command, CommandKind, ScriptText, VariableNames, parse_with_lists};
+use pgdyno_script::{Command, CommandKind, ScriptText, Sql, VariableNames, parse_with_lists};
 use pgdyno_text::{brief, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, wording};
 use crate::form::{ApplicationConnections, CaptureRecord, CapturedStatement};
+use crate::same::statement_key;
 use crate::tokens::{Token, tokens};
 
 /// Version of the form.
@@ -25,6 +26,9 @@ const RATE_MIN: f64 = 0.001;
 
 /// The greatest weight of a script.
 const WEIGHT_MAX: f64 = 1e6;
+
+/// How often a transaction of several statements is tried: with random values a deadlock may occur that the application avoids.
+const TRIES_MAX: u32 = 10;
 
 /// What a fitted workload represents: the statements of the capture, and what they do on the copy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +49,20 @@ pub struct Fidelity {
     pub representative_calls_share: f64,
     /// The statements that were tried, from the one that took most time.
     pub statements: Vec<FittedStatement>,
+    /// The transactions of several statements that the log of the captured server has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<FittedTransaction>,
+}
+
+/// A transaction of several statements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FittedTransaction {
+    /// The file of its script.
+    pub script: String,
+    /// The files of its statements, in their order.
+    pub statements: Vec<String>,
+    /// Transactions a second.
+    pub calls_per_s: f64,
 }
 
 /// A statement of the capture, and what it does on the copy.
@@ -112,6 +130,16 @@ impl FittedStatement {
     }
 }
 
+impl FittedStatement {
+    /// Adds a text that scripts execute it as.
+    pub(super) fn is_also_executed_as(&mut self, text: String) {
+        let key = statement_key(&text);
+        if self.executed.iter().all(|known| statement_key(known) != key) {
+            self.executed.push(text);
+        }
+    }
+}
+
 impl Fidelity {
     pub(super) fn new(capture: &CaptureRecord, statements: Vec<FittedStatement>) -> Self {
         let counted: Vec<_> = capture.statements.iter().filter(|statement| statement.kind.is_load()).collect();
@@ -145,12 +173,13 @@ impl Fidelity {
             representative_time_share: sum(|statement| statement.time_share),
             representative_calls_share: sum(|statement| statement.calls_share),
             statements,
+            transactions: Vec::new(),
         }
     }
 }
 
 /// Returns the name of a script: what it does, and with which table.
-fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
     let verb = ["insert", "update", "delete", "merge"].into_iter().find(|verb| all.first().is_some_and(|t| t.is(verb)));
     let verb = verb.unwrap_or("select");
@@ -207,21 +236,70 @@ pub(super) fn script(text: &str, list: &str) -> Result<String, String> {
     if parsed.check_extended().is_err() {
         return Err("it has more parameters than a script may have (255)".to_owned());
     }
+    if is_sent(sql, &names, &wanted, &places) { Ok(script) } else { Err(unlike()) }
+}
+
+/// Returns true if a run sends this one statement with these variables as its parameters, and nothing else.
+fn is_sent(sql: &Sql, names: &VariableNames, wanted: &str, variables: &[String]) -> bool {
     let sent = sql.extended.text.trim_ascii_end();
     let is_text = sent.strip_suffix(b";").unwrap_or(sent) == wanted.as_bytes();
-    let wanted = places.iter().map(|name| names.find(name.as_bytes()));
-    let are_parameters = wanted.eq(sql.extended.params.iter().copied().map(Some));
-    if is_text && are_parameters && sql.statements == 1 { Ok(script) } else { Err(unlike()) }
+    let wanted = variables.iter().map(|name| names.find(name.as_bytes()));
+    is_text && wanted.eq(sql.extended.params.iter().copied().map(Some)) && sql.statements == 1
+}
+
+/// A statement of a script, and what a run sends for it.
+pub(super) struct ScriptSql {
+    pub(super) text: String,
+    /// The text with the places of its variables.
+    pub(super) sent: String,
+    /// These variables.
+    pub(super) variables: Vec<String>,
+}
+
+/// Returns true if a run reads a script as these statements between BEGIN and COMMIT, behind one draw from each of the lists.
+pub(super) fn is_transaction(text: &str, lists: &[String], begin: &str, statements: &[ScriptSql]) -> bool {
+    let mut names = VariableNames::new();
+    let source = ScriptText { name: "script", text: text.as_bytes() };
+    let Ok(parsed) = parse_with_lists(&source, &mut names, lists) else { return false };
+    let Some((draws, all)) = parsed.commands.split_at_checked(lists.len()) else { return false };
+    let draws_all = draws.iter().all(|command| matches!(command.kind, CommandKind::Values(_)));
+    let edge = |sent: &str| (sent.to_owned(), Vec::new());
+    let wanted: Vec<_> = [edge(begin)]
+        .into_iter()
+        .chain(statements.iter().map(|sql| (sql.sent.clone(), sql.variables.clone())))
+        .chain([edge("COMMIT")])
+        .collect();
+    let is_wanted = |(command, (sent, variables)): (&Command, &(String, Vec<String>))| match &command.kind {
+        CommandKind::Sql(sql) => is_sent(sql, &names, sent, variables),
+        _ => false,
+    };
+    let are_wanted = all.len() == wanted.len() && all.iter().zip(&wanted).all(is_wanted);
+    draws_all && are_wanted && parsed.check_extended().is_ok()
+}
+
+/// A script of several statements.
+#[derive(Debug)]
+pub(super) struct TransactionScript {
+    pub(super) text: String,
+    pub(super) calls: f64,
+    pub(super) about: FittedTransaction,
 }
 
 /// Returns the files of the directory.
-pub(super) fn files(capture: &CaptureRecord, fitted: &[Fitted], fidelity: &Fidelity) -> BTreeMap<String, String> {
-    let scripts: Vec<_> =
-        fitted.iter().filter_map(|one| Some((one.about.script.clone(), one.script.as_ref()?))).collect();
+pub(super) fn files(
+    capture: &CaptureRecord,
+    fitted: &[Fitted],
+    transactions: &[TransactionScript],
+    fidelity: &Fidelity,
+) -> BTreeMap<String, String> {
+    let statements: Vec<_> = fitted.iter().filter_map(|one| Some((&one.about.script, one.script.as_ref()?))).collect();
+    let single = statements.iter().map(|(file, script)| (*file, &script.text, script.calls));
+    let several = transactions.iter().map(|script| (&script.about.script, &script.text, script.calls));
+    let scripts: Vec<_> = single.chain(several).collect();
     let mut files: BTreeMap<String, String> =
-        scripts.iter().map(|(file, script)| (file.clone(), script.text.clone())).collect();
+        scripts.iter().map(|(file, text, _)| ((*file).clone(), (*text).clone())).collect();
     let head = &capture.head;
-    let calls: f64 = scripts.iter().map(|(_, script)| script.calls).sum();
+    let calls: f64 = scripts.iter().map(|(_, _, calls)| calls).sum();
     let mut toml = format!(
         "# Made by `pgdyno fit` from {} of {} on {}. docs/capture.md describes it.\n\
          # The values of parameters are in the schema pgdyno_values of the copy.\n\
@@ -229,13 +307,15 @@ pub(super) fn files(capture: &CaptureRecord, fitted: &[Fitted], fidelity: &Fidel
         brief::duration(head.window.seconds),
         one_line(&head.server.database),
         one_line(&head.window.began_at),
-        quoted(&format!("{} of {}", units::plural(scripts.len() as u64, "statement"), head.server.database)),
+        quoted(&format!("{} of {}", units::plural(statements.len() as u64, "statement"), head.server.database)),
     );
-    for (name, sql) in scripts.iter().filter_map(|(_, script)| script.values.as_ref()) {
+    for (name, sql) in statements.iter().filter_map(|(_, script)| script.values.as_ref()) {
         toml += &format!("\n[[values]]\nname = {}\nsql = {}\n", quoted(name), quoted(sql));
     }
-    for (file, script) in &scripts {
-        let weight = (script.calls / calls.max(1.0) * WEIGHT_MAX).round().max(1.0);
+    for (file, _, of_script) in &scripts {
+        let weight = (of_script / calls.max(1.0) * WEIGHT_MAX).round();
+        // A statement without calls of its own is executed in transactions alone.
+        let weight = if *of_script > 0.0 { weight.max(1.0) } else { 0.0 };
         toml += &format!("\n[[script]]\nfile = {}\nweight = {weight:.0}\n", quoted(file));
     }
     toml += &format!(
@@ -245,6 +325,9 @@ pub(super) fn files(capture: &CaptureRecord, fitted: &[Fitted], fidelity: &Fidel
         sessions(&head.connections),
         (calls / head.window.seconds.max(1.0)).max(RATE_MIN)
     );
+    if !transactions.is_empty() {
+        toml += &format!("max_tries = {TRIES_MAX}\n");
+    }
     files.insert("workload.toml".to_owned(), toml);
     let fidelity = serde_json::to_string_pretty(fidelity).unwrap_or_default();
     files.insert(FIDELITY.to_owned(), format!("{fidelity}\n"));
@@ -318,6 +401,33 @@ mod tests {
         }
         let many = (1..=300).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ");
         assert!(script(&format!("select * from t where a in ({many})"), "s1").unwrap_err().contains("255"));
+    }
+
+    #[test]
+    fn a_transaction_is_its_statements_and_nothing_else() {
+        let of = |text: &str, sent: &str, variables: &[&str]| ScriptSql {
+            text: text.to_owned(),
+            sent: sent.to_owned(),
+            variables: variables.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let is = |statements: &[ScriptSql]| {
+            let all: String = statements.iter().map(|sql| format!("{};\n", sql.text)).collect();
+            is_transaction(&format!("\\values s1 t1_\nBEGIN;\n{all}COMMIT;\n"), &["s1".to_owned()], "BEGIN", statements)
+        };
+        let select = || of("select :t1_p1", "select $1", &["t1_p1"]);
+        assert!(is(&[select(), of("select f(:t1_p2, :t1_p1)", "select f($1, $2)", &["t1_p2", "t1_p1"])]));
+        assert!(!is(&[select(), of("select :t1_p2", "select $1", &["t1_p1"])]), "another variable");
+        // Each is one statement by itself, or none at all.
+        for text in [
+            "select 1; select 2",
+            "select (1",
+            "select 1 \\gset",
+            "select 1\n\\shell touch x\n",
+            "select '",
+            "select :x",
+        ] {
+            assert!(!is(&[select(), of(text, text, &[]), select()]), "{text}");
+        }
     }
 
     #[test]

@@ -20,6 +20,10 @@ use crate::refusal::Refusal;
 pub(super) struct Prepared {
     pub(super) text: String,
     pub(super) parameters: Parameters,
+    /// The captured parameters that these are.
+    pub(super) numbers: Vec<u32>,
+    /// Keys of new rows, in place of captured parameters.
+    pub(super) keys: BTreeMap<u32, String>,
 }
 
 /// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
@@ -86,7 +90,8 @@ fn with_keys(
     };
     let (roles, types): (Vec<_>, Vec<_>) = numbers.iter().map(role).unzip();
     let ranges = values::ranges(copy, &roles)?;
-    Ok(Ok(Prepared { text, parameters: Parameters { roles, types, ranges, new_share } }))
+    let parameters = Parameters { roles, types, ranges, new_share };
+    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone() }))
 }
 
 /// Returns the role of a parameter of this type.

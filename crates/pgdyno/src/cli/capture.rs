@@ -50,6 +50,10 @@ pub(crate) struct TakeArgs {
     /// Make parameters of the constants that the server has left in texts
     #[arg(help_heading = "Capture", long)]
     pub(crate) anonymise: bool,
+    /// A csvlog or jsonlog of the server with sampled transactions, or the directory of its logs. It is read at the end of the window.
+    /// May be given several times
+    #[arg(help_heading = "Capture", long, value_name = "FILE")]
+    pub(crate) log: Vec<PathBuf>,
     /// The file of the capture, which must not exist [default: DATABASE.capture]
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -49,7 +49,8 @@ fn capture(args: &TakeArgs) -> Result<Code> {
     admit_file(&file).or_fail(Code::Start)?;
     let events: Arc<dyn EventSink> = Arc::new(ProgressView::new(args.quiet));
     let window_s = args.window.seconds();
-    let wanted = CaptureOrder { window: Duration::from_secs_f64(window_s), anonymise: args.anonymise };
+    let window = Duration::from_secs_f64(window_s);
+    let wanted = CaptureOrder { window, anonymise: args.anonymise, logs: args.log.clone() };
     let mut wait = |length: Duration| {
         let until = Instant::now() + length;
         while Instant::now() < until && !interrupt.stop.is_requested() {

@@ -77,7 +77,29 @@ fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n  time  rows/call          blocks/call        statement")?;
     writeln!(out, "        captured  copy     captured  copy")?;
     let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);
-    others.into_iter().chain(ok).try_for_each(|statement| show_statement(statement, out))
+    others.into_iter().chain(ok).try_for_each(|statement| show_statement(statement, out))?;
+    if fidelity.transactions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n per s  transaction")?;
+    for transaction in &fidelity.transactions {
+        let mut statements: Vec<(&str, usize)> = Vec::new();
+        for file in transaction.statements.iter().map(|file| file.trim_end_matches(".sql")) {
+            match statements.last_mut().filter(|(last, _)| *last == file) {
+                Some((_, times)) => *times += 1,
+                None => statements.push((file, 1)),
+            }
+        }
+        let statement = |(file, times): &(&str, usize)| match times {
+            1 => (*file).to_owned(),
+            times => format!("{file} × {times}"),
+        };
+        let statements: Vec<_> = statements.iter().map(statement).collect();
+        let name = transaction.script.trim_end_matches(".sql");
+        let rate = brief::number(transaction.calls_per_s);
+        wrap::hanging(out, &format!("{rate:>6}  "), 8, &format!("{name}: {}", statements.join(", ")))?;
+    }
+    Ok(())
 }
 
 fn show_statement(statement: &FittedStatement, out: &mut dyn Write) -> io::Result<()> {

@@ -11,6 +11,7 @@ mod between;
 mod browser;
 mod builds;
 mod capture;
+mod capture_log;
 mod causes;
 mod ch_benchmark;
 mod ci;

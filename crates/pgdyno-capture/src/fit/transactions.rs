@@ -1,0 +1,433 @@
+//! Scripts of several statements: the transactions that the captured server's log has.
+
+use std::collections::BTreeMap;
+
+use super::copy::{Copy, FitError};
+use super::directory::{FittedTransaction, ScriptSql, TransactionScript, is_transaction, name};
+use super::types::{self, Types};
+use super::{Fitted, wording};
+use crate::form::{CaptureRecord, CapturedTransaction, TransactionIsolation};
+
+/// Transactions that become scripts.
+const TRANSACTIONS_MAX: usize = 32;
+
+/// Executions of a statement in a row, and of all statements of a script.
+const REPEATS_MAX: f64 = 50.0;
+const EXECUTIONS_MAX: usize = 200;
+
+/// Rounds in which the shares of transactions and single statements are adjusted to the captured calls.
+const ROUNDS: usize = 200;
+
+/// The share of its calls with which a statement is also assumed outside of transactions before they are adjusted. Less than ten times
+/// of it afterwards counts as none.
+const SINGLE_SHARE: f64 = 1e-3;
+
+/// A statement as scripts have it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ScriptStatement {
+    /// Its text, with `$1` for the first column of its values.
+    pub(super) text: String,
+    /// The captured parameters that these columns are for.
+    pub(super) numbers: Vec<u32>,
+    /// SQL in the text in place of a captured parameter: keys of new rows.
+    pub(super) keys: BTreeMap<u32, String>,
+}
+
+/// A statement of the script: which one, and its step in the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Execution {
+    /// Its place among the fitted statements.
+    fitted: usize,
+    step: usize,
+    /// Its place among the executions of the step.
+    repeat: usize,
+}
+
+/// Returns how many scripts the transactions of a capture can become.
+pub(super) fn scripts_max(capture: &CaptureRecord) -> usize {
+    several(capture).count().min(TRANSACTIONS_MAX)
+}
+
+/// Returns the transactions that have more than one statement.
+fn several(capture: &CaptureRecord) -> impl Iterator<Item = &CapturedTransaction> {
+    let kinds = capture.transactions.iter().flat_map(|transactions| &transactions.kinds);
+    kinds.filter(|kind| kind.steps.len() > 1 || kind.steps.iter().any(|step| step.calls_mean > 1.5))
+}
+
+/// Makes scripts of the captured transactions, and leaves to the scripts of single statements the calls that these have alone.
+pub(super) fn arrange(
+    copy: &mut Copy,
+    capture: &CaptureRecord,
+    fitted: &mut [Fitted],
+) -> Result<Vec<TransactionScript>, FitError> {
+    let mut places = BTreeMap::new();
+    for (at, one) in fitted.iter().enumerate().filter(|(_, one)| one.script.is_some()) {
+        let statement = capture.statements.iter().position(|statement| statement.text == one.about.text);
+        places.extend(statement.map(|statement| (statement, at)));
+    }
+    let mut scripts = Vec::new();
+    let mut counts = Vec::new();
+    for kind in several(capture).take(TRANSACTIONS_MAX) {
+        let executions = executions(kind, &places);
+        if executions.len() < 2 {
+            continue;
+        }
+        let Some((text, sent)) = script(copy, kind, &executions, fitted)? else { continue };
+        for (execution, sent) in executions.iter().zip(sent) {
+            fitted[execution.fitted].about.is_also_executed_as(sent);
+        }
+        let files = executions.iter().map(|one| fitted[one.fitted].about.script.clone()).collect();
+        let file = format!("t{:02}-{}.sql", scripts.len() + 1, name(&fitted[executions[0].fitted].about.text));
+        let about = FittedTransaction { script: file, statements: files, calls_per_s: 0.0 };
+        scripts.push(TransactionScript { text, calls: 0.0, about });
+        counts.push((kind.count as f64, executions));
+    }
+    if scripts.is_empty() {
+        return Ok(scripts);
+    }
+    let calls: Vec<_> = fitted.iter().map(|one| one.script.as_ref().map_or(0.0, |script| script.calls)).collect();
+    let mut shares = Shares::new(&calls, logged(capture, &places, calls.len()), &counts);
+    shares.adjust(&calls);
+    let window_s = capture.head.window.seconds.max(1.0);
+    for (script, calls) in scripts.iter_mut().zip(shares.transactions()) {
+        script.calls = calls;
+        script.about.calls_per_s = calls / window_s;
+    }
+    for (at, one) in fitted.iter_mut().enumerate() {
+        if let Some(script) = &mut one.script {
+            script.calls = shares.single(at, calls[at]);
+        }
+    }
+    Ok(scripts)
+}
+
+/// Returns the statements that a transaction executes, as far as they are fitted.
+fn executions(kind: &CapturedTransaction, places: &BTreeMap<usize, usize>) -> Vec<Execution> {
+    let mut executions = Vec::new();
+    for (step, of) in kind.steps.iter().enumerate() {
+        let Some(fitted) = places.get(&of.statement).copied() else { continue };
+        let repeats = of.calls_mean.round().clamp(1.0, REPEATS_MAX) as usize;
+        executions.extend((0..repeats).map(|repeat| Execution { fitted, step, repeat }));
+    }
+    executions.truncate(EXECUTIONS_MAX);
+    executions
+}
+
+/// Returns how often the log has each fitted statement.
+fn logged(capture: &CaptureRecord, places: &BTreeMap<usize, usize>, fitted: usize) -> Vec<f64> {
+    let mut logged = vec![0.0; fitted];
+    for kind in capture.transactions.iter().flat_map(|transactions| &transactions.kinds) {
+        for step in &kind.steps {
+            if let Some(at) = places.get(&step.statement) {
+                logged[*at] += kind.count as f64 * step.calls_mean;
+            }
+        }
+    }
+    logged
+}
+
+/// Where a parameter of a transaction has its value from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    /// A variable: a column of the values that an execution has drawn.
+    Drawn { execution: usize, column: usize },
+    /// The key of a row that an earlier statement has inserted.
+    Key(String),
+}
+
+/// The statements of a transaction.
+struct Transaction<'a> {
+    executions: &'a [Execution],
+    statements: Vec<&'a ScriptStatement>,
+    /// The first step and parameter with the value of a later one.
+    sources: BTreeMap<(usize, u32), (usize, u32)>,
+}
+
+impl<'a> Transaction<'a> {
+    fn new(kind: &'a CapturedTransaction, executions: &'a [Execution], statements: Vec<&'a ScriptStatement>) -> Self {
+        let mut flows: Vec<_> = kind.flows.iter().collect();
+        flows.sort_by_key(|flow| flow.step);
+        let mut sources = BTreeMap::new();
+        for flow in flows {
+            let from = (flow.from_step, flow.from_parameter);
+            let source = sources.get(&from).copied().unwrap_or(from);
+            sources.entry((flow.step, flow.parameter)).or_insert(source);
+        }
+        Self { executions, statements, sources }
+    }
+
+    /// Returns where the value of a captured parameter comes from. Of several that are always equal the statement that takes most time
+    /// draws it: its values decide most. All are drawn before the first statement.
+    fn origin(&self, execution: usize, parameter: u32) -> Option<Origin> {
+        let equal = self.equal(self.executions[execution].step, parameter);
+        if equal.is_empty() {
+            return self.own(execution, parameter);
+        }
+        let first = |(step, parameter): (usize, u32)| Some((self.first(step)?, parameter));
+        let places: Vec<_> = equal.into_iter().filter_map(first).collect();
+        let key = places
+            .iter()
+            .filter(|(at, _)| *at < execution)
+            .find_map(|(at, parameter)| self.own(*at, *parameter).filter(|origin| matches!(origin, Origin::Key(_))));
+        let drawn = || {
+            let all = places.iter().filter_map(|(at, parameter)| Some((*at, self.own(*at, *parameter)?)));
+            let all = all.filter(|(_, origin)| matches!(origin, Origin::Drawn { .. }));
+            // Statements that take more time come first.
+            all.min_by_key(|(at, _)| self.executions[*at].fitted).map(|(_, origin)| origin)
+        };
+        key.or_else(drawn)
+    }
+
+    /// Returns the steps and parameters that always have the same value as this one, itself included; none if it has its own in each
+    /// execution.
+    fn equal(&self, step: usize, parameter: u32) -> Vec<(usize, u32)> {
+        let first = self.sources.get(&(step, parameter)).copied().unwrap_or((step, parameter));
+        let later = self.sources.iter().filter(|(_, source)| **source == first).map(|(later, _)| *later);
+        let mut equal: Vec<_> = later.collect();
+        if !equal.is_empty() && !equal.contains(&first) {
+            equal.push(first);
+        }
+        equal
+    }
+
+    /// Returns the first execution of a step.
+    fn first(&self, step: usize) -> Option<usize> {
+        self.executions.iter().position(|execution| execution.step == step)
+    }
+
+    fn own(&self, execution: usize, parameter: u32) -> Option<Origin> {
+        let statement = self.statements[execution];
+        if let Some(column) = statement.numbers.iter().position(|number| *number == parameter) {
+            return Some(Origin::Drawn { execution, column });
+        }
+        // The last number that the session has taken from the sequence is the key of the row.
+        let sequence = statement.keys.get(&parameter)?.strip_prefix("nextval(")?;
+        Some(Origin::Key(format!("(SELECT currval({sequence})")))
+    }
+
+    /// Returns the SQL of an execution with these origins, and with the numbers of its variables in place of them.
+    fn sql(&self, execution: usize, origins: &[Origin]) -> ScriptSql {
+        let text = &self.statements[execution].text;
+        let mut variables = Vec::new();
+        let origin = |column: u32| origins.get((column as usize).saturating_sub(1));
+        let sent = wording::with_variables(text, |column| match origin(column) {
+            Some(Origin::Key(sql)) => sql.clone(),
+            Some(Origin::Drawn { execution, column }) => {
+                variables.push(format!("t{}_p{}", execution + 1, column + 1));
+                format!("${}", variables.len())
+            }
+            None => format!("${column}"),
+        });
+        let text = wording::with_variables(text, |column| match origin(column) {
+            Some(Origin::Key(sql)) => sql.clone(),
+            Some(Origin::Drawn { execution, column }) => format!(":t{}_p{}", execution + 1, column + 1),
+            None => format!(":p{column}"),
+        });
+        ScriptSql { text, sent, variables }
+    }
+}
+
+/// Returns the script of a transaction and the text of each execution; `None` if a run would read it otherwise.
+fn script(
+    copy: &mut Copy,
+    kind: &CapturedTransaction,
+    executions: &[Execution],
+    fitted: &[Fitted],
+) -> Result<Option<(String, Vec<String>)>, FitError> {
+    let scripts: Vec<_> = executions.iter().filter_map(|one| fitted[one.fitted].script.as_ref()).collect();
+    let statements: Vec<_> = scripts.iter().map(|script| &script.statement).collect();
+    let transaction = Transaction::new(kind, executions, statements);
+    let mut all = Vec::new();
+    for (execution, statement) in transaction.statements.iter().enumerate() {
+        let own = |column: usize| Origin::Drawn { execution, column };
+        let origins: Vec<_> = (0..statement.numbers.len())
+            .map(|column| transaction.origin(execution, statement.numbers[column]).unwrap_or_else(|| own(column)))
+            .collect();
+        let sql = transaction.sql(execution, &origins);
+        // A key has the type of its sequence, which the statement may not take.
+        let has_key = origins.iter().any(|origin| matches!(origin, Origin::Key(_)));
+        let sql = if has_key && types::prepare(copy, &sql.sent, &Types::new())?.is_err() {
+            let is_drawn = |(column, origin): (usize, Origin)| match origin {
+                Origin::Key(_) => own(column),
+                drawn => drawn,
+            };
+            let origins: Vec<_> = origins.into_iter().enumerate().map(is_drawn).collect();
+            transaction.sql(execution, &origins)
+        } else {
+            sql
+        };
+        all.push(sql);
+    }
+    let mut lists = Vec::new();
+    let mut text = String::new();
+    for (at, script) in scripts.iter().enumerate() {
+        let prefix = format!("t{}_", at + 1);
+        let is_used = all.iter().flat_map(|sql| &sql.variables).any(|variable| variable.starts_with(&prefix));
+        if let Some((list, _)) = script.values.as_ref().filter(|_| is_used) {
+            text += &format!("\\values {list} {prefix}\n");
+            lists.push(list.clone());
+        }
+    }
+    let begin = match kind.isolation {
+        Some(TransactionIsolation::RepeatableRead) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        Some(TransactionIsolation::Serializable) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        None => "BEGIN",
+    };
+    text += &format!("{begin};\n");
+    all.iter().for_each(|sql| text += &format!("{};\n", sql.text));
+    text += "COMMIT;\n";
+    let is_read_so = is_transaction(&text, &lists, begin, &all);
+    Ok(is_read_so.then(|| (text, all.into_iter().map(|sql| sql.sent).collect())))
+}
+
+/// How often transactions and single statements are executed, so that each statement has its captured calls.
+struct Shares {
+    /// Calls of each transaction, with how often it executes each statement.
+    transactions: Vec<(f64, BTreeMap<usize, f64>)>,
+    /// Calls of each statement by itself.
+    single: Vec<f64>,
+}
+
+impl Shares {
+    /// Begins with the shares of the log. `logged` is how often it has each statement, `counts` how often each transaction.
+    fn new(calls: &[f64], logged: Vec<f64>, counts: &[(f64, Vec<Execution>)]) -> Self {
+        let in_log = |(calls, logged): (&f64, &f64)| if *logged > 0.0 { *calls } else { 0.0 };
+        let captured: f64 = calls.iter().zip(&logged).map(in_log).sum();
+        // Of how many calls the log has one.
+        let factor = captured / logged.iter().sum::<f64>().max(1.0);
+        let mut single: Vec<_> = logged.iter().map(|logged| logged * factor).collect();
+        let mut transactions = Vec::new();
+        for (count, executions) in counts {
+            let mut executed = BTreeMap::new();
+            for execution in executions {
+                *executed.entry(execution.fitted).or_insert(0.0) += 1.0;
+            }
+            executed.iter().for_each(|(at, times)| single[*at] -= count * factor * times);
+            transactions.push((count * factor, executed));
+        }
+        let least = single.iter().zip(calls).map(|(single, calls)| single.max(calls * SINGLE_SHARE));
+        Self { transactions, single: least.collect() }
+    }
+
+    /// Adjusts them to the captured calls: the shares that are nearest to those of the log (multiplicative algebraic reconstruction;
+    /// Gordon, Bender, Herman 1970).
+    fn adjust(&mut self, calls: &[f64]) {
+        for _ in 0..ROUNDS {
+            for (at, wanted) in calls.iter().enumerate().filter(|(_, wanted)| **wanted > 0.0) {
+                let times = |executed: &BTreeMap<usize, f64>| executed.get(&at).copied().unwrap_or_default();
+                let of_transactions: f64 =
+                    self.transactions.iter().map(|(calls, executed)| calls * times(executed)).sum();
+                let most = self.transactions.iter().map(|(_, executed)| times(executed)).fold(1.0, f64::max);
+                let ratio = (wanted / (self.single[at] + of_transactions)).clamp(1e-3, 1e3);
+                for (calls, executed) in &mut self.transactions {
+                    *calls *= ratio.powf(times(executed) / most);
+                }
+                self.single[at] *= ratio.powf(1.0 / most);
+            }
+        }
+    }
+
+    fn transactions(&self) -> impl Iterator<Item = f64> {
+        self.transactions.iter().map(|(calls, _)| *calls)
+    }
+
+    /// Returns the calls of a statement by itself.
+    fn single(&self, at: usize, calls: f64) -> f64 {
+        let is_in_transaction = self.transactions.iter().any(|(_, executed)| executed.contains_key(&at));
+        let single = self.single[at];
+        if is_in_transaction && single < calls * SINGLE_SHARE * 10.0 { 0.0 } else { single }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::{ParameterFlow, TransactionStep};
+
+    fn kind(steps: &[(usize, f64)], flows: &[(usize, u32, usize, u32)]) -> CapturedTransaction {
+        let step =
+            |(statement, calls_mean): &(usize, f64)| TransactionStep { statement: *statement, calls_mean: *calls_mean };
+        let flow = |(step, parameter, from_step, from_parameter): &(usize, u32, usize, u32)| ParameterFlow {
+            step: *step,
+            parameter: *parameter,
+            from_step: *from_step,
+            from_parameter: *from_parameter,
+        };
+        CapturedTransaction {
+            count: 10,
+            isolation: None,
+            steps: steps.iter().map(step).collect(),
+            flows: flows.iter().map(flow).collect(),
+        }
+    }
+
+    fn statement(text: &str, numbers: &[u32]) -> ScriptStatement {
+        ScriptStatement { text: text.to_owned(), numbers: numbers.to_vec(), keys: BTreeMap::new() }
+    }
+
+    #[test]
+    fn a_parameter_has_the_value_of_those_that_it_is_equal_to() {
+        let insert = ScriptStatement {
+            keys: BTreeMap::from([(1, "nextval('s.q')".to_owned())]),
+            ..statement("insert into o values (nextval('s.q'), $1)", &[2])
+        };
+        let line = statement("insert into l values ($1, $2, $3)", &[1, 2, 3]);
+        let kind = kind(&[(5, 1.0), (9, 1.0), (7, 2.2)], &[(0, 1, 0, 1), (2, 1, 0, 1), (2, 2, 2, 2), (2, 3, 1, 4)]);
+        // The second statement is left out: what came from it is drawn once.
+        let executions = executions(&kind, &BTreeMap::from([(5, 0), (7, 1)]));
+        assert_eq!(executions.iter().map(|one| (one.fitted, one.repeat)).collect::<Vec<_>>(), [(0, 0), (1, 0), (1, 1)]);
+        let transaction = Transaction::new(&kind, &executions, vec![&insert, &line, &line]);
+        let drawn = |execution, column| Some(Origin::Drawn { execution, column });
+        let key = || Some(Origin::Key("(SELECT currval('s.q'))".to_owned()));
+        assert_eq!([1, 2, 3].map(|n| transaction.origin(1, n)), [key(), drawn(1, 1), drawn(1, 2)]);
+        assert_eq!([1, 2, 3].map(|n| transaction.origin(2, n)), [key(), drawn(1, 1), drawn(1, 2)]);
+        let origins: Vec<_> = [1, 2, 3].iter().filter_map(|n| transaction.origin(2, *n)).collect();
+        let sql = transaction.sql(2, &origins);
+        assert_eq!(sql.text, "insert into l values ((SELECT currval('s.q')), :t2_p2, :t2_p3)");
+        assert_eq!(sql.sent, "insert into l values ((SELECT currval('s.q')), $1, $2)");
+        assert_eq!(sql.variables, ["t2_p2", "t2_p3"]);
+    }
+
+    #[test]
+    fn the_statement_that_takes_most_time_draws_a_common_value() {
+        let kind = kind(&[(0, 1.0), (1, 1.0), (2, 2.0)], &[(1, 2, 0, 1), (2, 1, 1, 2)]);
+        let executions = executions(&kind, &BTreeMap::from([(0, 2), (1, 0), (2, 1)]));
+        let [a, b] = [statement("select $1", &[1]), statement("select $1 + $2", &[1, 2])];
+        let transaction = Transaction::new(&kind, &executions, vec![&a, &b, &a, &a]);
+        let drawn = |execution, column| Some(Origin::Drawn { execution, column });
+        assert_eq!([0, 2, 3].map(|at| transaction.origin(at, 1)), [drawn(1, 1), drawn(1, 1), drawn(1, 1)]);
+        assert_eq!([1, 2].map(|n| transaction.origin(1, n)), [drawn(1, 0), drawn(1, 1)]);
+    }
+
+    #[test]
+    fn statements_that_share_a_value_of_one_that_is_left_out_share_it_still() {
+        let kind = kind(&[(0, 1.0), (1, 1.0), (2, 1.0)], &[(1, 1, 0, 1), (2, 1, 0, 1)]);
+        let executions = executions(&kind, &BTreeMap::from([(1, 0), (2, 1)]));
+        let [a, b] = [statement("select $1", &[1]), statement("select $1", &[1])];
+        let transaction = Transaction::new(&kind, &executions, vec![&a, &b]);
+        assert_eq!(transaction.origin(1, 1), Some(Origin::Drawn { execution: 0, column: 0 }));
+    }
+
+    fn shares(calls: &[f64], logged: &[f64], counts: &[(f64, &[usize])]) -> (Vec<f64>, Vec<f64>) {
+        let execution = |fitted: &usize| Execution { fitted: *fitted, step: 0, repeat: 0 };
+        let counts: Vec<_> = counts.iter().map(|(count, all)| (*count, all.iter().map(execution).collect())).collect();
+        let mut shares = Shares::new(calls, logged.to_vec(), &counts);
+        shares.adjust(calls);
+        let round = |calls: f64| (calls / 10.0).round() * 10.0;
+        let single = calls.iter().enumerate().map(|(at, calls)| round(shares.single(at, *calls)));
+        (shares.transactions().map(round).collect(), single.collect())
+    }
+
+    #[test]
+    fn each_statement_has_its_captured_calls() {
+        // One in ten is sampled: 100 of (0, 1, 1), and 50 of 0 by itself.
+        let found = shares(&[1500.0, 2000.0], &[150.0, 200.0], &[(100.0, &[0, 1, 1])]);
+        assert_eq!(found, (vec![1000.0], vec![500.0, 0.0]));
+        // A role that is not sampled executes 0 and 2.
+        let found = shares(&[5000.0, 1000.0, 700.0], &[100.0, 100.0, 0.0], &[(100.0, &[0, 1])]);
+        assert_eq!(found, (vec![1000.0], vec![4000.0, 0.0, 700.0]));
+        // Two transactions with a common statement.
+        let found = shares(&[4000.0, 3000.0, 1000.0], &[40.0, 30.0, 10.0], &[(30.0, &[0, 1]), (10.0, &[0, 2])]);
+        assert_eq!(found, (vec![3000.0, 1000.0], vec![0.0, 0.0, 0.0]));
+    }
+}
