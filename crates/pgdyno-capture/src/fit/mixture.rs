@@ -1,5 +1,7 @@
 //! The samples of values with which a statement does on the copy what it did on the captured server.
 
+use std::time::{Duration, Instant};
+
 use super::copy::{Copy, FitError};
 use super::measure::{Method, PerCall, measure};
 use super::roles::{How, Role, Source};
@@ -17,6 +19,9 @@ const BETTER: f64 = 0.1;
 
 /// What is added to the distance of figures that are not within a factor of 2.
 const OUTSIDE: f64 = 0.3;
+
+/// How long samplings of a statement are tried. The best of those that were is taken.
+const SEARCH_MAX: Duration = Duration::from_secs(30);
 
 /// Number of shares that are tried for the first of two.
 const SHARES: u32 = 40;
@@ -43,7 +48,7 @@ pub(super) fn nearest(
     common: &[CommonValue],
 ) -> Result<Result<Mixture, Refusal>, FitError> {
     let first = first(wanted);
-    let mut search = Search { copy, method, parameters, wanted, measured: Vec::new() };
+    let mut search = Search { copy, method, parameters, wanted, measured: Vec::new(), began: Instant::now() };
     if let Err(why) = search.measure(&first)? {
         return Ok(Err(why));
     }
@@ -140,6 +145,7 @@ struct Search<'a> {
     parameters: &'a Parameters,
     wanted: PerCall,
     measured: Vec<(Sampling, PerCall)>,
+    began: Instant,
 }
 
 impl Search<'_> {
@@ -169,6 +175,9 @@ impl Search<'_> {
             best.1 = self.distance(per_call);
         }
         for step in &ladder.steps {
+            if self.began.elapsed() > SEARCH_MAX {
+                break;
+            }
             let mut sampling = from.clone();
             step(&mut sampling);
             // A value that the server refuses, or with which it takes too long, is none.
