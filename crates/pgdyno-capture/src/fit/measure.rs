@@ -20,10 +20,12 @@ pub(super) struct PerCall {
 }
 
 impl PerCall {
-    /// Returns how far apart two are: the sum of the logarithms of both ratios. Less than a row or a block counts as nothing.
+    /// Returns how far apart two are: the sum of the logarithms of both ratios, and the greater one again, so that two that are near are nearer
+    /// than one that is equal while the other is far off. Less than a row or a block counts as nothing.
     pub(super) fn distance(self, other: Self) -> f64 {
         let apart = |a: f64, b: f64, least: f64| ((a + least) / (b + least)).ln().abs();
-        apart(self.rows, other.rows, 0.1) + apart(self.blocks, other.blocks, 1.0)
+        let (rows, blocks) = (apart(self.rows, other.rows, 0.1), apart(self.blocks, other.blocks, 1.0));
+        rows + blocks + rows.max(blocks)
     }
 
     /// Returns true if rows and blocks are within a factor of 2.
@@ -162,6 +164,8 @@ mod tests {
         assert!(of(1.0, 10_848.0).represents(of(1.0, 6000.0)) && !of(1.0, 10_848.0).represents(of(1.0, 4.0)));
         assert!(of(0.0, 3.0).represents(of(0.05, 3.0)) && !of(0.0, 3.0).represents(of(1.0, 3.0)));
         assert!(of(10.0, 5.0).distance(of(10.0, 5.0)).abs() < 1e-9);
+        let (balanced, equal_rows) = (of(7.0, 700.0), of(10.0, 1000.0));
+        assert!(balanced.distance(of(10.0, 500.0)) < equal_rows.distance(of(10.0, 500.0)) - 0.2);
         assert_eq!(of(10.0, 4.0).mixed(0.25, of(2.0, 0.0)), of(4.0, 1.0));
     }
 }

@@ -15,10 +15,7 @@ const EXECUTIONS: usize = 6;
 const EXECUTIONS_OF_UPSERT: usize = 60;
 
 /// How much nearer a sampling must be than plain samples to replace them: values of which rows and blocks are equal stay a mixture.
-const BETTER: f64 = 0.1;
-
-/// What is added to the distance of figures that are not within a factor of 2.
-const OUTSIDE: f64 = 0.3;
+const BETTER: f64 = 0.15;
 
 /// How long samplings of a statement are tried. The best of those that were is taken.
 const SEARCH_MAX: Duration = Duration::from_secs(30);
@@ -162,17 +159,11 @@ impl Search<'_> {
         Ok(measured)
     }
 
-    /// Returns how far figures are from the wanted ones. Both within a factor of 2 are nearer than one that is equal while the other is not.
-    fn distance(&self, per_call: PerCall) -> f64 {
-        let outside = if per_call.represents(self.wanted) { 0.0 } else { OUTSIDE };
-        per_call.distance(self.wanted) + outside
-    }
-
     /// Returns the best sampling that a ladder leads to.
     fn climb(&mut self, from: Sampling, ladder: &Ladder) -> Result<Sampling, FitError> {
         let mut best = (from.clone(), f64::INFINITY);
         if let Ok(per_call) = self.measure(&from)? {
-            best.1 = self.distance(per_call);
+            best.1 = per_call.distance(self.wanted);
         }
         for step in &ladder.steps {
             if self.began.elapsed() > SEARCH_MAX {
@@ -182,7 +173,7 @@ impl Search<'_> {
             step(&mut sampling);
             // A value that the server refuses, or with which it takes too long, is none.
             let Ok(per_call) = self.measure(&sampling)? else { if ladder.grows { break } else { continue } };
-            let distance = self.distance(per_call);
+            let distance = per_call.distance(self.wanted);
             if distance < best.1 - BETTER {
                 best = (sampling, distance);
             }
