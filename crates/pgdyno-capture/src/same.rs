@@ -2,8 +2,8 @@
 
 use crate::tokens::{Token, tokens};
 
-/// Returns a text that is equal for equal statements: without white space, comments, a final semicolon, the numbers of parameters, and
-/// the lengths of their lists, which PostgreSQL 18 does not keep. A variable of a script (`:name`) is a parameter. A statement that was counted first within a PREPARE is that statement.
+/// Returns a text that is equal for equal statements: without white space, comments, a final semicolon, constants, the numbers of
+/// parameters, and the lengths of their lists, which PostgreSQL 18 does not keep. A variable of a script (`:name`) is a parameter. A statement that was counted first within a PREPARE is that statement.
 #[must_use]
 pub fn statement_key(text: &str) -> String {
     let all = tokens(text);
@@ -19,7 +19,7 @@ pub fn statement_key(text: &str) -> String {
         at += if is_variable { 2 } else { 1 };
         let text = match token {
             Token::Space(_) | Token::Comment(_) => continue,
-            Token::Parameter(_) => "$",
+            Token::Parameter(_) | Token::Number(_) | Token::Text(_) => "$",
             _ if is_variable => "$",
             token => token.text(),
         };
@@ -65,6 +65,7 @@ mod tests {
             "select * from t\n where a = $3 and b in ($1 /*, ... */)",
             "PREPARE pgdyno_fit (int, text[]) AS select * from t where a = $1 and b in ($2)",
             "select * from t where a=$1 and b in($7,$8,$9)",
+            "select * from t where a = 'x' and b in (1, 2.5)",
         ] {
             assert_eq!(statement_key(same), key, "{same}");
         }
