@@ -53,8 +53,10 @@ fn a_run_says_how_much_of_the_captured_load_it_represents() {
     // Another statement in its place is not what was captured.
     let script = directory.join(statement["script"].as_str().unwrap());
     std::fs::write(&script, "select count(*) from customers;\n").unwrap();
-    place.run("run ./fitted -T 3 --ramp 0 -R 3x").ok().prints(&["of the captured time is represented"]);
+    place.run("run ./fitted -T 3 --ramp 0 -R 3x").ok().prints(&["CAPTURE"]);
     let record = last(&place);
+    let warnings = record["warning_details"].to_string();
+    assert!(warnings.contains("low-fidelity"), "{warnings}");
     assert_eq!(open(&record["fidelity"])["is_representative"], false);
     assert_ne!(record["trust"]["degree"], "good");
     let manifest = std::fs::read_to_string(directory.join("workload.toml")).unwrap();
