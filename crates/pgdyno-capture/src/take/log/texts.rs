@@ -5,31 +5,11 @@ use std::collections::HashMap;
 use super::line::LogLine;
 use crate::classify::classify;
 use crate::form::{CapturedStatement, StatementKind, TransactionIsolation};
-use crate::tokens::{Token, tokens};
+use crate::same::{Place, Shape};
+use crate::tokens::{SQUASHED, Token, tokens};
 
 /// Bytes of a text that is compared. A longer one is found by its identifier alone.
 const TEXT_MAX: usize = 64 << 10;
-
-/// What PostgreSQL 18 writes for the further elements of a list.
-const SQUASHED: &str = "/*, ... */";
-
-/// Words before which no operand ends: a minus after them is the sign of a number.
-const BEFORE_SIGNS: [&str; 14] = [
-    "select",
-    "limit",
-    "offset",
-    "between",
-    "and",
-    "or",
-    "when",
-    "then",
-    "else",
-    "not",
-    "like",
-    "in",
-    "values",
-    "returning",
-];
 
 /// What a statement of the log does to its transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,21 +28,6 @@ pub(super) enum Executed {
     Statement(usize, Vec<Option<String>>),
     /// It is none of them.
     Unknown,
-}
-
-/// A text without its constants, as `pg_stat_statements` makes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Shape {
-    /// Its tokens in lower case, with `$` for each constant and parameter.
-    key: String,
-    /// These constants and parameters, in their order.
-    places: Vec<Place>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
-    Parameter(u32),
-    Constant(String),
 }
 
 /// A captured statement.
@@ -113,17 +78,17 @@ impl Texts {
         if let Some(control) = control(text) {
             return control;
         }
-        let exact = Shape::of(text, false);
+        let exact = Shape::of(&tokens(text), false);
         let found = self.by_id.get(&id).or_else(|| self.by_shape.get(&exact.key)).copied();
         let found = found.or_else(|| {
-            let squashed = self.has_squashed.then(|| Shape::of(text, true))?;
+            let squashed = self.has_squashed.then(|| Shape::of(&tokens(text), true))?;
             self.by_shape.get(&squashed.key).copied().filter(|at| self.known[*at].is_squashed)
         });
         // Of utility statements a capture has the first words.
         let found = found.or_else(|| {
             let classified = classify(text, false);
             let is_utility = classified.kind == StatementKind::Utility;
-            let key = is_utility.then(|| Shape::of(&classified.text, false).key)?;
+            let key = is_utility.then(|| Shape::of(&tokens(&classified.text), false).key)?;
             self.by_shape.get(&key).copied()
         });
         match found {
@@ -137,7 +102,7 @@ impl Known {
     fn new(statement: &CapturedStatement) -> Self {
         let all = tokens(&statement.text);
         let is_squashed = all.contains(&Token::Comment(SQUASHED));
-        let shape = Shape::of(&statement.text, is_squashed);
+        let shape = Shape::of(&all, is_squashed);
         let number = |place: &Place| match place {
             Place::Parameter(number) => *number,
             Place::Constant(_) => 0,
@@ -149,7 +114,7 @@ impl Known {
     /// Returns the values of the parameters in a text of the log, whose own parameters have these values.
     fn values(&self, text: &str, exact: Shape, parameters: &[Option<String>]) -> Vec<Option<String>> {
         let mut values = vec![None; self.parameters];
-        let shape = if self.is_squashed { Shape::of(text, true) } else { exact };
+        let shape = if self.is_squashed { Shape::of(&tokens(text), true) } else { exact };
         if shape.key != self.shape.key || shape.places.len() != self.shape.places.len() {
             return values;
         }
@@ -165,65 +130,6 @@ impl Known {
         }
         values
     }
-}
-
-impl Shape {
-    /// Returns the shape of a text. With `squash`, lists of constants count as their first.
-    fn of(text: &str, squash: bool) -> Self {
-        let (mut keys, mut places): (Vec<String>, Vec<Place>) = (Vec::new(), Vec::new());
-        let all = tokens(text);
-        for token in all.iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))) {
-            let place = match token {
-                Token::Parameter(text) => Some(Place::Parameter(text[1..].parse().unwrap_or_default())),
-                Token::Text(text) => Some(Place::Constant(unquoted(text))),
-                Token::Number(text) => Some(Place::Constant((*text).to_owned())),
-                word if ["null", "true", "false"].iter().any(|name| word.is(name)) => {
-                    Some(Place::Constant(word.text().to_ascii_lowercase()))
-                }
-                _ => None,
-            };
-            let Some(mut place) = place else {
-                keys.push(match token {
-                    Token::Word(word) => word.to_lowercase(),
-                    other => other.text().to_owned(),
-                });
-                continue;
-            };
-            if has_sign(&keys) {
-                keys.pop();
-                if let Place::Constant(number) = &mut place {
-                    number.insert(0, '-');
-                }
-            }
-            if squash && keys.ends_with(&["$".to_owned(), ",".to_owned()]) {
-                keys.pop();
-                continue;
-            }
-            keys.push("$".to_owned());
-            places.push(place);
-        }
-        while keys.last().is_some_and(|last| last == ";") {
-            keys.pop();
-        }
-        Self { key: keys.join(" "), places }
-    }
-}
-
-/// Returns true if the last of these tokens is the sign of the number that follows.
-fn has_sign(keys: &[String]) -> bool {
-    let [.., before, last] = keys else { return false };
-    let is_operand = |key: &str| match key.chars().next() {
-        Some('$' | ')' | ']' | '"') => true,
-        Some(c) => (c.is_alphanumeric() || c == '_') && !BEFORE_SIGNS.contains(&key),
-        None => false,
-    };
-    last == "-" && !is_operand(before)
-}
-
-/// Returns the text of a string constant.
-fn unquoted(constant: &str) -> String {
-    let inner = constant.find('\'').map_or(constant, |at| &constant[at + 1..]);
-    inner.strip_suffix('\'').unwrap_or(inner).replace("''", "'")
 }
 
 /// Returns the statements of a text.
