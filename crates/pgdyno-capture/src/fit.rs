@@ -11,6 +11,7 @@ mod keys;
 mod measure;
 mod mixture;
 mod prepared;
+mod results;
 mod roles;
 mod transactions;
 mod types;
@@ -33,6 +34,7 @@ use mixture::{CommonValue, Mixture};
 use prepared::Prepared;
 use roles::{How, Role};
 use transactions::ScriptStatement;
+use values::Parameters;
 
 pub use copy::FitError;
 pub(crate) use directory::name;
@@ -42,8 +44,12 @@ pub use measure::is_near;
 /// The schema on the copy that has the values.
 const SCHEMA: &str = "pgdyno_values";
 
-/// Executions whose values are kept for each statement.
+/// Executions whose values are kept for each statement, and for one whose blocks were not all cached: few values are soon cached.
 const KEPT: usize = 1000;
+const KEPT_OF_READERS: usize = 10_000;
+
+/// The share of its blocks that such a statement read from outside shared buffers, at least.
+const READ_SHARE: f64 = 0.01;
 
 /// The most common values of a column that are tried.
 const COMMON: usize = 10;
@@ -222,7 +228,7 @@ fn of_statement(
         Ok(mixture) => mixture,
         Err(why) => return Ok(Err(why)),
     };
-    let values = keep(copy, nth, &prepared, &mixture)?;
+    let values = keep(copy, nth, &prepared, &mixture, kept(statement))?;
     let how: Vec<_> = mixture
         .parts
         .iter()
@@ -239,8 +245,9 @@ fn of_statement(
         values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
         ..about
     };
-    let Prepared { text: sql, numbers, keys, .. } = prepared;
-    let scripted = ScriptStatement { text: sql, numbers, keys };
+    let Prepared { text: sql, numbers, keys, returned, parameters } = prepared;
+    let Parameters { roles, types, .. } = parameters;
+    let scripted = ScriptStatement { text: sql, numbers, keys, roles, types, returned };
     Ok(Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls, statement: scripted }) }))
 }
 
@@ -263,12 +270,19 @@ fn common_values(copy: &mut Copy, roles: &[Role]) -> Result<Vec<CommonValue>, Fi
     Ok(common)
 }
 
-/// Writes the values of a statement into a table of the copy. Returns its name and the query that reads it.
+/// Returns the number of executions whose values are kept.
+fn kept(statement: &CapturedStatement) -> usize {
+    let is_reader = statement.shared_blks_read > statement.blocks() * READ_SHARE;
+    if is_reader { KEPT_OF_READERS } else { KEPT }
+}
+
+/// Writes the values of a statement into a table of the copy, for `kept` executions. Returns its name and the query that reads it.
 fn keep(
     copy: &mut Copy,
     nth: usize,
     prepared: &Prepared,
     mixture: &Mixture,
+    kept: usize,
 ) -> Result<Option<(String, String)>, FitError> {
     let columns: Vec<_> = (1..=prepared.parameters.roles.len()).map(|number| format!("p{number}")).collect();
     if columns.is_empty() {
@@ -278,7 +292,7 @@ fn keep(
     let table = format!("{SCHEMA}.{name}");
     copy.execute(about, &format!("CREATE TABLE {table} ({} text)", columns.join(" text, ")))?;
     for (share, sampling) in &mixture.parts {
-        let number = ((KEPT as f64 * share).round() as usize).max(1);
+        let number = ((kept as f64 * share).round() as usize).max(1);
         let values = prepared.parameters.values(copy, sampling, number)?;
         let literal = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_owned(), quote::literal);
         for part in values.chunks(200) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_script::{Command, CommandKind, ScriptText, Sql, VariableNames, parse_with_lists};
+use pgdyno_script::{Collect, Command, CommandKind, ScriptText, Sql, VariableNames, parse_with_lists};
 use pgdyno_text::{brief, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -248,33 +248,58 @@ fn is_sent(sql: &Sql, names: &VariableNames, wanted: &str, variables: &[String])
 }
 
 /// A statement of a script, and what a run sends for it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct ScriptSql {
     pub(super) text: String,
     /// The text with the places of its variables.
     pub(super) sent: String,
     /// These variables.
     pub(super) variables: Vec<String>,
+    /// The prefix of the variables that its row sets, if it sets any (`\aset`).
+    pub(super) collects: Option<String>,
 }
 
-/// Returns true if a run reads a script as these statements between BEGIN and COMMIT, behind one draw from each of the lists.
-pub(super) fn is_transaction(text: &str, lists: &[String], begin: &str, statements: &[ScriptSql]) -> bool {
-    let mut names = VariableNames::new();
-    let source = ScriptText { name: "script", text: text.as_bytes() };
-    let Ok(parsed) = parse_with_lists(&source, &mut names, lists) else { return false };
-    let Some((draws, all)) = parsed.commands.split_at_checked(lists.len()) else { return false };
-    let draws_all = draws.iter().all(|command| matches!(command.kind, CommandKind::Values(_)));
-    let edge = |sent: &str| (sent.to_owned(), Vec::new());
-    let wanted: Vec<_> = [edge(begin)]
-        .into_iter()
-        .chain(statements.iter().map(|sql| (sql.sent.clone(), sql.variables.clone())))
-        .chain([edge("COMMIT")])
-        .collect();
-    let is_wanted = |(command, (sent, variables)): (&Command, &(String, Vec<String>))| match &command.kind {
-        CommandKind::Sql(sql) => is_sent(sql, &names, sent, variables),
-        _ => false,
-    };
-    let are_wanted = all.len() == wanted.len() && all.iter().zip(&wanted).all(is_wanted);
-    draws_all && are_wanted && parsed.check_extended().is_ok()
+impl ScriptSql {
+    /// Returns true if a run sets these variables, and no others.
+    fn collects(&self, sql: &Sql) -> bool {
+        match (&sql.collect, &self.collects) {
+            (Collect::Nothing, None) => true,
+            (Collect::Aset { prefix }, Some(wanted)) => prefix == wanted.as_bytes(),
+            _ => false,
+        }
+    }
+}
+
+/// What a script of several statements is: one draw from each of the lists, variables that are set, and these statements between BEGIN
+/// and COMMIT.
+pub(super) struct ReadAs<'a> {
+    pub(super) lists: &'a [String],
+    /// The number of variables.
+    pub(super) sets: usize,
+    pub(super) begin: &'a str,
+    pub(super) statements: &'a [ScriptSql],
+}
+
+impl ReadAs<'_> {
+    /// Returns true if a run reads this text so.
+    pub(super) fn is(&self, text: &str) -> bool {
+        let mut names = VariableNames::new();
+        let source = ScriptText { name: "script", text: text.as_bytes() };
+        let Ok(parsed) = parse_with_lists(&source, &mut names, self.lists) else { return false };
+        let Some((draws, all)) = parsed.commands.split_at_checked(self.lists.len()) else { return false };
+        let Some((sets, all)) = all.split_at_checked(self.sets) else { return false };
+        let draws_all = draws.iter().all(|command| matches!(command.kind, CommandKind::Values(_)));
+        let sets_all = sets.iter().all(|command| matches!(command.kind, CommandKind::Set(_)));
+        let edge = |sent: &str| ScriptSql { sent: sent.to_owned(), ..ScriptSql::default() };
+        let (begin, commit) = (edge(self.begin), edge("COMMIT"));
+        let wanted: Vec<_> = [&begin].into_iter().chain(self.statements).chain([&commit]).collect();
+        let is_wanted = |(command, wanted): (&Command, &&ScriptSql)| match &command.kind {
+            CommandKind::Sql(sql) => is_sent(sql, &names, &wanted.sent, &wanted.variables) && wanted.collects(sql),
+            _ => false,
+        };
+        let are_wanted = all.len() == wanted.len() && all.iter().zip(&wanted).all(is_wanted);
+        draws_all && sets_all && are_wanted && parsed.check_extended().is_ok()
+    }
 }
 
 /// A script of several statements.
@@ -409,14 +434,24 @@ mod tests {
             text: text.to_owned(),
             sent: sent.to_owned(),
             variables: variables.iter().map(|name| (*name).to_owned()).collect(),
+            collects: None,
         };
         let is = |statements: &[ScriptSql]| {
             let all: String = statements.iter().map(|sql| format!("{};\n", sql.text)).collect();
-            is_transaction(&format!("\\values s1 t1_\nBEGIN;\n{all}COMMIT;\n"), &["s1".to_owned()], "BEGIN", statements)
+            let read = ReadAs { lists: &["s1".to_owned()], sets: 1, begin: "BEGIN", statements };
+            read.is(&format!("\\values s1 t1_\n\\set r1_id :t1_p1\nBEGIN;\n{all}COMMIT;\n"))
         };
         let select = || of("select :t1_p1", "select $1", &["t1_p1"]);
         assert!(is(&[select(), of("select f(:t1_p2, :t1_p1)", "select f($1, $2)", &["t1_p2", "t1_p1"])]));
         assert!(!is(&[select(), of("select :t1_p2", "select $1", &["t1_p1"])]), "another variable");
+        let row =
+            ScriptSql { collects: Some("r1_".to_owned()), ..of("select 1 as id \\aset r1_", "select 1 as id", &[]) };
+        let returns = |row: &ScriptSql| {
+            let read = ReadAs { lists: &[], sets: 0, begin: "BEGIN", statements: std::slice::from_ref(row) };
+            read.is(&format!("BEGIN;\n{}\nCOMMIT;\n", row.text))
+        };
+        assert!(returns(&row) && !returns(&ScriptSql { collects: None, ..row.clone() }));
+        assert!(!returns(&ScriptSql { collects: Some("x".to_owned()), ..row }));
         // Each is one statement by itself, or none at all.
         for text in [
             "select 1; select 2",

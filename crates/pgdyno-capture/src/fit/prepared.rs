@@ -24,6 +24,8 @@ pub(super) struct Prepared {
     pub(super) numbers: Vec<u32>,
     /// Keys of new rows, in place of captured parameters.
     pub(super) keys: BTreeMap<u32, String>,
+    /// The columns of tables that it returns.
+    pub(super) returned: Vec<(String, String)>,
 }
 
 /// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
@@ -47,6 +49,7 @@ pub(super) fn prepare(
         Ok(plan) => plan,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    let returned = roles::returned(&plan);
     let mut roles = roles::of_plan(&plan);
     of_roots(copy, &mut roles)?;
     roles.extend(roles::limits(&typed.text));
@@ -60,7 +63,8 @@ pub(super) fn prepare(
         }
     }
     let upsert = written.iter().find(|inserting| inserting.written.on_conflict && !keys.is_empty());
-    with_keys(copy, typed, &keys, roles, upsert.map(|upsert| upsert.new_share))
+    let prepared = with_keys(copy, typed, &keys, roles, upsert.map(|upsert| upsert.new_share))?;
+    Ok(prepared.map(|prepared| Prepared { returned, ..prepared }))
 }
 
 /// Prepares the statement with SQL in place of the parameters that are new keys.
@@ -91,7 +95,7 @@ fn with_keys(
     let (roles, types): (Vec<_>, Vec<_>) = numbers.iter().map(role).unzip();
     let ranges = values::ranges(copy, &roles)?;
     let parameters = Parameters { roles, types, ranges, new_share };
-    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone() }))
+    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone(), returned: Vec::new() }))
 }
 
 /// Returns the role of a parameter of this type.

@@ -80,6 +80,22 @@ pub(super) fn of_plan(plan: &Value) -> Roles {
     roles
 }
 
+/// Returns the columns in the result of a plan that are those of tables, with these.
+pub(super) fn returned(plan: &Value) -> Vec<(String, String)> {
+    let mut sources = BTreeMap::new();
+    aliases(plan, &mut sources);
+    let of_table = |text: &Value| {
+        let all = significant(text.as_str()?);
+        let (alias, column) = match all[..] {
+            [alias, Token::Other("."), column] => (alias.name()?, column.name()?),
+            [column] if sources.len() == 1 => (sources.keys().next()?.clone(), column.name()?),
+            _ => return None,
+        };
+        Some((sources.get(&alias)?.table.clone(), column))
+    };
+    plan["Output"].as_array().into_iter().flatten().filter_map(of_table).collect()
+}
+
 /// Keys of a plan's node that are conditions.
 const CONDITIONS: [&str; 8] =
     ["Index Cond", "Filter", "Recheck Cond", "Join Filter", "Hash Cond", "Merge Cond", "TID Cond", "One-Time Filter"];

@@ -1,11 +1,13 @@
 //! Scripts of several statements: the transactions that the captured server's log has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::copy::{Copy, FitError};
-use super::directory::{FittedTransaction, ScriptSql, TransactionScript, is_transaction, name};
+use super::directory::{FittedTransaction, ReadAs, ScriptSql, TransactionScript, name};
+use super::results::StatementColumns;
+use super::roles::Role;
 use super::types::{self, Types};
-use super::{Fitted, wording};
+use super::{Fitted, results, wording};
 use crate::form::{CaptureRecord, CapturedTransaction, TransactionIsolation};
 
 /// Transactions that become scripts.
@@ -31,6 +33,11 @@ pub(super) struct ScriptStatement {
     pub(super) numbers: Vec<u32>,
     /// SQL in the text in place of a captured parameter: keys of new rows.
     pub(super) keys: BTreeMap<u32, String>,
+    /// What each column of its values is for, and its type.
+    pub(super) roles: Vec<Role>,
+    pub(super) types: Vec<String>,
+    /// The columns of tables that it returns.
+    pub(super) returned: Vec<(String, String)>,
 }
 
 /// A statement of the script: which one, and its step in the transaction.
@@ -65,6 +72,7 @@ pub(super) fn arrange(
         let statement = capture.statements.iter().position(|statement| statement.text == one.about.text);
         places.extend(statement.map(|statement| (statement, at)));
     }
+    let columns = if several(capture).next().is_some() { results::columns(copy, fitted)? } else { Vec::new() };
     let mut scripts = Vec::new();
     let mut counts = Vec::new();
     for kind in several(capture).take(TRANSACTIONS_MAX) {
@@ -72,7 +80,8 @@ pub(super) fn arrange(
         if executions.len() < 2 {
             continue;
         }
-        let Some((text, sent)) = script(copy, kind, &executions, fitted)? else { continue };
+        let parts = TransactionParts { kind, executions: &executions, columns: &columns };
+        let Some((text, sent)) = script(copy, &parts, fitted)? else { continue };
         for (execution, sent) in executions.iter().zip(sent) {
             fitted[execution.fitted].about.is_also_executed_as(sent);
         }
@@ -133,18 +142,51 @@ enum Origin {
     Drawn { execution: usize, column: usize },
     /// The key of a row that an earlier statement has inserted.
     Key(String),
+    /// A column of the row that an earlier execution returns. Until it returns one, it has the value of a drawn column.
+    Returned { by: usize, name: String, execution: usize, column: usize },
+}
+
+impl Origin {
+    /// Returns the variable with the value.
+    fn variable(&self) -> Option<String> {
+        match self {
+            Self::Drawn { execution, column } => Some(drawn(*execution, *column)),
+            Self::Returned { by, name, .. } => Some(format!("{}{name}", prefix(*by))),
+            Self::Key(_) => None,
+        }
+    }
+}
+
+/// Returns the variable of a column of the values that an execution has drawn.
+fn drawn(execution: usize, column: usize) -> String {
+    format!("t{}_p{}", execution + 1, column + 1)
+}
+
+/// Returns the prefix of the variables with the row that an execution returns.
+fn prefix(execution: usize) -> String {
+    format!("r{}_", execution + 1)
+}
+
+/// What a script is made of.
+struct TransactionParts<'a> {
+    kind: &'a CapturedTransaction,
+    executions: &'a [Execution],
+    /// The columns of all fitted statements.
+    columns: &'a [StatementColumns],
 }
 
 /// The statements of a transaction.
 struct Transaction<'a> {
     executions: &'a [Execution],
+    columns: &'a [StatementColumns],
     statements: Vec<&'a ScriptStatement>,
     /// The first step and parameter with the value of a later one.
     sources: BTreeMap<(usize, u32), (usize, u32)>,
 }
 
 impl<'a> Transaction<'a> {
-    fn new(kind: &'a CapturedTransaction, executions: &'a [Execution], statements: Vec<&'a ScriptStatement>) -> Self {
+    fn new(parts: &TransactionParts<'a>, statements: Vec<&'a ScriptStatement>) -> Self {
+        let TransactionParts { kind, executions, columns } = *parts;
         let mut flows: Vec<_> = kind.flows.iter().collect();
         flows.sort_by_key(|flow| flow.step);
         let mut sources = BTreeMap::new();
@@ -153,15 +195,18 @@ impl<'a> Transaction<'a> {
             let source = sources.get(&from).copied().unwrap_or(from);
             sources.entry((flow.step, flow.parameter)).or_insert(source);
         }
-        Self { executions, statements, sources }
+        Self { executions, columns, statements, sources }
     }
 
     /// Returns where the value of a captured parameter comes from. Of several that are always equal the statement that takes most time
     /// draws it: its values decide most. All are drawn before the first statement.
     fn origin(&self, execution: usize, parameter: u32) -> Option<Origin> {
-        let equal = self.equal(self.executions[execution].step, parameter);
+        let step = self.executions[execution].step;
+        let equal = self.equal(step, parameter);
         if equal.is_empty() {
-            return self.own(execution, parameter);
+            let own = self.own(execution, parameter)?;
+            let is_repeated = self.executions.iter().filter(|other| other.step == step).nth(1).is_some();
+            return Some(if is_repeated { own } else { self.or_returned(own, execution, parameter) });
         }
         let first = |(step, parameter): (usize, u32)| Some((self.first(step)?, parameter));
         let places: Vec<_> = equal.into_iter().filter_map(first).collect();
@@ -175,7 +220,19 @@ impl<'a> Transaction<'a> {
             // Statements that take more time come first.
             all.min_by_key(|(at, _)| self.executions[*at].fitted).map(|(_, origin)| origin)
         };
-        key.or_else(drawn)
+        let (first, parameter) = *places.iter().min()?;
+        key.or_else(|| Some(self.or_returned(drawn()?, first, parameter)))
+    }
+
+    /// Returns the result that has the value of a parameter, which no earlier parameter has; or else where it is drawn.
+    fn or_returned(&self, drawn: Origin, execution: usize, parameter: u32) -> Origin {
+        let Origin::Drawn { execution: drawn_by, column } = drawn else { return drawn };
+        let columns = |at: usize| &self.columns[self.executions[at].fitted];
+        let returned = (0..execution).rev().find_map(|by| {
+            let name = columns(by).gives(columns(execution), parameter)?.to_owned();
+            Some(Origin::Returned { by, name, execution: drawn_by, column })
+        });
+        returned.unwrap_or(drawn)
     }
 
     /// Returns the steps and parameters that always have the same value as this one, itself included; none if it has its own in each
@@ -205,6 +262,31 @@ impl<'a> Transaction<'a> {
         Some(Origin::Key(format!("(SELECT currval({sequence})")))
     }
 
+    /// Returns where the values of an execution come from, by the columns of its values.
+    fn origins(&self, execution: usize) -> Vec<Origin> {
+        let numbers = self.statements[execution].numbers.iter().enumerate();
+        let of = |(column, number): (usize, &u32)| {
+            self.origin(execution, *number).unwrap_or(Origin::Drawn { execution, column })
+        };
+        numbers.map(of).collect()
+    }
+
+    /// Returns the SQL of an execution with these origins. A key has the type of its sequence: where the statement does not take it,
+    /// the value is drawn.
+    fn accepted_sql(&self, copy: &mut Copy, execution: usize, origins: Vec<Origin>) -> Result<ScriptSql, FitError> {
+        let sql = self.sql(execution, &origins);
+        let has_key = origins.iter().any(|origin| matches!(origin, Origin::Key(_)));
+        if !has_key || types::prepare(copy, &sql.sent, &Types::new())?.is_ok() {
+            return Ok(sql);
+        }
+        let is_drawn = |(column, origin): (usize, Origin)| match origin {
+            Origin::Key(_) => Origin::Drawn { execution, column },
+            origin => origin,
+        };
+        let origins: Vec<_> = origins.into_iter().enumerate().map(is_drawn).collect();
+        Ok(self.sql(execution, &origins))
+    }
+
     /// Returns the SQL of an execution with these origins, and with the numbers of its variables in place of them.
     fn sql(&self, execution: usize, origins: &[Origin]) -> ScriptSql {
         let text = &self.statements[execution].text;
@@ -212,71 +294,71 @@ impl<'a> Transaction<'a> {
         let origin = |column: u32| origins.get((column as usize).saturating_sub(1));
         let sent = wording::with_variables(text, |column| match origin(column) {
             Some(Origin::Key(sql)) => sql.clone(),
-            Some(Origin::Drawn { execution, column }) => {
-                variables.push(format!("t{}_p{}", execution + 1, column + 1));
+            Some(origin) => {
+                variables.extend(origin.variable());
                 format!("${}", variables.len())
             }
             None => format!("${column}"),
         });
         let text = wording::with_variables(text, |column| match origin(column) {
             Some(Origin::Key(sql)) => sql.clone(),
-            Some(Origin::Drawn { execution, column }) => format!(":t{}_p{}", execution + 1, column + 1),
+            Some(origin) => format!(":{}", origin.variable().unwrap_or_default()),
             None => format!(":p{column}"),
         });
-        ScriptSql { text, sent, variables }
+        ScriptSql { text, sent, variables, collects: None }
     }
 }
 
 /// Returns the script of a transaction and the text of each execution; `None` if a run would read it otherwise.
 fn script(
     copy: &mut Copy,
-    kind: &CapturedTransaction,
-    executions: &[Execution],
+    parts: &TransactionParts<'_>,
     fitted: &[Fitted],
 ) -> Result<Option<(String, Vec<String>)>, FitError> {
+    let TransactionParts { kind, executions, .. } = *parts;
     let scripts: Vec<_> = executions.iter().filter_map(|one| fitted[one.fitted].script.as_ref()).collect();
     let statements: Vec<_> = scripts.iter().map(|script| &script.statement).collect();
-    let transaction = Transaction::new(kind, executions, statements);
+    let transaction = Transaction::new(parts, statements);
     let mut all = Vec::new();
-    for (execution, statement) in transaction.statements.iter().enumerate() {
-        let own = |column: usize| Origin::Drawn { execution, column };
-        let origins: Vec<_> = (0..statement.numbers.len())
-            .map(|column| transaction.origin(execution, statement.numbers[column]).unwrap_or_else(|| own(column)))
-            .collect();
-        let sql = transaction.sql(execution, &origins);
-        // A key has the type of its sequence, which the statement may not take.
-        let has_key = origins.iter().any(|origin| matches!(origin, Origin::Key(_)));
-        let sql = if has_key && types::prepare(copy, &sql.sent, &Types::new())?.is_err() {
-            let is_drawn = |(column, origin): (usize, Origin)| match origin {
-                Origin::Key(_) => own(column),
-                drawn => drawn,
-            };
-            let origins: Vec<_> = origins.into_iter().enumerate().map(is_drawn).collect();
-            transaction.sql(execution, &origins)
-        } else {
-            sql
-        };
-        all.push(sql);
+    // Variables of rows that are returned, with those whose values they have until then.
+    let mut before = BTreeMap::new();
+    let mut returning = BTreeSet::new();
+    for execution in 0..transaction.statements.len() {
+        let origins = transaction.origins(execution);
+        for origin in &origins {
+            if let (Origin::Returned { by, execution, column, .. }, Some(variable)) = (origin, origin.variable()) {
+                before.entry(variable).or_insert_with(|| drawn(*execution, *column));
+                returning.insert(*by);
+            }
+        }
+        all.push(transaction.accepted_sql(copy, execution, origins)?);
     }
+    returning.into_iter().for_each(|by: usize| all[by].collects = Some(prefix(by)));
     let mut lists = Vec::new();
     let mut text = String::new();
     for (at, script) in scripts.iter().enumerate() {
         let prefix = format!("t{}_", at + 1);
-        let is_used = all.iter().flat_map(|sql| &sql.variables).any(|variable| variable.starts_with(&prefix));
+        let mut used = all.iter().flat_map(|sql| &sql.variables).chain(before.values());
+        let is_used = used.any(|variable| variable.starts_with(&prefix));
         if let Some((list, _)) = script.values.as_ref().filter(|_| is_used) {
             text += &format!("\\values {list} {prefix}\n");
             lists.push(list.clone());
         }
     }
+    before.iter().for_each(|(variable, drawn)| text += &format!("\\set {variable} :{drawn}\n"));
     let begin = match kind.isolation {
         Some(TransactionIsolation::RepeatableRead) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
         Some(TransactionIsolation::Serializable) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         None => "BEGIN",
     };
     text += &format!("{begin};\n");
-    all.iter().for_each(|sql| text += &format!("{};\n", sql.text));
+    for sql in &all {
+        let end = sql.collects.as_ref().map_or_else(|| ";".to_owned(), |prefix| format!(" \\aset {prefix}"));
+        text += &format!("{}{end}\n", sql.text);
+    }
     text += "COMMIT;\n";
-    let is_read_so = is_transaction(&text, &lists, begin, &all);
+    let read = ReadAs { lists: &lists, sets: before.len(), begin, statements: &all };
+    let is_read_so = read.is(&text);
     Ok(is_read_so.then(|| (text, all.into_iter().map(|sql| sql.sent).collect())))
 }
 
@@ -362,7 +444,42 @@ mod tests {
     }
 
     fn statement(text: &str, numbers: &[u32]) -> ScriptStatement {
-        ScriptStatement { text: text.to_owned(), numbers: numbers.to_vec(), keys: BTreeMap::new() }
+        ScriptStatement { text: text.to_owned(), numbers: numbers.to_vec(), ..ScriptStatement::default() }
+    }
+
+    fn transaction<'a>(
+        kind: &'a CapturedTransaction,
+        executions: &'a [Execution],
+        columns: &'a [StatementColumns],
+        statements: Vec<&'a ScriptStatement>,
+    ) -> Transaction<'a> {
+        Transaction::new(&TransactionParts { kind, executions, columns }, statements)
+    }
+
+    /// The columns of statements of which nothing is known.
+    fn unknown() -> Vec<StatementColumns> {
+        vec![StatementColumns::default(); 3]
+    }
+
+    #[test]
+    fn a_new_value_is_that_of_a_row_that_an_earlier_statement_returned() {
+        let kind = kind(&[(0, 1.0), (1, 1.0), (2, 1.0), (3, 3.0)], &[(2, 1, 1, 1)]);
+        let executions = executions(&kind, &BTreeMap::from([(0, 0), (1, 1), (2, 2), (3, 1)]));
+        let [lock, use_row] = [statement("select id from q", &[]), statement("delete from q where id = $1", &[1])];
+        let needs = StatementColumns::example(&[], &[(1, "q.id")]);
+        let columns = [StatementColumns::example(&[("q.id", "id")], &[]), needs.clone(), needs];
+        let all = vec![&lock, &use_row, &use_row, &use_row, &use_row, &use_row];
+        let transaction = transaction(&kind, &executions, &columns, all);
+        let returned = |execution| Origin::Returned { by: 0, name: "id".to_owned(), execution, column: 0 };
+        assert_eq!([1, 2].map(|at| transaction.origin(at, 1).unwrap()), [returned(1), returned(1)], "both are equal");
+        let drawn = |execution| Origin::Drawn { execution, column: 0 };
+        assert_eq!([3, 4].map(|at| transaction.origin(at, 1).unwrap()), [drawn(3), drawn(4)], "each has its own value");
+        let sql = transaction.sql(1, &transaction.origins(1));
+        assert_eq!(
+            (sql.text.as_str(), sql.sent.as_str()),
+            ("delete from q where id = :r1_id", "delete from q where id = $1")
+        );
+        assert_eq!(sql.variables, ["r1_id"]);
     }
 
     #[test]
@@ -376,7 +493,8 @@ mod tests {
         // The second statement is left out: what came from it is drawn once.
         let executions = executions(&kind, &BTreeMap::from([(5, 0), (7, 1)]));
         assert_eq!(executions.iter().map(|one| (one.fitted, one.repeat)).collect::<Vec<_>>(), [(0, 0), (1, 0), (1, 1)]);
-        let transaction = Transaction::new(&kind, &executions, vec![&insert, &line, &line]);
+        let columns = unknown();
+        let transaction = transaction(&kind, &executions, &columns, vec![&insert, &line, &line]);
         let drawn = |execution, column| Some(Origin::Drawn { execution, column });
         let key = || Some(Origin::Key("(SELECT currval('s.q'))".to_owned()));
         assert_eq!([1, 2, 3].map(|n| transaction.origin(1, n)), [key(), drawn(1, 1), drawn(1, 2)]);
@@ -393,7 +511,8 @@ mod tests {
         let kind = kind(&[(0, 1.0), (1, 1.0), (2, 2.0)], &[(1, 2, 0, 1), (2, 1, 1, 2)]);
         let executions = executions(&kind, &BTreeMap::from([(0, 2), (1, 0), (2, 1)]));
         let [a, b] = [statement("select $1", &[1]), statement("select $1 + $2", &[1, 2])];
-        let transaction = Transaction::new(&kind, &executions, vec![&a, &b, &a, &a]);
+        let columns = unknown();
+        let transaction = transaction(&kind, &executions, &columns, vec![&a, &b, &a, &a]);
         let drawn = |execution, column| Some(Origin::Drawn { execution, column });
         assert_eq!([0, 2, 3].map(|at| transaction.origin(at, 1)), [drawn(1, 1), drawn(1, 1), drawn(1, 1)]);
         assert_eq!([1, 2].map(|n| transaction.origin(1, n)), [drawn(1, 0), drawn(1, 1)]);
@@ -404,7 +523,8 @@ mod tests {
         let kind = kind(&[(0, 1.0), (1, 1.0), (2, 1.0)], &[(1, 1, 0, 1), (2, 1, 0, 1)]);
         let executions = executions(&kind, &BTreeMap::from([(1, 0), (2, 1)]));
         let [a, b] = [statement("select $1", &[1]), statement("select $1", &[1])];
-        let transaction = Transaction::new(&kind, &executions, vec![&a, &b]);
+        let columns = unknown();
+        let transaction = transaction(&kind, &executions, &columns, vec![&a, &b]);
         assert_eq!(transaction.origin(1, 1), Some(Origin::Drawn { execution: 0, column: 0 }));
     }
 

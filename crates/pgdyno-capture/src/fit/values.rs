@@ -116,7 +116,7 @@ const TEXTS: [&str; 3] = ["text", "character varying", "character"];
 pub(super) const NUMBERS: [&str; 6] = ["smallint", "integer", "bigint", "numeric", "real", "double precision"];
 
 /// Types that have no decimals.
-const WHOLE: [&str; 3] = ["smallint", "integer", "bigint"];
+pub(super) const WHOLE: [&str; 3] = ["smallint", "integer", "bigint"];
 
 /// Types whose values have a distance.
 const MEASURED: [&str; 9] = [

@@ -10,7 +10,7 @@ use crate::given_server::{Place, TRUST};
 use crate::postgres;
 use crate::program::json;
 
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 10] = [
     "create table customers (id bigint primary key, email text unique, balance numeric not null)",
     "insert into customers select i, 'user' || i || '@secret.example', 100 from generate_series(1, 5000) i",
     "create table products (id int primary key, stock int not null)",
@@ -19,6 +19,8 @@ const TABLES: [&str; 8] = [
     "insert into orders select i, 1 + i % 5000, '2025-01-01' from generate_series(1, 20000) i",
     "create table lines (id bigserial primary key, order_id bigint not null references orders, product_id int not null)",
     "insert into lines (order_id, product_id) select 1 + i % 20000, 1 + i % 3000 from generate_series(1, 40000) i",
+    "create table queue (id bigint primary key, payload text)",
+    "insert into queue select i, 'payload ' || i from generate_series(1, 5000) i",
 ];
 
 /// Half of the clients use the extended protocol, whose parameters the log has apart from the text; the others have constants in it.
@@ -41,17 +43,20 @@ weight = 5
 [[script]]
 file = \"regret.sql\"
 
+[[script]]
+file = \"work.sql\"
+
 [[group]]
 name = \"extended\"
 mode = \"extended\"
 share = 0.5
-scripts = [\"buy.sql\", \"look.sql\", \"regret.sql\"]
+scripts = [\"buy.sql\", \"look.sql\", \"regret.sql\", \"work.sql\"]
 
 [[group]]
 name = \"simple\"
 mode = \"simple\"
 share = 0.5
-scripts = [\"buy.sql\", \"look.sql\", \"regret.sql\"]
+scripts = [\"buy.sql\", \"look.sql\", \"regret.sql\", \"work.sql\"]
 ";
 const BUY: &str = "\\values hot
 \\set new 1000000 * (:client_id + 1) + random(1, 1000000000)
@@ -75,6 +80,12 @@ BEGIN;
 UPDATE products SET stock = stock - 1 WHERE id = :product;
 ROLLBACK;
 SELECT count(*) FROM customers WHERE email = 'user7@secret.example';
+";
+/// What a statement returns is what a later one needs: the log has no results.
+const WORK: &str = "BEGIN;
+SELECT id FROM queue ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED \\gset job_
+DELETE FROM queue WHERE id = :job_id;
+COMMIT;
 ";
 
 fn execute(place: &Place, sql: &str) {
@@ -105,7 +116,13 @@ fn shop(test: &str, format: &str) -> Option<Place> {
     place.execute("create database lab template shop");
     let application = place.home.join("app");
     fs::create_dir(&application).unwrap();
-    for (file, text) in [("workload.toml", APPLICATION), ("buy.sql", BUY), ("look.sql", LOOK), ("regret.sql", REGRET)] {
+    for (file, text) in [
+        ("workload.toml", APPLICATION),
+        ("buy.sql", BUY),
+        ("look.sql", LOOK),
+        ("regret.sql", REGRET),
+        ("work.sql", WORK),
+    ] {
         fs::write(application.join(file), text).unwrap();
     }
     Some(place)
@@ -189,6 +206,11 @@ fn transactions_of_a_log_are_captured_and_executed(test: &str, format: &str) {
     assert!(lines[3].contains("VALUES ((SELECT currval(") && lines[3].ends_with(":t3_p2);"), "{script}");
     assert!(lines[4].contains("VALUES ((SELECT currval(") && lines[4].ends_with(":t4_p2);"), "{script}");
 
+    let scripts = fidelity["transactions"].as_array().unwrap().iter().map(|one| one["script"].as_str().unwrap());
+    let mut scripts = scripts.map(|file| fs::read_to_string(directory.join(file)).unwrap());
+    let work = scripts.find(|script| script.contains("FROM queue ORDER BY")).unwrap();
+    assert!(work.contains(" \\aset r1_\n") && work.contains("WHERE id = :r1_id;"), "{work}");
+
     let copied = Place { database: "lab", ..place };
     execute(&copied, "select pg_stat_statements_reset()");
     copied.run("run ./fitted -c 2 -t 400 --ramp 0 --no-samples").ok();
@@ -199,8 +221,10 @@ fn transactions_of_a_log_are_captured_and_executed(test: &str, format: &str) {
     let (then, now) = (share(&|text| calls(&captured, text)), share(&on_copy));
     assert!((now / then - 1.0).abs() < 0.25, "{now} of {then}");
     // The run has some of its own.
-    let own = on_copy("BEGIN") - on_copy("INSERT INTO orders");
+    let own = on_copy("BEGIN") - on_copy("INSERT INTO orders") - on_copy("DELETE FROM queue");
     assert!((0.0..30.0).contains(&own), "orders are inserted in transactions alone: {own} more");
+    let work = "select sum(calls) - sum(rows) from pg_stat_statements where query like 'DELETE FROM queue%'";
+    assert!(number(&copied, work) < 3.0, "each job is the one that was locked");
     let incomplete = "select count(*) from orders o where id > 20000 and id < 100000 \
                 and (select count(*) from lines where order_id = o.id) <> 2";
     assert!(
