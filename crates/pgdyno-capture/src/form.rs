@@ -44,10 +44,22 @@ pub struct CaptureHead {
     pub database: DatabaseActivity,
     /// Connections to the database by application, the most connections first.
     pub connections: Vec<ApplicationConnections>,
+    /// Transactions of each whole minute of the window, those of the capture included; none if there are fewer than two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions_by_minute: Vec<f64>,
     /// What a reader must know before using it.
     pub warnings: Vec<String>,
     /// Settings that are numbers, switches or choices and not the defaults; and `search_path`.
     pub settings: Vec<CapturedSetting>,
+}
+
+impl CaptureHead {
+    /// Returns how many times the mean the busiest minute had.
+    pub(crate) fn peak(&self) -> Option<f64> {
+        let minutes = &self.transactions_by_minute;
+        let mean = minutes.iter().sum::<f64>() / minutes.len().max(1) as f64;
+        (mean > 0.0).then(|| minutes.iter().copied().fold(0.0, f64::max) / mean)
+    }
 }
 
 /// The server of a capture.

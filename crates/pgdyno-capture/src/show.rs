@@ -22,6 +22,9 @@ pub const FORMATS: &[Format] = &[("text", text), ("json", json)];
 /// Rows of a table, unless all are asked for.
 const ROWS: usize = 15;
 
+/// How many times the mean the busiest minute has, if that is worth a word.
+const NOTABLE_PEAK: f64 = 1.15;
+
 /// Columns before the text of a statement.
 const FIGURES: usize = 46;
 
@@ -85,7 +88,9 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         per_second(head.database.committed + head.database.rolled_back),
         brief::number(share(all.exec_time_ms / 1e3, head.window.seconds))
     );
-    entry(out, &paint, "LOAD", &load)?;
+    let peak = head.peak().filter(|peak| *peak > NOTABLE_PEAK);
+    let peak = peak.map_or_else(String::new, |peak| format!("; the busiest minute had {peak:.1} times the mean"));
+    entry(out, &paint, "LOAD", &format!("{load}{peak}"))?;
     entry(out, &paint, "CLIENTS", &clients(capture))?;
     for warning in &head.warnings {
         entry(out, &paint, "WARNING", warning)?;

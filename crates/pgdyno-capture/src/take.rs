@@ -3,6 +3,7 @@
 mod connections;
 mod counters;
 mod log;
+mod pace;
 mod relations;
 mod server;
 mod session;
@@ -23,6 +24,7 @@ use crate::refusal::QueryError;
 use connections::Connections;
 use counters::{Counted, Counters, Entry};
 use log::Logs;
+use pace::Minutes;
 use relations::Activity;
 use server::Facts;
 use session::Session;
@@ -128,10 +130,13 @@ pub fn take(
     let before = Counters::read(&mut session, &facts)?;
     let began = Instant::now();
     let began_at = facts.now.clone();
-    let mut connections = Connections::default();
+    let (mut connections, mut minutes) = (Connections::default(), Minutes::default());
     let mut interrupted = false;
     while began.elapsed() < wanted.window && !interrupted {
-        let active = connections.sample(&mut session)?;
+        let (active, transactions) = connections.sample(&mut session)?;
+        if transactions > 0.0 {
+            minutes.look(began.elapsed().as_secs_f64(), transactions);
+        }
         progress(Progress::Watching { elapsed_s: began.elapsed().as_secs_f64(), active });
         interrupted = wait(SAMPLE_EVERY.min(wanted.window.saturating_sub(began.elapsed())));
     }
@@ -160,6 +165,7 @@ pub fn take(
         cost: session.cost(),
         database,
         connections: connections.means(),
+        transactions_by_minute: minutes.transactions(),
         warnings,
         settings,
     };

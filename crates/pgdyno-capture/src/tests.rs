@@ -57,6 +57,7 @@ pub(crate) fn capture() -> CaptureRecord {
             window: Window { began_at: "2026-11-28T10:00:00Z".to_owned(), seconds: 60.0 },
             cost: CaptureCost { queries: 70, waited_s: 0.5, waited_max_s: 0.04 },
             connections: vec![connections],
+            transactions_by_minute: vec![600.0, 1200.0],
             warnings: vec!["track_io_timing is off: how long reads took is not known".to_owned()],
             ..CaptureHead::default()
         },
@@ -112,6 +113,7 @@ fn a_capture_says_first_how_much_of_the_load_is_usable() {
     for line in [
         "shop, PostgreSQL 18.1: 60 s from 2026-11-28T10:00:00Z",
         "98 % of the time, 100 % of the calls (2 of 3 statements)",
+        "had 1.3 times the mean",
         "web: 12 connections, 2.5 at work",
         "WARNING track_io_timing is off",
         "  90 %    100.0     0.15       1.0       4.0  select * from orders where id = $1",

@@ -350,6 +350,9 @@ pub(super) fn files(
         sessions(&head.connections),
         (calls / head.window.seconds.max(1.0)).max(RATE_MIN)
     );
+    if let Some(peak) = head.peak().filter(|peak| *peak >= 1.05) {
+        toml += &format!("# The busiest minute had {peak:.1} times this pace: -R {peak:.1}x offers it.\n");
+    }
     if !transactions.is_empty() {
         toml += &format!("max_tries = {TRIES_MAX}\n");
     }

@@ -29,16 +29,19 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Counts them once more. Returns how many execute a statement.
-    pub(super) fn sample(&mut self, session: &mut Session) -> Result<u64, TakeError> {
+    /// Counts them once more. Returns how many execute a statement, and the transactions that the database has counted; 0 if it has no
+    /// connections.
+    pub(super) fn sample(&mut self, session: &mut Session) -> Result<(u64, f64), TakeError> {
         let sql = format!(
             "SELECT {MARK} coalesce(application_name, ''), count(*), count(*) FILTER (WHERE state = 'active'), \
-             count(*) FILTER (WHERE state LIKE 'idle in transaction%') FROM pg_stat_activity \
+             count(*) FILTER (WHERE state LIKE 'idle in transaction%'), \
+             (SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()) FROM pg_stat_activity \
              WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' GROUP BY 1"
         );
         let rows = session.ask("count the connections", &sql)?;
         self.add(&rows);
-        Ok(rows.iter().map(|row| number(row.get(2)) as u64).sum())
+        let transactions = rows.first().map_or(0.0, |row| number(row.get(4)));
+        Ok((rows.iter().map(|row| number(row.get(2)) as u64).sum(), transactions))
     }
 
     fn add(&mut self, rows: &[Vec<Option<String>>]) {

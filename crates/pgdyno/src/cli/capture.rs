@@ -47,14 +47,15 @@ pub(crate) struct TakeArgs {
     /// How long the server is watched, as in 10min; Ctrl-C ends it earlier
     #[arg(help_heading = "Capture", long, value_name = "TIME", default_value = "10min", value_parser = window)]
     pub(crate) window: parse::Duration,
-    /// Make parameters of the constants that the server has left in texts
+    /// Make parameters of constants that are left in texts
     #[arg(help_heading = "Capture", long)]
     pub(crate) anonymise: bool,
-    /// A csvlog or jsonlog of the server with sampled transactions, or the directory of its logs. It is read at the end of the window.
-    /// May be given several times
+    /// A csvlog or jsonlog with sampled transactions, or its directory
+    ///
+    /// It is read at the end of the window. May be given several times.
     #[arg(help_heading = "Capture", long, value_name = "FILE")]
     pub(crate) log: Vec<PathBuf>,
-    /// The file of the capture, which must not exist [default: DATABASE.capture]
+    /// A new file for the capture [default: DATABASE.capture]
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// No progress

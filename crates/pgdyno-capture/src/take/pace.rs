@@ -1,0 +1,48 @@
+//! Transactions by minute: how far the load of a window varies.
+
+/// Seconds of a minute.
+const MINUTE_S: f64 = 60.0;
+
+/// What the database had counted at the begin of each minute.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Minutes {
+    /// The count at the first look within each minute of the window; `None` if nobody looked.
+    begun: Vec<Option<f64>>,
+}
+
+impl Minutes {
+    /// Adds a look: the transactions that the database had counted after so many seconds of the window.
+    pub(super) fn look(&mut self, elapsed_s: f64, counted: f64) {
+        let minute = (elapsed_s.max(0.0) / MINUTE_S) as usize;
+        if self.begun.len() <= minute {
+            self.begun.resize(minute + 1, None);
+        }
+        self.begun[minute].get_or_insert(counted);
+    }
+
+    /// Returns the transactions of each whole minute; none unless there are two or more of them without a gap.
+    pub(super) fn transactions(&self) -> Vec<f64> {
+        let whole: Vec<_> = self.begun.windows(2).map_while(|pair| Some((pair[1]? - pair[0]?).max(0.0))).collect();
+        if whole.len() < 2 { Vec::new() } else { whole }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_has_what_was_counted_until_the_next_one_began() {
+        let mut minutes = Minutes::default();
+        for (elapsed_s, counted) in [(0.1, 100.0), (30.0, 900.0), (60.2, 700.0), (119.0, 800.0), (120.1, 1900.0)] {
+            minutes.look(elapsed_s, counted);
+        }
+        assert_eq!(minutes.transactions(), [600.0, 1200.0]);
+        minutes.look(300.0, 5000.0);
+        assert_eq!(minutes.transactions(), [600.0, 1200.0], "of what follows a gap nothing is known");
+        let mut short = Minutes::default();
+        short.look(1.0, 1.0);
+        short.look(61.0, 9.0);
+        assert!(short.transactions().is_empty());
+    }
+}
