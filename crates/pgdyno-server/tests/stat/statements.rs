@@ -3,7 +3,7 @@
 use pgdyno_server::Frame;
 use pgdyno_server::stat::{Sampler, SamplerOptions};
 
-use crate::{cell, frame, postgres, server, why};
+use crate::{cell, frame, server, why};
 
 const PRELOADED: &str = "shared_preload_libraries = 'pg_stat_statements'\n";
 
@@ -41,10 +41,7 @@ fn only_what_was_done_within_the_window_counts_and_nothing_of_the_sampler() {
     assert_eq!(why(&sampled, "statements"), None);
     let plans = sampled.plans.unwrap();
     assert!(plans.contains("SELECT count(*) FROM t, t u, t v\n\nAggregate"), "{plans}");
-    // Constants are parameters, which PostgreSQL 15 cannot explain without their values.
-    if postgres::major() < 16 {
-        assert!(plans.contains("before PostgreSQL 16 only statements without parameters"), "{plans}");
-    }
+    assert!(plans.contains("INSERT INTO t VALUES ($1)\n\nInsert on t"), "constants are parameters: {plans}");
 }
 
 #[test]
