@@ -11,6 +11,9 @@ use crate::record::run_files::RunFiles;
 /// The largest file, in bytes.
 const BYTES_MAX: usize = 16 << 20;
 
+/// The most statements: more scripts than a run can have, and those that are left out.
+const STATEMENTS_MAX: usize = 1000;
+
 /// The percentage of the captured time below which a run does not show the captured load.
 const ENOUGH_PERCENT: f64 = 90.0;
 
@@ -104,7 +107,8 @@ impl Counted {
 }
 
 fn compare(fitted: &Fidelity, record: &RunRecord, counted: &Counted) -> FidelityRecord {
-    let statements: Vec<_> = fitted.statements.iter().map(|one| compare_statement(one, record, counted)).collect();
+    let all = fitted.statements.iter().take(STATEMENTS_MAX);
+    let statements: Vec<_> = all.map(|one| compare_statement(one, record, counted)).collect();
     let sum = |of: fn(&FidelityStatementRecord) -> f64| {
         statements.iter().filter(|statement| statement.is_representative).map(of).fold(0.0, |sum, part| sum + part)
     };
@@ -137,8 +141,8 @@ fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Cou
     FidelityStatementRecord {
         script: fitted.script.clone(),
         text: fitted.text.clone(),
-        time_percent: fitted.time_share * 100.0,
-        calls_percent: fitted.calls_share * 100.0,
+        time_percent: fitted.time_share.clamp(0.0, 1.0) * 100.0,
+        calls_percent: fitted.calls_share.clamp(0.0, 1.0) * 100.0,
         is_representative,
         left_out: fitted.left_out.clone(),
         captured,

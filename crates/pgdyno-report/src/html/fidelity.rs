@@ -55,7 +55,7 @@ fn picture(fidelity: &FidelityRecord, html: &mut Html) {
         .collect();
     let all = || points.iter().flat_map(|point| [point.captured, point.run]);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    if points.is_empty() || !most.is_finite() {
+    if points.is_empty() || !(most * ROOM).is_finite() {
         return;
     }
     let axis = CurveAxis::logarithmic(least / ROOM, most * ROOM);
