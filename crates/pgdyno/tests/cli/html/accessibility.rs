@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgdyno_report::studies::StudyRecord;
-use pgdyno_results::{ProfileRecord, StudyKind};
+use pgdyno_results::{CallRecord, FidelityRecord, FidelityStatementRecord, ProfileRecord, StudyKind};
 
 use super::{made_up, with_chart, write};
 use crate::axe::is_accessible;
@@ -15,6 +15,21 @@ fn opened(page: &str) -> String {
     page.replace("<details>", "<details open>").replace("</head>", "<style>main { max-width: 600px; }</style></head>")
 }
 
+/// Two statements of a capture, of which the run has one as it was.
+fn fidelity() -> FidelityRecord {
+    let call = |blocks_per_call| CallRecord { blocks_per_call, rows_per_call: 1.0, ..CallRecord::default() };
+    let statement = |script: &str, run_blocks, is_representative| FidelityStatementRecord {
+        script: script.to_owned(),
+        time_percent: 50.0,
+        is_representative,
+        captured: call(12.0),
+        run: Some(call(run_blocks)),
+        ..FidelityStatementRecord::default()
+    };
+    let statements = vec![statement("01-a.sql", 11.0, true), statement("02-b.sql", 900.0, false)];
+    FidelityRecord { time_percent: 50.0, statements, ..FidelityRecord::default() }
+}
+
 #[test]
 fn the_page_of_a_run_is_accessible() {
     let dir = tempfile::tempdir().unwrap();
@@ -22,8 +37,10 @@ fn the_page_of_a_run_is_accessible() {
     let mut run = with_chart(made_up::with_samples(made_up::run("one", 120, &["a", "b"]), ""));
     run.timeline.profile = vec![("postgres;main".to_owned(), 7), ("postgres;[libc.so.6];x_[k]".to_owned(), 1)];
     run.record.profile = Some(ProfileRecord { samples: 8, frequency_hz: 199, stacks: 2, ..ProfileRecord::default() });
+    run.record.fidelity = Some(fidelity());
     write(&[run], &path);
     let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.contains("Captured and run"), "{page}");
     is_accessible("run", &page);
     is_accessible("run, opened", &opened(&page));
 }
