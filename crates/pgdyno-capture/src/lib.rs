@@ -12,6 +12,8 @@ mod classify;
 mod file;
 mod fit;
 mod form;
+#[doc(hidden)]
+pub mod fuzzing;
 mod refusal;
 mod same;
 mod show;

@@ -24,6 +24,7 @@ use crate::refusal::QueryError;
 use connections::Connections;
 use counters::{Counted, Counters, Entry};
 use log::Logs;
+pub(crate) use log::of_any_time as log_of_any_time;
 use pace::Minutes;
 use relations::Activity;
 use server::Facts;

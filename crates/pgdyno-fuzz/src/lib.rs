@@ -5,10 +5,12 @@
 //! has a bound on its peak memory, in proportion to its input.
 
 mod auth;
+mod capture;
 mod conninfo;
 mod eval;
 mod hlog;
 mod http;
+mod log;
 mod meeting;
 mod memory;
 mod null;
@@ -45,10 +47,12 @@ const MEMORY_BASE: usize = 4 << 20;
 /// All targets.
 pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "auth", run: auth::run, seeds: &["fuzz/seeds/auth"], memory_per_byte: 100 },
+    FuzzTarget { name: "capture", run: capture::run, seeds: &["fuzz/seeds/capture"], memory_per_byte: 1000 },
     FuzzTarget { name: "conninfo", run: conninfo::run, seeds: &["fuzz/seeds/conninfo"], memory_per_byte: 1000 },
     FuzzTarget { name: "eval", run: eval::run, seeds: &["fuzz/seeds/eval"], memory_per_byte: 1000 },
     FuzzTarget { name: "hlog", run: hlog::run, seeds: &["fuzz/seeds/hlog"], memory_per_byte: 4000 },
     FuzzTarget { name: "http", run: http::run, seeds: &["fuzz/seeds/http"], memory_per_byte: 1000 },
+    FuzzTarget { name: "log", run: log::run, seeds: &["fuzz/seeds/log"], memory_per_byte: 1000 },
     FuzzTarget { name: "meeting", run: meeting::run, seeds: &["fuzz/seeds/meeting"], memory_per_byte: 4000 },
     FuzzTarget { name: "null", run: null::run, seeds: &["fuzz/seeds/null"], memory_per_byte: 1000 },
     FuzzTarget { name: "parse", run: parse::run, seeds: &["fuzz/seeds/parse", "workloads"], memory_per_byte: 1000 },

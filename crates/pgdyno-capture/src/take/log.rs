@@ -9,7 +9,7 @@ mod records;
 mod texts;
 
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -135,6 +135,19 @@ fn files(path: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>> {
     Ok(if json.is_empty() { of("csv") } else { json })
 }
 
+/// Returns the transactions of a log of any time.
+pub(crate) fn of_any_time(
+    mut log: &[u8],
+    database: &str,
+    statements: &[CapturedStatement],
+) -> io::Result<Option<CapturedTransactions>> {
+    let window = Reading { began: String::new(), ended: "9999".to_owned(), database };
+    let mut read = Read::default();
+    window.read_from(&mut log, &Texts::new(statements), &mut read)?;
+    read.sessions.end();
+    Ok(read.transactions())
+}
+
 /// The lines that are read.
 struct Reading<'a> {
     began: String,
@@ -153,9 +166,12 @@ struct Read {
 
 impl Reading<'_> {
     fn read(&self, file: &Path, texts: &Texts, read: &mut Read) -> io::Result<()> {
-        let mut log = BufReader::with_capacity(1 << 16, File::open(file)?);
-        let format = LogFormat::of(&mut log)?;
-        records(&mut log, format, |record| {
+        self.read_from(&mut BufReader::with_capacity(1 << 16, File::open(file)?), texts, read)
+    }
+
+    fn read_from(&self, log: &mut impl BufRead, texts: &Texts, read: &mut Read) -> io::Result<()> {
+        let format = LogFormat::of(log)?;
+        records(log, format, |record| {
             // The time comes first in a line of CSV.
             let is_csv = format == LogFormat::Csv;
             if is_csv && record.get(..TIME).is_some_and(|time| time < self.began.as_bytes()) {

@@ -73,7 +73,7 @@ macro_rules! targets {
     };
 }
 
-targets!(auth conninfo eval hlog http meeting null parse proc record rows session tables text toml workload x509);
+targets!(auth capture conninfo eval hlog http log meeting null parse proc record rows session tables text toml workload x509);
 
 #[test]
 fn seeds_are_small() {

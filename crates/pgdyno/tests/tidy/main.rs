@@ -42,6 +42,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "fuzz",
         &[
+            "capture",
             "measure",
             "meet",
             "net",

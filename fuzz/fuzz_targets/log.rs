@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| pgdyno_fuzz::FuzzTarget::named("log").expect("a target of this name").run(input));
