@@ -332,7 +332,7 @@ impl Warning {
             Self::NoCheckpoint { window_s, .. } => format!("measure for {}", text::time_option(*window_s)),
             Self::TransactionError { advice, .. } => advice.clone(),
             Self::LowFidelity { .. } => {
-                "edit these scripts or their values; FIDELITY shows how far they are off".to_owned()
+                "edit these scripts or their values; CAPTURE in the report shows how far they are off".to_owned()
             }
             Self::ThroughputStalled { .. }
             | Self::LevelChanged { .. }
