@@ -96,7 +96,7 @@ const EFFECTS: [(&str, &str); 38] = [
 /// Returns what a capture keeps of a statement. With `anonymise`, constants that the server has left in the text become parameters.
 pub(crate) fn classify(text: &str, anonymise: bool) -> Classified {
     let all = tokens(text);
-    let words: Vec<_> = all.iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))).collect();
+    let words: Vec<_> = all.iter().filter(|token| !token.is_blank()).collect();
     let kind = kind(&words);
     let word = |place: usize| match words.get(place) {
         Some(Token::Word(word)) => Some(word.to_ascii_uppercase()),
@@ -156,7 +156,7 @@ fn is_constant(all: &[Token<'_>], at: usize) -> bool {
     if !matches!(all[at], Token::Number(_)) {
         return matches!(all[at], Token::Text(_));
     }
-    let mut before = all[..at].iter().rev().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_)));
+    let mut before = all[..at].iter().rev().filter(|token| !token.is_blank());
     let mut is_first = true;
     loop {
         match before.next() {

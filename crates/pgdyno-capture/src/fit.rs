@@ -29,7 +29,7 @@ use crate::classify::{Classified, classify};
 use crate::form::{CaptureRecord, CapturedStatement};
 use crate::refusal::{QueryError, Refusal};
 use copy::Copy;
-use measure::{Method, NAME, PerCall, Way};
+use measure::{Method, NAME, PerCall, Way, literals};
 use mixture::{CommonValue, Mixture};
 use prepared::Prepared;
 use roles::{How, Role};
@@ -294,12 +294,8 @@ fn keep(
     for (share, sampling) in &mixture.parts {
         let number = ((kept as f64 * share).round() as usize).max(1);
         let values = prepared.parameters.values(copy, sampling, number)?;
-        let literal = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_owned(), quote::literal);
         for part in values.chunks(200) {
-            let rows: Vec<_> = part
-                .iter()
-                .map(|row| format!("({})", row.iter().map(literal).collect::<Vec<_>>().join(", ")))
-                .collect();
+            let rows: Vec<_> = part.iter().map(|row| format!("({})", literals(row))).collect();
             copy.execute(about, &format!("INSERT INTO {table} VALUES {}", rows.join(", ")))?;
         }
     }

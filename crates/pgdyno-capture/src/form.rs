@@ -1,10 +1,14 @@
 //! What a capture holds.
 
+use pgdyno_workload::IsolationLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the form.
 pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// How many times the mean the busiest minute has, if it is worth a word.
+const NOTABLE_PEAK: f64 = 1.15;
 
 /// The most steps of a transaction.
 pub(crate) const STEPS_MAX: usize = 200;
@@ -54,11 +58,12 @@ pub struct CaptureHead {
 }
 
 impl CaptureHead {
-    /// Returns how many times the mean the busiest minute had.
+    /// Returns how many times the mean the busiest minute had, if it had notably more.
     pub(crate) fn peak(&self) -> Option<f64> {
         let minutes = &self.transactions_by_minute;
         let mean = minutes.iter().sum::<f64>() / minutes.len().max(1) as f64;
-        (mean > 0.0).then(|| minutes.iter().copied().fold(0.0, f64::max) / mean)
+        let peak = minutes.iter().copied().fold(0.0, f64::max) / mean;
+        (mean > 0.0 && peak > NOTABLE_PEAK).then_some(peak)
     }
 }
 
@@ -297,21 +302,11 @@ pub struct CapturedTransaction {
     pub count: u64,
     /// The isolation level that they name; absent if they name none, or READ COMMITTED.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub isolation: Option<TransactionIsolation>,
+    pub isolation: Option<IsolationLevel>,
     /// Its statements in their order.
     pub steps: Vec<TransactionStep>,
     /// Parameters that have the value of an earlier parameter of the same transaction.
     pub flows: Vec<ParameterFlow>,
-}
-
-/// An isolation level other than READ COMMITTED.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TransactionIsolation {
-    /// REPEATABLE READ.
-    RepeatableRead,
-    /// SERIALIZABLE.
-    Serializable,
 }
 
 /// A statement of a transaction, executed once or several times in a row.

@@ -27,7 +27,7 @@ pub use fit::{Fidelity, FitError, FitOrder, FittedStatement, FittedTransaction, 
 pub use form::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedColumn, CapturedRelation, CapturedServer,
     CapturedSetting, CapturedStatement, CapturedTransaction, CapturedTransactions, DatabaseActivity, ParameterFlow,
-    RelationActivity, StatementKind, TransactionIsolation, TransactionStep, Window,
+    RelationActivity, StatementKind, TransactionStep, Window,
 };
 pub use refusal::{QueryError, Refusal};
 pub use same::statement_key;

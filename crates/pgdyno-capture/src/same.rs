@@ -62,7 +62,7 @@ fn with_parameters<'a>(all: &[Token<'a>]) -> Vec<Token<'a>> {
 
 /// Returns what follows `PREPARE name (types) AS`, or all tokens of another statement.
 fn within_prepare<'a, 'b>(all: &'b [Token<'a>]) -> &'b [Token<'a>] {
-    let mut words = all.iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_)));
+    let mut words = all.iter().filter(|token| !token.is_blank());
     let is_prepare = words.next().is_some_and(|token| token.is("prepare"));
     let start = all.iter().position(|token| token.is("as")).filter(|_| is_prepare);
     start.map_or(all, |at| &all[at + 1..])
@@ -72,7 +72,7 @@ impl Shape {
     /// Returns the shape of the tokens of a text. With `squash`, lists of constants count as their first.
     pub(crate) fn of(all: &[Token<'_>], squash: bool) -> Self {
         let (mut keys, mut places): (Vec<String>, Vec<Place>) = (Vec::new(), Vec::new());
-        for token in all.iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))) {
+        for token in all.iter().filter(|token| !token.is_blank()) {
             let place = match token {
                 Token::Parameter(text) => Some(Place::Parameter(text[1..].parse().unwrap_or_default())),
                 Token::Text(text) => Some(Place::Constant(unquoted(text))),

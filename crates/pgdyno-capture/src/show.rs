@@ -10,7 +10,6 @@ use pgdyno_text::{TextStyle, brief};
 use crate::fit::name;
 use crate::form::{
     CaptureRecord, CapturedRelation, CapturedStatement, CapturedTransaction, CapturedTransactions, StatementKind,
-    TransactionIsolation,
 };
 
 /// The name of a format, and how it is written.
@@ -21,9 +20,6 @@ pub const FORMATS: &[Format] = &[("text", text), ("json", json)];
 
 /// Rows of a table, unless all are asked for.
 const ROWS: usize = 15;
-
-/// How many times the mean the busiest minute has, if that is worth a word.
-const NOTABLE_PEAK: f64 = 1.15;
 
 /// Columns before the text of a statement.
 const FIGURES: usize = 46;
@@ -88,8 +84,8 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         per_second(head.database.committed + head.database.rolled_back),
         brief::number(share(all.exec_time_ms / 1e3, head.window.seconds))
     );
-    let peak = head.peak().filter(|peak| *peak > NOTABLE_PEAK);
-    let peak = peak.map_or_else(String::new, |peak| format!("; the busiest minute had {peak:.1} times the mean"));
+    let peak =
+        head.peak().map_or_else(String::new, |peak| format!("; the busiest minute had {peak:.1} times the mean"));
     entry(out, &paint, "LOAD", &format!("{load}{peak}"))?;
     entry(out, &paint, "CLIENTS", &clients(capture))?;
     for warning in &head.warnings {
@@ -220,11 +216,7 @@ fn in_short(kind: &CapturedTransaction, statements: &[CapturedStatement]) -> Str
         let flows = if flows.is_empty() { String::new() } else { format!(" ({})", flows.join(", ")) };
         format!("{}. {what}{calls}{flows}", at + 1)
     };
-    let isolation = match kind.isolation {
-        Some(TransactionIsolation::RepeatableRead) => "REPEATABLE READ: ",
-        Some(TransactionIsolation::Serializable) => "SERIALIZABLE: ",
-        None => "",
-    };
+    let isolation = kind.isolation.map_or_else(String::new, |level| format!("{}: ", level.name().to_uppercase()));
     let statements = match kind.steps.len() {
         1 => step((0, &kind.steps[0])).trim_start_matches("1. ").to_owned(),
         _ => kind.steps.iter().enumerate().map(step).collect::<Vec<_>>().join(", "),

@@ -136,7 +136,7 @@ pub fn take(
     while began.elapsed() < wanted.window && !interrupted {
         let (active, transactions) = connections.sample(&mut session)?;
         if transactions > 0.0 {
-            minutes.look(began.elapsed().as_secs_f64(), transactions);
+            minutes.sample(began.elapsed().as_secs_f64(), transactions);
         }
         progress(Progress::Watching { elapsed_s: began.elapsed().as_secs_f64(), active });
         interrupted = wait(SAMPLE_EVERY.min(wanted.window.saturating_sub(began.elapsed())));

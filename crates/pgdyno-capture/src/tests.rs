@@ -1,11 +1,12 @@
 use std::io::{Cursor, Write as _};
 
 use pgdyno_text::TextStyle;
+use pgdyno_workload::IsolationLevel;
 
 use crate::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedRelation, CapturedServer,
     CapturedStatement, CapturedTransaction, CapturedTransactions, FORMATS, FileError, ParameterFlow, RelationActivity,
-    StatementKind, TransactionIsolation, TransactionStep, Window, read, write,
+    StatementKind, TransactionStep, Window, read, write,
 };
 
 fn statement(
@@ -89,7 +90,7 @@ fn transactions() -> CapturedTransactions {
             },
             CapturedTransaction {
                 count: 10,
-                isolation: Some(TransactionIsolation::Serializable),
+                isolation: Some(IsolationLevel::Serializable),
                 steps: vec![step(0, 1.0)],
                 flows: vec![],
             },

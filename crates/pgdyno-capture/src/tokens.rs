@@ -39,6 +39,11 @@ impl<'a> Token<'a> {
         }
     }
 
+    /// Returns true if it is white space or a comment.
+    pub(crate) fn is_blank(self) -> bool {
+        matches!(self, Self::Space(_) | Self::Comment(_))
+    }
+
     /// Returns the name that it is, as the catalog has it.
     pub(crate) fn name(self) -> Option<String> {
         match self {
@@ -90,6 +95,11 @@ pub(crate) fn tokens(sql: &str) -> Vec<Token<'_>> {
         rest = after;
     }
     found
+}
+
+/// Returns the tokens of a statement without white space and comments.
+pub(crate) fn significant(sql: &str) -> Vec<Token<'_>> {
+    tokens(sql).into_iter().filter(|token| !token.is_blank()).collect()
 }
 
 fn is_of_word(c: char) -> bool {

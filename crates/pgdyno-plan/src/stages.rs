@@ -1,7 +1,7 @@
 //! The stages of a plan, if there is more than one stage or group of clients.
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Ends, Pace, Rate, Stage, has_groups};
+use pgdyno_workload::{Ends, FIDELITY_FILE, Pace, Rate, Stage, has_groups};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,12 @@ impl StagePlan {
 }
 
 impl Plan {
+    /// Returns true if its workload was fitted to a capture.
+    #[must_use]
+    pub fn is_fitted(&self) -> bool {
+        self.inputs.iter().any(|input| input.file == FIDELITY_FILE)
+    }
+
     /// Returns the scale factor as text if it is a fraction, such as `0.01`; [`Plan::scale`] is rounded up then.
     #[must_use]
     pub fn fraction(&self) -> Option<&str> {

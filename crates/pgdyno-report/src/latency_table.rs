@@ -75,7 +75,7 @@ pub(crate) fn latency_rows(record: &RunRecord, extent: Extent) -> Vec<(String, V
         row.extend(cells(record, extent, l, committed + rolled_back));
         row
     };
-    // In a run with several stages, the later ones are in the table of groups. A script with weight 0 is none of the mix.
+    // In a run with several stages, the later ones are in the table of groups. A script with weight 0 is not in the mix.
     let is_planned = |t: &TransactionRecord| record.stages.is_empty() && t.share_planned > 0.0;
     let is_of_stage = |t: &&TransactionRecord| is_planned(t) || t.committed + t.rolled_back + t.failed + t.skipped > 0;
     let mut rows: Vec<_> = record

@@ -74,7 +74,7 @@ pub use table::{
     Distribution, Maker, Partition, Partitions, ReadOnlyCall, Routine, Routines, RowCount, RowSource, Table,
 };
 pub use value_lists::{LIST_ROWS_MAX, ValueLists, ValueQuery, ValueRows, ValueRowsError};
-pub use workload::{Audit, Meta, Workload};
+pub use workload::{Audit, FIDELITY_FILE, Meta, Workload};
 pub use wrong_type::in_plain_words;
 
 pub use pgdyno_wire::push_int;

@@ -6,8 +6,12 @@
 //! row kept as `name`, as an SQL literal. The row of a session's statement also has a column `tries`: how often the
 //! statement was sent until no serialization failure (SQLSTATE 40001) undid it.
 
+use serde::{Deserialize, Serialize};
+
 /// Isolation levels of PostgreSQL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum IsolationLevel {
     /// Each statement sees what was committed before it began. PostgreSQL's read uncommitted is the same.
     ReadCommitted,

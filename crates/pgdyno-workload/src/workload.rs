@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use crate::{DataSet, Drive, Durability, IsolationLevel, Param, Params, Scenario};
 
+/// The file of a workload directory that says which captured load it represents.
+pub const FIDELITY_FILE: &str = "fidelity.json";
+
 /// The name and parameters of a workload, known without a server.
 #[derive(Debug)]
 pub struct Meta {

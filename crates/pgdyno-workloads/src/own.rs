@@ -27,8 +27,6 @@ pub use sql::SqlTextError;
 
 /// Name of the file that makes a directory a workload.
 pub const MANIFEST: &str = "workload.toml";
-/// Name of the file with which a fitted workload says what it represents.
-pub const FIDELITY: &str = "fidelity.json";
 const SCHEMA: &str = "schema.sql";
 const LOAD: &str = "load.sql";
 

@@ -9,7 +9,8 @@ use super::types::Typed;
 use super::unnested::{self, Unnested};
 use super::upserts::Inserting;
 use super::values::new_rows;
-use super::wording::{self, significant};
+use super::wording;
+use crate::tokens::significant;
 
 /// An array that is unnested.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,21 +4,19 @@ use std::collections::BTreeMap;
 
 use pgdyno_script::{Collect, Command, CommandKind, ScriptText, Sql, VariableNames, parse_with_lists};
 use pgdyno_text::{brief, units};
+use pgdyno_workload::FIDELITY_FILE;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, wording};
 use crate::form::{ApplicationConnections, CaptureRecord, CapturedStatement};
 use crate::same::statement_key;
-use crate::tokens::{Token, tokens};
+use crate::tokens::{Token, significant};
 
 /// Version of the form.
 const FORMAT_VERSION: u32 = 1;
 
-/// The file that says what a workload represents.
-pub(super) const FIDELITY: &str = "fidelity.json";
-
-/// The most sessions of a run that nobody asked for: applications keep many that do nothing.
+/// The most sessions that a run has by default: applications keep many idle ones.
 const SESSIONS_MAX: u64 = 100;
 
 /// The lowest rate, in transactions a second.
@@ -128,11 +126,9 @@ impl FittedStatement {
             left_out: None,
         }
     }
-}
 
-impl FittedStatement {
-    /// Adds a text that scripts execute it as.
-    pub(super) fn is_also_executed_as(&mut self, text: String) {
+    /// Adds a text as which scripts execute it.
+    pub(super) fn add_text(&mut self, text: String) {
         let key = statement_key(&text);
         if self.executed.iter().all(|known| statement_key(known) != key) {
             self.executed.push(text);
@@ -180,7 +176,7 @@ impl Fidelity {
 
 /// Returns the name of a script: what it does, and with which table.
 pub(crate) fn name(text: &str) -> String {
-    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let all = significant(text);
     let verb = ["insert", "update", "delete", "merge"].into_iter().find(|verb| all.first().is_some_and(|t| t.is(verb)));
     let verb = verb.unwrap_or("select");
     let after = table(&all).map_or(&all[..0], |at| &all[at..]);
@@ -272,7 +268,7 @@ impl ScriptSql {
 
 /// What a script of several statements is: one draw from each of the lists, variables that are set, and these statements between BEGIN
 /// and COMMIT.
-pub(super) struct ReadAs<'a> {
+pub(super) struct ScriptForm<'a> {
     pub(super) lists: &'a [String],
     /// The number of variables.
     pub(super) sets: usize,
@@ -280,9 +276,9 @@ pub(super) struct ReadAs<'a> {
     pub(super) statements: &'a [ScriptSql],
 }
 
-impl ReadAs<'_> {
-    /// Returns true if a run reads this text so.
-    pub(super) fn is(&self, text: &str) -> bool {
+impl ScriptForm<'_> {
+    /// Returns true if a run reads this in the text, and nothing else.
+    pub(super) fn matches(&self, text: &str) -> bool {
         let mut names = VariableNames::new();
         let source = ScriptText { name: "script", text: text.as_bytes() };
         let Ok(parsed) = parse_with_lists(&source, &mut names, self.lists) else { return false };
@@ -350,7 +346,7 @@ pub(super) fn files(
         sessions(&head.connections),
         (calls / head.window.seconds.max(1.0)).max(RATE_MIN)
     );
-    if let Some(peak) = head.peak().filter(|peak| *peak >= 1.05) {
+    if let Some(peak) = head.peak() {
         toml += &format!("# The busiest minute had {peak:.1} times this pace: -R {peak:.1}x offers it.\n");
     }
     if !transactions.is_empty() {
@@ -358,7 +354,7 @@ pub(super) fn files(
     }
     files.insert("workload.toml".to_owned(), toml);
     let fidelity = serde_json::to_string_pretty(fidelity).unwrap_or_default();
-    files.insert(FIDELITY.to_owned(), format!("{fidelity}\n"));
+    files.insert(FIDELITY_FILE.to_owned(), format!("{fidelity}\n"));
     files
 }
 
@@ -441,8 +437,8 @@ mod tests {
         };
         let is = |statements: &[ScriptSql]| {
             let all: String = statements.iter().map(|sql| format!("{};\n", sql.text)).collect();
-            let read = ReadAs { lists: &["s1".to_owned()], sets: 1, begin: "BEGIN", statements };
-            read.is(&format!("\\values s1 t1_\n\\set r1_id :t1_p1\nBEGIN;\n{all}COMMIT;\n"))
+            let form = ScriptForm { lists: &["s1".to_owned()], sets: 1, begin: "BEGIN", statements };
+            form.matches(&format!("\\values s1 t1_\n\\set r1_id :t1_p1\nBEGIN;\n{all}COMMIT;\n"))
         };
         let select = || of("select :t1_p1", "select $1", &["t1_p1"]);
         assert!(is(&[select(), of("select f(:t1_p2, :t1_p1)", "select f($1, $2)", &["t1_p2", "t1_p1"])]));
@@ -450,8 +446,8 @@ mod tests {
         let row =
             ScriptSql { collects: Some("r1_".to_owned()), ..of("select 1 as id \\aset r1_", "select 1 as id", &[]) };
         let returns = |row: &ScriptSql| {
-            let read = ReadAs { lists: &[], sets: 0, begin: "BEGIN", statements: std::slice::from_ref(row) };
-            read.is(&format!("BEGIN;\n{}\nCOMMIT;\n", row.text))
+            let form = ScriptForm { lists: &[], sets: 0, begin: "BEGIN", statements: std::slice::from_ref(row) };
+            form.matches(&format!("BEGIN;\n{}\nCOMMIT;\n", row.text))
         };
         assert!(returns(&row) && !returns(&ScriptSql { collects: None, ..row.clone() }));
         assert!(!returns(&ScriptSql { collects: Some("x".to_owned()), ..row }));

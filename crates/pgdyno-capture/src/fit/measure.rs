@@ -91,8 +91,13 @@ pub(super) fn execution(values: &[Option<String>]) -> String {
     if values.is_empty() {
         return format!("EXECUTE {NAME}");
     }
-    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_owned(), quote::literal);
-    format!("EXECUTE {NAME}({})", values.iter().map(value).collect::<Vec<_>>().join(", "))
+    format!("EXECUTE {NAME}({})", literals(values))
+}
+
+/// Returns values as SQL.
+pub(super) fn literals(values: &[Option<String>]) -> String {
+    let literal = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_owned(), quote::literal);
+    values.iter().map(literal).collect::<Vec<_>>().join(", ")
 }
 
 fn explained(copy: &mut Copy, all: &[Values]) -> Result<Result<PerCall, Refusal>, FitError> {

@@ -15,7 +15,7 @@ use super::roles::{How, Role};
 use super::values::WHOLE;
 
 /// A column: the identifier of its table, and its name.
-type Place = (String, String);
+type ColumnPlace = (String, String);
 
 /// Rows of a call of a statement that returns one row, if any.
 const ONE_ROW: std::ops::RangeInclusive<f64> = 0.3..=1.05;
@@ -27,9 +27,9 @@ const STEPS_MAX: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct StatementColumns {
     /// The columns that it returns, with their names, if it returns one row.
-    returned: Vec<(Place, String)>,
+    returned: Vec<(ColumnPlace, String)>,
     /// The columns that its captured parameters are equal to, or that reference others and are written.
-    needed: BTreeMap<u32, Place>,
+    needed: BTreeMap<u32, ColumnPlace>,
 }
 
 impl StatementColumns {
@@ -47,14 +47,7 @@ impl StatementColumns {
 /// Returns the columns of the fitted statements.
 pub(super) fn columns(copy: &mut Copy, fitted: &[Fitted]) -> Result<Vec<StatementColumns>, FitError> {
     let mut tables = Tables::read(copy)?;
-    let mut all = Vec::new();
-    for one in fitted {
-        all.push(match &one.script {
-            Some(_) => of_statement(copy, &mut tables, one)?,
-            None => StatementColumns::default(),
-        });
-    }
-    Ok(all)
+    fitted.iter().map(|one| of_statement(copy, &mut tables, one)).collect()
 }
 
 fn of_statement(copy: &mut Copy, tables: &mut Tables, fitted: &Fitted) -> Result<StatementColumns, FitError> {
@@ -85,7 +78,7 @@ fn of_statement(copy: &mut Copy, tables: &mut Tables, fitted: &Fitted) -> Result
 /// The tables of the copy.
 struct Tables {
     /// Columns that reference others.
-    foreign: BTreeMap<Place, Place>,
+    foreign: BTreeMap<ColumnPlace, ColumnPlace>,
     identifiers: BTreeMap<String, Option<String>>,
 }
 
@@ -104,7 +97,7 @@ impl Tables {
     }
 
     /// Returns the place of a column, if the table exists.
-    fn place(&mut self, copy: &mut Copy, table: &str, column: &str) -> Result<Option<Place>, FitError> {
+    fn place(&mut self, copy: &mut Copy, table: &str, column: &str) -> Result<Option<ColumnPlace>, FitError> {
         if !self.identifiers.contains_key(table) {
             let sql = format!("SELECT to_regclass({})::oid", quote::literal(table));
             let found = copy.cell("find a table", &sql)?;
@@ -115,7 +108,7 @@ impl Tables {
     }
 
     /// Returns the column that this one references, or the column itself.
-    fn referenced(&self, mut place: Place) -> Place {
+    fn referenced(&self, mut place: ColumnPlace) -> ColumnPlace {
         for _ in 0..STEPS_MAX {
             match self.foreign.get(&place) {
                 Some(other) => place.clone_from(other),

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::unnested::{arguments, whole_parameter};
-use super::wording::{number, significant};
-use crate::tokens::Token;
+use super::unnested::{arguments, items, nesting, whole_parameter};
+use super::wording::number;
+use crate::tokens::{Token, significant};
 
 /// A table in a statement: one alias.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -310,11 +310,7 @@ fn inserted(after: &[Token<'_>], written: &mut Written) {
 fn end_of(all: &[Token<'_>], words: &[&str]) -> usize {
     let mut depth = 0;
     let is_end = |token: &Token<'_>| {
-        match token {
-            Token::Other("(" | "[") => depth += 1,
-            Token::Other(")" | "]") => depth -= 1,
-            _ => {}
-        }
+        depth += nesting(token);
         depth < 0 || (depth == 0 && words.iter().any(|word| token.is(word)))
     };
     all.iter().position(is_end).unwrap_or(all.len())
@@ -330,19 +326,7 @@ fn selected(after: &[Token<'_>], written: &mut Written) {
         written.arrays = arrays.iter().enumerate().filter_map(array).collect();
         return;
     }
-    let (mut place, mut at) = (0, 0);
-    while at < end {
-        let mut depth = 0;
-        let ends = |token: &Token<'_>| {
-            match token {
-                Token::Other("(" | "[") => depth += 1,
-                Token::Other(")" | "]") => depth -= 1,
-                _ => {}
-            }
-            depth == 0 && *token == Token::Other(",")
-        };
-        let length = after[at..end].iter().position(ends).unwrap_or(end - at);
-        let item = &after[at..at + length];
+    for (place, item) in items(&after[..end]).into_iter().enumerate() {
         match item {
             [word, ..] if word.is("unnest") => {
                 let array = arguments(item, 1).and_then(|(arguments, _)| whole_parameter(arguments.first()?));
@@ -353,7 +337,6 @@ fn selected(after: &[Token<'_>], written: &mut Written) {
             }
             _ => written.values.extend(whole_parameter(item).map(|parameter| (place, parameter))),
         }
-        (place, at) = (place + 1, at + length + 1);
     }
 }
 

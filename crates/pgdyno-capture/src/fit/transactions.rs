@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::copy::{Copy, FitError};
-use super::directory::{FittedTransaction, ReadAs, ScriptSql, TransactionScript, name};
+use super::directory::{FittedTransaction, ScriptForm, ScriptSql, TransactionScript, name};
 use super::results::StatementColumns;
 use super::roles::Role;
 use super::types::{self, Types};
 use super::{Fitted, results, wording};
-use crate::form::{CaptureRecord, CapturedTransaction, TransactionIsolation};
+use crate::form::{CaptureRecord, CapturedTransaction};
+use pgdyno_workload::IsolationLevel;
 
 /// Transactions that become scripts.
 const TRANSACTIONS_MAX: usize = 32;
@@ -83,7 +84,7 @@ pub(super) fn arrange(
         let parts = TransactionParts { kind, executions: &executions, columns: &columns };
         let Some((text, sent)) = script(copy, &parts, fitted)? else { continue };
         for (execution, sent) in executions.iter().zip(sent) {
-            fitted[execution.fitted].about.is_also_executed_as(sent);
+            fitted[execution.fitted].about.add_text(sent);
         }
         let files = executions.iter().map(|one| fitted[one.fitted].about.script.clone()).collect();
         let file = format!("t{:02}-{}.sql", scripts.len() + 1, name(&fitted[executions[0].fitted].about.text));
@@ -151,7 +152,7 @@ impl Origin {
     fn variable(&self) -> Option<String> {
         match self {
             Self::Drawn { execution, column } => Some(drawn(*execution, *column)),
-            Self::Returned { by, name, .. } => Some(format!("{}{name}", prefix(*by))),
+            Self::Returned { by, name, .. } => Some(format!("{}{name}", prefix_of_returned(*by))),
             Self::Key(_) => None,
         }
     }
@@ -159,11 +160,16 @@ impl Origin {
 
 /// Returns the variable of a column of the values that an execution has drawn.
 fn drawn(execution: usize, column: usize) -> String {
-    format!("t{}_p{}", execution + 1, column + 1)
+    format!("{}p{}", prefix_of_drawn(execution), column + 1)
+}
+
+/// Returns the prefix of the variables with the values that an execution has drawn.
+fn prefix_of_drawn(execution: usize) -> String {
+    format!("t{}_", execution + 1)
 }
 
 /// Returns the prefix of the variables with the row that an execution returns.
-fn prefix(execution: usize) -> String {
+fn prefix_of_returned(execution: usize) -> String {
     format!("r{}_", execution + 1)
 }
 
@@ -177,17 +183,15 @@ struct TransactionParts<'a> {
 
 /// The statements of a transaction.
 struct Transaction<'a> {
-    executions: &'a [Execution],
-    columns: &'a [StatementColumns],
+    parts: &'a TransactionParts<'a>,
     statements: Vec<&'a ScriptStatement>,
     /// The first step and parameter with the value of a later one.
     sources: BTreeMap<(usize, u32), (usize, u32)>,
 }
 
 impl<'a> Transaction<'a> {
-    fn new(parts: &TransactionParts<'a>, statements: Vec<&'a ScriptStatement>) -> Self {
-        let TransactionParts { kind, executions, columns } = *parts;
-        let mut flows: Vec<_> = kind.flows.iter().collect();
+    fn new(parts: &'a TransactionParts<'a>, statements: Vec<&'a ScriptStatement>) -> Self {
+        let mut flows: Vec<_> = parts.kind.flows.iter().collect();
         flows.sort_by_key(|flow| flow.step);
         let mut sources = BTreeMap::new();
         for flow in flows {
@@ -195,17 +199,17 @@ impl<'a> Transaction<'a> {
             let source = sources.get(&from).copied().unwrap_or(from);
             sources.entry((flow.step, flow.parameter)).or_insert(source);
         }
-        Self { executions, columns, statements, sources }
+        Self { parts, statements, sources }
     }
 
     /// Returns where the value of a captured parameter comes from. Of several that are always equal the statement that takes most time
     /// draws it: its values decide most. All are drawn before the first statement.
     fn origin(&self, execution: usize, parameter: u32) -> Option<Origin> {
-        let step = self.executions[execution].step;
+        let step = self.parts.executions[execution].step;
         let equal = self.equal(step, parameter);
         if equal.is_empty() {
             let own = self.own(execution, parameter)?;
-            let is_repeated = self.executions.iter().filter(|other| other.step == step).nth(1).is_some();
+            let is_repeated = self.parts.executions.iter().filter(|other| other.step == step).nth(1).is_some();
             return Some(if is_repeated { own } else { self.or_returned(own, execution, parameter) });
         }
         let first = |(step, parameter): (usize, u32)| Some((self.first(step)?, parameter));
@@ -218,7 +222,7 @@ impl<'a> Transaction<'a> {
             let all = places.iter().filter_map(|(at, parameter)| Some((*at, self.own(*at, *parameter)?)));
             let all = all.filter(|(_, origin)| matches!(origin, Origin::Drawn { .. }));
             // Statements that take more time come first.
-            all.min_by_key(|(at, _)| self.executions[*at].fitted).map(|(_, origin)| origin)
+            all.min_by_key(|(at, _)| self.parts.executions[*at].fitted).map(|(_, origin)| origin)
         };
         let (first, parameter) = *places.iter().min()?;
         key.or_else(|| Some(self.or_returned(drawn()?, first, parameter)))
@@ -227,7 +231,7 @@ impl<'a> Transaction<'a> {
     /// Returns the result that has the value of a parameter, which no earlier parameter has; or else where it is drawn.
     fn or_returned(&self, drawn: Origin, execution: usize, parameter: u32) -> Origin {
         let Origin::Drawn { execution: drawn_by, column } = drawn else { return drawn };
-        let columns = |at: usize| &self.columns[self.executions[at].fitted];
+        let columns = |at: usize| &self.parts.columns[self.parts.executions[at].fitted];
         let returned = (0..execution).rev().find_map(|by| {
             let name = columns(by).gives(columns(execution), parameter)?.to_owned();
             Some(Origin::Returned { by, name, execution: drawn_by, column })
@@ -249,7 +253,7 @@ impl<'a> Transaction<'a> {
 
     /// Returns the first execution of a step.
     fn first(&self, step: usize) -> Option<usize> {
-        self.executions.iter().position(|execution| execution.step == step)
+        self.parts.executions.iter().position(|execution| execution.step == step)
     }
 
     fn own(&self, execution: usize, parameter: u32) -> Option<Origin> {
@@ -333,11 +337,11 @@ fn script(
         }
         all.push(transaction.accepted_sql(copy, execution, origins)?);
     }
-    returning.into_iter().for_each(|by: usize| all[by].collects = Some(prefix(by)));
+    returning.into_iter().for_each(|by: usize| all[by].collects = Some(prefix_of_returned(by)));
     let mut lists = Vec::new();
     let mut text = String::new();
     for (at, script) in scripts.iter().enumerate() {
-        let prefix = format!("t{}_", at + 1);
+        let prefix = prefix_of_drawn(at);
         let mut used = all.iter().flat_map(|sql| &sql.variables).chain(before.values());
         let is_used = used.any(|variable| variable.starts_with(&prefix));
         if let Some((list, _)) = script.values.as_ref().filter(|_| is_used) {
@@ -346,20 +350,16 @@ fn script(
         }
     }
     before.iter().for_each(|(variable, drawn)| text += &format!("\\set {variable} :{drawn}\n"));
-    let begin = match kind.isolation {
-        Some(TransactionIsolation::RepeatableRead) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
-        Some(TransactionIsolation::Serializable) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
-        None => "BEGIN",
-    };
+    let level = |level: IsolationLevel| format!("BEGIN ISOLATION LEVEL {}", level.name().to_uppercase());
+    let begin = kind.isolation.map_or_else(|| "BEGIN".to_owned(), level);
     text += &format!("{begin};\n");
     for sql in &all {
         let end = sql.collects.as_ref().map_or_else(|| ";".to_owned(), |prefix| format!(" \\aset {prefix}"));
         text += &format!("{}{end}\n", sql.text);
     }
     text += "COMMIT;\n";
-    let read = ReadAs { lists: &lists, sets: before.len(), begin, statements: &all };
-    let is_read_so = read.is(&text);
-    Ok(is_read_so.then(|| (text, all.into_iter().map(|sql| sql.sent).collect())))
+    let form = ScriptForm { lists: &lists, sets: before.len(), begin: &begin, statements: &all };
+    Ok(form.matches(&text).then(|| (text, all.into_iter().map(|sql| sql.sent).collect())))
 }
 
 /// How often transactions and single statements are executed, so that each statement has its captured calls.
@@ -447,15 +447,6 @@ mod tests {
         ScriptStatement { text: text.to_owned(), numbers: numbers.to_vec(), ..ScriptStatement::default() }
     }
 
-    fn transaction<'a>(
-        kind: &'a CapturedTransaction,
-        executions: &'a [Execution],
-        columns: &'a [StatementColumns],
-        statements: Vec<&'a ScriptStatement>,
-    ) -> Transaction<'a> {
-        Transaction::new(&TransactionParts { kind, executions, columns }, statements)
-    }
-
     /// The columns of statements of which nothing is known.
     fn unknown() -> Vec<StatementColumns> {
         vec![StatementColumns::default(); 3]
@@ -469,7 +460,8 @@ mod tests {
         let needs = StatementColumns::example(&[], &[(1, "q.id")]);
         let columns = [StatementColumns::example(&[("q.id", "id")], &[]), needs.clone(), needs];
         let all = vec![&lock, &use_row, &use_row, &use_row, &use_row, &use_row];
-        let transaction = transaction(&kind, &executions, &columns, all);
+        let parts = TransactionParts { kind: &kind, executions: &executions, columns: &columns };
+        let transaction = Transaction::new(&parts, all);
         let returned = |execution| Origin::Returned { by: 0, name: "id".to_owned(), execution, column: 0 };
         assert_eq!([1, 2].map(|at| transaction.origin(at, 1).unwrap()), [returned(1), returned(1)], "both are equal");
         let drawn = |execution| Origin::Drawn { execution, column: 0 };
@@ -494,7 +486,8 @@ mod tests {
         let executions = executions(&kind, &BTreeMap::from([(5, 0), (7, 1)]));
         assert_eq!(executions.iter().map(|one| (one.fitted, one.repeat)).collect::<Vec<_>>(), [(0, 0), (1, 0), (1, 1)]);
         let columns = unknown();
-        let transaction = transaction(&kind, &executions, &columns, vec![&insert, &line, &line]);
+        let parts = TransactionParts { kind: &kind, executions: &executions, columns: &columns };
+        let transaction = Transaction::new(&parts, vec![&insert, &line, &line]);
         let drawn = |execution, column| Some(Origin::Drawn { execution, column });
         let key = || Some(Origin::Key("(SELECT currval('s.q'))".to_owned()));
         assert_eq!([1, 2, 3].map(|n| transaction.origin(1, n)), [key(), drawn(1, 1), drawn(1, 2)]);
@@ -512,7 +505,8 @@ mod tests {
         let executions = executions(&kind, &BTreeMap::from([(0, 2), (1, 0), (2, 1)]));
         let [a, b] = [statement("select $1", &[1]), statement("select $1 + $2", &[1, 2])];
         let columns = unknown();
-        let transaction = transaction(&kind, &executions, &columns, vec![&a, &b, &a, &a]);
+        let parts = TransactionParts { kind: &kind, executions: &executions, columns: &columns };
+        let transaction = Transaction::new(&parts, vec![&a, &b, &a, &a]);
         let drawn = |execution, column| Some(Origin::Drawn { execution, column });
         assert_eq!([0, 2, 3].map(|at| transaction.origin(at, 1)), [drawn(1, 1), drawn(1, 1), drawn(1, 1)]);
         assert_eq!([1, 2].map(|n| transaction.origin(1, n)), [drawn(1, 0), drawn(1, 1)]);
@@ -524,7 +518,8 @@ mod tests {
         let executions = executions(&kind, &BTreeMap::from([(1, 0), (2, 1)]));
         let [a, b] = [statement("select $1", &[1]), statement("select $1", &[1])];
         let columns = unknown();
-        let transaction = transaction(&kind, &executions, &columns, vec![&a, &b]);
+        let parts = TransactionParts { kind: &kind, executions: &executions, columns: &columns };
+        let transaction = Transaction::new(&parts, vec![&a, &b]);
         assert_eq!(transaction.origin(1, 1), Some(Origin::Drawn { execution: 0, column: 0 }));
     }
 

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use super::copy::{Copy, FitError};
 use super::measure::NAME;
 use super::unnested;
-use super::wording::{self, number, significant};
+use super::wording::{self, number};
 use crate::refusal::Refusal;
-use crate::tokens::Token;
+use crate::tokens::{Token, significant};
 
 /// Codes of the errors that a type may mend: an undetermined type, several functions, another type than expected, no such operator, two
 /// types for one parameter, no such cast.

@@ -1,7 +1,7 @@
 //! Arrays that a statement makes rows of, `FROM unnest($1, $2) AS t (a, b)`: the columns that their elements are compared with.
 
-use super::wording::{number, significant};
-use crate::tokens::Token;
+use super::wording::number;
+use crate::tokens::{Token, significant};
 
 /// An array that is unnested.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,23 +80,32 @@ pub(super) fn arguments<'a, 't>(all: &'a [Token<'t>], open: usize) -> Option<(Ve
     if all.get(open) != Some(&Token::Other("(")) {
         return None;
     }
-    let (mut depth, mut begin, mut arguments) = (0, open + 1, Vec::new());
-    for (at, token) in all.iter().enumerate().skip(open) {
-        match token {
-            Token::Other("(" | "[") => depth += 1,
-            Token::Other(")" | "]") => depth -= 1,
-            Token::Other(",") if depth == 1 => {
-                arguments.push(&all[begin..at]);
-                begin = at + 1;
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            arguments.push(&all[begin..at]);
-            return Some((arguments, at + 1));
-        }
+    let within = &all[open + 1..];
+    let mut depth = 1;
+    let close = within.iter().position(|token| {
+        depth += nesting(token);
+        depth == 0
+    })?;
+    Some((items(&within[..close]), open + close + 2))
+}
+
+/// Returns what commas separate that are not within parentheses.
+pub(super) fn items<'a, 't>(all: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
+    let mut depth = 0;
+    all.split(|token| {
+        depth += nesting(token);
+        depth == 0 && *token == Token::Other(",")
+    })
+    .collect()
+}
+
+/// Returns by how much a token changes the depth of parentheses.
+pub(super) fn nesting(token: &Token<'_>) -> i32 {
+    match token {
+        Token::Other("(" | "[") => 1,
+        Token::Other(")" | "]") => -1,
+        _ => 0,
     }
-    None
 }
 
 /// Returns the number of a parameter that is a whole value, with a cast or without: `$1::bigint[]`.

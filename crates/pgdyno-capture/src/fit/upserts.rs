@@ -1,8 +1,8 @@
 //! The share of rows with new keys among those that `INSERT … ON CONFLICT` is given.
 
 use super::roles::Written;
-use super::wording::significant;
 use crate::form::{CaptureRecord, CapturedStatement, RelationActivity};
+use crate::tokens::significant;
 
 /// How far the rows that a table's counters have may be from those of a statement that alone writes them.
 const TOLERANCE: f64 = 0.1;

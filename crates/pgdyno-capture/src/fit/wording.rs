@@ -1,6 +1,6 @@
 //! The text that is prepared: what `pg_stat_statements` has made of a statement, as a statement again.
 
-use crate::tokens::{SQUASHED, Token, tokens};
+use crate::tokens::{SQUASHED, Token, significant, tokens};
 
 /// Types whose name may precede a constant: `date '2026-01-01'` becomes `date $1`, which is no statement.
 const TYPES_BEFORE_CONSTANTS: [&str; 6] = ["date", "time", "timestamp", "timestamptz", "timetz", "interval"];
@@ -52,11 +52,6 @@ fn cast(tokens: &[Token<'_>]) -> Option<(String, usize)> {
 
 fn is_type(name: &str) -> bool {
     TYPES_BEFORE_CONSTANTS.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Returns the tokens of a statement without white space and comments.
-pub(super) fn significant(text: &str) -> Vec<Token<'_>> {
-    tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_))).collect()
 }
 
 /// Returns the number of a parameter.
@@ -116,7 +111,7 @@ pub(super) fn is_unsafe(text: &str) -> Option<&'static str> {
 
 /// Returns true if it locks the rows that it reads.
 pub(super) fn locks_rows(text: &str) -> bool {
-    let all: Vec<_> = tokens(text).into_iter().filter(|token| !matches!(token, Token::Space(_))).collect();
+    let all = significant(text);
     let is_lock = |token: Token<'_>| ["update", "share", "no", "key"].iter().any(|word| token.is(word));
     all.windows(2).any(|pair| pair[0].is("for") && is_lock(pair[1]))
 }

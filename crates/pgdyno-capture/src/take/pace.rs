@@ -6,13 +6,13 @@ const MINUTE_S: f64 = 60.0;
 /// What the database had counted at the begin of each minute.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Minutes {
-    /// The count at the first look within each minute of the window; `None` if nobody looked.
+    /// The count at the first sample in each minute of the window; `None` if there was no sample.
     begun: Vec<Option<f64>>,
 }
 
 impl Minutes {
-    /// Adds a look: the transactions that the database had counted after so many seconds of the window.
-    pub(super) fn look(&mut self, elapsed_s: f64, counted: f64) {
+    /// Adds a sample: the transactions that the database had counted after so many seconds of the window.
+    pub(super) fn sample(&mut self, elapsed_s: f64, counted: f64) {
         let minute = (elapsed_s.max(0.0) / MINUTE_S) as usize;
         if self.begun.len() <= minute {
             self.begun.resize(minute + 1, None);
@@ -35,14 +35,14 @@ mod tests {
     fn a_minute_has_what_was_counted_until_the_next_one_began() {
         let mut minutes = Minutes::default();
         for (elapsed_s, counted) in [(0.1, 100.0), (30.0, 900.0), (60.2, 700.0), (119.0, 800.0), (120.1, 1900.0)] {
-            minutes.look(elapsed_s, counted);
+            minutes.sample(elapsed_s, counted);
         }
         assert_eq!(minutes.transactions(), [600.0, 1200.0]);
-        minutes.look(300.0, 5000.0);
+        minutes.sample(300.0, 5000.0);
         assert_eq!(minutes.transactions(), [600.0, 1200.0], "of what follows a gap nothing is known");
         let mut short = Minutes::default();
-        short.look(1.0, 1.0);
-        short.look(61.0, 9.0);
+        short.sample(1.0, 1.0);
+        short.sample(61.0, 9.0);
         assert!(short.transactions().is_empty());
     }
 }

@@ -8,9 +8,9 @@ use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder,
 use pgdyno_script::{SCRIPTS_MAX, ScriptError};
 use pgdyno_untrusted::RelativePath;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload, WorkloadOption};
+use pgdyno_workload::{FIDELITY_FILE, MARKERS, Meta, Param, ParamKind, Params, Workload, WorkloadOption};
 use pgdyno_workloads::options;
-use pgdyno_workloads::own::{FIDELITY, RunDefaults, WorkloadDirectory, embedded};
+use pgdyno_workloads::own::{RunDefaults, WorkloadDirectory, embedded};
 use pgdyno_workloads::registry::{self, BuiltinWorkload};
 use pgdyno_workloads::scripted::{self, ErrorHandling, Scripted, Spec, WeightedScript};
 
@@ -266,7 +266,7 @@ impl WorkloadSource {
     /// Returns what the workload represents, as `pgdyno fit` wrote it; `None` if it was not fitted.
     pub(crate) fn fidelity(&self) -> Option<&[u8]> {
         match self {
-            Self::Directory(directory) => directory.files().get(FIDELITY).map(Vec::as_slice),
+            Self::Directory(directory) => directory.files().get(FIDELITY_FILE).map(Vec::as_slice),
             Self::BuiltIn(_) | Self::Scripts(_) => None,
         }
     }

@@ -6,9 +6,6 @@ use pgdyno_results::{RunRecord, TransactionRecord};
 use super::{ChangeVerdict, CompareOptions, ComparedRun};
 use crate::tasks;
 
-/// The file of a workload that was fitted to a capture.
-const FIDELITY: &str = "fidelity.json";
-
 /// The scripts of a fitted workload that are tasks.
 const SCRIPTS_MAX: usize = 20;
 
@@ -98,7 +95,7 @@ pub fn task_times(record: &RunRecord) -> Vec<(String, f64)> {
 
 /// Returns the mean time of each captured statement of a fitted workload: each of them, and each transaction, is a script.
 fn script_times(record: &RunRecord) -> Vec<(String, f64)> {
-    if !record.plan.inputs.iter().any(|input| input.file == FIDELITY) {
+    if !record.plan.is_fitted() {
         return Vec::new();
     }
     let of_script = |script: &TransactionRecord| {

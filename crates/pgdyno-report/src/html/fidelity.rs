@@ -17,7 +17,7 @@ const PLOT: (f64, f64, f64, f64) = (12.0, 97.0, 16.0, 300.0);
 /// Fewer blocks are drawn as these: an axis of ratios has no zero.
 const BLOCKS_MIN: f64 = 0.5;
 
-/// Room beyond the least and the greatest number, as a ratio.
+/// The margin around the smallest and the largest number, as a ratio.
 const ROOM: f64 = 2.5;
 
 /// The radius of a point in pixels: of the smallest share of the time, and what all of it adds.

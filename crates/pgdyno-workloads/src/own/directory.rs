@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pgdyno_script::SCRIPTS_MAX;
 use pgdyno_workload::{
-    Check, CheckCost, DataSet, Drive, Expect, Meta, ParamError, Params, SqlData, SqlFile, ValueQuery, Workload,
+    Check, CheckCost, DataSet, Drive, Expect, FIDELITY_FILE, Meta, ParamError, Params, SqlData, SqlFile, ValueQuery,
+    Workload,
 };
 
 use super::files::{Files, within};
@@ -14,7 +15,7 @@ use super::manifest::{CheckEntry, Manifest, RunDefaults};
 use super::source::Source;
 use super::sql;
 use super::value_lists::{self, ValuesEntry};
-use super::{BuiltInDataSet, FIDELITY, MANIFEST, OwnError, SCALE, SqlDataSet, leak, meta};
+use super::{BuiltInDataSet, MANIFEST, OwnError, SCALE, SqlDataSet, leak, meta};
 use crate::scripted::Groups;
 
 /// A script of the directory.
@@ -55,7 +56,7 @@ impl WorkloadDirectory {
         let manifest = Manifest::parse(&files.text(MANIFEST)?).map_err(wrong)?;
         let source = Source::read(&mut files, &manifest)?;
         // It is part of the plan, for a run of the plan without the directory.
-        files.find(FIDELITY)?;
+        files.find(FIDELITY_FILE)?;
         if manifest.script.is_empty() {
             return Err(wrong("it names no scripts: add [[script]] with file = \"….sql\"".to_owned()));
         }

@@ -35,7 +35,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("results", &["measure", "plan", "samples", "text", "untrusted", "workload"]),
     ("store", &["net", "results", "untrusted", "wire"]),
     ("diagnose", &["plan", "results", "samples", "text"]),
-    ("capture", &["net", "script", "text", "wire"]),
+    ("capture", &["net", "script", "text", "wire", "workload"]),
     ("doctor", &["engine", "net", "server", "text", "workload"]),
     ("report", &["measure", "plan", "results", "samples", "text", "untrusted"]),
     ("serve", &["report", "results", "samples", "text"]),

@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::kinds::{Kinds, Step};
 use super::texts::Executed;
-use crate::form::{STEPS_MAX, TransactionIsolation};
+use crate::form::STEPS_MAX;
+use pgdyno_workload::IsolationLevel;
 
 /// Sessions with an open transaction that are followed.
 const SESSIONS_MAX: usize = 10_000;
@@ -19,7 +20,7 @@ struct Open {
     /// The number of the transaction; `None` within a text of several statements.
     number: Option<String>,
     has_begin: bool,
-    isolation: Option<TransactionIsolation>,
+    isolation: Option<IsolationLevel>,
     steps: Vec<Step>,
     is_too_long: bool,
     /// Whether a statement has failed, so that a COMMIT rolls it back.

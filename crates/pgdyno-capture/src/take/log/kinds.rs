@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::form::{CapturedTransaction, FLOWS_MAX, ParameterFlow, TransactionIsolation, TransactionStep};
+use crate::form::{CapturedTransaction, FLOWS_MAX, ParameterFlow, TransactionStep};
+use pgdyno_workload::IsolationLevel;
 
 /// Kinds that are kept apart.
 const KINDS_MAX: usize = 1000;
@@ -33,7 +34,7 @@ pub(super) struct Step {
 }
 
 /// The isolation level, and statements in their order, each with whether it is executed several times in a row.
-type Key = (Option<TransactionIsolation>, Vec<(usize, bool)>);
+type Key = (Option<IsolationLevel>, Vec<(usize, bool)>);
 
 /// The kinds so far.
 #[derive(Debug, Default)]
@@ -61,7 +62,7 @@ struct Pair {
 
 impl Kinds {
     /// Adds a transaction.
-    pub(super) fn add(&mut self, isolation: Option<TransactionIsolation>, steps: &[Step]) {
+    pub(super) fn add(&mut self, isolation: Option<IsolationLevel>, steps: &[Step]) {
         if steps.is_empty() {
             return;
         }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::line::LogLine;
 use crate::classify::classify;
-use crate::form::{CapturedStatement, StatementKind, TransactionIsolation};
+use crate::form::{CapturedStatement, StatementKind};
 use crate::same::{Place, Shape};
-use crate::tokens::{SQUASHED, Token, tokens};
+use crate::tokens::{SQUASHED, Token, significant, tokens};
+use pgdyno_workload::IsolationLevel;
 
 /// Bytes of a text that is compared. A longer one is found by its identifier alone.
 const TEXT_MAX: usize = 64 << 10;
@@ -15,9 +16,9 @@ const TEXT_MAX: usize = 64 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Executed {
     /// It begins one, at this isolation level if it names one.
-    Begin(Option<TransactionIsolation>),
+    Begin(Option<IsolationLevel>),
     /// It sets its isolation level.
-    Isolation(TransactionIsolation),
+    Isolation(IsolationLevel),
     /// It ends it.
     Commit,
     /// It ends it without effect.
@@ -26,7 +27,7 @@ pub(super) enum Executed {
     Savepoint,
     /// It is a captured statement, by its place, with the values of its parameters: `None` where one is NULL or not known.
     Statement(usize, Vec<Option<String>>),
-    /// It is none of them.
+    /// Anything else.
     Unknown,
 }
 
@@ -144,24 +145,20 @@ fn statements(text: &str) -> Vec<&str> {
         at = end;
     }
     found.push(&text[begin..]);
-    let is_empty = |part: &&str| tokens(part).iter().all(|token| matches!(token, Token::Space(_) | Token::Comment(_)));
+    let is_empty = |part: &&str| significant(part).is_empty();
     found.retain(|part| !is_empty(part));
     found
 }
 
 /// Returns what a statement does to its transaction, if that is all that it does.
 fn control(text: &str) -> Option<Executed> {
-    let words: Vec<_> = tokens(text)
-        .into_iter()
-        .filter(|token| !matches!(token, Token::Space(_) | Token::Comment(_)))
-        .take(8)
-        .collect();
+    let words: Vec<_> = tokens(text).into_iter().filter(|token| !token.is_blank()).take(8).collect();
     let has = |word: &str| words.iter().skip(1).any(|token| token.is(word));
     let first = |names: &[&str]| names.iter().any(|name| words.first().is_some_and(|token| token.is(name)));
     let isolation = if has("serializable") {
-        Some(TransactionIsolation::Serializable)
+        Some(IsolationLevel::Serializable)
     } else if has("repeatable") {
-        Some(TransactionIsolation::RepeatableRead)
+        Some(IsolationLevel::RepeatableRead)
     } else {
         None
     };
@@ -248,14 +245,8 @@ mod tests {
         for (text, wanted) in [
             ("BEGIN;", Executed::Begin(None)),
             ("begin isolation level read committed", Executed::Begin(None)),
-            (
-                "start transaction isolation level serializable",
-                Executed::Begin(Some(TransactionIsolation::Serializable)),
-            ),
-            (
-                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-                Executed::Isolation(TransactionIsolation::RepeatableRead),
-            ),
+            ("start transaction isolation level serializable", Executed::Begin(Some(IsolationLevel::Serializable))),
+            ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", Executed::Isolation(IsolationLevel::RepeatableRead)),
             ("set session characteristics as transaction isolation level serializable", Executed::Unknown),
             ("/* app */ commit", Executed::Commit),
             ("END", Executed::Commit),
