@@ -42,7 +42,7 @@ macro_rules! delivered {
         "  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount
                FROM (SELECT o_w_id, o_d_id, o_id, o_c_id FROM orders WHERE {range:o_w_id}) AS o
                FULL JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS amount
-                            FROM order_line WHERE ol_delivery_d IS NOT NULL AND {range:ol_w_id}
+                            FROM order_line WHERE ol_delivery_d IS NOT NULL AND ol_amount <> 0 AND {range:ol_w_id}
                            GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
                     ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
               GROUP BY o_w_id, o_d_id, o_c_id
