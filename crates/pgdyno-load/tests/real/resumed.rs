@@ -13,7 +13,7 @@ use pgdyno_load::{
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 
 /// Eight units of a hundred chunks.
-const SCALE: &[(&str, &str)] = &[("scale", "8")];
+const SCALE: &[(&str, &str)] = &[("scale", "5")];
 
 fn resumable(loaders: usize) -> LoadOptions {
     LoadOptions { resumable: true, ..how(loaders) }
@@ -68,12 +68,12 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
     for loaders in [1, 4] {
         let target = server.database(&format!("stopped{loaders}"));
         let mut admin = connect(&target);
-        let error = begin_and_stop(&target, loaders, 650);
+        let error = begin_and_stop(&target, loaders, 450);
         assert!(matches!(error, LoadError::Suspended), "{error}");
         await_alone(&mut admin);
         let sample = Sample::new(SCALE);
         let far = kept(&mut admin, &sample).unwrap();
-        assert!(far.rows >= 100_000 && far.rows < 800_000 && far.rows_expected == Some(800_010), "{far:?}");
+        assert!(far.rows >= 100_000 && far.rows < 500_000 && far.rows_expected == Some(500_010), "{far:?}");
         // The ten rows of the small table may be among them.
         let big = far.rows / 100_000 * 100_000;
         assert!([big, big + 10].contains(&far.rows), "whole units: {far:?}");
@@ -90,10 +90,10 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
         };
         // Whether it is to be resumable or not: there is something to go on with.
         let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &Stop::new(), None).unwrap();
-        assert_eq!(*reported.lock().unwrap(), (far.rows, 800_000 - big));
-        assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - big) / 1000);
+        assert_eq!(*reported.lock().unwrap(), (far.rows, 500_000 - big));
+        assert_eq!(sample.written.load(Ordering::Relaxed), (500_000 - big) / 1000);
         assert_eq!((report.rows_kept, report.notes.len()), (far.rows, 0), "{:?}", report.notes);
-        assert_eq!(report.stamp.rows[1], ("big".to_owned(), 800_000));
+        assert_eq!(report.stamp.rows[1], ("big".to_owned(), 500_000));
         assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Complete(report.stamp));
         assert_eq!(print(&mut admin), expected);
         assert_eq!(thawed(&mut admin, "big"), "0");
@@ -153,7 +153,7 @@ fn a_load_goes_on_after_its_connection_is_lost() {
     let far = kept(&mut admin, &sample).unwrap();
     let report = load_with(&target, &sample, &resumable(2)).unwrap();
     assert!(far.rows > 0 && report.rows_kept == far.rows, "{far:?}");
-    assert_eq!(admin.query_one("select count(*) from big").unwrap(), "800000");
+    assert_eq!(admin.query_one("select count(*) from big").unwrap(), "500000");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn only_a_load_of_the_same_data_goes_on() {
     let mut admin = connect(&target);
     begin_and_stop(&target, 1, 250);
     await_alone(&mut admin);
-    let (same, other) = (Sample::new(SCALE), Sample::new(&[("scale", "8"), ("seed", "2")]));
+    let (same, other) = (Sample::new(SCALE), Sample::new(&[("scale", "5"), ("seed", "2")]));
     assert!(kept(&mut admin, &same).is_some());
     assert_eq!(kept(&mut admin, &other).unwrap().rows_expected, None);
     // Rows that are there for good are not thrown away for others.
@@ -212,14 +212,14 @@ fn only_a_load_of_the_same_data_goes_on() {
     let text = error.to_string();
     assert!(matches!(error, LoadError::Unfinished { .. }), "{text}");
     for word in
-        ["`pgdyno load sample --scale 8` resumes it", "`pgdyno load sample --scale 8 -D seed=2 --replace` drops"]
+        ["`pgdyno load sample --scale 5` resumes it", "`pgdyno load sample --scale 5 -D seed=2 --replace` drops"]
     {
         assert!(text.contains(word), "{text}");
     }
     assert_eq!((rows(), other.written.load(Ordering::Relaxed)), (before, 0));
     let replace = LoadOptions { replace: true, ..how(1) };
     let report = load_with(&target, &other, &replace).unwrap();
-    assert_eq!((report.rows_kept, other.written.load(Ordering::Relaxed)), (0, 800));
+    assert_eq!((report.rows_kept, other.written.load(Ordering::Relaxed)), (0, 500));
     assert_eq!(admin.query_opt("select to_regclass('pgdyno_load_sample')").unwrap(), None);
     drop_data(&mut admin, &other, false).unwrap();
 
@@ -236,7 +236,7 @@ fn only_a_load_of_the_same_data_goes_on() {
     let error = load_with(&target, &same, &resumable(1)).unwrap_err();
     let (text, remedy) = (error.to_string(), error.remedy().unwrap_or_default());
     assert!(text.contains("damaged: table big is missing"), "{text}");
-    assert!(remedy.contains("`pgdyno load sample --scale 8 --replace`"), "{remedy}");
+    assert!(remedy.contains("`pgdyno load sample --scale 5 --replace`"), "{remedy}");
     load_with(&target, &same, &LoadOptions { replace: true, ..resumable(1) }).unwrap();
     drop_data(&mut admin, &same, false).unwrap();
 
@@ -349,12 +349,12 @@ fn several_machines_load_together_and_what_one_leaves_others_do() {
         });
         let report = report.unwrap();
         let mut admin = connect(&target);
-        assert_eq!(report.stamp.rows[1], ("big".to_owned(), 800_000));
+        assert_eq!(report.stamp.rows[1], ("big".to_owned(), 500_000));
         assert_eq!(print(&mut admin), expected, "{stop_at:?}");
         assert_eq!(thawed(&mut admin, "big"), "0");
         if !stop_at.contains(&150) && stop_at.contains(&never) {
             let own = sample.written.load(Ordering::Relaxed) * 1000;
-            assert_eq!(own + rows.load(Ordering::Relaxed), 800_000, "each part is made once");
+            assert_eq!(own + rows.load(Ordering::Relaxed), 500_000, "each part is made once");
         }
     }
 }
@@ -377,10 +377,10 @@ fn a_shared_load_whose_machine_dies_goes_on_and_its_helpers_find_nothing_more() 
     await_alone(&mut admin);
     let sample = Sample::new(SCALE);
     let far = kept(&mut admin, &sample).unwrap();
-    assert!(far.rows.is_multiple_of(100_000) && far.rows < 800_000, "{far:?}");
+    assert!(far.rows.is_multiple_of(100_000) && far.rows < 500_000, "{far:?}");
     let report = load_with(&target, &sample, &how(2)).unwrap();
-    assert_eq!((report.rows_kept, sample.written.load(Ordering::Relaxed)), (far.rows, (800_000 - far.rows) / 1000));
-    assert_eq!(admin.query_one("select count(distinct id) from big").unwrap(), "800000");
+    assert_eq!((report.rows_kept, sample.written.load(Ordering::Relaxed)), (far.rows, (500_000 - far.rows) / 1000));
+    assert_eq!(admin.query_one("select count(distinct id) from big").unwrap(), "500000");
 }
 
 /// Rows that outgrow memory or the WAL between two checkpoints are frozen while others still copy.
@@ -391,7 +391,7 @@ fn a_large_table_is_vacuumed_more_than_once_and_all_of_it_is_frozen() {
     }
     let server = Server::start("max_wal_size = 32MB\nmin_wal_size = 32MB\nautovacuum = off");
     let target = server.database("behind");
-    let sample = Sample::new(SCALE);
+    let sample = Sample::new(&[("scale", "8")]);
     let reported = Mutex::new(String::new());
     let progress = |progress: &LoadProgress<'_>| {
         if let LoadProgress::Way(way) = progress {

@@ -1,36 +1,14 @@
-//! A private PostgreSQL for one test: started on a temporary directory, gone with its value.
+//! A private PostgreSQL for one test, and what these tests do with it.
 
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_testing::directory::TestDirectory;
+use pgdyno_testing::server::{TestServer, command};
+pub(crate) use pgdyno_testing::server::{available, hand_over};
 
 use crate::postgres;
-pub(crate) use crate::postgres::{account, available};
-
-/// Each server has its own directory for its socket and listens nowhere else.
-const PORT: u16 = 5432;
-
-/// Gives a file to the server's account.
-pub(crate) fn hand_over(path: &Path) {
-    if let Some((uid, gid)) = account() {
-        chown(path, Some(uid), Some(gid)).unwrap();
-    }
-}
-
-/// A program of PostgreSQL, as the account that servers run as.
-pub(crate) fn command(program: &str) -> Command {
-    let mut command = Command::new(postgres::program(program));
-    if let Some((uid, gid)) = account() {
-        command.uid(uid).gid(gid);
-    }
-    command.env_clear().env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
-    command
-}
 
 /// Runs it to a successful end.
 pub(crate) fn run(command: &mut Command) {
@@ -40,50 +18,29 @@ pub(crate) fn run(command: &mut Command) {
 
 /// A running server.
 pub(crate) struct Server {
-    dir: TestDirectory,
-    child: Child,
+    server: TestServer,
 }
 
 impl Server {
-    /// A fresh cluster with these lines at the end of its `postgresql.conf`.
+    /// Starts a new cluster with these lines at the end of its `postgresql.conf`.
     pub(crate) fn start(conf: &str) -> Self {
-        let dir = TestDirectory::new("pgdyno");
-        hand_over(dir.path());
-        let (path, data) = (dir.path().to_str().unwrap(), dir.path().join("data"));
-        run(command("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"]));
-        let settings = format!(
-            "\nport = {PORT}\nlisten_addresses = ''\nunix_socket_directories = '{path}'\nfsync = off\n\
-             shared_buffers = 64MB\nlogging_collector = off\nautovacuum = off\n{conf}\n"
-        );
-        let file = data.join("postgresql.conf");
-        let text = std::fs::read_to_string(&file).unwrap();
-        std::fs::write(&file, text + &settings).unwrap();
-        let log = std::fs::File::create(dir.path().join("log")).unwrap();
-        let child = command("postgres").arg("-D").arg(&data).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        let mut server = Self { dir, child };
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while Admin::connect(&server.options()).is_err() {
-            let log = || std::fs::read_to_string(server.dir.path().join("log")).unwrap();
-            assert!(server.child.try_wait().unwrap().is_none(), "{}", log());
-            assert!(Instant::now() < deadline, "no start: {}", log());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        server
+        let conf = format!("shared_buffers = 64MB\nautovacuum = off\n{conf}");
+        Self { server: TestServer::start(&conf, "local all all trust\n") }
     }
 
     /// The directory of its socket, its log and its data.
     pub(crate) fn dir(&self) -> &Path {
-        self.dir.path()
+        self.server.dir()
     }
 
     /// The superuser over the socket, in database `postgres`.
     pub(crate) fn options(&self) -> ConnectOptions {
-        ConnectOptions::for_socket(self.dir.path(), PORT, "postgres", "postgres")
+        self.server.options()
     }
 
     /// Another role.
     pub(crate) fn as_role(&self, role: &str, database: &str) -> ConnectOptions {
-        ConnectOptions::for_socket(self.dir.path(), PORT, role, database)
+        ConnectOptions::for_socket(self.dir(), self.server.port, role, database)
     }
 
     /// A new database, for one test among several on one server.
@@ -119,7 +76,8 @@ impl Server {
     /// The same with options.
     pub(crate) fn pgbench_init_with(&self, database: &str, options: &[&str]) {
         let mut pgbench = command("pgbench");
-        run(pgbench.args(["-i", "-q", "-U", "postgres", "-h"]).arg(self.dir()).args(options).arg(database));
+        let port = format!("--port={}", self.server.port);
+        run(pgbench.args(["-i", "-q", "-U", "postgres", &port, "-h"]).arg(self.dir()).args(options).arg(database));
     }
 
     /// `pg_dump` of one database, `pg_restore` into another; says so where the pg_dump that there is refuses newer servers.
@@ -130,22 +88,14 @@ impl Server {
             return false;
         }
         let file = self.dir().join("dump");
+        let port = format!("--port={}", self.server.port);
         let client = |program| {
             let mut command = command(program);
-            command.args(["-U", "postgres", "-h"]).arg(self.dir()).arg("-d");
+            command.args(["-U", "postgres", &port, "-h"]).arg(self.dir()).arg("-d");
             command
         };
         run(client("pg_dump").args([from, "-Fc", "-f"]).arg(&file));
         run(client("pg_restore").arg(to).arg(&file));
         true
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // An immediate shutdown: nothing of the directory is kept.
-        let pid = rustix::process::Pid::from_child(&self.child);
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::QUIT);
-        drop(self.child.wait());
     }
 }

@@ -6,7 +6,6 @@ mod by_hand;
 mod ch_benchmark;
 mod pgbench;
 mod registry;
-#[expect(clippy::disallowed_methods, reason = "a real server is waited for")]
 mod support;
 mod sysbench;
 mod tproc_c;

@@ -4,15 +4,10 @@
 #![allow(dead_code, reason = "shared by test binaries that use different parts")]
 
 use std::io::{Read, Write};
-use std::os::unix::{
-    net::UnixStream,
-    process::{CommandExt, ExitStatusExt},
-};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
-use pgdyno_testing::directory::TestDirectory;
+use pgdyno_testing::server::{TestServer, command};
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
@@ -26,83 +21,30 @@ mod plain;
 
 pub(crate) use plain::assert_plain_conditions_hold;
 
-fn command(program: &str) -> Command {
-    let mut command = Command::new(postgres::program(program));
-    if let Some((uid, gid)) = postgres::account() {
-        command.uid(uid).gid(gid);
-    }
-    command.stdin(Stdio::null()).current_dir("/");
-    command
-}
-
 /// A running server; it ends with this value.
 pub(crate) struct Server {
-    child: Child,
-    dir: TestDirectory,
+    server: TestServer,
 }
 
 impl Server {
     /// Starts one, with `fsync` off; `None`, and a line on stderr, where there is no PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
-        if !postgres::available("a server") {
-            return None;
-        }
-        let dir = TestDirectory::new("pgdyno");
-        if let Some((uid, gid)) = postgres::account() {
-            std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).unwrap();
-        }
-        let data = dir.path().join("data");
-        let made = command("initdb")
-            .args(["--no-sync", "-A", "trust", "-U", "postgres", "-E", "UTF8"])
-            .args(["--no-locale", "-D"])
-            .arg(&data)
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "initdb: {made:?}");
-        let log = std::fs::File::create(dir.path().join("log")).unwrap();
-        let mut postgres = command("postgres");
-        postgres
-            .arg("-D")
-            .arg(&data)
-            .arg("-k")
-            .arg(dir.path())
-            .args(["-c", "listen_addresses="])
-            .args(["-c", "fsync=off", "-c", "shared_buffers=512MB"])
-            .args(["-c", "max_wal_size=4GB", "-c", "autovacuum=off"])
-            .args(["-c", "timezone=Asia/Kathmandu"])
-            .stdout(Stdio::null())
-            .stderr(log);
-        // SAFETY: between fork and exec only one system call is made; it allocates nothing.
-        unsafe {
-            postgres.pre_exec(|| {
-                let signal = Some(rustix::process::Signal::QUIT);
-                Ok(rustix::process::set_parent_process_death_signal(signal)?)
-            });
-        }
-        let mut server = Self { child: postgres.spawn().unwrap(), dir };
-        server.await_start();
-        Some(server)
-    }
-
-    fn await_start(&mut self) {
-        let until = Instant::now() + Duration::from_secs(120);
-        while Connection::open(&self.socket(), "postgres").is_err() {
-            let log = || std::fs::read_to_string(self.dir.path().join("log"));
-            assert!(Instant::now() < until, "no start: {:?}", log());
-            if let Some(status) = self.child.try_wait().unwrap() {
-                panic!("postgres ended, signal {:?}: {:?}", status.signal(), log());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let conf = "shared_buffers = 512MB\nmax_wal_size = 4GB\nautovacuum = off\ntimezone = 'Asia/Kathmandu'";
+        postgres::available("a server").then(|| Self { server: TestServer::start(conf, "local all all trust\n") })
     }
 
     /// The directory of the socket.
     pub(crate) fn dir(&self) -> &Path {
-        self.dir.path()
+        self.server.dir()
+    }
+
+    /// The port, by which the socket is called.
+    pub(crate) fn port(&self) -> u16 {
+        self.server.port
     }
 
     fn socket(&self) -> PathBuf {
-        self.dir.path().join(".s.PGSQL.5432")
+        self.dir().join(format!(".s.PGSQL.{}", self.port()))
     }
 
     pub(crate) fn connect(&self, database: &str) -> Connection {
@@ -130,24 +72,13 @@ impl Server {
         let output = command("pgbench")
             .arg("-h")
             .arg(self.dir())
-            .args(["-U", "postgres"])
+            .args(["-U", "postgres", &format!("--port={}", self.port())])
             .args(args)
             .arg(database)
             .output()
             .unwrap();
         assert!(output.status.success(), "pgbench {args:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // SIGQUIT: the postmaster takes its children with it, and its directory is deleted anyway.
-        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id() as i32) {
-            // A postmaster that is gone already is as good.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::QUIT);
-        }
-        drop(self.child.wait());
     }
 }
 

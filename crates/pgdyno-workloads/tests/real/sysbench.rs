@@ -38,6 +38,7 @@ fn sysbench(server: &Server, database: &str, script: &str, args: &[&str]) -> Str
         .arg(script)
         .args(["--db-driver=pgsql", "--pgsql-user=postgres", "--tables=1", "--table-size=2000"])
         .arg(format!("--pgsql-host={}", server.dir().display()))
+        .arg(format!("--pgsql-port={}", server.port()))
         .arg(format!("--pgsql-db={database}"))
         .args(args)
         .output()

@@ -7,9 +7,9 @@ use crate::support::{Client, Connection, Server, assert_conditions_hold, assert_
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::{Capabilities, Rng, Verdict, Workload};
 
-/// Of each table the number of rows and a checksum of all columns but those that hold a time; of those whether they
-/// are NULL. The order of the rows does not matter.
-fn content(sql: &mut Connection, workload: &Workload) -> BTreeMap<&'static str, Vec<String>> {
+/// Of each table the number of rows, and of those written after transaction `loaded` a checksum of all columns but those that hold a
+/// time; of these whether they are NULL. The order of the rows does not matter.
+fn content(sql: &mut Connection, workload: &Workload, loaded: &str) -> BTreeMap<&'static str, Vec<String>> {
     let mut content = BTreeMap::new();
     for table in workload.data[0].tables(&Capabilities::default()) {
         let columns = sql.value(&format!(
@@ -19,7 +19,8 @@ fn content(sql: &mut Connection, workload: &Workload) -> BTreeMap<&'static str, 
             table.name
         ));
         let sums = sql.rows(&format!(
-            "select count(*), sum(hashtextextended(row({columns})::text, 0)::numeric) from {}",
+            "select count(*), sum(hashtextextended(row({columns})::text, 0)::numeric) filter (where xmin::text::bigint > {loaded}) \
+             from {}",
             table.name
         ));
         content.insert(table.name, sums.concat());
@@ -55,7 +56,8 @@ fn procedure_function_and_client_leave_the_same_database() {
     };
     let size = ("warehouses", "2");
     let mut loaded = server.load("loaded", &tproc_c(&[size]));
-    let untouched = content(&mut loaded, &tproc_c(&[size]));
+    let last = loaded.value("select txid_current()");
+    let untouched = content(&mut loaded, &tproc_c(&[size]), &last);
     drop(loaded);
     let all = [
         ("procedure", QueryMode::Prepared, Wire::Native),
@@ -77,7 +79,7 @@ fn procedure_function_and_client_leave_the_same_database() {
             let database = format!("{profile}_{form}_{}_{}", mode.name(), wire.name());
             let mut sql = server.copy("loaded", &database);
             let done = drive(&server, &database, &workload, (mode, wire), 800);
-            let content = content(&mut sql, &workload);
+            let content = content(&mut sql, &workload, &last);
             let Some((done_first, content_first)) = &first else {
                 assert!(done[0].1 > 0, "no order was rolled back: {done:?}");
                 for table in ["warehouse", "district", "customer", "history", "orders", "order_line", "stock"] {

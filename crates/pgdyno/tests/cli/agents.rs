@@ -396,7 +396,7 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
         })
     };
     let load = |name: &str, more: &[&str]| {
-        place.home.start(&[&["load", "tproc-c", "-w", "3", "--target", &target(name), "--loaders", "1"], more].concat())
+        place.home.start(&[&["load", "tproc-c", "-w", "1", "--target", &target(name), "--loaders", "1"], more].concat())
     };
     load("alone", &[]).end().ok();
 
@@ -410,7 +410,7 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
     assert_eq!(digest("shared"), digest("alone"));
     place.home.run(&["check", "tproc-c", "--target", &target("shared")]).ok();
 
-    let refused = place.home.run(&["load", "tproc-c", "-w", "3", "--target", &target("shared"), "--agents", "2"]);
+    let refused = place.home.run(&["load", "tproc-c", "-w", "1", "--target", &target("shared"), "--agents", "2"]);
     refused.ended(1).says(&["--agents 2 needs a place where they meet"]);
 }
 
@@ -495,7 +495,7 @@ fn an_agent_that_is_killed_while_a_run_loads_ends_it_and_the_next_run_has_the_da
     let Some(place) = Place::new("an agent killed in the load of a run", "", TRUST) else { return };
     let target = place.target();
     let mut waiting = agents(&place, 2, &[]);
-    let args = ["run", "tproc-c", "-w", "3", "-c", "2", "-j", "2", "-t", "5", "--loaders", "1", "--target", &target];
+    let args = ["run", "tproc-c", "-w", "1", "-c", "2", "-j", "2", "-t", "5", "--loaders", "1", "--target", &target];
     let run = [&args[..], &["--meet", &target, "--agents", "2"]].concat();
     let mut running = place.home.start(&run);
     waiting[0].until_it_says("helps to load tproc-c", 1);
@@ -735,7 +735,7 @@ fn an_agent_that_sees_another_server_is_refused_before_anything_is_written() {
 #[test]
 fn loaders_that_are_killed_at_random_leave_what_one_undisturbed_load_leaves() {
     let Some(place) = Place::new("loads by agents that are killed", "", TRUST) else { return };
-    let rounds = std::env::var("PGDYNO_TEST_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(5_u64);
+    let rounds = std::env::var("PGDYNO_TEST_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(3_u64);
     let mut random = pgdyno_testing::random::Random::new();
     let meet = place.target();
     place.server.admin().execute("CREATE DATABASE alone").unwrap();

@@ -27,7 +27,7 @@ fn a_time_limit_on_idle_sessions_ends_none_of_ours() {
     let target = target(place.server.port, "app");
     let run = |args: &str| place.home.start(&args.split(' ').chain(["--target", &target]).collect::<Vec<_>>());
     run("load select-only -s 1").end().ok();
-    let mut running = run("run select-only -c 2 -T 7 --ramp 0");
+    let mut running = run("run select-only -c 2 -R 100 -T 7 --ramp 0");
     running.until_it_says("progress:", 5);
     assert_eq!(place.ask(MARKS), "1", "the run is marked for all of its time");
     let ran = running.end().ok();
@@ -46,7 +46,7 @@ fn a_time_limit_on_idle_sessions_ends_none_of_ours() {
 fn a_session_that_is_dropped_is_opened_again() {
     let Some(place) = Place::new("a proxy that drops idle connections", "", TRUST) else { return };
     place.run("load select-only -s 1").ok();
-    let args = ["run", "select-only", "-c", "2", "-T", "8", "--ramp", "0", "--target"];
+    let args = ["run", "select-only", "-c", "2", "-R", "100", "-T", "8", "--ramp", "0", "--target"];
     // Looks at sessions without work keep them.
     let proxy = Proxy::start(&[place.server.port], WhenIdle::Closes(Duration::from_secs(6)));
     let target = target(proxy.port(), "postgres");
@@ -83,7 +83,7 @@ fn figures_of_one_of_several_servers_are_left_out() {
     );
     let proxy = Proxy::start(&ports, WhenIdle::Stays);
     for target in [target(proxy.port(), "postgres"), listed] {
-        let args = ["run", "select-only", "-c", "16", "-T", "2", "--ramp", "0", "--target", &target];
+        let args = ["run", "select-only", "-c", "16", "-R", "200", "-T", "2", "--ramp", "0", "--target", &target];
         let ran = place.home.run(&args).ok().says(&["the clients are on 2 servers: ", "name one server in --target"]);
         let ran = ran.prints(&["clients on 2 servers"]);
         assert!(!ran.stdout.contains("other programs"), "{}", ran.stdout);
@@ -100,7 +100,7 @@ fn figures_of_one_of_several_servers_are_left_out() {
     // Through a proxy before one server, nothing is left out.
     let proxy = Proxy::start(&ports[..1], WhenIdle::Stays);
     let target = target(proxy.port(), "postgres");
-    let args = ["run", "select-only", "-c", "4", "-T", "2", "--ramp", "0", "--target", &target];
+    let args = ["run", "select-only", "-c", "4", "-R", "100", "-T", "2", "--ramp", "0", "--target", &target];
     place.home.run(&args).ok();
     let run = place.home.runs().pop().unwrap();
     assert!(run.number("/summary/tpm") > 0.0 && run.record["server"].get("endpoints").is_none());

@@ -171,7 +171,7 @@ fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
 
     let copied = Place { database: "lab", ..place };
     execute(&copied, "select pg_stat_statements_reset()");
-    copied.run("run ./fitted -c 2 -T 4 --ramp 0 --no-samples").ok();
+    copied.run("run ./fitted -c 2 -T 2 --ramp 0 --no-samples").ok();
     let blocks = blocks_per_call(&copied, "sum(total) FROM orders WHERE status");
     let captured = open["captured_blocks_per_call"].as_f64().unwrap();
     assert!((0.5..2.0).contains(&(blocks / captured)), "{blocks} of {captured}");
@@ -259,7 +259,7 @@ fn with_warehouse(test: &str) -> Option<(Place, String)> {
 #[test]
 fn statements_whose_types_only_the_client_knows_are_fitted() {
     let Some((place, lab)) = with_warehouse("types") else { return };
-    let load = place.start("run tproc-c -D call=client -c 2 -T 6 --ramp 0 --no-samples");
+    let load = place.start("run tproc-c -D call=client -c 2 -T 6 --ramp 0 --no-samples --no-check");
     eventually("the load", Duration::from_secs(30), || {
         session(&place).query_one("select count(*) from history").unwrap().parse::<u64>().unwrap() > 30_100
     });
@@ -299,7 +299,7 @@ fn an_index_that_is_dropped_costs_a_fitted_statement_what_it_costs_the_applicati
         blocks_per_call(place, text)
     };
     let fitted = |place: &Place| {
-        place.run("run ./fitted -c 2 -T 3 --ramp 0 --no-samples").ok();
+        place.run("run ./fitted -c 2 -T 2 --ramp 0 --no-samples").ok();
         blocks_per_call(place, text)
     };
     let drop = "drop index orders_customer_id_idx; select pg_stat_statements_reset()";
@@ -379,7 +379,7 @@ fn ranges_of_partitions_and_the_share_of_new_keys_are_fitted() {
     let list = partitions.replace("s1", &values_of(&fidelity, "SELECT at FROM events"));
     assert_eq!(session(&copied).query_one(&list).unwrap(), "3");
     execute(&copied, "select pg_stat_statements_reset()");
-    copied.run("run ./fitted -c 2 -T 3 --ramp 0 --no-samples").ok();
+    copied.run("run ./fitted -c 2 -T 2 --ramp 0 --no-samples").ok();
     let figure = |sql: &str| session(&copied).query_one(sql).unwrap().parse::<f64>().unwrap();
     for table in ["counts", "once"] {
         let calls =

@@ -318,7 +318,7 @@ fn a_setting_that_wants_a_restart_gets_one_by_the_hook_and_so_does_its_return() 
 fn a_run_that_ends_early_puts_settings_back_and_after_a_killed_one_the_next_does() {
     let Some(db) = Hooked::new("settings after kill -9", "") else { return };
     let before = db.altered();
-    let long = "run select-only -s 1 -c 2 -T 1h --ramp 0 --set checkpoint_timeout=17min";
+    let long = "run select-only -s 1 -c 2 -R 200 -T 1h --ramp 0 --set checkpoint_timeout=17min";
     let mut running = db.start(long);
     running.until_it_says("progress:", 1);
     assert_eq!((db.ask("show checkpoint_timeout").as_str(), db.notes().len()), ("17min", 1));

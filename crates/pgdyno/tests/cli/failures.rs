@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(10);
 #[test]
 fn a_server_that_stops_ends_the_run_and_what_was_measured_stays() {
     let Some(mut place) = Place::new("a server that stops", "", TRUST) else { return };
-    let mut running = place.start("run tpcb-like -s 1 -c 4 -T 1h --ramp 0");
+    let mut running = place.start("run tpcb-like -s 1 -c 4 -R 200 -T 1h --ramp 0");
     running.until_it_says("progress:", 2);
     place.server.crash();
     running.end().ended(2).prints(&["! failed", "the server was lost", "--reconnect", "TPS", "  open "]);
@@ -45,7 +45,7 @@ fn a_run_that_reconnects_goes_on_when_the_server_is_back() {
 #[test]
 fn a_server_that_does_not_come_back_ends_a_run_that_reconnects() {
     let Some(mut place) = Place::new("a server that stays away", "", TRUST) else { return };
-    let mut running = place.start("run select-only -s 1 -c 2 -T 1h --ramp 0 --reconnect 1s");
+    let mut running = place.start("run select-only -s 1 -c 2 -R 200 -T 1h --ramp 0 --reconnect 1s");
     running.until_it_says("progress:", 1);
     place.server.crash();
     running.end().ended(2).prints(&["! failed", "the server was lost", "TPS"]);
@@ -54,7 +54,7 @@ fn a_server_that_does_not_come_back_ends_a_run_that_reconnects() {
 #[test]
 fn clients_that_are_thrown_out_are_an_error() {
     let Some(place) = Place::new("clients that are thrown out", "", TRUST) else { return };
-    let mut running = place.start("run select-only -s 1 -c 4 -T 4 --ramp 0");
+    let mut running = place.start("run select-only -s 1 -c 4 -R 200 -T 4 --ramp 0");
     running.until_it_says("progress:", 1);
     place.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgdyno' \
@@ -73,7 +73,7 @@ fn clients_that_hang_are_cancelled() {
     place.run("load tpcb-like -s 1").ok();
     let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
     for patient in [false, true] {
-        let mut running = place.start("run tpcb-like -c 4 -T 1h --ramp 0 -v");
+        let mut running = place.start("run tpcb-like -c 4 -R 200 -T 1h --ramp 0 -v");
         running.until_it_says("progress:", 1);
         let mut other = place.server.admin();
         other.execute("begin; lock table pgbench_accounts").unwrap();
@@ -107,7 +107,7 @@ fn long_statements_do_not_outlive_a_run() {
         "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$; \
          create trigger slow before update on pgbench_accounts for each row execute function slow()",
     );
-    let mut running = place.start("run tpcb-like -c 3 -T 1h --ramp 0 --no-check");
+    let mut running = place.start("run tpcb-like -c 3 -R 200 -T 1h --ramp 0 --no-check");
     let asleep = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'";
     eventually("all clients are at it", SOON * 3, || place.ask(asleep) == "3");
     running.signal(Signal::INT);

@@ -129,8 +129,20 @@ fn a_run_over_tls_and_scram_names_them_and_never_the_password() {
     let encoded = PASSWORD.replace('\'', "%27").replace(',', "%2C").replace('=', "%3D").replace(' ', "%20");
     let uri = format!("postgresql://bench:{encoded}@127.0.0.1:{port}/bench?sslmode=verify-full&sslrootcert={root}");
     for (nth, target) in [words.as_str(), &uri].into_iter().enumerate() {
-        let mut running =
-            place.home.start(&["run", "tpcb-like", "-s", "1", "-T", "2", "--ramp", "0", "--target", target]);
+        let mut running = place.home.start(&[
+            "run",
+            "tpcb-like",
+            "-s",
+            "1",
+            "-R",
+            "100",
+            "-T",
+            "2",
+            "--ramp",
+            "0",
+            "--target",
+            target,
+        ]);
         running.until_it_says("progress:", 1);
         assert!(crate::program::descendants(running.pid()).iter().all(|p| !p.args.contains("geheim")));
         let ran = running.end().ok().prints(&["TLSv1.3", "user bench, host "]);
@@ -315,7 +327,7 @@ fn broken_data_is_reported_by_row_before_the_run_and_after() {
 
     place.run("run tproc-c -c 2 -T 1 --ramp 0 --no-check").ok();
     place.execute("update warehouse set w_ytd = w_ytd - 1 where w_id = 2");
-    let mut running = place.start("run tproc-c -c 2 -T 3 --ramp 0");
+    let mut running = place.start("run tproc-c -c 2 -R 100 -T 3 --ramp 0");
     running.until_it_says("progress:", 1);
     place.execute("update warehouse set w_ytd = w_ytd + 1 where w_id = 1");
     running.end().ended(12).prints(&["! invalid", "broken after the run", "3.3.2.1", "w_id=1", "NOPM"]);
@@ -324,7 +336,7 @@ fn broken_data_is_reported_by_row_before_the_run_and_after() {
     assert!(run.number("/summary/committed") > 0.0);
 
     // The identity of pgbench's tables is broken by other programs that write to them.
-    let mut running = place.start("run tpcb-like -s 1 -c 2 -T 3 --ramp 0");
+    let mut running = place.start("run tpcb-like -s 1 -c 2 -R 100 -T 3 --ramp 0");
     running.until_it_says("progress:", 1);
     place.execute("update pgbench_tellers set tbalance = tbalance + 1000 where tid = 3");
     running.end().ended(12).prints(&[

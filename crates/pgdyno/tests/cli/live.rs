@@ -26,7 +26,7 @@ fn on_terminal(home: &Home, more: &str) -> Pty {
 }
 
 fn on_terminal_with(home: &Home, more: &str, term: &str, size: (u16, u16)) -> Pty {
-    let args = format!("run select-only --target null -c 2 --ramp 0 {more}");
+    let args = format!("run select-only --target null -c 2 -R 1000 --ramp 0 {more}");
     let mut command = home.command(args.split(' '));
     command.env("TERM", term);
     Pty::start(command, size)
@@ -135,7 +135,7 @@ fn a_third_signal_ends_whatever_hangs_and_finds_the_terminal_given_back() {
     place.run("load tpcb-like -s 1").ok();
     for signal in [Signal::INT, Signal::TERM] {
         let target = place.target();
-        let args = "run select-only -c 2 -T 1h --ramp 0 --target";
+        let args = "run select-only -c 2 -R 200 -T 1h --ramp 0 --target";
         let mut command = place.home.command(args.split(' ').chain([target.as_str()]));
         command.env("TERM", "xterm");
         let mut pty = Pty::start(command, SIZE);
@@ -210,8 +210,10 @@ fn there_is_no_view_where_there_is_no_screen_for_it() {
         assert_eq!(status.code(), Some(0), "{seen}");
         assert!(!seen.contains(ENTERED) && seen.contains("TPS"), "{seen:?}");
     }
-    let ran =
-        home.run(&["run", "select-only", "--target", "null", "-T", "2", "--ramp", "0"]).ok().says(&["progress: "]);
+    let ran = home
+        .run(&["run", "select-only", "--target", "null", "-R", "1000", "-T", "2", "--ramp", "0"])
+        .ok()
+        .says(&["progress: "]);
     assert!(!ran.stderr.contains('\x1b') && !ran.stdout.contains('\x1b'), "{:?}", ran.stderr);
 }
 
@@ -234,7 +236,7 @@ fn what_was_said_while_it_was_shown_is_said_again() {
     let Some(place) = Place::new("notes of a run that is shown", "", TRUST) else { return };
     place.run("load tpcb-like -s 1").ok();
     let target = place.target();
-    let args = "run select-only -c 2 -T 4 --ramp 0 --reconnect 60s --target";
+    let args = "run select-only -c 2 -R 200 -T 4 --ramp 0 --reconnect 60s --target";
     let mut command = place.home.command(args.split(' ').chain([target.as_str()]));
     command.env("TERM", "xterm");
     // High enough for the messages from before and the new one.

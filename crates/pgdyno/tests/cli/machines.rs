@@ -66,7 +66,7 @@ fn a_server_of_another_user_is_found_among_the_processes() {
     let Some(place) = Place::new("a server of another user", "", TRUST) else { return };
     // Root runs it as the account postgres, and the program as nobody.
     let place = Place { home: Home::of_an_ordinary_user(), ..place };
-    place.run("run select-only -s 1 -c 1 -T 3 --ramp 0").ok().prints(&["CPU     ", "server "]);
+    place.run("run select-only -s 1 -c 1 -R 500 -T 3 --ramp 0").ok().prints(&["CPU     ", "server "]);
     let run = place.home.the_run();
     assert!(run.number("/server_machine/server_cpus/client backend") > 0.0, "{}", run.record["server_machine"]);
 }

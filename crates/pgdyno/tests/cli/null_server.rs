@@ -136,7 +136,8 @@ fn its_server_goes_however_the_run_ends() {
         let home = Home::new();
         let sockets = home.join("sockets");
         std::fs::create_dir(&sockets).unwrap();
-        let mut command = home.command(["run", "select-only", "--target", "null", "-T", "1h", "--ramp", "0"]);
+        let mut command =
+            home.command(["run", "select-only", "--target", "null", "-R", "1000", "-T", "1h", "--ramp", "0"]);
         command.env("TMPDIR", &sockets);
         let mut running = crate::program::Running::new(command);
         running.until_it_says("progress:", 1);

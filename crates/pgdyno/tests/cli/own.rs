@@ -336,7 +336,7 @@ fn every_run_can_work_on_a_fresh_copy() {
 fn an_interrupted_run_drops_its_copy_and_the_next_one_that_of_a_killed_run() {
     let Some(place) = place("interrupted copies") else { return };
     place.run("load mine").ok();
-    let args = "run mine -c 2 -T 1h --ramp 0 --from-template";
+    let args = "run mine -c 2 -R 200 -T 1h --ramp 0 --from-template";
     let mut running = place.start(args);
     running.until_it_says("progress:", 1);
     running.signal(Signal::INT);

@@ -184,7 +184,7 @@ fn pgpool_is_recognised_every_time() {
     assert_eq!(found(&through(&proxy).replace("dbname=postgres", "dbname=bench")), Some(Pooling::Session));
     pgpool.place.run("load select-only -s 1").ok();
     let target = pgpool.target();
-    let args = ["run", "select-only", "-c", "4", "-T", "2", "--ramp", "0", "--target", &target];
+    let args = ["run", "select-only", "-c", "4", "-R", "200", "-T", "2", "--ramp", "0", "--target", &target];
     let ran = pgpool.place.home.run(&args).ok();
     ran.says(&["clients connect through a pooler (session pooling)"]).prints(&["through a pooler (session pooling)"]);
     let run = pgpool.place.home.runs().pop().unwrap();

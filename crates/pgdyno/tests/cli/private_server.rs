@@ -160,7 +160,7 @@ fn a_killed_run_leaves_no_server_and_keeps_its_intervals() {
 #[test]
 fn two_runs_side_by_side_have_a_server_each() {
     let Some(home) = home("two private servers") else { return };
-    let args = ["run", "select-only", "-s", "1", "-T", "2", "--ramp", "0"];
+    let args = ["run", "select-only", "-s", "1", "-R", "200", "-T", "2", "--ramp", "0"];
     let running = [home.start(&args), home.start(&args)];
     for run in running {
         run.end().ok();
@@ -184,7 +184,7 @@ fn a_setting_that_postgres_refuses_is_reported_in_its_words() {
 #[test]
 fn by_tcp_it_asks_for_a_password_that_nobody_sees() {
     let Some(home) = home("TCP") else { return };
-    let mut running = home.start(&["run", "select-only", "-s", "1", "-T", "2", "--ramp", "0", "--tcp"]);
+    let mut running = home.start(&["run", "select-only", "-s", "1", "-R", "200", "-T", "2", "--ramp", "0", "--tcp"]);
     running.until_it_says("progress:", 1);
     for process in descendants(running.pid()) {
         assert!(!process.args.to_lowercase().contains("password"), "{}", process.args);

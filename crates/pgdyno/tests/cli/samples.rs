@@ -90,7 +90,7 @@ fn statements_are_counted_and_explained() {
 #[test]
 fn a_reset_in_the_middle_is_said_and_what_it_invalidates_is_not_reported() {
     let Some(place) = Place::new("a reset in the middle", "", TRUST) else { return };
-    let mut running = place.start("run select-only -s 1 -c 2 -T 6 --ramp 0");
+    let mut running = place.start("run select-only -s 1 -c 2 -R 200 -T 6 --ramp 0");
     running.until_it_says("progress:", 2);
     place.execute("select pg_stat_reset()");
     let ran = running.end().ok().says(&["warning: at ", "the counters of database were reset"]);

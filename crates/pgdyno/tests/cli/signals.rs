@@ -200,7 +200,7 @@ fn a_server_that_stops_taking_rows_is_left_at_the_first_signal() {
 fn a_server_that_falls_silent_does_not_hold_up_the_end_of_a_run() {
     let Some(place) = Place::new("a server that falls silent", "", TRUST) else { return };
     place.run("load tpcb-like -s 1").ok();
-    let mut running = place.start("run select-only -c 4 -T 4 --ramp 0");
+    let mut running = place.start("run select-only -c 4 -R 200 -T 4 --ramp 0");
     running.until_it_says("progress:", 1);
     // The postmaster, too: a new session would answer.
     let sessions = place.ask(

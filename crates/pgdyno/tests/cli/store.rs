@@ -49,7 +49,8 @@ fn mirror(home: &Home) -> PathBuf {
 fn a_run_is_pushed_at_its_end_and_read_elsewhere_as_it_is_here() {
     let Some(place) = place("a store of runs") else { return };
     let target = place.target();
-    let args = ["run", "select-only", "-s", "1", "-c", "2", "-T", "2", "--ramp", "1", "-q", "--target", &target];
+    let args =
+        ["run", "select-only", "-s", "1", "-c", "2", "-R", "200", "-T", "2", "--ramp", "1", "-q", "--target", &target];
     let ran = place.home.run(&[&args[..], &["--label", "commit=abc", "--store", &target]].concat()).ok();
     ran.prints(&["STORE   host="]);
     let run = place.home.the_run();

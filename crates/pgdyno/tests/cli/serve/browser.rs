@@ -76,7 +76,7 @@ fn a_run_is_watched_until_it_ends() {
     let home = Home::of_an_ordinary_user();
     let results = serve(&home);
     assert!(results.get("/").body.contains("no runs in pgdyno-results yet"));
-    let mut run = home.start(&["run", "tpcb-like", "-c", "2", "-R", "200", "-T", "12", "--ramp", "2"]);
+    let mut run = home.start(&["run", "tpcb-like", "-c", "2", "-R", "50", "-T", "30", "--ramp", "2"]);
     run.until_it_says("progress: ", 1);
     let id = home.the_run().path.file_name().unwrap().to_string_lossy().into_owned();
     let live = format!("/runs/{id}/live");
@@ -107,7 +107,7 @@ fn a_run_is_watched_until_it_ends() {
 fn a_run_that_was_killed_is_said_to_be_gone() {
     let home = Home::new();
     let server = serve(&home);
-    let mut run = home.start(&["run", "select-only", "--target", "null", "-c", "1", "-T", "60"]);
+    let mut run = home.start(&["run", "select-only", "--target", "null", "-c", "1", "-R", "500", "-T", "60"]);
     run.until_it_says("progress: ", 2);
     let id = home.the_run().path.file_name().unwrap().to_string_lossy().into_owned();
     let state = || server.get(&format!("/runs/{id}/live.json")).body;

@@ -39,7 +39,7 @@ fn prometheus_reads_the_metrics_and_the_dashboard_asks_for_no_others() {
     let home = Home::new();
     put(&home, "20260101T000000Z-a", "2026-01-01T00:00:00Z");
     let server = serve(&home);
-    let mut run = home.start(&["run", "select-only", "--target", "null", "-c", "1", "-T", "60"]);
+    let mut run = home.start(&["run", "select-only", "--target", "null", "-c", "1", "-R", "500", "-T", "60"]);
     run.until_it_says("progress: ", 2);
     let text = server.get("/metrics").body;
     run.signal(Signal::INT);
