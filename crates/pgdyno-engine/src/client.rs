@@ -8,6 +8,7 @@
 //!                                             Retry ◄── WaitRollbackResult ─► Failure ─► ChooseScript
 //! ```
 
+mod commits;
 mod failure;
 mod rows;
 
@@ -23,9 +24,10 @@ use pgdyno_workload::{
 use crate::backlog::Backlog;
 use crate::errors::ErrorLog;
 use crate::lines::Line;
-use crate::observer::{Observer, TxEnd, TxOutcome};
+use crate::observer::{CommitClass, Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
 use crate::{ClientRules, GroupNumbers, Tick};
+pub(crate) use commits::ReplyTimer;
 use failure::pass_on;
 
 /// Failures in a row, without a success and not by serialization or deadlock, after which a client is aborted: its
@@ -185,6 +187,8 @@ pub struct Client {
     capture_shell: bool,
     /// Shell commands so far, so that the result of an older one is ignored.
     shells: u64,
+    /// What only a run with a ledger needs.
+    proof: commits::Proof,
 }
 
 /// A command for the driver's machine.
@@ -226,6 +230,7 @@ impl Client {
             interrupted: false,
             capture_shell: false,
             shells: 0,
+            proof: commits::Proof::default(),
         }
     }
 
@@ -447,6 +452,7 @@ impl Client {
     fn start(&mut self, now: Tick, common: &mut Common) {
         common.recorder.started(self.txn);
         self.begun = now;
+        self.proof.is_local = false;
         self.tries = 1;
         self.state = ClientState::StartCommand;
     }
@@ -472,7 +478,7 @@ impl Client {
                 self.shells += 1;
             }
             Next::Abort => {
-                self.abort(ErrorClass::Script, common);
+                self.abort(now, ErrorClass::Script, common);
                 return Some(Wait::Finished);
             }
             Next::Await | Next::Finish(_) if line.session.is_busy() => {
@@ -483,7 +489,10 @@ impl Client {
                     _ => None,
                 };
                 self.state = ClientState::WaitResult;
-                return Some(Wait::Readable);
+                return Some(match common.rules.commit_timeout_ns {
+                    None => Wait::Readable,
+                    Some(ns) => self.limit_reply(now.after(ns)),
+                });
             }
             Next::Finish(verdict) if self.error.is_none() => self.state = ClientState::EndTx(verdict),
             Next::Await if self.error.is_none() => {}
@@ -539,6 +548,9 @@ impl Client {
         }
         self.connected = self.keeps_connection(common);
         self.observe(now, TxOutcome::Completed, common);
+        if common.proves_commits() {
+            self.prove_end(now, verdict, common);
+        }
         // It counts, as in pgbench: its work was done. But the next transaction would begin within its block.
         if self.tx_status != TxStatus::Idle
             && self.script.on_failure(&Failure::LeftOpen, &mut common.notes) == FailureAction::Abort
@@ -557,14 +569,26 @@ impl Client {
     #[cold]
     fn fail(&mut self, now: Tick, common: &mut Common) {
         self.decided(now, false, common);
-        let class = self.error.take().map_or(ErrorClass::Other, |error| error.class);
+        let error = self.error.take();
+        let code = error.as_ref().map(|error| error.code);
+        let is_misplaced = common.proves_commits() && code == Some(SqlState::READ_ONLY);
+        let class = match error {
+            // It is connected to a standby, or to a primary of before: that is part of an outage.
+            Some(_) if is_misplaced => ErrorClass::Connection,
+            Some(error) => error.class,
+            None => ErrorClass::Other,
+        };
         common.recorder.failed(self.txn, class);
         self.transactions += 1;
         self.finish = None;
         self.state = ClientState::ChooseScript;
         self.connected = self.keeps_connection(common);
         self.observe(now, TxOutcome::Failed(class), common);
-        if common.rules.give_up && !common.rules.tries_all && !class.is_retryable() {
+        if common.proves_commits() {
+            self.prove(now, CommitClass::Failed, code, common);
+            self.proof.is_misplaced = is_misplaced;
+        }
+        if common.rules.give_up && !common.rules.tries_all && !class.is_retryable() && !is_misplaced {
             self.failures_in_a_row += 1;
             if self.failures_in_a_row >= HOPELESS_FAILURES {
                 self.state = ClientState::Aborted;
@@ -574,7 +598,11 @@ impl Client {
 
     /// Aborts the client in the middle of a transaction.
     #[cold]
-    fn abort(&mut self, class: ErrorClass, common: &mut Common) {
+    fn abort(&mut self, now: Tick, class: ErrorClass, common: &mut Common) {
+        if common.proves_commits() {
+            let known = if class == ErrorClass::Unknown { CommitClass::Unknown } else { CommitClass::Failed };
+            self.prove(now, known, None, common);
+        }
         common.recorder.failed(self.txn, class);
         self.error = None;
         self.finish = None;
@@ -632,9 +660,14 @@ impl Client {
     }
 
     /// Reports a transaction to the observer that is still in progress at the end.
-    pub(crate) fn report_unfinished(&self, now: Tick, observer: &mut dyn Observer) {
+    pub(crate) fn report_unfinished(&self, now: Tick, proves: bool, observer: &mut dyn Observer) {
         if self.in_transaction() {
-            observer.unfinished(&self.tx_end(now, TxOutcome::Completed));
+            let end = self.tx_end(now, TxOutcome::Completed);
+            observer.unfinished(&end);
+            if proves {
+                let class = if self.is_in_doubt() { CommitClass::Unknown } else { CommitClass::Failed };
+                observer.commit(&end, class, None, self.script.marks());
+            }
         }
     }
 
@@ -705,6 +738,7 @@ impl Client {
                 false
             }
             Event::Notice(raw) => {
+                self.on_notice(raw, common);
                 pass_on(raw, common);
                 false
             }

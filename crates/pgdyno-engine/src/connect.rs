@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) cancel: Box<CancelHandle>,
     /// Bytes that were read together with the end of the startup.
     pub(crate) input: Vec<u8>,
+    /// The server's address, for messages.
+    pub(crate) peer: Box<str>,
 }
 
 impl Link {
@@ -33,9 +35,16 @@ impl Link {
 
     fn of(connection: Connection, notes: &mut Vec<Note>) -> Result<Self, ConnectError> {
         let ConnectionParts { transport, input, cancel, peer, notices, .. } = connection.into_parts();
-        transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
+        transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer: peer.clone(), source })?;
         notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
-        Ok(Self { transport, blocked: false, half_read: false, cancel: Box::new(cancel), input })
+        Ok(Self {
+            transport,
+            blocked: false,
+            half_read: false,
+            cancel: Box::new(cancel),
+            input,
+            peer: peer.to_string().into(),
+        })
     }
 }
 

@@ -10,13 +10,17 @@ use pgdyno_wire::{Event, ProtocolError, QueryMode, Received, SqlState, Statement
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::backlog::Backlog;
-use crate::client::{Client, ClientState, Common, ShellCommand, Wait};
+use crate::client::{Client, ClientState, Common, ReplyTimer, ShellCommand, Wait};
 use crate::errors::ErrorSample;
 use crate::groups::Groups;
 use crate::lines::{Line, Pool};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
 use crate::{ClientRules, GroupNumbers, Tick};
+
+/// The tag of a transaction that was rolled back, and the same at the end of an answer outside of a transaction block.
+const ROLLED_BACK: &[u8] = b"ROLLBACK\0";
+const ROLLED_BACK_ALONE: &[u8] = b"ROLLBACK\0Z\0\0\0\x05I";
 
 /// A task that the caller does for a client, because it may block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub enum Errand {
     Connect(usize),
     /// Run the command of [`Fleet::shell`], then call [`Fleet::shell_done`].
     Shell(usize),
+    /// Close the connection of this line and call [`Fleet::lose`]: it did not answer in time, or its server is read-only.
+    Lose(usize),
     /// Report that it was aborted. Its shared line serves others if its state is known.
     GivenUp,
 }
@@ -180,10 +186,10 @@ impl Fleet {
     }
 
     /// Reports to the observer which process of the server serves a line, if the line belongs to one client.
-    pub(crate) fn report_connected(&self, line: usize, process: i32) {
+    pub(crate) fn report_connected(&self, line: usize, process: i32, server: &str) {
         if let (Some(observer), None) = (&self.groups.first.observer, &self.pool) {
             let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
-            observer.connected(self.clients[line].id(), process);
+            observer.connected(self.clients[line].id(), process, server);
         }
     }
 
@@ -192,7 +198,10 @@ impl Fleet {
         // All groups share one observer.
         if let Some(observer) = &self.groups.first.observer {
             let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
-            self.clients.iter().for_each(|client| client.report_unfinished(now, &mut **observer));
+            for client in &self.clients {
+                let proves = self.groups.iter().nth(client.group()).is_some_and(|common| common.proves_commits());
+                client.report_unfinished(now, proves, &mut **observer);
+            }
             observer.finish(now);
         }
     }
@@ -443,6 +452,10 @@ impl Fleet {
                 None => self.errands.push_back(Errand::Connect(i)),
             },
             Wait::Shell => self.errands.push_back(Errand::Shell(i)),
+            Wait::Nothing if self.clients[i].take_misplaced() => match self.line_of(i) {
+                Some(line) => self.errands.push_back(Errand::Lose(line)),
+                None => self.runnable.push_back(i),
+            },
             Wait::Nothing => self.runnable.push_back(i),
             Wait::Finished => self.leave(i),
         }
@@ -499,6 +512,9 @@ impl Fleet {
             pending.drain(..used);
             line.pending = pending;
         } else if let Some((stmt, status)) = line.session.receive_answer(bytes) {
+            if common.proves_commits() && bytes.ends_with(ROLLED_BACK_ALONE) {
+                client.refuse_commit(stmt, common);
+            }
             ready = client.on_answer(now, stmt, status, line, common);
         } else {
             let used = digest(client, now, bytes, line, common, &mut ready)?;
@@ -563,6 +579,11 @@ impl Fleet {
                 self.groups.of(self.clients[i].group()).recorder.timer_late(now.since(deadline));
                 self.advance(i, now);
                 return Some(i);
+            }
+            match self.clients[i].on_reply_timer(deadline, now) {
+                ReplyTimer::Stale => {}
+                ReplyTimer::Again(at) => self.timers.push(Reverse((at, i))),
+                ReplyTimer::Expired => self.errands.extend(self.line_of(i).map(Errand::Lose)),
             }
         }
         None
@@ -755,6 +776,12 @@ fn digest(
                     && line.session.lacks_row(&rest[..used])
                 {
                     client.found_nothing(stmt, common);
+                }
+                if let Event::Part(stmt) | Event::Complete(stmt) = event
+                    && common.proves_commits()
+                    && rest[..used].ends_with(ROLLED_BACK)
+                {
+                    client.refuse_commit(stmt, common);
                 }
                 *ready |= client.on_event(now, event, line, common);
                 rest = &rest[used..];

@@ -40,7 +40,7 @@ pub use clock::Clock;
 pub use connect::ConnectFailed;
 pub use errors::ErrorSample;
 pub use limits::{FileLimit, max_open_files, raise_file_limit};
-pub use observer::{Observer, TxEnd, TxOutcome};
+pub use observer::{CommitClass, Observer, TxEnd, TxOutcome};
 pub use pgdyno_net::Stop;
 pub use pgdyno_workload::{Arrivals, Rate};
 pub use pin::allowed_cpus;

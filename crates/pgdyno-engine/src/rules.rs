@@ -30,6 +30,9 @@ pub struct ClientRules {
     pub results: Results,
     /// Whether a client whose lost connection is still being replaced at the end counts as one that lasted.
     pub lasts_while_replaced: bool,
+    /// How long a client waits for a reply, in a run with a ledger. Then it closes its connection: a commit that waits for a
+    /// standby must not stop the client. `None`: there is no ledger, and no limit.
+    pub commit_timeout_ns: Option<u64>,
 }
 
 impl Default for ClientRules {
@@ -45,6 +48,7 @@ impl Default for ClientRules {
             statements: true,
             results: Results::Discard,
             lasts_while_replaced: false,
+            commit_timeout_ns: None,
         }
     }
 }

@@ -475,6 +475,8 @@ impl StagedRun<'_> {
                     id: ClientId(id),
                     clients: group.clients,
                     rng: rng("client", id.into()),
+                    seed: self.spec.seed,
+                    has_ledger: group.rules.commit_timeout_ns.is_some(),
                 })
             };
             let clients = (share.first..share.first + share.count).map(script).collect();

@@ -38,6 +38,27 @@ pub enum SimAnswer {
         /// The SQLSTATE.
         code: &'static str,
     },
+    /// It succeeds with a command tag of the test's.
+    Tagged {
+        /// Time that the server takes.
+        service_ns: u64,
+        /// The tag.
+        tag: &'static str,
+    },
+    /// It succeeds, with a message of fields of the test's before.
+    Warned {
+        /// Time that the server takes.
+        service_ns: u64,
+        /// The fields, each with its letter.
+        fields: &'static [&'static str],
+    },
+    /// It fails with this severity and SQLSTATE, and the connection breaks.
+    Die {
+        /// The severity.
+        severity: &'static str,
+        /// The SQLSTATE.
+        code: &'static str,
+    },
     /// It succeeds, with a notice `ready, ready`.
     Notice {
         /// Time that the server takes.
@@ -202,6 +223,7 @@ impl<'a> Simulation<'a> {
             while let Some(i) = self.fleet.fire_one(self.now) {
                 self.serve_client(i);
             }
+            self.run_errands();
             if let Some(i) = self.fleet.run_one(self.now) {
                 self.serve_client(i);
                 // Scripts that wait for nothing take their computing time.
@@ -313,6 +335,10 @@ impl<'a> Simulation<'a> {
         for (at, bytes) in server.receive(i, self.now, &sent, &mut *self.behave) {
             self.send(at, i, bytes.map_or(Arrival::Loss(number), |bytes| Arrival::Bytes(number, bytes)));
         }
+        self.run_errands();
+    }
+
+    fn run_errands(&mut self) {
         while let Some(errand) = self.fleet.take_errand() {
             match errand {
                 Errand::Disconnect(i) => {
@@ -333,6 +359,7 @@ impl<'a> Simulation<'a> {
                     self.send(self.now.after(took_ns.unwrap_or_default()), i, arrival);
                 }
                 Errand::GivenUp => {}
+                Errand::Lose(line) => self.lose(line, "no answer in time"),
                 Errand::Shell(i) => {
                     let command = self.fleet.shell(i);
                     let number = command.number;

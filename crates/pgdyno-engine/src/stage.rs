@@ -66,7 +66,7 @@ impl StageSpec {
                     transactions: group.transactions.or(spec.rules.transactions),
                     results: group.results,
                     // A standby may end the session of a query at any time.
-                    lasts_while_replaced: group.work == GroupWork::Queries,
+                    lasts_while_replaced: spec.rules.lasts_while_replaced || group.work == GroupWork::Queries,
                     tries_all: group.work == GroupWork::Queries && stage.ends != Ends::After,
                     ..spec.rules
                 },

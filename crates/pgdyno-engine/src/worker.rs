@@ -291,7 +291,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         };
         self.poller.add(link.transport.as_fd(), i)?;
-        self.fleet.report_connected(i, link.cancel.process_id());
+        self.fleet.report_connected(i, link.cancel.process_id(), &link.peer);
         let input = std::mem::take(&mut link.input);
         if let Err(error) = self.fleet.receive(i, now, &input) {
             self.lose(i, now, &error.to_string());

@@ -28,7 +28,7 @@ pub fn broken_identities(totals: &Totals, txn_names: &[&str]) -> Vec<BrokenIdent
     };
     let sum = |of: fn(&crate::TxnPart) -> u64| totals.part.txns.iter().map(of).sum::<u64>();
     expect(
-        "in flight at the start + started = committed + rolled back + failed + in flight at the end",
+        "in flight at the start + started = committed + rolled back + failed + unknown + in flight at the end",
         totals.in_flight_at_start + sum(|t| t.started),
         sum(|t| t.completed() + t.failures()) + totals.in_flight_at_end,
         "all transactions",

@@ -181,7 +181,35 @@ impl TestServer {
         self.child.wait().ok();
     }
 
-    /// Starts the server after [`TestServer::crash`].
+    /// Kills all of its processes, which have no time for a word.
+    pub fn kill(&mut self) {
+        let postmaster = self.child.id();
+        // It must not notice the end of the others and say so.
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::STOP)
+            .ok();
+        let of_server = |pid: &u32| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            // The name before the state may have spaces.
+            let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+            parent == Some(postmaster)
+        };
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let children: Vec<u32> = numbers.filter(of_server).collect();
+        let signal = |pid: u32, signal| {
+            let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+            rustix::process::kill_process(pid, signal).ok();
+        };
+        children.iter().for_each(|pid| signal(*pid, rustix::process::Signal::KILL));
+        signal(postmaster, rustix::process::Signal::KILL);
+        self.child.wait().ok();
+        // Its shared memory is in use until the last of them has gone.
+        while children.iter().any(|pid| Path::new(&format!("/proc/{pid}")).exists()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Starts the server after [`TestServer::crash`] or [`TestServer::kill`].
     pub fn restart(&mut self) {
         self.child = postmaster(self.dir.path());
         self.await_start();

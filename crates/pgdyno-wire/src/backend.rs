@@ -168,6 +168,20 @@ pub struct ServerMessage {
     pub localized_severity: Option<String>,
 }
 
+/// The routine of the server that waits for synchronous standbys.
+const SYNC_REP: &[u8] = b"SyncRepWaitForLSN";
+
+/// Returns true if a notice says that the server did not wait for its synchronous standbys to the end, and that the transaction
+/// is committed on this server only. The text is in the server's language: SQLSTATE and routine distinguish it from other warnings.
+/// 57P01 from the same routine ends the session, and no answer follows.
+///
+/// Source: PostgreSQL, `src/backend/replication/syncrep.c`.
+#[must_use]
+pub fn is_local_commit(body: &[u8]) -> bool {
+    let has = |wanted: u8, text: &[u8]| fields(body).any(|(field, value)| field == wanted && value == text);
+    has(b'C', b"01000") && has(b'R', SYNC_REP)
+}
+
 impl ServerMessage {
     /// Reads the body of an `E` or `N` message; skips unknown fields.
     #[must_use]

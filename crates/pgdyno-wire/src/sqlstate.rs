@@ -35,6 +35,10 @@ impl SqlState {
     pub const INSUFFICIENT_PRIVILEGE: Self = Self(*b"42501");
     /// `2BP01`: other objects depend on the one to be dropped.
     pub const DEPENDENT_OBJECTS: Self = Self(*b"2BP01");
+    /// `25006`: the server or the session is read-only, as a standby is.
+    pub const READ_ONLY: Self = Self(*b"25006");
+    /// `25P02`: the transaction had failed already.
+    pub const IN_FAILED_TRANSACTION: Self = Self(*b"25P02");
     /// `57P03`: the server is starting, stopping or recovering.
     pub const CANNOT_CONNECT_NOW: Self = Self(*b"57P03");
 
@@ -102,11 +106,13 @@ pub enum ErrorClass {
     Other,
     /// Errors of the script itself: a division by zero in `\set`, a `\gset` without a row.
     Script,
+    /// No failure that is known: the connection was lost after COMMIT was sent. Only runs with a ledger distinguish it.
+    Unknown,
 }
 
 impl ErrorClass {
     /// All classes, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Serialization,
         Self::Deadlock,
         Self::Canceled,
@@ -115,6 +121,7 @@ impl ErrorClass {
         Self::Connection,
         Self::Other,
         Self::Script,
+        Self::Unknown,
     ];
 
     /// Returns the name in reports and records.
@@ -129,6 +136,7 @@ impl ErrorClass {
             Self::Connection => "connection",
             Self::Other => "other",
             Self::Script => "script",
+            Self::Unknown => "unknown",
         }
     }
 

@@ -28,6 +28,10 @@ pub struct ClientContext {
     pub clients: u32,
     /// The client's own stream.
     pub rng: Rng,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Whether the run has a ledger of its commits.
+    pub has_ledger: bool,
 }
 
 /// Start of a wait.
@@ -495,6 +499,8 @@ pub enum Marks<'a> {
     Wrote(u64),
     /// The markers that the transaction read, by the number of the client that wrote them.
     Saw(&'a [u64]),
+    /// The order that the transaction entered: its warehouse, its district and its number (TPC-C clause 2.4).
+    Ordered([i32; 3]),
 }
 
 /// One client's script. It holds its own random stream and its place in the transaction.
@@ -526,6 +532,11 @@ pub trait ClientScript: Send {
     /// Returns the markers of the transaction that has just ended.
     fn marks(&self) -> Marks<'_> {
         Marks::None
+    }
+    /// Returns true if the transaction may be committed before its last batch is sent. It is asked outside of a transaction
+    /// block: the batch in flight commits by itself, unless it begins a block.
+    fn may_commit_early(&self) -> bool {
+        true
     }
     /// Returns file and line of the statement that failed, as `my.sql:3`, where the user wrote it. `stmt` is `None`
     /// while one is prepared. `position` is the server's: in characters from 1, in the text that was sent.

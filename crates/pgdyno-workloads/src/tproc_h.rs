@@ -502,7 +502,7 @@ mod tests {
         let order = |stage, id| {
             let rng = pgdyno_workload::Rng::new(1);
             let id = pgdyno_workload::ClientId(id);
-            let context = ClientContext { stage, group: stage, id, clients: 2, rng };
+            let context = ClientContext { stage, group: stage, id, clients: 2, rng, seed: 1, has_ledger: false };
             let mut client = client(&workload, &context);
             std::iter::from_fn(|| client.begin()).map(|begin| begin.txn.0 + 1).collect::<Vec<_>>()
         };
@@ -517,7 +517,15 @@ mod tests {
         let names = |given: &[(&str, &str)], group: &'static str| {
             let stage = if group == POWER { POWER } else { THROUGHPUT };
             let rng = pgdyno_workload::Rng::new(1);
-            let context = ClientContext { stage, group, id: pgdyno_workload::ClientId(0), clients: 1, rng };
+            let context = ClientContext {
+                stage,
+                group,
+                id: pgdyno_workload::ClientId(0),
+                clients: 1,
+                rng,
+                seed: 1,
+                has_ledger: false,
+            };
             let mut client = client(&built(given), &context);
             std::iter::from_fn(|| client.begin()).map(|begin| queries::TASKS[begin.txn.0 as usize]).collect::<Vec<_>>()
         };

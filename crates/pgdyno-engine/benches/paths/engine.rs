@@ -30,7 +30,15 @@ impl Exchange {
         let scripts = drive.numbered(&caps).scripts.remove(0);
         let client = |id| {
             let rng = Rng::derive(1, "client", &[u64::from(id)]);
-            (scripts.client)(&ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(id), clients, rng })
+            (scripts.client)(&ClientContext {
+                stage: Stage::ONLY,
+                group: Group::ONLY,
+                id: ClientId(id),
+                clients,
+                rng,
+                seed: 1,
+                has_ledger: false,
+            })
         };
         let statements = numbered(drive.statements(&caps));
         let fleet = Fleet::new(

@@ -6,7 +6,7 @@ use pgdyno_workload::{Failure, FailureAction, Note, TooMuch};
 
 use super::{Client, ClientState, Common, Failed};
 use crate::lines::Line;
-use crate::observer::TxOutcome;
+use crate::observer::{CommitClass, TxOutcome};
 use crate::{GroupNumbers, Tick};
 
 /// The ROLLBACK after an error, which is not a statement of the script.
@@ -136,7 +136,7 @@ impl Client {
     /// Handles the end of the reply to a batch with an error.
     #[cold]
     fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
-        match self.pass_error(common) {
+        match self.pass_error(now, common) {
             FailureAction::Count => {}
             FailureAction::Retry => {
                 if let Some(error) = &mut self.error {
@@ -165,6 +165,7 @@ impl Client {
         }
         line.session.query(ROLLBACK, b"ROLLBACK", Capture::Nothing, &mut line.out);
         self.state = ClientState::WaitRollbackResult;
+        self.extend_reply(now, common);
         false
     }
 
@@ -179,13 +180,13 @@ impl Client {
     }
 
     /// Passes the error to the script, and aborts the client if the script wants that.
-    fn pass_error(&mut self, common: &mut Common) -> FailureAction {
+    fn pass_error(&mut self, now: Tick, common: &mut Common) -> FailureAction {
         let Some(error) = self.error.take() else { return FailureAction::Count };
         let stmt = common.numbers.within_scripts(error.stmt);
         let failure = Failure::Server { stmt, results: error.results, message: &error.message };
         let verdict = self.script.on_failure(&failure, &mut common.notes);
         if verdict == FailureAction::Abort {
-            self.abort(error.class, common);
+            self.abort(now, error.class, common);
         } else {
             self.error = Some(error);
         }
@@ -229,10 +230,15 @@ impl Client {
         self.forget_rows();
         let was_under_way = self.in_transaction();
         self.interrupted = matches!(self.state, ClientState::Throttle(_)) && common.pacer.is_open();
+        let is_unknown = common.proves_commits() && self.is_in_doubt();
         let error = self.error.take();
         // A standby may end a session whose snapshot is in the way of replay: 40001, as for a query.
         let is_conflict = error.as_deref().is_some_and(|error| error.class == ErrorClass::Serialization);
-        let class = if is_conflict { ErrorClass::Serialization } else { ErrorClass::Connection };
+        let class = match (is_unknown, is_conflict) {
+            (true, _) => ErrorClass::Unknown,
+            (false, true) => ErrorClass::Serialization,
+            (false, false) => ErrorClass::Connection,
+        };
         // A refused COPY is the cause, and not the loss that may follow from it within a pipeline.
         let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
         let verdict = match refused_copy {
@@ -252,7 +258,7 @@ impl Client {
         };
         common.recorder.lost();
         if verdict == FailureAction::Abort {
-            self.abort(class, common);
+            self.abort(now, class, common);
             return;
         }
         self.finish = None;
@@ -262,6 +268,10 @@ impl Client {
             common.recorder.failed(self.txn, class);
             self.transactions += 1;
             self.observe(now, TxOutcome::Failed(class), common);
+            if common.proves_commits() {
+                let known = if is_unknown { CommitClass::Unknown } else { CommitClass::Failed };
+                self.prove(now, known, error.map(|error| error.code), common);
+            }
         }
     }
 }

@@ -81,6 +81,10 @@ impl Server {
                 replies.push((self.free, Some(std::mem::take(&mut self.reply))));
             }
             if !holds {
+                if self.skipping {
+                    // It said why before it closed the connection.
+                    replies.push((self.free, Some(std::mem::take(&mut self.reply))));
+                }
                 replies.push((self.free, None));
                 break;
             }
@@ -95,7 +99,7 @@ impl Server {
             b'S' | b'H' | b'd' => {}
             b'f' | b'c' => {
                 if tag == b'f' {
-                    self.fail("57014");
+                    self.fail("ERROR", "57014");
                 } else {
                     frontend::message(&mut self.reply, b'C', |out| frontend::cstr(out, "COPY 0"));
                 }
@@ -108,11 +112,11 @@ impl Server {
         true
     }
 
-    fn fail(&mut self, code: &str) {
+    fn fail(&mut self, severity: &str, code: &str) {
         self.failed_block = self.in_block;
         self.skipping = true;
         frontend::message(&mut self.reply, b'E', |out| {
-            for field in ["SERROR".to_owned(), format!("C{code}"), "Msimulated".to_owned(), String::new()] {
+            for field in [format!("S{severity}"), format!("C{code}"), "Msimulated".to_owned(), String::new()] {
                 frontend::cstr(out, &field);
             }
         });
@@ -142,13 +146,27 @@ impl Server {
             | SimAnswer::Fail { service_ns, .. }
             | SimAnswer::Notice { service_ns }
             | SimAnswer::CopyOut { service_ns }
-            | SimAnswer::CopyIn { service_ns } => service_ns,
+            | SimAnswer::CopyIn { service_ns }
+            | SimAnswer::Tagged { service_ns, .. }
+            | SimAnswer::Warned { service_ns, .. } => service_ns,
+            SimAnswer::Die { .. } => 0,
             SimAnswer::Disconnect => return false,
         };
         self.free = self.free.after(service_ns);
         let copy = |out: &mut Vec<u8>| out.extend_from_slice(&[0, 0, 0]);
         match answer {
-            SimAnswer::Fail { code, .. } => self.fail(code),
+            SimAnswer::Fail { code, .. } => self.fail("ERROR", code),
+            SimAnswer::Die { severity, code } => {
+                self.fail(severity, code);
+                return false;
+            }
+            SimAnswer::Tagged { tag, .. } => self.complete(&sql, tag),
+            SimAnswer::Warned { fields, .. } => {
+                frontend::message(&mut self.reply, b'N', |out| {
+                    fields.iter().chain(&[""]).for_each(|field| frontend::cstr(out, field));
+                });
+                self.complete(&sql, "COMMIT");
+            }
             SimAnswer::CopyIn { .. } => {
                 self.copy_in = copy_in;
                 frontend::message(&mut self.reply, b'G', copy);

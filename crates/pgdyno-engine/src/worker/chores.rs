@@ -11,6 +11,9 @@ use crate::Tick;
 use crate::errands::{self, Answer, Request};
 use crate::fleet::Errand;
 
+/// The reason of [`Errand::Lose`].
+const NO_USE: &str = "the server did not answer in time, or is read-only";
+
 impl Worker<'_> {
     pub(super) fn lose(&mut self, i: usize, now: Tick, why: &str) {
         self.disconnect(i, false);
@@ -84,6 +87,10 @@ impl Worker<'_> {
                         let at = self.backoff.lost(i, now);
                         self.reconnect_at(i, at, now);
                     }
+                }
+                Errand::Lose(line) => {
+                    let now = self.now();
+                    self.lose(line, now, NO_USE);
                 }
                 Errand::GivenUp => self.report(Report::Aborted { worker: self.index }),
                 Errand::Connect(i) => {

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_engine::{Observer, TxEnd, TxOutcome};
+use pgdyno_engine::{CommitClass, Observer, TxEnd, TxOutcome};
 use pgdyno_measure::Interval;
 use pgdyno_results::{Execution, ExecutionOutcome, write_executions};
-use pgdyno_wire::ErrorClass;
+use pgdyno_wire::{ErrorClass, SqlState};
 use pgdyno_workload::{GroupWork, Growth, Marks, Stage};
 
 use super::freshness::Commits;
@@ -185,7 +185,7 @@ impl OfThread {
 }
 
 impl Observer for OfThread {
-    fn connected(&mut self, client: u32, process: i32) {
+    fn connected(&mut self, client: u32, process: i32, _: &str) {
         if self.is_query(client) {
             self.processes.insert(client, process);
             self.peaks.follow(process);
@@ -206,7 +206,8 @@ impl Observer for OfThread {
     fn marks(&mut self, end: &TxEnd, marks: Marks<'_>) {
         let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         match marks {
-            Marks::None => {}
+            // An order is a marker for the ledger of commits.
+            Marks::None | Marks::Ordered(_) => {}
             Marks::Wrote(number) => commits.wrote(self.stage, end.client, number, self.seconds(end.end.0)),
             Marks::Saw(seen) => commits.saw(self.stage, seen, self.seconds(end.begun.0)),
         }
@@ -221,9 +222,9 @@ impl Observer for OfThread {
 pub(super) struct Both(pub(super) Box<dyn Observer>, pub(super) Box<dyn Observer>);
 
 impl Observer for Both {
-    fn connected(&mut self, client: u32, process: i32) {
-        self.0.connected(client, process);
-        self.1.connected(client, process);
+    fn connected(&mut self, client: u32, process: i32, server: &str) {
+        self.0.connected(client, process, server);
+        self.1.connected(client, process, server);
     }
 
     fn transaction(&mut self, end: &TxEnd) {
@@ -234,6 +235,11 @@ impl Observer for Both {
     fn marks(&mut self, end: &TxEnd, marks: Marks<'_>) {
         self.0.marks(end, marks);
         self.1.marks(end, marks);
+    }
+
+    fn commit(&mut self, end: &TxEnd, class: CommitClass, code: Option<SqlState>, marks: Marks<'_>) {
+        self.0.commit(end, class, code, marks);
+        self.1.commit(end, class, code, marks);
     }
 
     fn unfinished(&mut self, end: &TxEnd) {

@@ -7,7 +7,15 @@ fn built(given: &[(&str, &str)]) -> Workload {
 }
 
 fn client(workload: &Workload, group: &'static str, id: u32) -> Box<dyn ClientScript> {
-    let context = ClientContext { stage: MIXED, group, id: ClientId(id), clients: 2, rng: Rng::new(1) };
+    let context = ClientContext {
+        stage: MIXED,
+        group,
+        id: ClientId(id),
+        clients: 2,
+        rng: Rng::new(1),
+        seed: 1,
+        has_ledger: false,
+    };
     (workload.drive.numbered(&Capabilities::default()).scripts_of(group).unwrap().client)(&context)
 }
 

@@ -75,7 +75,15 @@ mod tests {
 
     fn client(scripted: &Scripted) -> Box<dyn ClientScript> {
         let rng = Rng::new(1);
-        let context = ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(0), clients: 1, rng };
+        let context = ClientContext {
+            stage: Stage::ONLY,
+            group: Group::ONLY,
+            id: ClientId(0),
+            clients: 1,
+            rng,
+            seed: 1,
+            has_ledger: false,
+        };
         super::super::client(scripted.program, &scripted.seeds, None, 1, &context)
     }
 

@@ -65,6 +65,8 @@ fn scripts_are_finite_and_repeatable() {
                     id: ClientId(3),
                     clients: 7,
                     rng: Rng::new(seed),
+                    seed,
+                    has_ledger: false,
                 });
                 let (mut out, mut ended) = (Vec::new(), false);
                 for _ in 0..300 {

@@ -248,6 +248,8 @@ impl Client {
                 id: ClientId(id),
                 clients,
                 rng,
+                seed: 1,
+                has_ledger: false,
             }),
             round_trips: 0,
         }
