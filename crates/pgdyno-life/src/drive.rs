@@ -18,6 +18,7 @@ pub(crate) mod team;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::Instant;
 
 use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunError, RunOutcome, RunSpec, run};
@@ -40,6 +41,7 @@ use crate::drive::watch::{Subject, Watch, Watched};
 use crate::events;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
+use crate::ledger::LedgerWriter;
 use crate::run::context::RunContext;
 
 /// The results of a drive.
@@ -58,6 +60,8 @@ pub(crate) struct Driven {
     pub(crate) watched: Option<Watched>,
     /// Each execution of large queries, if there were any.
     pub(crate) kept: Option<Kept>,
+    /// The end of the measured window of a run with a ledger, in microseconds since 1970.
+    pub(crate) ledger_until_us: Option<u64>,
 }
 
 /// This process while it runs clients, or has agents run them.
@@ -84,6 +88,7 @@ impl Driver<'_> {
         let samples = Samples::new(sampler, self.server.options);
         let directory = context.record.path();
         let journal = self.plan.log.then(|| Journal::open(&directory, self.plan)).transpose()?;
+        let ledger = self.ledger(&directory)?;
         let executions = RefCell::new(executions);
         let driver = &self;
         let (ran, (samples, notices, probes, watched)) = std::thread::scope(|scope| {
@@ -100,7 +105,12 @@ impl Driver<'_> {
             };
             let ran = match &driver.team {
                 Some(team) => driver.run_by_team(team, &mut listener, &executions),
-                None => driver.run_here(pin, &mut listener, &executions, journal.as_ref()),
+                None => driver.run_here(
+                    pin,
+                    &mut listener,
+                    &executions,
+                    &Logs { journal: journal.as_ref(), ledger: ledger.as_ref() },
+                ),
             };
             (ran, listener.end())
         });
@@ -108,7 +118,10 @@ impl Driver<'_> {
         let notices = notices.end(context.view);
         context.record.edit(|recording| recording.record.notices = notices);
         let (kept, written) = executions.into_inner().map(|executions| executions.end(&directory)).unzip();
-        for error in [written, journal.map(Journal::close)].into_iter().flatten().filter_map(std::result::Result::err) {
+        let window_ns = ran.as_ref().map_or(0, |(outcome, _)| outcome.measured.end_ns);
+        let ledger_until_us = ledger.as_ref().map(|ledger| ledger.at_us(window_ns));
+        let closed = [written, journal.map(Journal::close), ledger.map(LedgerWriter::close)];
+        for error in closed.into_iter().flatten().filter_map(std::result::Result::err) {
             context.events.warn(&error);
         }
         let (outcome, drivers) = ran?;
@@ -118,7 +131,7 @@ impl Driver<'_> {
         // the pooler does between two clients is included.
         let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
         let (window, disk_reads) = (counted.window, counted.disk_reads);
-        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept })
+        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us })
     }
 
     /// Returns the record of executions, if the workload has large queries.
@@ -126,6 +139,15 @@ impl Driver<'_> {
         let drive = &self.workload.drive;
         let txns = drive.txns().iter().map(|txn| txn.name.to_owned()).collect();
         Executions::new(&drive.stages, self.plan.drive.clients, txns, drive.growth)
+    }
+
+    /// Begins the ledger of the commits, if the plan has one.
+    fn ledger(&self, directory: &Path) -> Result<Option<LedgerWriter>> {
+        let Some(ledger) = self.workload.drive.ledger.as_ref().filter(|_| self.plan.drive.ledger.is_some()) else {
+            return Ok(None);
+        };
+        let txn = self.workload.drive.txns().iter().position(|txn| txn.name == ledger.txn).unwrap_or_default();
+        LedgerWriter::open(directory, txn).map(Some)
     }
 
     /// Returns what is watched, if the server is.
@@ -182,16 +204,17 @@ impl Driver<'_> {
         pin: Vec<usize>,
         listener: &mut Listener<'_, '_, '_>,
         executions: &RefCell<Option<Executions>>,
-        journal: Option<&Journal>,
+        logs: &Logs<'_>,
     ) -> Result<(RunOutcome, Vec<DriverRecord>)> {
         let (events, connections) = (self.context.events, self.plan.links());
         let audience = Audience {
             on_connect: &|connected| events.event(&events::RunEvent::Connecting { connected, connections }),
             on_event: &mut |event: EngineEvent<'_>| listener.event(event),
             observer: &mut |thread, epoch_ns| {
-                let log = journal.map(|journal| journal.observer(thread, epoch_ns));
+                let log = logs.journal.map(|journal| journal.observer(thread, epoch_ns));
+                let ledger = logs.ledger.map(|ledger| ledger.observer(epoch_ns));
                 let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
-                both(log, kept)
+                both(both(log, ledger), kept)
             },
             start: &mut || Some(Instant::now()),
         };
@@ -210,6 +233,12 @@ impl Driver<'_> {
             (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
         }
     }
+}
+
+/// Files with each transaction of a run.
+struct Logs<'a> {
+    journal: Option<&'a Journal>,
+    ledger: Option<&'a LedgerWriter>,
 }
 
 /// Returns one observer for two.

@@ -51,6 +51,9 @@ exit_codes! {
     /// A hook of the target failed or took too long: `provision`, `restart`, `drop_caches` or `teardown`. Its
     /// output is in the run directory; see [targets.md](targets.md).
     Hook = 13,
+    /// Commits that the server had acknowledged are missing afterwards, although its settings promise to keep them
+    /// (`ledger`, `--ledger`); see [failover.md](failover.md).
+    CommitsLost = 14,
     /// `pgdyno compare --fail-if-slower`: NEW is slower by more than the limit; `pgdyno ab`: B is slower. `pgdyno
     /// history`: a slowdown within the last runs.
     Slower = 20,
@@ -82,7 +85,7 @@ impl Code {
     pub fn of_failed_run(number: Option<i32>) -> Self {
         let Some(code) = number.and_then(Self::of_number) else { return Self::Run };
         match code {
-            Self::Start | Self::Server | Self::Load | Self::Check | Self::Hook => code,
+            Self::Start | Self::Server | Self::Load | Self::Check | Self::Hook | Self::CommitsLost => code,
             // A run that says success has no figures here, and one that says interrupted was not interrupted by the study's user.
             Self::Success | Self::Run | Self::Interrupted => Self::Run,
             // No run ends with these.
@@ -125,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_failed_run_hands_its_cause_to_the_study() {
-        for code in [Code::Start, Code::Run, Code::Server, Code::Load, Code::Check, Code::Hook] {
+        for code in [Code::Start, Code::Run, Code::Server, Code::Load, Code::Check, Code::Hook, Code::CommitsLost] {
             assert_eq!(Code::of_failed_run(Some(i32::from(code as u8))), code);
         }
         for number in [Some(0), Some(130), Some(99), Some(-1), None] {

@@ -25,6 +25,7 @@ pub mod exit_code;
 pub mod failure;
 pub mod interrupt;
 mod kept_session;
+pub mod ledger;
 pub mod pgbench;
 pub mod plan;
 pub mod prepare;

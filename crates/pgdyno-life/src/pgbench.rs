@@ -231,6 +231,7 @@ fn drive(options: &RunOptions) -> DrivePlan {
         // An infinite limit means that every transaction is above it.
         latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),
         reconnect_s: options.reconnect_s.unwrap_or_default(),
+        ledger: None,
         coalesce_us: None,
     }
 }

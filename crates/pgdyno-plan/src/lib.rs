@@ -26,8 +26,8 @@ pub use order::{
 pub use pgdyno_wire::{QueryMode, Wire};
 pub use pgdyno_workload::{Arrivals, Pace, Rate};
 pub use plan::{
-    AnalyticsPlan, Cycle, DrivePlan, Fitted, INLINE_BYTES, InputFile, LoadPlan, LoadWhen, Plan, Published, RecipePlan,
-    ScriptPlan, Shortened, SuitePlan, WatchPlan, sha256,
+    AnalyticsPlan, Cycle, DrivePlan, Fitted, INLINE_BYTES, InputFile, LedgerPlan, LoadPlan, LoadWhen, Plan, Published,
+    RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan, sha256,
 };
 pub use rate_order::RateOrder;
 pub use stages::{GroupPlan, StagePlan};

@@ -119,6 +119,8 @@ impl Order {
                 max_tries: Some(plan.drive.max_tries),
                 latency_limit: plan.drive.latency_limit_ms,
                 reconnect: Some(plan.drive.reconnect_s),
+                ledger: plan.drive.ledger.is_some(),
+                commit_timeout: plan.drive.ledger.map(|ledger| ledger.commit_timeout_s),
                 coalesce: plan.drive.coalesce_us,
                 random_seed: Some(plan.seed),
             },
@@ -303,6 +305,11 @@ pub struct DriveOrder {
     /// Seconds during which a lost connection is tried again.
     #[serde(rename = "reconnect_s")]
     pub reconnect: Option<f64>,
+    /// Keep a ledger of the commits.
+    pub ledger: bool,
+    /// Seconds that a client of a run with a ledger waits for a reply.
+    #[serde(rename = "commit_timeout_s")]
+    pub commit_timeout: Option<f64>,
     /// Microseconds for which replies may lie unread, so that one wake-up of a thread reads several.
     #[serde(rename = "coalesce_us")]
     pub coalesce: Option<f64>,

@@ -8,7 +8,7 @@ mod recipe;
 mod watch;
 
 pub use cycle::Cycle;
-pub use drive::{AnalyticsPlan, DrivePlan};
+pub use drive::{AnalyticsPlan, DrivePlan, LedgerPlan};
 pub use files::{INLINE_BYTES, InputFile, ScriptPlan, sha256};
 pub use load::{LoadPlan, LoadWhen};
 pub use recipe::{Fitted, Published, RecipePlan, Shortened};
@@ -178,6 +178,7 @@ pub(crate) fn example() -> Plan {
             max_tries: 3,
             latency_limit_ms: None,
             reconnect_s: 0.0,
+            ledger: None,
             coalesce_us: None,
         },
         percentiles: Vec::new(),

@@ -26,6 +26,7 @@ mod groups;
 mod growth;
 mod head;
 mod latencies;
+mod ledger;
 mod machines;
 mod mark;
 mod markup;

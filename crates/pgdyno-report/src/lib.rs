@@ -24,6 +24,7 @@ pub mod history;
 pub mod html;
 mod json;
 mod latency_table;
+pub mod ledger;
 mod machine;
 mod markdown;
 mod metric;

@@ -9,7 +9,6 @@ use pgdyno_untrusted::MarkdownText;
 use crate::Extent;
 use crate::describe::{line_of_place, line_of_server};
 use crate::diagnosis;
-use crate::fidelity;
 use crate::groups;
 use crate::guide;
 use crate::latency_table::{latency_columns, latency_rows};
@@ -18,6 +17,7 @@ use crate::metric::headline;
 use crate::rules;
 use crate::text::objective_text;
 use crate::{cost, cycle, trust};
+use crate::{fidelity, ledger};
 
 pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", MarkdownText(&record.id))?;
@@ -61,6 +61,9 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
     }
     if let Some(fidelity) = &record.fidelity {
         fidelity::markdown(fidelity, out)?;
+    }
+    if let Some(ledger) = &record.ledger {
+        ledger::markdown(ledger, out)?;
     }
     groups::markdown(record, out)?;
     rules::markdown(record, out)?;

@@ -15,7 +15,7 @@ use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 use crate::Extent;
 use crate::latency_table::{cells, known, latency_columns, latency_rows, percentile_columns};
 use crate::metric::{figures, server_counts};
-use crate::{cost, describe, diagnosis, fidelity, groups, guide, machine, trust};
+use crate::{cost, describe, diagnosis, fidelity, groups, guide, ledger, machine, trust};
 
 /// Maximum number of causes in the summary.
 const CAUSES_MAX: usize = 3;
@@ -38,6 +38,9 @@ pub(crate) fn render(record: &RunRecord, look: TextStyle, out: &mut dyn Write) -
         result(record, summary, &paint, out)?;
     }
     lines_of_trust(record, &paint, out)?;
+    if let Some(ledger) = &record.ledger {
+        ledger::text(ledger, &paint, out)?;
+    }
     if let Some(fidelity) = &record.fidelity {
         fidelity::text(fidelity, &paint, out)?;
     }

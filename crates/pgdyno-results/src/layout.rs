@@ -17,6 +17,8 @@ pub const LATENCY: &str = "latency.hlog";
 
 /// Each execution of its queries, as CSV, if it keeps them.
 pub(crate) const EXECUTIONS: &str = "executions.csv";
+/// Its commits, as CSV, if it keeps a ledger.
+pub(crate) const LEDGER: &str = "ledger.csv";
 /// The plans of its queries as EXPLAIN returned them, if the run kept them.
 pub const QUERY_PLANS: &str = "plans.json";
 

@@ -31,6 +31,7 @@ mod hdr;
 mod hlog;
 mod interval;
 mod layout;
+mod ledger;
 mod listing;
 mod live;
 mod metric;
@@ -65,6 +66,7 @@ pub use interval::columns::{INTERVAL_COLUMNS, IntervalColumn};
 pub use interval::csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
+pub use ledger::{LedgerEntry, LedgerFile, MarkerClass, read_ledger};
 pub use listing::{is_listed, list_run};
 pub use live::{LiveData, goes_on, read_latest};
 pub use metric::RecordMetric;
@@ -76,11 +78,12 @@ pub use record::{
     CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord,
     DriverStageRecord, EarlierRunsRecord, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FidelityRecord,
     FidelityStatementRecord, FindingRecord, FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord,
-    InFlightRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LinkRecord, LoadRecord, LoadTable, MachineRecord,
-    MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, PlaceRecord, ProfileRecord, QueryCostRecord,
-    QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord,
-    SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord,
-    TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord, time_part_title,
+    InFlightRecord, LatencyRecord, LedgerEndpointRecord, LedgerRecord, LeftOutRecord, LevelChangeRecord, LinkRecord,
+    LoadRecord, LoadTable, MachineRecord, MarkersFound, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord,
+    OutageRecord, PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, RuleRecord, RunRecord,
+    SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status,
+    SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord,
+    UnfinishedRecord, WorkloadMetricRecord, time_part_title,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

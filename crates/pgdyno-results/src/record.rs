@@ -9,6 +9,7 @@ mod driver;
 mod fidelity;
 mod figures;
 mod groups;
+mod ledger;
 mod observed;
 mod query_costs;
 mod query_plans;
@@ -38,6 +39,7 @@ pub use figures::{
     TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
+pub use ledger::{LedgerEndpointRecord, LedgerRecord, MarkersFound, OutageRecord};
 pub use observed::{
     Certainty, EventRecord, FindingRecord, LeftOutRecord, LinkRecord, MachineRecord, ProfileRecord, SamplesRecord,
     TimePartRecord, time_part_title,
@@ -179,6 +181,9 @@ pub struct RunRecord {
     /// How far the run represents the captured load, if its workload was fitted to one (`pgdyno fit`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fidelity: Option<FidelityRecord>,
+    /// Its commits, and what the server has of them, if it kept a ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerRecord>,
     /// Plans of the queries, with `--plans`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub query_plans: Vec<QueryPlanRecord>,
@@ -269,6 +274,7 @@ impl RunRecord {
             statements: Vec::new(),
             query_costs: Vec::new(),
             fidelity: None,
+            ledger: None,
             query_plans: Vec::new(),
             tallies: Vec::new(),
             server_counts: Vec::new(),

@@ -6,7 +6,7 @@ use pgdyno_wire::Statement;
 
 use crate::numbered::Numbers;
 use crate::{
-    Answers, Capabilities, Group, Judgement, Metric, NumberedDrive, Oracle, Scripts, ServerCount, Stage, Txn,
+    Answers, Capabilities, Group, Judgement, Ledger, Metric, NumberedDrive, Oracle, Scripts, ServerCount, Stage, Txn,
     ValueLists, WindowFigures,
 };
 
@@ -31,6 +31,8 @@ pub struct Drive {
     pub is_analytic: bool,
     /// Lists of values that its scripts draw from.
     pub value_lists: Option<Arc<dyn ValueLists>>,
+    /// Markers by which its commits are found again.
+    pub ledger: Option<Ledger>,
     /// Warnings about its parameters.
     pub advice: Vec<String>,
 }
@@ -83,6 +85,7 @@ impl Drive {
             answers: None,
             is_analytic: false,
             value_lists: None,
+            ledger: None,
             advice: Vec::new(),
         }
     }

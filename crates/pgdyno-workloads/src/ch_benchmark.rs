@@ -193,6 +193,7 @@ impl ChBenchmark {
             },
             growth: Some(GROWTH),
             explained: self.explained(),
+            ledger: None,
             advice: self.advice(),
             ..tproc_c
         }

@@ -20,6 +20,7 @@
 
 mod ch_benchmark;
 pub mod families;
+mod ledger;
 mod noop;
 mod oltp;
 pub mod options;

@@ -3,7 +3,7 @@
 use pgdyno_workload::{Meta, Metric, ParamError, ParamKind, Params, Workload};
 
 use crate::own::embedded;
-use crate::{ch_benchmark, noop, oltp, pgbench, tproc_c, tproc_h, ycsb};
+use crate::{ch_benchmark, ledger, noop, oltp, pgbench, tproc_c, tproc_h, ycsb};
 
 /// A built-in workload.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ macro_rules! of {
     };
 }
 
-static ALL: [BuiltinWorkload; 23] = [
+static ALL: [BuiltinWorkload; 24] = [
     BuiltinWorkload { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
     BuiltinWorkload { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
     BuiltinWorkload { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
@@ -60,6 +60,7 @@ static ALL: [BuiltinWorkload; 23] = [
     of!(oltp::DELETE),
     of!(oltp::SELECT_RANDOM_POINTS),
     of!(oltp::SELECT_RANDOM_RANGES),
+    BuiltinWorkload { meta: &ledger::META, build: ledger::build },
     BuiltinWorkload { meta: &noop::META, build: noop::build },
 ];
 
@@ -173,7 +174,7 @@ mod tests {
         let all = "choose from tpcb-like, simple-update, select-only, tproc-c, ch-benchmark, tproc-h, ycsb-a, ycsb-b, ycsb-c, \
                    ycsb-d, ycsb-e, ycsb-f, oltp-read-write, oltp-read-only, oltp-write-only, oltp-point-select, \
                    oltp-update-index, oltp-update-non-index, oltp-insert, oltp-delete, select-random-points, \
-                   select-random-ranges, noop, index-insert, mixed, polardb-ro, polardb-rw, sensor-1, sensor-2";
+                   select-random-ranges, ledger, noop, index-insert, mixed, polardb-ro, polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
         assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");
         assert_eq!(refusal("TPC-H", &[]), "unknown workload 'TPC-H'; did you mean tproc-h?");

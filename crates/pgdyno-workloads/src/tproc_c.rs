@@ -12,6 +12,7 @@ mod home;
 mod isolation;
 mod judge;
 pub(crate) mod options;
+mod ordered;
 mod population;
 mod profile;
 mod rows;
@@ -25,13 +26,15 @@ mod waits;
 use std::sync::Arc;
 
 use pgdyno_workload::{
-    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, DataSet, Drive, Group, Maker, Measured,
-    Meta, Metric, Param, ParamKind, Params, Program, Routines, Scripts, SqlData, Table, When, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, DataSet, Drive, Group, Ledger,
+    LedgerMarkers, Maker, Measured, Meta, Metric, Param, ParamKind, Params, Program, Routines, Scripts, SqlData, Table,
+    When, Workload,
 };
 
 use call::Call;
 use home::Home;
 use judge::Rules;
+use ordered::Ordered;
 use population::Seed;
 use profile::Profile;
 use terminal::{Setup, Terminal};
@@ -286,7 +289,8 @@ impl TprocC {
             clients: (rules.profile == Profile::Spec && rules.waits).then_some(terminals),
             connections_max: rules.waits.then_some(WAITING_CONNECTIONS),
         };
-        Drive { metrics: &[NOPM], clients, ..Drive::new(vec![scripts]) }
+        let ledger = Ledger { is_always: false, txn: NOPM.transactions[0], markers: LedgerMarkers::Orders };
+        Drive { metrics: &[NOPM], clients, ledger: Some(ledger), ..Drive::new(vec![scripts]) }
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
@@ -304,7 +308,11 @@ impl TprocC {
             call: self.call,
             waits: self.waits(),
         };
-        Box::new(Terminal::new(setup, rng))
+        let terminal = Terminal::new(setup, rng);
+        match context.has_ledger {
+            true => Box::new(Ordered::new(terminal, self.call)),
+            false => Box::new(terminal),
+        }
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {

@@ -215,6 +215,10 @@ pub(crate) struct CheckArgs {
     /// parameters of the power stage: duckdb, as the program `duckdb` or the module of Python
     #[arg(help_heading = "Checks", long, value_name = "PROGRAM", value_parser = ["duckdb"], hide_short_help = true)]
     pub(crate) oracle: Option<String>,
+    /// Look again for the commits of this run with a ledger, on its target or on another one, such as a standby: `check ledger
+    /// --run last`
+    #[arg(help_heading = "Checks", long, value_name = "RUN", conflicts_with_all = ["isolation", "oracle"])]
+    pub(crate) run: Option<String>,
     /// Where run directories are: answers to tproc-h's queries are compared with those of the last complete run over the same
     /// rows
     #[arg(help_heading = "Checks", long, value_name = "DIR", default_value = RESULTS, hide_short_help = true)]

@@ -20,6 +20,8 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
             max_tries: plan.drive.max_tries,
             latency_limit_ns: plan.drive.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
             transactions: plan.drive.transactions,
+            lasts_while_replaced: plan.drive.ledger.is_some(),
+            commit_timeout_ns: plan.drive.ledger.map(|ledger| ns(ledger.commit_timeout_s)),
             ..ClientRules::default()
         },
         ramp_ns: ns(plan.drive.ramp_s),

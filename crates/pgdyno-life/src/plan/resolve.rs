@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
-    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LoadPlan, LoadWhen, Loaded, Order, Plan,
-    QueryMode, Rate, RateOrder, StagePlan, TargetFacts, TargetOrder,
+    AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LedgerPlan, LoadPlan, LoadWhen, Loaded, Order,
+    Plan, QueryMode, Rate, RateOrder, StagePlan, TargetFacts, TargetOrder,
 };
 use pgdyno_results::admit_file;
 use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, RATE_MAX_PER_S, Stage, Workload};
@@ -28,6 +28,8 @@ const DEFAULT_RAMP_S: f64 = 5.0;
 const MAX_DEFAULT_SIZE: u64 = 10;
 /// How long lost connections are retried where queries run on a standby, which may end sessions for the sake of replay.
 const STANDBY_RECONNECT_S: f64 = 10.0;
+/// How long lost connections are retried where commits are proven.
+const LEDGER_RECONNECT_S: f64 = 600.0;
 
 /// A requested run. Everything that it names has been read, except the target.
 pub struct RunRequest {
@@ -401,7 +403,7 @@ fn plan(
         settings: target.settings.clone(),
         from_template: from_template(order, target),
         load: load(order, workload, facts),
-        drive: drive(order, source, setup, facts)?,
+        drive: drive(order, source, workload, setup, facts)?,
         percentiles: order.latency_percentiles.clone().unwrap_or_default(),
         log: order.log,
         watch: watch::planned(&order.watch, target),
@@ -448,10 +450,54 @@ fn rate_per_s(order: &Order, source: &WorkloadSource) -> Result<Option<f64>> {
     Ok(Some(per_s))
 }
 
+/// Returns how long lost connections are retried: where commits are proven, an outage is what is measured.
+fn reconnect_s(has_ledger: bool, setup: &ClientSetup) -> f64 {
+    match (has_ledger, setup.has_two_servers) {
+        (true, _) => LEDGER_RECONNECT_S,
+        (false, true) => STANDBY_RECONNECT_S,
+        (false, false) => 0.0,
+    }
+}
+
+/// Returns the ledger of the run, if it keeps one.
+fn ledger(order: &Order, workload: &Workload, setup: &ClientSetup) -> Result<Option<LedgerPlan>> {
+    let failed = |error: String, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
+    let drive = &order.drive;
+    let is_kept = drive.ledger || workload.drive.ledger.as_ref().is_some_and(|ledger| ledger.is_always);
+    if !is_kept {
+        return match drive.commit_timeout {
+            None => Ok(None),
+            Some(_) => {
+                failed("--commit-timeout is for a run with a ledger".to_owned(), "give --ledger, or leave it out")
+            }
+        };
+    }
+    if workload.drive.ledger.is_none() {
+        let error = format!("--ledger needs a marker in each commit, and {} has none", workload.meta.id);
+        return failed(error, "run the workload ledger, or tproc-c");
+    }
+    if order.meeting.agents.is_some() || setup.connections.is_some() {
+        let error = "a ledger is kept by one driver, whose clients have a connection each".to_owned();
+        return failed(error, "leave out --agents and --connections; with keying times give --no-think");
+    }
+    let commit_timeout_s = drive.commit_timeout.unwrap_or(LedgerPlan::USUAL_TIMEOUT_S);
+    if commit_timeout_s <= 0.0 {
+        return failed("--commit-timeout must be above 0".to_owned(), "give it a time such as 5s");
+    }
+    Ok(Some(LedgerPlan { commit_timeout_s }))
+}
+
 /// Returns what drives the server, without stages.
-fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Facts) -> Result<DrivePlan> {
+fn drive(
+    order: &Order,
+    source: &WorkloadSource,
+    workload: &Workload,
+    setup: &ClientSetup,
+    facts: &Facts,
+) -> Result<DrivePlan> {
     let drive = &order.drive;
     let rate = rate_per_s(order, source)?;
+    let ledger = ledger(order, workload, setup)?;
     Ok(DrivePlan {
         clients: setup.clients,
         connections: setup.connections,
@@ -470,7 +516,8 @@ fn drive(order: &Order, source: &WorkloadSource, setup: &ClientSetup, facts: &Fa
         stages: Vec::new(),
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
-        reconnect_s: drive.reconnect.unwrap_or(if setup.has_two_servers { STANDBY_RECONNECT_S } else { 0.0 }),
+        reconnect_s: drive.reconnect.unwrap_or_else(|| reconnect_s(ledger.is_some(), setup)),
+        ledger,
         coalesce_us: drive.coalesce.filter(|us| *us > 0.0),
     })
 }

@@ -308,7 +308,8 @@ fn choose_size(given: &mut Vec<(&str, String)>, meta: &Meta, size: Option<u64>) 
 /// Returns true if one unit of its size is enough for a client. A workload whose size is a number of rows has a default of
 /// its own.
 fn is_counted_in_units(meta: &Meta) -> bool {
-    meta.params.iter().any(|param| param.name == meta.scale_name && param.default == "1")
+    // One table of the ledger is enough for all clients.
+    meta.scale_name != "tables" && meta.params.iter().any(|param| param.name == meta.scale_name && param.default == "1")
 }
 
 /// Takes parameters that are not given from the loaded data: those that shaped its rows, and those that suit it.

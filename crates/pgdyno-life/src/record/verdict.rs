@@ -67,7 +67,8 @@ pub(crate) fn of(record: &RunRecord, ending: &Ending) -> End {
     }
     let window_s = summary.map_or(0.0, |summary| summary.duration_s);
     let stalled = || {
-        let is_most = stalls::are_most_of(&ending.stalls, window_s);
+        // An outage is what a ledger measures.
+        let is_most = record.ledger.is_none() && stalls::are_most_of(&ending.stalls, window_s);
         is_most.then(|| stalls::warning(&ending.stalls, window_s)).flatten().map(|warning| warning.to_string())
     };
     match hard_failures(record).or_else(|| driver_was_away(record)).or_else(stalled) {
@@ -92,10 +93,25 @@ fn hard_failures(record: &RunRecord) -> Option<String> {
     let summary = record.summary.as_ref().filter(|_| record.stages.is_empty());
     let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
     let hard_failures: u64 =
-        failed.filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock")).map(|(_, n)| n).sum();
+        failed.filter(|(class, _)| !is_expected(class, record.ledger.is_some())).map(|(_, n)| n).sum();
     let plural = units::ending(hard_failures);
     (hard_failures > 0)
         .then(|| format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock"))
+}
+
+/// Returns true if failures of this class do not make a run invalid: an outage is what a ledger measures.
+fn is_expected(class: &str, has_ledger: bool) -> bool {
+    matches!(class, "serialization" | "deadlock") || has_ledger && matches!(class, "connection" | "unknown")
+}
+
+/// Returns that commits are missing that the settings promise to keep.
+pub(crate) fn broken_promise(record: &RunRecord) -> Option<String> {
+    let ledger = record.ledger.as_ref().filter(|ledger| ledger.breaks_promise())?;
+    let lost = ledger.found.as_ref().map_or(0, |found| found.lost);
+    let commits = units::plural(lost, "acknowledged commit");
+    Some(format!(
+        "{commits} lost, although synchronous_commit, synchronous_standby_names and fsync promise to keep them"
+    ))
 }
 
 /// Returns that a driver did not run for most of the window.

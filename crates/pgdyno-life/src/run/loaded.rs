@@ -18,6 +18,7 @@ pub(crate) use self::checks::{note_checks, server_counts, table_sizes};
 pub(crate) use self::database::Database;
 use self::settled::Settled;
 use crate::failure::Result;
+use crate::ledger::LedgerBefore;
 use crate::run::context::RunContext;
 use crate::run::prepared::Prepared;
 use crate::target::analytics::AnalyticsServer;
@@ -54,6 +55,8 @@ pub(crate) struct Before {
     pub(crate) rows: Option<u64>,
     /// Queries that move rows between the nodes of Citus.
     pub(crate) repartitioned: Vec<String>,
+    /// What the ledger of the commits compares with, if there is one.
+    pub(crate) ledger: Option<LedgerBefore>,
     /// Another run that measures the server.
     pub(crate) other_run: Option<String>,
 }

@@ -4,10 +4,10 @@ use pgdyno_text::parse::{duration, positive};
 use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::Bearing;
-use super::access::{given, whole};
-use super::kept::{Reported, figures, none, one, one_of, values, work};
+use super::access::{flag, given, whole};
+use super::kept::{self, Reported, figures, none, one, one_of, values, work};
 use super::{KeptOption, OptionGroup, RunOption};
-use crate::{Arrivals, DrivePlan, Pace, Plan, QueryMode, Rate, RateOrder, Wire, cpus};
+use crate::{Arrivals, DrivePlan, LedgerPlan, Pace, Plan, QueryMode, Rate, RateOrder, Wire, cpus};
 
 /// The options.
 pub(super) const GROUP: OptionGroup = OptionGroup {
@@ -259,6 +259,35 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             }),
             sample: "10s",
             beside: "tpcb-like --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::flag(
+                "ledger",
+                "Keep a ledger of the commits, and look at the end which of them the server has: tproc-c's New-Orders; the workload ledger always does",
+            ),
+            commands: Commands::Run,
+            suite: Some("ledger"),
+            access: flag!(drive.ledger),
+            kept: kept::flag("ledger", |plan| plan.drive.ledger.is_some()),
+            sample: "",
+            beside: "tproc-c --target embedded",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "commit-timeout",
+                ValueKind::Time,
+                "TIME",
+                "With a ledger: how long a client waits for a reply before it connects again, and its commit is unknown [default: 10]",
+            ),
+            commands: Commands::Run,
+            suite: Some("commit_timeout"),
+            access: given!(drive.commit_timeout, duration),
+            kept: values("commit timeout", figures, |plan| {
+                let timeout_s = plan.drive.ledger.map(|ledger| ledger.commit_timeout_s);
+                one_of(timeout_s.filter(|s| *s != LedgerPlan::USUAL_TIMEOUT_S).map(|s| format!("{s} s")))
+            }),
+            sample: "3s",
+            beside: "ledger --target embedded",
         },
         RunOption {
             spec: OptionSpec::value(

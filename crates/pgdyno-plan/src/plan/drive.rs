@@ -77,9 +77,24 @@ pub struct DrivePlan {
     pub latency_limit_ms: Option<f64>,
     /// How long a lost connection is tried again.
     pub reconnect_s: f64,
+    /// The ledger of its commits, if it keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerPlan>,
     /// How long replies may lie unread, so that one wake-up of a thread reads several, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coalesce_us: Option<f64>,
+}
+
+/// The ledger of a run: which commits the server acknowledged, and which of them it has at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerPlan {
+    /// How long a client waits for a reply before it closes its connection, in seconds. The outcome of a commit is unknown then.
+    pub commit_timeout_s: f64,
+}
+
+impl LedgerPlan {
+    /// Default of the time for a reply, in seconds.
+    pub const USUAL_TIMEOUT_S: f64 = 10.0;
 }
 
 fn usual_grace() -> f64 {

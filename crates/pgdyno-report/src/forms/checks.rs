@@ -1,6 +1,6 @@
 //! Checks of data, and what became of data.
 
-use pgdyno_results::LoadRecord;
+use pgdyno_results::{LedgerRecord, LoadRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,6 +57,9 @@ pub struct ChecksForm {
     pub checks: Vec<OutcomeForm>,
     /// Figures that a run must leave as they are.
     pub noted: Vec<NotedForm>,
+    /// The commits of a run, by `pgdyno check ledger`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerRecord>,
 }
 
 /// What was dropped, as `pgdyno drop --format json` prints it.

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::head::{SCRIPT, head};
 use super::markup::Html;
 use super::{
-    Link, ReportRun, comparison, data, events, fidelity, figures, findings, first_screen, growth, machines, of_study,
-    plans, profile, queries, result, server, several, shares, tables, watched,
+    Link, ReportRun, comparison, data, events, fidelity, figures, findings, first_screen, growth, ledger, machines,
+    of_study, plans, profile, queries, result, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
 use crate::describe::what_ran;
@@ -68,7 +68,8 @@ fn one(run: &ReportRun, html: &mut Html) {
     html.raw("<nav class=\"contents\" aria-label=\"on this page\">");
     let queries = (!run.timeline.executions.is_empty()).then_some(("#queries", "Queries"));
     let fidelity = record.fidelity.is_some().then_some(("#fidelity", "Captured and run"));
-    for (address, name) in fidelity.into_iter().chain(queries).chain(CONTENTS) {
+    let ledger = record.ledger.is_some().then_some(("#ledger", "Commits"));
+    for (address, name) in ledger.into_iter().chain(fidelity).chain(queries).chain(CONTENTS) {
         html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
     }
     if let Some((address, words)) = of_study::link(record) {
@@ -79,6 +80,7 @@ fn one(run: &ReportRun, html: &mut Html) {
     if run.timeline.executions.is_empty() {
         html.raw("<div id=\"heat\" class=\"grid\"></div>\n");
     }
+    ledger::ledger(record.ledger.as_ref(), html);
     fidelity::fidelity(record.fidelity.as_ref(), html);
     queries::queries(run, html);
     plans::plans(record, html);

@@ -40,6 +40,16 @@ impl Terminal {
     }
 }
 
+impl Terminal {
+    /// Returns warehouse and district of a New-Order whose number the next step reads.
+    pub(super) fn numbered_district(&self) -> Option<[i32; 2]> {
+        match &self.inputs {
+            Inputs::NewOrder(inputs) if self.step == 1 => Some([inputs.w_id, inputs.d_id]),
+            _ => None,
+        }
+    }
+}
+
 impl ClientScript for Terminal {
     fn begin(&mut self) -> Option<Begin> {
         let Self { setup, rng, .. } = self;

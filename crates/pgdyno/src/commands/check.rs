@@ -1,5 +1,6 @@
 //! `pgdyno check`: checks loaded data.
 
+mod ledger;
 mod output;
 
 pub(super) use output::CheckOutput;
@@ -17,6 +18,9 @@ use crate::interrupt;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Code> {
     let (workload, target) = (args.data.options.order.workload.clone(), args.data.options.order.target.clone());
+    if let Some(run) = &args.run {
+        return ledger::run(args, run);
+    }
     if args.isolation {
         confirm(&target, "check --isolation", args.consent.yes)?;
     }

@@ -32,6 +32,7 @@ mod history;
 mod html;
 mod isolation;
 mod kept_data;
+mod ledger;
 mod live;
 mod machines;
 mod no_server;

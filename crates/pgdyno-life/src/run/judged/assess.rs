@@ -32,16 +32,21 @@ pub(crate) fn assess(
     }
     all.append(&mut record.warnings);
     record.warnings = all.into();
-    if ending.is_silent {
+    if ending.is_silent && record.ledger.is_none() {
         end = verdict::without_answer(end, record, ending.cancelled);
     }
-    if let Some(why) = ending.differing_count.clone().filter(|_| end.status == Status::Complete) {
+    // A ledger says more exactly which commits the server has.
+    let differing = ending.differing_count.clone().filter(|_| record.ledger.is_none());
+    if let Some(why) = differing.filter(|_| end.status == Status::Complete) {
         end = End { status: Status::Invalid, reason: Some(why), code: Code::Run };
     }
     let mut checks = record.checks.iter().filter(|set| set.when == AFTER_RUN).flat_map(|set| &set.checks);
     if !checks.all(CheckRecord::passes) {
         let reason = Some("the data is broken after the run".to_owned());
         end = End { status: Status::Invalid, reason, code: Code::Check };
+    }
+    if let Some(reason) = verdict::broken_promise(record) {
+        end = End { status: Status::Invalid, reason: Some(reason), code: Code::CommitsLost };
     }
     if !figures::judge_objectives(record) && end.code == Code::Success {
         end.code = Code::Missed;

@@ -11,6 +11,7 @@ use crate::data::{self, before_run};
 use crate::drive::query_plans;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
+use crate::ledger::look_before;
 use crate::prepare::cycle::warm;
 use crate::record::figures;
 use crate::run::context::RunContext;
@@ -55,6 +56,8 @@ impl Looking<'_> {
         let admin = session.ready()?;
         self.warm(admin, caps)?;
         before.counts = server_counts(admin, self.plan, self.workload);
+        let ledger = self.workload.drive.ledger.as_ref().filter(|_| self.plan.drive.ledger.is_some());
+        before.ledger = ledger.map(|ledger| look_before(ledger, self.plan.seed.cast_signed(), admin)).transpose()?;
         let growth = self.workload.drive.growth;
         before.rows = growth.and_then(|growth| data::number(admin, growth.rows_query));
         let mut left_out = Vec::new();

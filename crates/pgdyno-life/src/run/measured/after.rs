@@ -14,6 +14,7 @@ use super::SAMPLING;
 use crate::data::{self, AFTER_RUN, DataAccess};
 use crate::drive::{Driven, query_plans};
 use crate::kept_session::KeptSession;
+use crate::ledger::{LookBack, look_back};
 use crate::record::query_costs::QueryIds;
 use crate::record::run_files::RunFiles;
 use crate::run::context::RunContext;
@@ -56,6 +57,8 @@ pub(super) fn observe(
     let Some((database, before)) = database else { return after };
     after.death = prepared.server.death();
     let observer = Observer { context, plan, workload, analytics_server: analytics_server.as_ref(), before };
+    // It waits for a server that takes writes, with which the other questions are answered, too.
+    observer.settle_ledger(&database.options, driven, after.death.is_none());
     let session = &mut database.session;
     let answers = observer.still_answers(session);
     after.is_silent = !answers;
@@ -106,6 +109,22 @@ impl Observer<'_> {
         }
         session.wait_at_most(if answers { AFTERWARDS } else { SAMPLING });
         answers
+    }
+
+    /// Compares the commits that the clients know with those that the server has, if the run has a ledger.
+    fn settle_ledger(&self, options: &ConnectOptions, driven: &Driven, waits: bool) {
+        let parts = (&self.workload.drive.ledger, self.plan.drive.ledger, &self.before.ledger);
+        let (Some(ledger), Some(plan), Some(before)) = parts else { return };
+        let context = self.context;
+        context.view.note("reading the markers of all commits");
+        let run = self.plan.seed.cast_signed();
+        let until_us = driven.ledger_until_us.unwrap_or_default();
+        let look = LookBack { ledger, run, timeout_s: plan.commit_timeout_s, before, waits, until_us };
+        let stop = &context.interrupt.last_stop;
+        match look_back(&look, &context.record.path(), &context.interrupt.last_options(options), stop) {
+            Ok(account) => context.record.edit(|recording| recording.record.ledger = Some(account)),
+            Err(failure) => context.events.warn(&failure.text()),
+        }
     }
 
     /// Returns what the other server of the queries says, if there is one.

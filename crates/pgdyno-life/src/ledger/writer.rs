@@ -1,0 +1,140 @@
+//! Writes the commits of a run into its directory while it goes on: a kill of pgdyno loses at most the last batch.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pgdyno_engine::{CommitClass, Observer, TxEnd};
+use pgdyno_results::{LedgerEntry, LedgerFile, MarkerClass};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::Marks;
+
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+
+/// Time between two batches.
+const BATCH: Duration = Duration::from_millis(100);
+
+/// The writer of a run's commits, in a thread of its own: the disk must not delay a client.
+pub(crate) struct LedgerWriter {
+    waiting: Arc<Mutex<Vec<LedgerEntry>>>,
+    /// The number of the transaction whose commits are written.
+    txn: usize,
+    /// The time of day at which the stage's time is 0.
+    epoch_ns: AtomicU64,
+    /// Dropped to end the thread.
+    end: Sender<()>,
+    thread: JoinHandle<std::io::Result<()>>,
+}
+
+impl LedgerWriter {
+    /// Begins the file in the directory of a run. `txn` is the number of the transaction whose commits are written.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub(crate) fn open(directory: &Path, txn: usize) -> Result<Self> {
+        let file = LedgerFile::create(directory).or_fail(Code::Start)?;
+        let waiting = Arc::<Mutex<Vec<LedgerEntry>>>::default();
+        let (end, ended) = channel();
+        let of_thread = Arc::clone(&waiting);
+        let thread = std::thread::Builder::new().name("ledger".to_owned());
+        let thread = thread.spawn(move || write(file, &of_thread, &ended)).or_fail(Code::Start)?;
+        Ok(Self { waiting, txn, epoch_ns: AtomicU64::new(0), end, thread })
+    }
+
+    /// Returns the observer of one engine thread. `epoch_ns` is the time of day at which the stage's time is 0.
+    pub(crate) fn observer(&self, epoch_ns: u64) -> Box<dyn Observer> {
+        self.epoch_ns.store(epoch_ns, Ordering::Relaxed);
+        Box::new(OfThread {
+            waiting: Arc::clone(&self.waiting),
+            txn: self.txn,
+            epoch_ns,
+            servers: HashMap::new(),
+            unknown: "".into(),
+        })
+    }
+
+    /// Returns a moment of the last stage in microseconds since 1970.
+    pub(crate) fn at_us(&self, ns: u64) -> u64 {
+        (self.epoch_ns.load(Ordering::Relaxed) + ns) / 1_000
+    }
+
+    /// Writes the last batch.
+    ///
+    /// # Errors
+    /// When a batch could not be written.
+    pub(crate) fn close(self) -> std::result::Result<(), String> {
+        drop(self.end);
+        let written = self.thread.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread panicked")));
+        written.map_err(|error| format!("failed to write the ledger: {error}; commits are missing in it"))
+    }
+}
+
+/// Writes batches until the end of the run.
+fn write(mut file: LedgerFile, waiting: &Mutex<Vec<LedgerEntry>>, ended: &Receiver<()>) -> std::io::Result<()> {
+    loop {
+        let is_last = ended.recv_timeout(BATCH) == Err(RecvTimeoutError::Disconnected);
+        let batch = std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        if !batch.is_empty() {
+            file.append(&batch)?;
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+/// The observer of one engine thread in one stage.
+struct OfThread {
+    waiting: Arc<Mutex<Vec<LedgerEntry>>>,
+    txn: usize,
+    epoch_ns: u64,
+    /// The server of each client.
+    servers: HashMap<u32, Arc<str>>,
+    unknown: Arc<str>,
+}
+
+impl OfThread {
+    fn at_us(&self, ns: u64) -> u64 {
+        (self.epoch_ns + ns) / 1_000
+    }
+}
+
+impl Observer for OfThread {
+    fn connected(&mut self, client: u32, _: i32, server: &str) {
+        let known = self.servers.values().find(|known| &***known == server).cloned();
+        self.servers.insert(client, known.unwrap_or_else(|| server.into()));
+    }
+
+    fn transaction(&mut self, _: &TxEnd) {}
+
+    fn commit(&mut self, end: &TxEnd, class: CommitClass, code: Option<SqlState>, marks: Marks<'_>) {
+        if end.txn != self.txn {
+            return;
+        }
+        let entry = LedgerEntry {
+            client: end.client,
+            number: end.number,
+            class: match class {
+                CommitClass::Acknowledged => MarkerClass::Acknowledged,
+                CommitClass::LocallyOnly => MarkerClass::LocallyOnly,
+                CommitClass::Failed => MarkerClass::Failed,
+                CommitClass::Unknown => MarkerClass::Unknown,
+            },
+            begun_us: self.at_us(end.begun.0),
+            ended_us: self.at_us(end.end.0),
+            marker: match marks {
+                Marks::Wrote(sequence) => Some([i64::from(end.client), sequence.cast_signed(), 0]),
+                Marks::Ordered(order) => Some(order.map(i64::from)),
+                Marks::None | Marks::Saw(_) => None,
+            },
+            sqlstate: code.map(|code| code.to_string()),
+            server: Arc::clone(self.servers.get(&end.client).unwrap_or(&self.unknown)),
+        };
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+    }
+}

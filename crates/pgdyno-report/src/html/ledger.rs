@@ -1,0 +1,37 @@
+//! A run with a ledger: the verdict, and a table of all that is known of its commits.
+
+use pgdyno_results::LedgerRecord;
+
+use super::markup::Html;
+use crate::ledger::{alarms, answer, rows};
+
+/// Writes the section, if the run kept a ledger.
+pub(super) fn ledger(ledger: Option<&LedgerRecord>, html: &mut Html) {
+    let Some(ledger) = ledger else { return };
+    html.raw("<section id=\"ledger\">\n").heading("Commits");
+    html.raw("<p>").text(&answer(ledger)).raw(".</p>\n");
+    for alarm in alarms(ledger) {
+        html.raw("<p>").text(&alarm).raw(".</p>\n");
+    }
+    let cells: Vec<Vec<String>> = rows(ledger).into_iter().map(|(name, value)| vec![name, value]).collect();
+    html.table(&[("commits", false), ("value", true)], &cells).raw("</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_no_markup() {
+        let mut html = Html::default();
+        ledger(Some(&crate::ledger::tests::ledger()), &mut html);
+        let page = html.into_string();
+        assert!(
+            page.contains("27.0 s without commits") && page.contains("&lt;b&gt;|a") && !page.contains("<b>|a"),
+            "{page}"
+        );
+        let mut none = Html::default();
+        ledger(None, &mut none);
+        assert_eq!(none.into_string(), "");
+    }
+}

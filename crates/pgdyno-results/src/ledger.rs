@@ -1,0 +1,201 @@
+//! The commits of a run with a ledger, one a line: `ledger.csv`. It is written while the run goes on.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{StoreError, io_error, malformed};
+use crate::layout::LEDGER;
+use crate::store::open_beside;
+
+/// The first line of the file.
+const HEADER: &str = "client,number,class,begun_us,ended_us,marker,sqlstate,server";
+
+/// Knowledge of a client about a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkerClass {
+    /// Acknowledged.
+    Acknowledged,
+    /// Acknowledged by a server that did not wait for its synchronous standbys to the end.
+    LocallyOnly,
+    /// Failed.
+    Failed,
+    /// Unknown.
+    Unknown,
+}
+
+/// A commit of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// The number of the client, from 0.
+    pub client: u32,
+    /// The number of the transaction among those of its client, from 1.
+    pub number: u64,
+    /// What the client knows.
+    pub class: MarkerClass,
+    /// When its first byte was sent, in microseconds since 1970.
+    pub begun_us: u64,
+    /// When its client knew how it ended.
+    pub ended_us: u64,
+    /// Its marker, if the client knows it.
+    pub marker: Option<[i64; 3]>,
+    /// The SQLSTATE of its failure, if the server gave one.
+    pub sqlstate: Option<String>,
+    /// The address of its server.
+    pub server: Arc<str>,
+}
+
+impl MarkerClass {
+    const ALL: [Self; 4] = [Self::Acknowledged, Self::LocallyOnly, Self::Failed, Self::Unknown];
+
+    /// Returns its word in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acknowledged => "acknowledged",
+            Self::LocallyOnly => "locally-only",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns true if the server said that it is committed.
+    #[must_use]
+    pub fn is_acknowledged(self) -> bool {
+        matches!(self, Self::Acknowledged | Self::LocallyOnly)
+    }
+}
+
+/// The file of a run in progress.
+#[derive(Debug)]
+pub struct LedgerFile(File);
+
+impl LedgerFile {
+    /// Creates it in the directory of a run.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create(directory: &Path) -> Result<Self, StoreError> {
+        let path = directory.join(LEDGER);
+        let create = || {
+            let mut file = File::options().write(true).create_new(true).open(&path)?;
+            writeln!(file, "{HEADER}")?;
+            Ok(file)
+        };
+        create().map(Self).map_err(io_error("create", &path))
+    }
+
+    /// Appends commits, and waits until the disk has them.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn append(&mut self, entries: &[LedgerEntry]) -> std::io::Result<()> {
+        let lines: String = entries.iter().map(line).collect();
+        self.0.write_all(lines.as_bytes())?;
+        self.0.sync_data()
+    }
+}
+
+fn line(entry: &LedgerEntry) -> String {
+    let LedgerEntry { client, number, class, begun_us, ended_us, marker, sqlstate, server } = entry;
+    let marker = marker.map_or_else(String::new, |[a, b, c]| format!("{a}/{b}/{c}"));
+    let sqlstate = sqlstate.as_deref().unwrap_or_default();
+    // A directory of sockets may have any name.
+    let server = server.replace(|c: char| matches!(c, ',' | '"') || c.is_control(), "?");
+    format!("{client},{number},{},{begun_us},{ended_us},{marker},{sqlstate},{server}\n", class.name())
+}
+
+/// Reads the commits of a run.
+///
+/// # Errors
+/// When there is no such file, the system refuses, or a line that is whole does not fit.
+pub fn read_ledger(directory: &Path) -> Result<Vec<LedgerEntry>, StoreError> {
+    let path = directory.join(LEDGER);
+    let mut file = BufReader::new(open_beside(directory, LEDGER).map_err(io_error("read", &path))?);
+    let (mut entries, mut servers, mut text) = (Vec::new(), HashSet::new(), String::new());
+    for nth in 1.. {
+        text.clear();
+        file.read_line(&mut text).map_err(io_error("read", &path))?;
+        // The last line of a run that was killed may be a part of one.
+        let Some(line) = text.strip_suffix('\n') else { break };
+        match (nth, entry(line, &mut servers)) {
+            (1, _) if line == HEADER => {}
+            (1, _) => return Err(malformed(&path, format!("its first line is not {HEADER}"))),
+            (_, Some(entry)) => entries.push(entry),
+            (_, None) => return Err(malformed(&path, format!("line {nth} does not fit the columns of its header"))),
+        }
+    }
+    Ok(entries)
+}
+
+/// Parses a line. Addresses of servers are kept once.
+fn entry(line: &str, servers: &mut HashSet<Arc<str>>) -> Option<LedgerEntry> {
+    let mut cells = line.splitn(8, ',');
+    let mut cell = || cells.next();
+    let (client, number) = (cell()?.parse().ok()?, cell()?.parse().ok()?);
+    let class = cell().and_then(|word| MarkerClass::ALL.into_iter().find(|class| class.name() == word))?;
+    let (begun_us, ended_us) = (cell()?.parse().ok()?, cell()?.parse().ok()?);
+    let marker = match cell()? {
+        "" => None,
+        marker => {
+            let mut numbers = marker.split('/').map(|number| number.parse().ok());
+            Some([numbers.next()??, numbers.next()??, numbers.next()??])
+        }
+    };
+    let sqlstate = Some(cell()?).filter(|code| !code.is_empty()).map(str::to_owned);
+    let server = cell()?;
+    let server = servers.get(server).cloned().unwrap_or_else(|| {
+        let new: Arc<str> = server.into();
+        servers.insert(Arc::clone(&new));
+        new
+    });
+    Some(LedgerEntry { client, number, class, begun_us, ended_us, marker, sqlstate, server })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Vec<LedgerEntry> {
+        let entry = |number, class, marker, sqlstate: Option<&str>| LedgerEntry {
+            client: 3,
+            number,
+            class,
+            begun_us: 1_700_000_000_000_000,
+            ended_us: 1_700_000_000_000_950,
+            marker,
+            sqlstate: sqlstate.map(str::to_owned),
+            server: "db1:5432".into(),
+        };
+        vec![
+            entry(1, MarkerClass::Acknowledged, Some([3, 1, 0]), None),
+            entry(2, MarkerClass::LocallyOnly, Some([3, 2, 0]), None),
+            entry(3, MarkerClass::Failed, None, Some("40001")),
+            entry(4, MarkerClass::Unknown, Some([-1, 2, 3001]), Some("57P01")),
+        ]
+    }
+
+    #[test]
+    fn commits_are_read_back_as_they_were_written_and_an_incomplete_line_is_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(read_ledger(directory.path()).is_err(), "there is none");
+        let mut file = LedgerFile::create(directory.path()).unwrap();
+        let entries = entries();
+        file.append(&entries[..1]).unwrap();
+        file.append(&entries[1..]).unwrap();
+        assert_eq!(read_ledger(directory.path()).unwrap(), entries);
+        file.0.write_all(b"3,5,acknow").unwrap();
+        assert_eq!(read_ledger(directory.path()).unwrap(), entries);
+        file.0.write_all(b"\n").unwrap();
+        let error = read_ledger(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("line 6 does not fit"), "{error}");
+    }
+
+    #[test]
+    fn an_address_does_not_break_the_columns() {
+        let entry = LedgerEntry { server: "/a,b\n\"c".into(), ..entries().remove(0) };
+        assert!(line(&entry).ends_with(",/a?b??c\n"), "{}", line(&entry));
+    }
+}

@@ -1,0 +1,128 @@
+//! The ledger of a run: which commits the server acknowledged, which of them it has afterwards, and for how long there were none.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The commits of a run, and what the server has of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerRecord {
+    /// The number by which the run's markers are known.
+    pub run: i64,
+    /// The name of the transaction that writes markers.
+    pub transaction: String,
+    /// Commits that the server acknowledged, those that it said are on this server only left out.
+    pub acknowledged: u64,
+    /// Commits that are on one server only, as it said: it did not wait for its synchronous standbys to the end.
+    pub locally_only: u64,
+    /// Commits that failed, as the server said, or whose connection was lost before COMMIT was sent.
+    pub failed: u64,
+    /// Commits whose connection was lost, or whose time had passed, after COMMIT was sent.
+    pub unknown: u64,
+    /// What the server has of them; absent if it could not be read.
+    #[serde(flatten)]
+    pub found: Option<MarkersFound>,
+    /// Why the markers could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_read: Option<String>,
+    /// When there were no commits.
+    #[serde(flatten)]
+    pub outage: OutageRecord,
+    /// The servers that acknowledged commits, by their address.
+    pub endpoints: Vec<LedgerEndpointRecord>,
+    /// How long two servers acknowledged commits at the same time; absent if they did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap_s: Option<f64>,
+    /// The server's timeline before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline_before: Option<String>,
+    /// The timeline of the server on which the markers were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline_after: Option<String>,
+    /// Settings that decide which commits survive, as the clients had them before the run.
+    pub settings: BTreeMap<String, String>,
+    /// Whether these settings promise that what was acknowledged survives what has happened.
+    pub is_promised: bool,
+}
+
+/// Markers that the server has, beside those that the clients know.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkersFound {
+    /// Acknowledged commits that the server does not have.
+    pub lost: u64,
+    /// Commits on one server only that the server does not have.
+    pub locally_only_absent: u64,
+    /// Unknown commits that the server has.
+    pub unknown_present: u64,
+    /// Unknown commits that the server does not have.
+    pub unknown_absent: u64,
+    /// Failed commits that the server has.
+    pub resurrected: u64,
+    /// Markers that the server has more than once.
+    pub duplicated: u64,
+    /// Lost commits of a client that has later ones on the server.
+    pub holes: u64,
+    /// Markers of the run that no client has recorded: pgdyno was killed, or another program wrote them.
+    pub unrecorded: u64,
+    /// Time from the first acknowledgement that was lost to the last; absent if none was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_window_s: Option<f64>,
+    /// Sessions on that server whose commit waits for a synchronous standby. Nobody sees its rows before, so that it counts as absent.
+    pub still_waiting: u64,
+    /// The server on which they were read.
+    pub read_on: String,
+    /// Whether it is a standby.
+    pub is_standby: bool,
+}
+
+/// When there were no commits. Times are those of the driver's clock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutageRecord {
+    /// Time between two acknowledgements in the mean: no time here is more exact.
+    pub resolution_s: f64,
+    /// Time from the last acknowledgement before the longest gap to the first after it, of any client; absent if no gap stands
+    /// out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage_s: Option<f64>,
+    /// When it began, since the first transaction with a marker began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage_from_s: Option<f64>,
+    /// Whether commits were acknowledged after it.
+    pub is_over: bool,
+    /// Time from its start to the first failure that a client noticed; absent if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error_s: Option<f64>,
+    /// Time from its start until 90 % of the former rate are reached again and last for 10 s, or to the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_s: Option<f64>,
+    /// Replies that did not come within the time of `--commit-timeout`: the server hung, and did not refuse.
+    pub hung: u64,
+    /// The longest gap of each client: of the client in the middle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_outage_s_median: Option<f64>,
+    /// The longest gap of any client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_outage_s_max: Option<f64>,
+}
+
+/// A server that acknowledged commits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerEndpointRecord {
+    /// Its address, as clients connected to it.
+    pub address: String,
+    /// Commits that it acknowledged.
+    pub acknowledged: u64,
+    /// Its first acknowledgement, since the first transaction with a marker began.
+    pub first_s: f64,
+    /// Its last one.
+    pub last_s: f64,
+}
+
+impl LedgerRecord {
+    /// Returns true if commits are lost that the settings promise to keep.
+    #[must_use]
+    pub fn breaks_promise(&self) -> bool {
+        self.is_promised && self.found.as_ref().is_some_and(|found| found.lost > 0)
+    }
+}
