@@ -4,9 +4,14 @@ use std::io::{self, Write};
 
 use pgdyno_results::{LedgerRecord, MarkersFound};
 use pgdyno_text::paint::Paint;
-use pgdyno_text::units::{count, duration, plural};
+use pgdyno_text::units::{self, count, plural};
 use pgdyno_text::wrap;
 use pgdyno_untrusted::MarkdownText;
+
+/// Returns a length of time; a short one to the hundredth of a second, for a loss is often shorter than a tenth.
+fn duration(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.2} s") } else { units::duration(seconds) }
+}
 
 /// Returns the verdict in one sentence.
 #[must_use]
@@ -98,11 +103,11 @@ pub(crate) fn rows(ledger: &LedgerRecord) -> Vec<(String, String)> {
         ("until 90 % of the former rate", outage.recovery_s),
         ("longest gap of a client, median", outage.client_outage_s_median),
         ("longest gap of a client, maximum", outage.client_outage_s_max),
-        ("resolution of these times", Some(outage.resolution_s)),
     ];
     for (name, seconds) in times {
         add(name, seconds.map_or_else(|| "-".to_owned(), duration));
     }
+    add("resolution of these times", format!("{:.1} ms", outage.resolution_s * 1e3));
     add("replies that did not come in time", count(outage.hung));
     for server in &ledger.endpoints {
         let span = format!("from {} to {}", duration(server.first_s), duration(server.last_s));
@@ -183,7 +188,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_verdict_is_one_sentence() {
-        let sentence = "27.0 s without commits; 12,277 acknowledged, none lost; 8 unknown, 7 of them present";
+        let sentence = "27 s without commits; 12,277 acknowledged, none lost; 8 unknown, 7 of them present";
         assert_eq!(answer(&ledger()), sentence);
         assert!(alarms(&ledger()).is_empty());
     }
@@ -193,7 +198,7 @@ pub(crate) mod tests {
         let found = MarkersFound { lost: 284, loss_window_s: Some(0.18), ..MarkersFound::default() };
         let lossy = LedgerRecord { found: Some(found), locally_only: 1, overlap_s: Some(2.0), ..ledger() };
         let text = answer(&lossy);
-        assert!(text.contains("12,277 acknowledged, 284 of them LOST (within 180 ms)"), "{text}");
+        assert!(text.contains("12,277 acknowledged, 284 of them LOST (within 0.18 s)"), "{text}");
         assert!(text.ends_with("; 1 commit on one server only"), "{text}");
         let given = alarms(&lossy);
         assert!(

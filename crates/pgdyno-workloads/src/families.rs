@@ -83,6 +83,7 @@ pub static FAMILIES: &[Family] = &[
             ("sensor-2", "the same sensors as a log only"),
         ],
     },
+    Family { title: "outages", collective: "", members: &[("ledger", "which commits a crash or a failover keeps")] },
     Family {
         title: "without a server",
         collective: "",

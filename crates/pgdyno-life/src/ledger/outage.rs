@@ -184,7 +184,7 @@ mod tests {
         entries.extend(commits(15, 16).into_iter().step_by(5));
         entries.extend(commits(16, 30));
         let outage = record(&entries).outage;
-        assert_eq!((rounded(outage.outage_s), rounded(outage.outage_from_s)), (Some(5.01), Some(10.0)));
+        assert_eq!((rounded(outage.outage_s), rounded(outage.outage_from_s)), (Some(5.01), Some(9.99)));
         assert_eq!((rounded(outage.first_error_s), outage.hung, outage.is_over), (Some(0.4), 1, true));
         assert_eq!(rounded(outage.recovery_s), Some(6.01));
         assert_eq!(rounded(outage.client_outage_s_median), Some(5.01));

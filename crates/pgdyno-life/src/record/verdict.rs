@@ -114,6 +114,12 @@ pub(crate) fn broken_promise(record: &RunRecord) -> Option<String> {
     ))
 }
 
+/// Returns that nobody knows which commits are there.
+pub(crate) fn unproven(record: &RunRecord) -> Option<String> {
+    let why = record.ledger.as_ref()?.not_read.as_ref()?;
+    Some(format!("the ledger proves nothing: {why}"))
+}
+
 /// Returns that a driver did not run for most of the window.
 fn driver_was_away(record: &RunRecord) -> Option<String> {
     let drivers = record.drivers.iter().map(|driver| (format!("the driver on {}", driver.host), &driver.client));
@@ -179,7 +185,7 @@ fn is_too_high(by_server: u64, sent: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_results::{ClientRecord, DriverRecord, InFlightRecord, Summary};
+    use pgdyno_results::{ClientRecord, DriverRecord, InFlightRecord, LedgerRecord, MarkersFound, Summary};
 
     use super::*;
 
@@ -198,6 +204,34 @@ mod tests {
         let client = ClientRecord { absent: Some(0.6), ..ClientRecord::default() };
         record.drivers = vec![DriverRecord { host: "b".to_owned(), client, ..DriverRecord::default() }];
         assert!(driver_was_away(&record).unwrap().starts_with("the driver on b did not run for 60.0 %"));
+    }
+
+    #[test]
+    fn a_ledger_that_could_not_be_read_proves_nothing_and_a_loss_counts_where_it_is_ruled_out() {
+        let found = MarkersFound { lost: 3, ..MarkersFound::default() };
+        let ledger = LedgerRecord { found: Some(found), is_promised: true, ..LedgerRecord::default() };
+        let with = |ledger| RunRecord { ledger, ..record() };
+        let reason = broken_promise(&with(Some(ledger.clone()))).unwrap();
+        assert!(reason.starts_with("3 acknowledged commits lost"), "{reason}");
+        assert_eq!(broken_promise(&with(Some(LedgerRecord { is_promised: false, ..ledger.clone() }))), None);
+        assert_eq!(unproven(&with(Some(ledger.clone()))), None);
+        let unread = LedgerRecord { found: None, not_read: Some("no server takes writes".to_owned()), ..ledger };
+        assert_eq!(
+            unproven(&with(Some(unread.clone()))).as_deref(),
+            Some("the ledger proves nothing: no server takes writes")
+        );
+        assert_eq!((broken_promise(&with(Some(unread))), unproven(&record())), (None, None));
+    }
+
+    #[test]
+    fn failures_of_an_outage_are_expected_only_with_a_ledger() {
+        let mut failed = record();
+        let failed_by_class = [("connection".to_owned(), 2), ("unknown".to_owned(), 1)].into();
+        failed.summary = Some(Summary { failed_by_class, ..Summary::default() });
+        failed.stages.clear();
+        assert!(hard_failures(&failed).unwrap().starts_with("3 transactions failed"));
+        failed.ledger = Some(LedgerRecord::default());
+        assert_eq!(hard_failures(&failed), None);
     }
 
     #[test]

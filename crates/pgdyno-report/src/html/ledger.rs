@@ -27,7 +27,7 @@ mod tests {
         ledger(Some(&crate::ledger::tests::ledger()), &mut html);
         let page = html.into_string();
         assert!(
-            page.contains("27.0 s without commits") && page.contains("&lt;b&gt;|a") && !page.contains("<b>|a"),
+            page.contains("27 s without commits") && page.contains("&lt;b&gt;|a") && !page.contains("<b>|a"),
             "{page}"
         );
         let mut none = Html::default();

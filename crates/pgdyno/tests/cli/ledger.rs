@@ -133,6 +133,10 @@ fn a_synchronous_standby_that_is_promoted_has_all_commits() {
     eventually("it is synchronous", SOON, || {
         place.ask("select count(*) from pg_stat_replication where sync_state = 'sync'") == "1"
     });
+    let of_standby = place.target().replace(place.server.dir().to_str().unwrap(), standby.dir().to_str().unwrap());
+    let of_standby = of_standby.replace(&place.server.port.to_string(), &standby.port.to_string());
+    let refused = place.home.run(&["run", "ledger", "-c", "1", "-t", "1", "--target", &of_standby]);
+    refused.ended(1).says(&["standby", "hint: "]);
     let args = over_both(&place.server, &standby, "run ledger -c 4 -T 9 --ramp 0 -R 400 --commit-timeout 3s");
     let running = start(&place, &args);
     until_rows(&place, 200);

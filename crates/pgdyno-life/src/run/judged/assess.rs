@@ -45,6 +45,9 @@ pub(crate) fn assess(
         let reason = Some("the data is broken after the run".to_owned());
         end = End { status: Status::Invalid, reason, code: Code::Check };
     }
+    if let Some(reason) = verdict::unproven(record).filter(|_| end.status == Status::Complete) {
+        end = End { status: Status::Invalid, reason: Some(reason), code: Code::Run };
+    }
     if let Some(reason) = verdict::broken_promise(record) {
         end = End { status: Status::Invalid, reason: Some(reason), code: Code::CommitsLost };
     }
