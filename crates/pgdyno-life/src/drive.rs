@@ -5,6 +5,7 @@
 pub(crate) mod cpus;
 mod endpoints;
 pub(crate) mod executions;
+mod faults;
 mod freshness;
 mod journal;
 mod listener;
@@ -19,7 +20,7 @@ pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunError, RunOutcome, RunSpec, run};
 use pgdyno_plan::Plan;
@@ -31,6 +32,7 @@ pub(crate) use server::DrivenServer;
 
 use crate::agents::drive::TeamDrive;
 use crate::drive::executions::{Both, Executions, Kept};
+use crate::drive::faults::{FaultSubject, Faults};
 use crate::drive::journal::Journal;
 use crate::drive::listener::Listener;
 use crate::drive::notices::Notices;
@@ -42,6 +44,7 @@ use crate::events;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
 use crate::ledger::LedgerWriter;
+use crate::prepare::cycle::environment;
 use crate::run::context::RunContext;
 
 /// The results of a drive.
@@ -73,7 +76,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) server: DrivenServer<'a>,
 }
 
-impl Driver<'_> {
+impl<'a> Driver<'a> {
     /// Drives the server.
     ///
     /// # Errors
@@ -81,6 +84,7 @@ impl Driver<'_> {
     pub(crate) fn drive(mut self) -> Result<Driven> {
         let context = self.context;
         let sampler = self.server.sampler.take();
+        let faults = self.faults();
         let executions = self.executions();
         let subject = self.subject(executions.as_ref());
         self.workload.drive.prepare();
@@ -99,6 +103,7 @@ impl Driver<'_> {
                 identity: driver.server.identity.as_ref(),
                 executions: &executions,
                 watch,
+                faults: faults.map(|faults| Faults::begin(scope, faults)),
                 samples,
                 notices: Notices::default(),
                 probes: 0,
@@ -166,6 +171,23 @@ impl Driver<'_> {
             is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
             tables: tables(self.workload, caps),
             server: identity.clone(),
+        })
+    }
+
+    /// Returns what the faults need, if the plan has any.
+    fn faults(&mut self) -> Option<FaultSubject<'a>> {
+        let (plan, server) = (self.plan.fault.as_ref()?, self.server.held.take()?);
+        let (context, options) = (self.context, self.server.options?);
+        let directory = context.record.path();
+        Some(FaultSubject {
+            plan,
+            ramp: Duration::from_secs_f64(self.plan.window().0),
+            server,
+            options: context.interrupt.options(options),
+            events: context.view,
+            stop: &context.interrupt.stop,
+            environment: environment(self.plan.target.as_str(), &directory, Some(options)),
+            directory,
         })
     }
 

@@ -49,7 +49,8 @@ exit_codes! {
     /// was loaded; or a test of isolation or durability failed.
     Check = 12,
     /// A hook of the target failed or took too long: `provision`, `restart`, `drop_caches` or `teardown`. Its
-    /// output is in the run directory; see [targets.md](targets.md).
+    /// output is in the run directory; see [targets.md](targets.md). Also: a fault of a run that is complete otherwise
+    /// failed; see [faults.md](faults.md).
     Hook = 13,
     /// Commits that the server had acknowledged are missing afterwards, although its settings promise to keep them
     /// (`ledger`, `--ledger`); see [failover.md](failover.md).

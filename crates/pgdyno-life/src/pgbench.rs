@@ -196,6 +196,7 @@ impl RecordWriter {
             tcp: false,
             directory: None,
             drive: drive(options),
+            fault: None,
             percentiles: options.latency_percentiles.clone().unwrap_or_default(),
             log: options.log.is_some(),
             // Like pgbench, opens no connections but those of the clients.

@@ -161,6 +161,14 @@ impl Target {
         matches!(self.access, Access::Null)
     }
 
+    /// Returns true if its server is a PostgreSQL.
+    pub(crate) fn is_postgres(&self) -> bool {
+        match self.access {
+            Access::Private(_) | Access::Given(_) => true,
+            Access::None | Access::Null => false,
+        }
+    }
+
     /// Returns true if it is a private server.
     pub fn is_private(&self) -> bool {
         match self.access {

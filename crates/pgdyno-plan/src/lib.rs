@@ -6,6 +6,7 @@
 
 pub mod cpus;
 mod facts;
+mod fault;
 pub mod mistake;
 pub mod options;
 mod order;
@@ -19,9 +20,10 @@ mod target_kind;
 pub mod targets;
 
 pub use facts::{Facts, Loaded, TargetFacts};
+pub use fault::{FaultKind, FaultName, FaultPlan};
 pub use order::{
-    AnalyticsOrder, CycleOrder, DriveOrder, LoadingOrder, MeetingOrder, Order, RESULTS, RecipeOrder, TargetOrder,
-    WatchOrder, WorkloadOrder,
+    AnalyticsOrder, CycleOrder, DriveOrder, FaultOrder, LoadingOrder, MeetingOrder, Order, RESULTS, RecipeOrder,
+    TargetOrder, WatchOrder, WorkloadOrder,
 };
 pub use pgdyno_wire::{QueryMode, Wire};
 pub use pgdyno_workload::{Arrivals, Pace, Rate};

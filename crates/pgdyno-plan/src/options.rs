@@ -11,6 +11,7 @@ mod cycle;
 mod data;
 mod differences;
 mod drive;
+mod faults;
 mod kept;
 mod loading;
 mod meeting;
@@ -60,6 +61,7 @@ pub static GROUPS: &[OptionGroup] = &[
     workload::GROUP,
     target::GROUP,
     drive::GROUP,
+    faults::GROUP,
     analytics::GROUP,
     output::GROUP,
     data::GROUP,

@@ -7,7 +7,10 @@ use pgdyno_workload::OptionValues;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Arrivals, LoadWhen, Pace, Plan, QueryMode, Rate, RateOrder, SuitePlan, TargetName, Wire, targets};
+use crate::{
+    Arrivals, FaultName, FaultPlan, LoadWhen, Pace, Plan, QueryMode, Rate, RateOrder, SuitePlan, TargetName, Wire,
+    targets,
+};
 
 /// The default directory of run directories.
 pub const RESULTS: &str = "pgdyno-results";
@@ -27,6 +30,8 @@ pub struct Order {
     pub target: TargetOrder,
     /// Clients, pace and length.
     pub drive: DriveOrder,
+    /// Faults that it causes.
+    pub fault: FaultOrder,
     /// How streams of queries connect.
     pub analytics: AnalyticsOrder,
     /// How the data is loaded.
@@ -124,6 +129,7 @@ impl Order {
                 coalesce: plan.drive.coalesce_us,
                 random_seed: Some(plan.seed),
             },
+            fault: plan.fault.as_ref().map(FaultOrder::of).unwrap_or_default(),
             analytics: AnalyticsOrder {
                 target: plan.drive.analytics.target.clone(),
                 settings: pairs(&plan.drive.analytics.settings),
@@ -315,6 +321,29 @@ pub struct DriveOrder {
     pub coalesce: Option<f64>,
     /// The seed of all random choices.
     pub random_seed: Option<u64>,
+}
+
+/// Faults that a run causes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FaultOrder {
+    /// The fault, or the file of a program.
+    pub kind: Option<FaultName>,
+    /// Seconds since the start of the measured window.
+    #[serde(rename = "at_s")]
+    pub at: Option<f64>,
+    /// Seconds from the start of one to that of the next.
+    #[serde(rename = "every_s")]
+    pub every: Option<f64>,
+    /// Number of faults; without `every_s`, of sets of queries of tproc-h.
+    pub repeat: Option<u32>,
+}
+
+impl FaultOrder {
+    fn of(plan: &FaultPlan) -> Self {
+        let repeat = plan.every_s.map(|_| plan.repeat);
+        Self { kind: Some(plan.kind.clone()), at: Some(plan.at_s), every: plan.every_s, repeat }
+    }
 }
 
 /// How streams of queries connect, where they run beside transactions.

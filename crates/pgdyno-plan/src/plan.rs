@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::TargetName;
+use crate::{FaultPlan, TargetName};
 
 /// The place of a run in a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +91,9 @@ pub struct Plan {
     /// What drives the server, and for how long.
     #[serde(flatten)]
     pub drive: DrivePlan,
+    /// Faults that it causes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultPlan>,
     /// Percentiles that reports show in addition to the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
@@ -181,6 +184,7 @@ pub(crate) fn example() -> Plan {
             ledger: None,
             coalesce_us: None,
         },
+        fault: None,
         percentiles: Vec::new(),
         log: false,
         watch: WatchPlan::default(),

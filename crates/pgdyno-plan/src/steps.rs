@@ -3,13 +3,13 @@
 use pgdyno_text::units::{estimated_bytes, plain_plural, sized};
 use pgdyno_wire::{QueryMode, Wire};
 
-use crate::{Arrivals, GroupPlan, LoadWhen, Pace, Plan, Rate, StagePlan, WatchPlan};
+use crate::{Arrivals, FaultKind, FaultPlan, GroupPlan, LoadWhen, Pace, Plan, Rate, StagePlan, WatchPlan};
 
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `vacuum`, `check`, `prewarm`,
-    /// `checkpoint`, `watch`, `warm up`, `measure`, `report`, `teardown`.
+    /// `checkpoint`, `watch`, `warm up`, `measure`, `fault`, `report`, `teardown`.
     pub name: &'static str,
     /// What it will do; several lines if there are groups of clients.
     pub what: String,
@@ -100,6 +100,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         }
         stages => stages.iter().for_each(|stage| step("measure", of_stage(stage, plan, &drivers))),
     }
+    if let Some(fault) = &plan.fault {
+        step("fault", of_fault(fault));
+    }
     if plan.watch.plans {
         step("explain", "each query once, outside the measured time".to_owned());
     }
@@ -111,6 +114,17 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("teardown", "tear the target down, by its hook".to_owned());
     }
     steps
+}
+
+/// Returns what causes the faults, and when.
+fn of_fault(fault: &FaultPlan) -> String {
+    let what = match fault.kind.kind() {
+        FaultKind::Program => format!("run {}", fault.kind),
+        kind => format!("{}: {}", kind.name(), kind.what()),
+    };
+    let again = fault.every_s.filter(|_| fault.repeat > 1);
+    let again = again.map_or_else(String::new, |every_s| format!(", then every {every_s} s, {} in all", fault.repeat));
+    format!("{what}; {} s after the window began{again}", fault.at_s)
 }
 
 /// Returns clients, connections and threads.

@@ -13,6 +13,7 @@ mod describe;
 mod diagnosis;
 mod difference;
 mod drawing;
+mod faults;
 pub mod fidelity;
 pub mod flame;
 pub mod forms;

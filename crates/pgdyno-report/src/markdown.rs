@@ -9,6 +9,7 @@ use pgdyno_untrusted::MarkdownText;
 use crate::Extent;
 use crate::describe::{line_of_place, line_of_server};
 use crate::diagnosis;
+use crate::faults;
 use crate::groups;
 use crate::guide;
 use crate::latency_table::{latency_columns, latency_rows};
@@ -65,6 +66,7 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
     if let Some(ledger) = &record.ledger {
         ledger::markdown(ledger, out)?;
     }
+    faults::markdown(record, out)?;
     groups::markdown(record, out)?;
     rules::markdown(record, out)?;
     guide::markdown(record, out)?;

@@ -15,7 +15,7 @@ use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 use crate::Extent;
 use crate::latency_table::{cells, known, latency_columns, latency_rows, percentile_columns};
 use crate::metric::{figures, server_counts};
-use crate::{cost, describe, diagnosis, fidelity, groups, guide, ledger, machine, trust};
+use crate::{cost, describe, diagnosis, faults, fidelity, groups, guide, ledger, machine, trust};
 
 /// Maximum number of causes in the summary.
 const CAUSES_MAX: usize = 3;
@@ -37,6 +37,7 @@ pub(crate) fn render(record: &RunRecord, look: TextStyle, out: &mut dyn Write) -
     if let Some(summary) = &record.summary {
         result(record, summary, &paint, out)?;
     }
+    faults::text(record, &paint, out)?;
     lines_of_trust(record, &paint, out)?;
     if let Some(ledger) = &record.ledger {
         ledger::text(ledger, &paint, out)?;

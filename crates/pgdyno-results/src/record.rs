@@ -6,6 +6,7 @@
 mod analytics;
 mod data;
 mod driver;
+mod faults;
 mod fidelity;
 mod figures;
 mod groups;
@@ -31,6 +32,7 @@ pub use analytics::{
 };
 pub use data::{CachedDataRecord, CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::{ClientRecord, DriverRecord, DriverStageRecord};
+pub use faults::{FaultOutcome, FaultRecord, FaultServerRecord};
 pub use fidelity::{CallRecord, FidelityRecord, FidelityStatementRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
@@ -217,6 +219,9 @@ pub struct RunRecord {
     /// The driver's machine in the measured window, if that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_machine: Option<MachineRecord>,
+    /// Faults that the run was to cause, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRecord>,
     /// Events during the run, such as checkpoints, by their start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventRecord>,
@@ -286,6 +291,7 @@ impl RunRecord {
             profile: None,
             server_machine: None,
             client_machine: None,
+            faults: Vec::new(),
             events: Vec::new(),
             findings: Vec::new(),
             clients_time: Vec::new(),

@@ -143,6 +143,8 @@ fn error_of(warning: &Warning, record: &RunRecord) -> f64 {
         | Warning::CpuSteal { share, .. } => *share,
         // A driver on the server's machine takes its share of the CPUs in any case; a delay beyond that is the server's work.
         Warning::DriverShortOfCpu { is_most: true, .. } | Warning::DriverBottleneck { .. } => 1.0,
+        // It does not count as a run with a fault.
+        Warning::FaultWithoutEffect { .. } | Warning::FaultFailed { .. } => 1.0,
         Warning::DriverShortOfCpu { waited_share, .. } => match beside_server(record) {
             Some(share) => share.min(FAIR_MAX),
             None => *waited_share,

@@ -238,6 +238,22 @@ pub enum Warning {
         /// Scripts of the others, from the one that took most time where they were captured.
         scripts: Vec<String>,
     },
+    /// A fault was caused, and neither clients nor server show it.
+    FaultWithoutEffect {
+        /// The fault.
+        fault: String,
+        /// When it was caused, since the window began.
+        at_s: f64,
+    },
+    /// A fault was not caused, or not in full.
+    FaultFailed {
+        /// The fault.
+        fault: String,
+        /// When it was to be caused, since the window began.
+        at_s: f64,
+        /// Why.
+        why: String,
+    },
     /// Server and clients do not agree on the number of transactions.
     TpmLeftOut {
         /// What the server counted.
@@ -295,7 +311,9 @@ impl Warning {
             | Self::ClientsAborted { .. }
             | Self::UnevenNodes { .. }
             | Self::NotDelegated { .. }
-            | Self::LowFidelity { .. } => Severity::Distorted,
+            | Self::LowFidelity { .. }
+            | Self::FaultWithoutEffect { .. }
+            | Self::FaultFailed { .. } => Severity::Distorted,
             Self::RateMissed { .. }
             | Self::ShortWindow { .. }
             | Self::NotSettled { .. }
@@ -334,7 +352,11 @@ impl Warning {
             Self::LowFidelity { .. } => {
                 "edit these scripts or their values; CAPTURE in the report shows how far they are off".to_owned()
             }
+            Self::FaultWithoutEffect { .. } => {
+                "make sure that the fault reaches the server that the clients use".to_owned()
+            }
             Self::ThroughputStalled { .. }
+            | Self::FaultFailed { .. }
             | Self::LevelChanged { .. }
             | Self::ClientsLost { .. }
             | Self::ClientsAborted { .. }

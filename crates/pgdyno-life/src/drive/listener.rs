@@ -1,6 +1,7 @@
 //! Receives the engine's events while the clients run: samples the server's counters, and informs watchers, view and record.
 
 use std::cell::RefCell;
+use std::time::Instant;
 
 use pgdyno_engine::EngineEvent;
 use pgdyno_measure::{Interval, Phase};
@@ -10,6 +11,7 @@ use pgdyno_workload::Note;
 
 use super::endpoints::Endpoints;
 use super::executions::Executions;
+use super::faults::Faults;
 use super::notices::Notices;
 use super::samples::Samples;
 use super::watch::{Watch, Watched};
@@ -26,6 +28,8 @@ pub(super) struct Listener<'a, 'e, 'scope> {
     pub(super) executions: &'e RefCell<Option<Executions>>,
     /// The watchers, if the server is watched.
     pub(super) watch: Option<Watch<'scope>>,
+    /// The faults, if there are any.
+    pub(super) faults: Option<Faults<'scope>>,
     pub(super) samples: Samples<'a>,
     pub(super) notices: Notices,
     /// Connections of clients that said which server they are on: each is a transaction of the server.
@@ -41,17 +45,29 @@ impl<'a> Listener<'a, '_, '_> {
             EngineEvent::Connected => {}
             EngineEvent::Started { answers, .. } => self.started(answers),
             EngineEvent::Interval(interval) => self.interval(interval),
-            EngineEvent::Lost { why } => events.note(&format!("a client lost its connection: {why}")),
-            EngineEvent::ConnectFailed { error, .. } => events.note(&format!("a client could not connect: {error}")),
+            EngineEvent::Lost { why } => {
+                self.faults.iter().for_each(Faults::lost);
+                events.note(&format!("a client lost its connection: {why}"));
+            }
+            EngineEvent::ConnectFailed { error, .. } => {
+                self.faults.iter().for_each(Faults::lost);
+                events.note(&format!("a client could not connect: {error}"));
+            }
             EngineEvent::Note(Note::Notice(message)) => self.notices.take(message, events),
             EngineEvent::Note(note) => events.note(&note.text()),
         }
     }
 
-    /// Ends the measured window if no interval has ended it, and the watchers. Returns the samples of the counters, the
+    /// Ends the measured window if no interval has ended it, the faults and the watchers. Returns the samples of the counters, the
     /// notices of the server, the number of probes, and what was watched.
     pub(super) fn end(mut self) -> (Samples<'a>, Notices, u64, Option<Watched>) {
         self.samples.close(self.watch.as_ref());
+        if let Some((faults, events)) = self.faults.take().map(Faults::end) {
+            self.context.record.edit(|recording| {
+                recording.record.faults = faults;
+                recording.record.events.extend(events);
+            });
+        }
         (self.samples, self.notices, self.probes, self.watch.map(Watch::end))
     }
 
@@ -78,6 +94,7 @@ impl<'a> Listener<'a, '_, '_> {
             self.watch.iter_mut().for_each(Watch::leave_server_out);
             self.samples.leave_out();
         }
+        self.faults.iter().for_each(|faults| faults.started(Instant::now()));
         self.watch.iter().for_each(Watch::started);
         if self.has_no_ramp() {
             self.samples.open(self.watch.as_ref());
@@ -98,6 +115,7 @@ impl<'a> Listener<'a, '_, '_> {
             Phase::Measure => self.samples.go_on(),
             Phase::Drain => self.samples.close(watch),
         }
+        self.faults.iter().for_each(|faults| faults.interval(interval));
         self.watch.iter().for_each(|watch| watch.interval(interval));
         self.context.events.event(&events::RunEvent::Interval { interval });
         self.executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));

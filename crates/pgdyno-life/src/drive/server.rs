@@ -6,6 +6,7 @@ use pgdyno_server::os::Machines;
 use pgdyno_workload::Capabilities;
 
 use crate::kept_session::KeptSession;
+use crate::target::TargetServer;
 
 /// The server that the clients drive.
 pub(crate) struct DrivenServer<'a> {
@@ -22,6 +23,8 @@ pub(crate) struct DrivenServer<'a> {
     pub(crate) is_private: bool,
     /// How its machine is read.
     pub(crate) machines: Machines,
+    /// The server itself, for faults.
+    pub(crate) held: Option<&'a mut TargetServer>,
     /// The server of pgdyno's own sessions, if it says which one it is.
     pub(crate) identity: Option<ServerIdentity>,
 }
@@ -37,6 +40,7 @@ impl<'a> DrivenServer<'a> {
             is_watched: false,
             is_private: true,
             machines: Machines::default(),
+            held: None,
             identity: None,
         }
     }

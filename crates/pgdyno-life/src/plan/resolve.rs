@@ -18,6 +18,7 @@ use crate::drive::pinning;
 use crate::drive::watch::profile;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
+use crate::plan::fault;
 use crate::plan::recipe_order::{self, FollowedRecipe};
 use crate::plan::watch;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
@@ -82,6 +83,7 @@ impl RunRequest {
     /// When one of them is missing, or has an error.
     pub fn read(order: Order) -> Result<Self> {
         let (order, recipe) = recipe_order::apply(order)?;
+        let order = fault::settled(order)?;
         let source = WorkloadSource::read(&order.workload)?;
         Ok(Self { order, recipe, source, seed: fresh_seed()?, stored: None })
     }
@@ -131,12 +133,13 @@ impl RunRequest {
     /// Finds the target, and resolves the request with the facts that need no server.
     ///
     /// # Errors
-    /// When the order is impossible on any server.
+    /// When the order is impossible on any server, or its fault on this target.
     pub fn draft(&self) -> Result<PlanDraft> {
         let target = self.target()?;
         let analytics = self.analytics()?.map(|(name, _)| name);
         let facts = Facts { driver_cpus: cpus(), target: target.facts(), analytics, ..Facts::unknown() };
         let resolved = self.resolve(&facts)?;
+        fault::admit(&resolved.plan, &target)?;
         // Agents have their own CPUs.
         if resolved.plan.drive.agents.is_none() {
             pinning::cpus(resolved.plan.drive.pin.as_deref(), resolved.plan.drive.threads)?;
@@ -404,6 +407,7 @@ fn plan(
         from_template: from_template(order, target),
         load: load(order, workload, facts),
         drive: drive(order, source, workload, setup, facts)?,
+        fault: fault::planned(order, time_s(order))?,
         percentiles: order.latency_percentiles.clone().unwrap_or_default(),
         log: order.log,
         watch: watch::planned(&order.watch, target),
@@ -450,12 +454,14 @@ fn rate_per_s(order: &Order, source: &WorkloadSource) -> Result<Option<f64>> {
     Ok(Some(per_s))
 }
 
-/// Returns how long lost connections are retried: where commits are proven, an outage is what is measured.
-fn reconnect_s(has_ledger: bool, setup: &ClientSetup) -> f64 {
-    match (has_ledger, setup.has_two_servers) {
-        (true, _) => LEDGER_RECONNECT_S,
-        (false, true) => STANDBY_RECONNECT_S,
-        (false, false) => 0.0,
+/// Returns how long a lost connection is retried by default: clients are to outlast what is expected to end their sessions.
+fn reconnect_s(order: &Order, has_ledger: bool, setup: &ClientSetup) -> f64 {
+    match (&order.fault.kind, setup.has_two_servers) {
+        // An outage is what is measured.
+        _ if has_ledger => LEDGER_RECONNECT_S,
+        (Some(_), _) => fault::RECONNECT_S,
+        (None, true) => STANDBY_RECONNECT_S,
+        (None, false) => 0.0,
     }
 }
 
@@ -516,7 +522,7 @@ fn drive(
         stages: Vec::new(),
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
-        reconnect_s: drive.reconnect.unwrap_or_else(|| reconnect_s(ledger.is_some(), setup)),
+        reconnect_s: drive.reconnect.unwrap_or_else(|| reconnect_s(order, ledger.is_some(), setup)),
         ledger,
         coalesce_us: drive.coalesce.filter(|us| *us > 0.0),
     })

@@ -14,7 +14,7 @@ use std::time::Instant;
 use pgdyno_plan::Cycle;
 use pgdyno_results::CycleRecord;
 
-pub(crate) use server_steps::ServerSteps;
+pub(crate) use server_steps::{ServerSteps, environment};
 
 use crate::events::EventSink;
 use crate::failure::Result;

@@ -113,7 +113,7 @@ impl<'a> HookOutput<'a> {
             command.args(["-c", &hook.command]).stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
             command.env_remove("PGPASSWORD").envs(env.iter().map(|(name, value)| (*name, value)));
             let patience = Duration::from_secs_f64(hook.timeout.seconds());
-            watch(command.spawn()?, patience, stop)
+            watch(command.spawn()?, patience, &|| stop.is_requested())
         });
         let what = match ran {
             Ok(Ended::By(status)) if status.success() => {
@@ -156,22 +156,42 @@ impl<'a> HookOutput<'a> {
 }
 
 /// How a command ended.
-enum Ended {
+pub(crate) enum Ended {
+    /// By itself.
     By(ExitStatus),
+    /// It was ended, for it took too long.
     TooLate,
+    /// It was ended, for it is not wanted any more.
     Stopped,
 }
 
-/// Waits for the end of a command. After its timeout, or when the run is stopped, ends it and all processes that it
+/// Runs a program of the user until it ends or is not wanted any more. Its output is appended to `log`; its environment is that of a
+/// hook.
+///
+/// # Errors
+/// When it cannot be run.
+pub(crate) fn run_program(
+    program: &Path,
+    log: File,
+    env: &[(&str, String)],
+    is_unwanted: &dyn Fn() -> bool,
+) -> io::Result<Ended> {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
+    command.env_remove("PGPASSWORD").envs(env.iter().map(|(name, value)| (*name, value)));
+    watch(command.spawn()?, Duration::MAX, is_unwanted)
+}
+
+/// Waits for the end of a command. After its timeout, or when it is not wanted any more, ends it and all processes that it
 /// started.
-fn watch(mut child: Child, patience: Duration, stop: &Stop) -> io::Result<Ended> {
-    let deadline = Instant::now() + patience;
+fn watch(mut child: Child, patience: Duration, is_unwanted: &dyn Fn() -> bool) -> io::Result<Ended> {
+    let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Ended::By(status));
         }
-        let stopped = stop.is_requested();
-        if stopped || Instant::now() >= deadline {
+        let stopped = is_unwanted();
+        if stopped || began.elapsed() >= patience {
             end(&mut child)?;
             return Ok(if stopped { Ended::Stopped } else { Ended::TooLate });
         }

@@ -1,7 +1,7 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::RunEnd;
-use pgdyno_results::{RunRecord, Status, Warning};
+use pgdyno_results::{FaultOutcome, RunRecord, Status, Warning};
 use pgdyno_text::units;
 
 use crate::drive::Driven;
@@ -92,16 +92,19 @@ fn hard_failures(record: &RunRecord) -> Option<String> {
     let of_groups = record.stages.iter().flat_map(|stage| &stage.groups).map(|group| &group.summary);
     let summary = record.summary.as_ref().filter(|_| record.stages.is_empty());
     let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
-    let hard_failures: u64 =
-        failed.filter(|(class, _)| !is_expected(class, record.ledger.is_some())).map(|(_, n)| n).sum();
+    // A fault ends sessions, and with them what they had under way.
+    let is_faulty = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
+    let is_hard = |class: &str| match class {
+        "serialization" | "deadlock" => false,
+        "connection" => !is_faulty && record.ledger.is_none(),
+        // An outage is what a ledger measures.
+        "unknown" => record.ledger.is_none(),
+        _ => true,
+    };
+    let hard_failures: u64 = failed.filter(|(class, _)| is_hard(class)).map(|(_, n)| n).sum();
     let plural = units::ending(hard_failures);
     (hard_failures > 0)
         .then(|| format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock"))
-}
-
-/// Returns true if failures of this class do not make a run invalid: an outage is what a ledger measures.
-fn is_expected(class: &str, has_ledger: bool) -> bool {
-    matches!(class, "serialization" | "deadlock") || has_ledger && matches!(class, "connection" | "unknown")
 }
 
 /// Returns that commits are missing that the settings promise to keep.

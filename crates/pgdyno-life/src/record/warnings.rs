@@ -5,7 +5,9 @@ pub(crate) mod errors;
 mod machines;
 
 use pgdyno_plan::{Pace, Plan, StagePlan};
-use pgdyno_results::{Drivers, GroupOfStage, LevelChangeRecord, RunRecord, Summary, Warning};
+use pgdyno_results::{
+    Drivers, FaultOutcome, FaultRecord, GroupOfStage, LevelChangeRecord, RunRecord, Summary, Warning,
+};
 
 use crate::record::ending::Ending;
 use crate::record::stalls;
@@ -46,6 +48,7 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
             warnings.push(Warning::UnsafeSetting { name: name.to_owned() });
         }
     }
+    warnings.extend(record.faults.iter().filter_map(of_fault));
     let clients = all_clients(plan);
     if ending.clients_lost > 0 {
         warnings.push(Warning::ClientsLost { lost: ending.clients_lost as u64, clients });
@@ -56,6 +59,22 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
     warnings.extend(errors::remedies(&record.errors, plan));
     warnings.extend(machines::warnings(record));
     warnings
+}
+
+/// Returns a warning about a fault that was not caused as it was asked for.
+fn of_fault(fault: &FaultRecord) -> Option<Warning> {
+    let at_s = fault.began_s.unwrap_or(fault.at_s);
+    let failed = |why: &str| {
+        let why = fault.why.clone().unwrap_or_else(|| why.to_owned());
+        Some(Warning::FaultFailed { fault: fault.kind.clone(), at_s, why })
+    };
+    match fault.outcome {
+        FaultOutcome::Done => None,
+        FaultOutcome::NoEffect => Some(Warning::FaultWithoutEffect { fault: fault.kind.clone(), at_s }),
+        FaultOutcome::Failed => failed("unknown"),
+        FaultOutcome::Interrupted => failed("the run was interrupted meanwhile"),
+        FaultOutcome::NotCaused => failed("the run ended before it"),
+    }
 }
 
 /// Returns the warnings about several drivers. What several of them have is one warning, with the figures of the first.

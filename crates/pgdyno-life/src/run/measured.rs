@@ -125,6 +125,7 @@ fn drive_database(context: &RunContext<'_>, loaded: &mut Loaded<'_>, database: &
         is_watched: watchers.samples,
         is_private: prepared.server.owner() != Owner::Given,
         machines,
+        held: Some(prepared.server.server_mut()),
         identity: session.server().cloned(),
     };
     let team = TeamOfRun::of(context, &prepared.facts);

@@ -43,7 +43,13 @@ pub(crate) fn prepare<'a>(context: &'a RunContext<'a>, target: Target, facts: Fa
     let (target, provisioned) = provision(context, target)?;
     let order = &context.request.order.target;
     let demand = Demand::of(&context.draft.plan, &context.draft.workload, order);
-    let server = RunServer::new(target.bring_up(order, demand, context.view)?, context.interrupt);
+    // Others use the kept server.
+    let is_harmed = context.draft.plan.fault.as_ref().is_some_and(|fault| fault.kind.kind().needs_private_server());
+    let server = match is_harmed {
+        true => target.bring_up_own(order, demand, context.view)?,
+        false => target.bring_up(order, demand, context.view)?,
+    };
+    let server = RunServer::new(server, context.interrupt);
     let mut prepared = Prepared { context, server, facts, provisioned };
     prepared.server.announce(context.view)?;
     prepared.admit()?;

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
-use pgdyno_plan::{Plan, TargetOrder};
+use pgdyno_plan::{FaultKind, Plan, TargetOrder};
 use pgdyno_results::{PlaceRecord, ServerRecord};
 use pgdyno_server::{
     HeldServer, InstallationOrigin, Keeping, KeptData, Places, PrivateServer, PrivateServerOptions, Purpose,
@@ -307,6 +307,29 @@ impl TargetServer {
                 given.clone_from(settings);
                 self.options = Some(reach(embedded)?);
                 Ok(())
+            }
+        }
+    }
+
+    /// Causes a fault. `backend` is the process of a client's session. Returns when the server accepts connections again, except after
+    /// a backend was killed.
+    ///
+    /// # Errors
+    /// When it is not a private server of this process, or does not start again.
+    pub(crate) fn cause(&mut self, kind: FaultKind, backend: Option<i32>) -> Result<()> {
+        let Hold::Embedded { embedded, .. } = &mut self.hold else {
+            return Err(CommandError::new(Code::Server, "pgdyno does this only to servers that it started itself"));
+        };
+        match kind {
+            FaultKind::Kill => embedded.crash().or_fail(Code::Server),
+            FaultKind::Restart => embedded.restart_as_is(false).or_fail(Code::Server),
+            FaultKind::RestartImmediate => embedded.restart_as_is(true).or_fail(Code::Server),
+            FaultKind::CrashBackend => match backend.is_some_and(|pid| embedded.kill_backend(pid)) {
+                true => Ok(()),
+                false => Err(CommandError::new(Code::Server, "no client has a backend on the server")),
+            },
+            FaultKind::Promote | FaultKind::PowerLoss | FaultKind::Program => {
+                Err(CommandError::new(Code::Server, format!("{} is not possible on this server", kind.name())))
             }
         }
     }

@@ -133,7 +133,7 @@ pub struct MachineRecord {
 /// An event while the clients were running.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventRecord {
-    /// Its kind: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`.
+    /// Its kind: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`, `fault`.
     pub kind: String,
     /// Its kind and details.
     pub text: String,

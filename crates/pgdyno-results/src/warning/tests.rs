@@ -73,6 +73,12 @@ fn all() -> Vec<Warning> {
             wal_bytes: 1e8,
             measured_s: 30.0,
         },
+        Warning::FaultWithoutEffect { fault: text("./failover.sh"), at_s: 20.0 },
+        Warning::FaultFailed {
+            fault: text("./failover.sh"),
+            at_s: 20.0,
+            why: text("its program failed (exit status: 3)"),
+        },
         Warning::TpmLeftOut { by_server: 10, sent: 12_000 },
         Warning::NotDiagnosed { why: text("no such file") },
         Warning::note("left out: marks"),

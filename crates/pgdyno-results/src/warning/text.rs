@@ -133,6 +133,15 @@ impl fmt::Display for Warning {
                 brief::percent(time_percent / 100.0),
                 scripts.join(", ")
             ),
+            Self::FaultWithoutEffect { fault, at_s } => write!(
+                f,
+                "fault {fault} at {} had no effect: no client lost its connection or had an error, and the server is the same; this \
+                 run measured no fault",
+                brief::duration(*at_s)
+            ),
+            Self::FaultFailed { fault, at_s, why } => {
+                write!(f, "fault {fault} at {} failed: {why}", brief::duration(*at_s))
+            }
             Self::NotDiagnosed { why } => write!(f, "the run was not diagnosed: {why}"),
             Self::LeftOut { text } | Self::Note { text } => f.write_str(text),
         }

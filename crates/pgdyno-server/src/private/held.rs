@@ -1,6 +1,7 @@
 //! The private server of one run: it ends with its owner.
 
 use pgdyno_net::Secret;
+use rustix::process::Signal;
 
 use crate::private::cache::{self, Cache, Keeping, KeptData, WantedData};
 use crate::private::error::EmbeddedError;
@@ -11,6 +12,7 @@ use crate::private::programs::want::Want;
 use crate::private::progress::StartStep;
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
+use crate::process;
 
 /// A private server that ends with this value, or with this process, however that ends.
 #[derive(Debug)]
@@ -128,12 +130,32 @@ impl HeldServer {
     }
 
     /// Kills it with all of its backends (SIGKILL), and starts it again on the remaining data. Returns when it has
-    /// recovered and accepts connections; its address may have changed.
+    /// recovered and accepts connections, at the same address.
     ///
     /// # Errors
     /// When it does not start again, with the end of its log.
     pub fn crash(&mut self) -> Result<(), EmbeddedError> {
         self.carry_out(&Order::Crash)
+    }
+
+    /// Shuts it down and starts it again with its present settings: in fast mode, or in immediate mode, after which it recovers.
+    /// Returns when it accepts connections, at the same address.
+    ///
+    /// # Errors
+    /// When it does not start again, with the end of its log.
+    pub fn restart_as_is(&mut self, immediately: bool) -> Result<(), EmbeddedError> {
+        self.carry_out(&if immediately { Order::RestartImmediately } else { Order::Restart(None) })?;
+        self.not_refused()
+    }
+
+    /// Kills one of its backends (SIGKILL): it ends all sessions and recovers. Returns false if `pid` is none of its processes.
+    #[must_use]
+    pub fn kill_backend(&self, pid: i32) -> bool {
+        let is_ours = process::children_of(self.server.postmaster_pid).contains(&pid);
+        if is_ours {
+            process::send(pid, Signal::KILL);
+        }
+        is_ours
     }
 
     /// Shuts it down cleanly and starts it again on its data, with these settings added to the sized ones or

@@ -36,6 +36,8 @@ pub(crate) struct Spec {
 pub(crate) enum Order {
     /// Kill the server, and start it again on the remaining data.
     Crash,
+    /// Shut it down without a checkpoint, and start it again.
+    RestartImmediately,
     /// Shut it down, and start it again: with these settings, or with the present ones.
     Restart(Option<Vec<Setting>>),
     /// Shut it down, copy its data directory to this place, and start it again.

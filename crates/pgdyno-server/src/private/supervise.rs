@@ -15,7 +15,9 @@ use crate::private::kept;
 use crate::private::pipe::{Event, Order, Spec, report};
 use crate::private::places::Places;
 use crate::private::postmaster::{Postmaster, Stop};
+use crate::private::restart::Proven;
 use crate::private::server::{PrivateServer, Refused};
+use crate::private::startup::Refusal;
 use crate::private::wake::{Wake, listen, watch};
 use crate::private::{copy, restart, startup};
 
@@ -94,37 +96,8 @@ fn serve(
             // `wake` lives in this process, so the channel cannot close.
             Ok(Wake::ParentGone) | Err(_) => Stop::Immediate,
             Ok(Wake::Asked(order)) => {
-                let started = match order {
-                    Order::Crash => {
-                        server.crash();
-                        startup::start(spec, &instance, woken, None)
-                    }
-                    Order::Restart(settings) => {
-                        server.stop(Stop::Fast);
-                        restart::restart(spec, settings, &instance, &running, &proven, woken)
-                    }
-                    Order::CopyTo(place) => {
-                        server.stop(Stop::Fast);
-                        let copied = copy::copy(&instance.data(), &place, spec.account.as_ref());
-                        let started = startup::start(spec, &instance, woken, Some(&running));
-                        started.map(|(server, mut running)| {
-                            let refused = |error| Refused {
-                                what: format!("its data cannot be copied: {error}"),
-                                log: Vec::new(),
-                            };
-                            running.refused = copied.err().map(|error| Box::new(refused(error)));
-                            (server, running)
-                        })
-                    }
-                    Order::Adopt(place) => {
-                        server.stop(Stop::Fast);
-                        let data = instance.data();
-                        std::fs::remove_dir_all(&data)
-                            .and_then(|()| std::fs::rename(&place, &data))
-                            .map_err(|error| Some(format!("the copy cannot take the place of its data: {error}")))
-                            .and_then(|()| startup::start(spec, &instance, woken, Some(&running)))
-                    }
-                };
+                let run = SupervisedRun { instance: &instance, running: &running, proven: &proven, woken };
+                let started = obey(order, spec, &mut server, &run);
                 match started {
                     Ok((again, described)) => {
                         (server, running) = (again, described);
@@ -166,6 +139,54 @@ fn serve(
         instance.remove();
     }
     if died { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// A server that runs, and what it needs to be started again.
+struct SupervisedRun<'a> {
+    instance: &'a Instance,
+    running: &'a PrivateServer,
+    proven: &'a Proven,
+    woken: &'a Receiver<Wake>,
+}
+
+/// Carries out an order: ends the server, and starts it again at its address.
+fn obey(
+    order: Order,
+    spec: &mut Spec,
+    server: &mut Postmaster,
+    run: &SupervisedRun<'_>,
+) -> Result<(Postmaster, PrivateServer), Refusal> {
+    let SupervisedRun { instance, running, proven, woken } = *run;
+    match order {
+        Order::Crash => {
+            server.crash();
+            startup::start(spec, instance, woken, Some(running))
+        }
+        Order::RestartImmediately => {
+            server.stop(Stop::Immediate);
+            startup::start(spec, instance, woken, Some(running))
+        }
+        Order::Restart(settings) => {
+            server.stop(Stop::Fast);
+            restart::restart(spec, settings, instance, running, proven, woken)
+        }
+        Order::CopyTo(place) => {
+            server.stop(Stop::Fast);
+            let copied = copy::copy(&instance.data(), &place, spec.account.as_ref());
+            let (server, mut running) = startup::start(spec, instance, woken, Some(running))?;
+            let refused = |error| Refused { what: format!("its data cannot be copied: {error}"), log: Vec::new() };
+            running.refused = copied.err().map(|error| Box::new(refused(error)));
+            Ok((server, running))
+        }
+        Order::Adopt(place) => {
+            server.stop(Stop::Fast);
+            let data = instance.data();
+            std::fs::remove_dir_all(&data)
+                .and_then(|()| std::fs::rename(&place, &data))
+                .map_err(|error| Some(format!("the copy cannot take the place of its data: {error}")))?;
+            startup::start(spec, instance, woken, Some(running))
+        }
+    }
 }
 
 /// Reports the server's address to the listener, and writes it for status queries of a kept one.

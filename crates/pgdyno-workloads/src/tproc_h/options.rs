@@ -16,15 +16,6 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             ("dates", "tproc-h"),
         )
     },
-    WorkloadOption::of(
-        OptionSpec::value(
-            "repeat",
-            ValueKind::Whole,
-            "N",
-            "Sets of queries that tproc-h's power stage runs one after the other: each query's time has an interval [default: 1]",
-        ),
-        ("2", "tproc-h"),
-    ),
     WorkloadOption {
         param: "refresh",
         parse: |_| Ok("false".to_owned()),

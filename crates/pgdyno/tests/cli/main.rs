@@ -25,6 +25,7 @@ mod doctor;
 mod drop_in;
 mod embedded_workloads;
 mod failures;
+mod faults;
 mod fidelity;
 mod given_server;
 mod groups;

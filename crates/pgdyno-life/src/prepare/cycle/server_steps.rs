@@ -167,11 +167,7 @@ impl ServerSteps<'_> {
     }
 
     fn environment(&self, options: Option<&ConnectOptions>) -> Vec<(&'static str, String)> {
-        let own = [
-            ("PGDYNO_TARGET", self.target.to_owned()),
-            ("PGDYNO_RUN_DIR", std::path::absolute(self.directory).unwrap_or_default().display().to_string()),
-        ];
-        own.into_iter().chain(options.into_iter().flat_map(ConnectOptions::environment)).collect()
+        environment(self.target, self.directory, options)
     }
 
     fn run(
@@ -188,4 +184,16 @@ impl ServerSteps<'_> {
             failure
         })
     }
+}
+/// Returns the environment of a command of the user around a run in this directory.
+pub(crate) fn environment(
+    target: &str,
+    directory: &Path,
+    options: Option<&ConnectOptions>,
+) -> Vec<(&'static str, String)> {
+    let own = [
+        ("PGDYNO_TARGET", target.to_owned()),
+        ("PGDYNO_RUN_DIR", std::path::absolute(directory).unwrap_or_default().display().to_string()),
+    ];
+    own.into_iter().chain(options.into_iter().flat_map(ConnectOptions::environment)).collect()
 }

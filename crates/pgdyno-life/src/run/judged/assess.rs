@@ -1,7 +1,7 @@
 //! Warnings, findings and the end of a run, from its record and its files.
 
 use pgdyno_diagnose::diagnose;
-use pgdyno_results::{CheckRecord, RunRecord, SampleTable, Status, Warning};
+use pgdyno_results::{CheckRecord, FaultOutcome, RunRecord, SampleTable, Status, Warning};
 use pgdyno_samples::{horizon, tables};
 
 use crate::data::AFTER_RUN;
@@ -50,6 +50,9 @@ pub(crate) fn assess(
     }
     if let Some(reason) = verdict::broken_promise(record) {
         end = End { status: Status::Invalid, reason: Some(reason), code: Code::CommitsLost };
+    }
+    if record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Failed) && end.code == Code::Success {
+        end.code = Code::Hook;
     }
     if !figures::judge_objectives(record) && end.code == Code::Success {
         end.code = Code::Missed;

@@ -112,8 +112,8 @@ impl<'a> RunServer<'a> {
         &self.server
     }
 
-    /// Returns the server itself, for steps that restart it.
-    pub(super) fn server_mut(&mut self) -> &mut TargetServer {
+    /// Returns the server itself, for steps that restart it, and for faults.
+    pub(crate) fn server_mut(&mut self) -> &mut TargetServer {
         &mut self.server
     }
 }

@@ -1,0 +1,184 @@
+//! The faults of a run: from the order to the plan, and what is refused before anything is loaded.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use pgdyno_plan::{FaultKind, FaultPlan, Order, Plan};
+
+use crate::exit_code::Code;
+use crate::failure::{CommandError, Result};
+use crate::target::Target;
+
+/// How long clients retry a lost connection in a run with a fault.
+pub(super) const RECONNECT_S: f64 = 60.0;
+
+/// The workload that has a parameter of the name of `--repeat`.
+const REPEATING: &str = "tproc-h";
+
+/// Returns the order with `--repeat` where it belongs: without `--fault-every` it is a parameter of tproc-h.
+///
+/// # Errors
+/// When another workload has it.
+pub(super) fn settled(mut order: Order) -> Result<Order> {
+    if order.fault.every.is_some() {
+        return Ok(order);
+    }
+    let Some(repeat) = order.fault.repeat.take() else { return Ok(order) };
+    if order.workload.id() != REPEATING {
+        let error = format!(
+            "--repeat counts faults (--fault-every) or sets of queries ({REPEATING}), and this run has neither"
+        );
+        return Err(CommandError::new(Code::Start, error).hint("leave --repeat out, or give --fault-every"));
+    }
+    order.workload.params.push(("repeat".to_owned(), repeat.to_string()));
+    Ok(order)
+}
+
+/// Returns the faults of a run whose window has this length.
+///
+/// # Errors
+/// When options are missing, or a fault would come after the window.
+pub(super) fn planned(order: &Order, time_s: Option<f64>) -> Result<Option<FaultPlan>> {
+    let failed = |error: String, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
+    let fault = &order.fault;
+    let Some(kind) = fault.kind.clone() else {
+        return match fault.at.or(fault.every) {
+            Some(_) => {
+                failed("--fault-at and --fault-every need a fault".to_owned(), "give --fault NAME or --fault FILE")
+            }
+            None => Ok(None),
+        };
+    };
+    let Some(at_s) = fault.at else {
+        return failed(format!("--fault {kind} needs a time"), "give --fault-at TIME");
+    };
+    let repeat = match (fault.every, fault.repeat) {
+        (Some(every_s), _) if every_s <= 0.0 => return failed("--fault-every must be above 0".to_owned(), "raise it"),
+        (Some(_), None) => return failed("--fault-every needs a number of faults".to_owned(), "give --repeat N"),
+        (Some(_), Some(repeat)) => repeat,
+        (None, _) => 1,
+    };
+    if kind.kind().is_final() && repeat > 1 {
+        return failed(format!("{kind} cannot be repeated: it leaves no standby"), "leave --fault-every out");
+    }
+    let plan = FaultPlan { kind, at_s, every_s: fault.every, repeat };
+    let Some(time_s) = time_s else {
+        return failed(
+            "a fault needs a run with a length (--time): it is caused at a time".to_owned(),
+            "give -T instead of -t",
+        );
+    };
+    if plan.last_s() >= time_s {
+        let error = format!("a fault at {} s comes after the measured window of {time_s} s", plan.last_s());
+        return failed(error, "lower --fault-at, --fault-every or --repeat, or raise -T");
+    }
+    Ok(Some(plan))
+}
+
+/// Refuses a fault that cannot be caused on this target, with what it needs.
+///
+/// # Errors
+/// When it is impossible here.
+pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
+    let Some(fault) = &plan.fault else { return Ok(()) };
+    let kind = fault.kind.kind();
+    if let Some(missing) = missing(kind, target) {
+        let hint = format!("{}; `pgdyno fault list` shows what is possible", missing.remedy);
+        return Err(CommandError::new(Code::Start, format!("--fault {}: {}", fault.kind, missing.what)).hint(hint));
+    }
+    if kind == FaultKind::Program {
+        admit_program(Path::new(fault.kind.as_str()))?;
+    }
+    Ok(())
+}
+
+/// Something that a fault needs and that is not there.
+pub(crate) struct MissingForFault {
+    /// What is missing.
+    pub(crate) what: String,
+    /// What to do.
+    pub(crate) remedy: &'static str,
+}
+
+/// Returns what a fault needs and does not have on this target.
+pub(crate) fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFault> {
+    let missing = |what: &str, remedy| Some(MissingForFault { what: what.to_owned(), remedy });
+    if !target.is_postgres() {
+        return missing("there is no PostgreSQL", "name a server, or give --target embedded");
+    }
+    if kind.needs_private_server() && !target.is_private() {
+        let what = "pgdyno does this only to a server that the run itself starts";
+        return missing(what, "give --target embedded, or a program of yours that does it (--fault ./FILE)");
+    }
+    match kind {
+        FaultKind::Promote => missing("the target has no standby", "give --target embedded:ha"),
+        FaultKind::PowerLoss => missing("this program cannot do it yet", "choose another fault"),
+        FaultKind::Kill
+        | FaultKind::Restart
+        | FaultKind::RestartImmediate
+        | FaultKind::CrashBackend
+        | FaultKind::Program => None,
+    }
+}
+
+/// Refuses a program that cannot be run.
+fn admit_program(file: &Path) -> Result<()> {
+    let failed = |error: String, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
+    match std::fs::metadata(file) {
+        Err(error) => failed(format!("--fault {}: {error}", file.display()), "name the file of a program"),
+        Ok(meta) if !meta.is_file() => {
+            failed(format!("--fault {}: it is no file", file.display()), "name the file of a program")
+        }
+        Ok(meta) if meta.permissions().mode() & 0o111 == 0 => {
+            failed(format!("--fault {}: it is not executable", file.display()), "make it executable with chmod +x")
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(kind: &str, at: f64) -> Order {
+        let mut order = Order::of("tpcb-like");
+        (order.fault.kind, order.fault.at) = (Some(kind.parse().unwrap()), Some(at));
+        order
+    }
+
+    fn refused(order: &Order, time_s: Option<f64>) -> String {
+        planned(order, time_s).unwrap_err().text()
+    }
+
+    #[test]
+    fn a_fault_outside_of_the_window_is_refused() {
+        assert_eq!(planned(&order("kill-9", 20.0), Some(30.0)).unwrap().unwrap().last_s(), 20.0);
+        assert!(
+            refused(&order("kill-9", 30.0), Some(30.0))
+                .contains("a fault at 30 s comes after the measured window of 30 s")
+        );
+        assert!(refused(&order("kill-9", 3.0), None).contains("needs a run with a length"));
+        let mut several = order("kill-9", 5.0);
+        (several.fault.every, several.fault.repeat) = (Some(10.0), Some(3));
+        assert_eq!(planned(&several, Some(30.0)).unwrap().unwrap().repeat, 3);
+        assert!(refused(&several, Some(25.0)).contains("a fault at 25 s"));
+        several.fault.repeat = None;
+        assert!(refused(&several, Some(30.0)).contains("needs a number of faults"));
+        let mut promoted = order("promote", 5.0);
+        (promoted.fault.every, promoted.fault.repeat) = (Some(1.0), Some(2));
+        assert!(refused(&promoted, Some(30.0)).contains("cannot be repeated"));
+    }
+
+    #[test]
+    fn repeat_is_a_parameter_of_tproc_h_where_nothing_is_repeated() {
+        let of = |workload: &str| {
+            let mut order = Order::of(workload);
+            order.fault.repeat = Some(3);
+            settled(order)
+        };
+        let order = of("tproc-h").unwrap();
+        assert_eq!(order.workload.params, [("repeat".to_owned(), "3".to_owned())]);
+        assert_eq!(order.fault.repeat, None);
+        assert!(of("tpcb-like").unwrap_err().text().contains("this run has neither"));
+    }
+}

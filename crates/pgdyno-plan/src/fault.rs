@@ -1,0 +1,190 @@
+//! Faults that a run causes while its clients drive. No other file knows the texts that name them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kind of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The postmaster and all of its processes are killed (SIGKILL), and the server is started again.
+    Kill,
+    /// A fast shutdown: sessions end, and a checkpoint is written.
+    Restart,
+    /// An immediate shutdown: without a checkpoint, so that the server recovers.
+    RestartImmediate,
+    /// The backend of one client is killed (SIGKILL), so that the server ends all sessions and recovers.
+    CrashBackend,
+    /// The primary is killed and stays down, and its standby is promoted.
+    Promote,
+    /// The server is killed, and loses what was written and not yet synced.
+    PowerLoss,
+    /// A program of the user.
+    Program,
+}
+
+/// A fault as orders, plans and records name it, with its kind. Stored as its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", inline)]
+pub struct FaultName {
+    text: String,
+    kind: FaultKind,
+}
+
+/// Faults of a run, and when they are caused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultPlan {
+    /// The fault, or the file of the user's program.
+    pub kind: FaultName,
+    /// When it is caused, in seconds since the start of the measured window.
+    pub at_s: f64,
+    /// Time from the start of one fault to that of the next, in seconds, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_s: Option<f64>,
+    /// Number of faults.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repeat: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(repeat: &u32) -> bool {
+    *repeat == 1
+}
+
+impl FaultKind {
+    /// All kinds with a name.
+    pub const NAMED: [Self; 6] =
+        [Self::Kill, Self::Restart, Self::RestartImmediate, Self::CrashBackend, Self::Promote, Self::PowerLoss];
+
+    /// Returns the name; a program has none.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill-9",
+            Self::Restart => "restart",
+            Self::RestartImmediate => "restart-immediate",
+            Self::CrashBackend => "crash-backend",
+            Self::Promote => "promote",
+            Self::PowerLoss => "power-loss",
+            Self::Program => "FILE",
+        }
+    }
+
+    /// Returns what it does, as an imperative.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Kill => "kill the postmaster and all of its processes (SIGKILL), and start the server again",
+            Self::Restart => "shut the server down in fast mode, and start it again",
+            Self::RestartImmediate => "shut the server down in immediate mode, and start it again",
+            Self::CrashBackend => "kill the backend of one client (SIGKILL): the server ends all sessions and recovers",
+            Self::Promote => "kill the primary (SIGKILL), and promote its standby",
+            Self::PowerLoss => "kill the server, undo all writes that were not synced, and start it again",
+            Self::Program => "run a program of yours",
+        }
+    }
+
+    /// Returns true if pgdyno itself does it, to a server that it started.
+    #[must_use]
+    pub fn needs_private_server(self) -> bool {
+        self != Self::Program
+    }
+
+    /// Returns true if it leaves a server to which it cannot be done again.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        self == Self::Promote
+    }
+}
+
+impl FaultName {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the kind.
+    #[must_use]
+    pub fn kind(&self) -> FaultKind {
+        self.kind
+    }
+}
+
+impl FaultPlan {
+    /// Returns when each fault is caused, in seconds since the start of the measured window.
+    pub fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.repeat).map(|nth| self.at_s + f64::from(nth) * self.every_s.unwrap_or_default())
+    }
+
+    /// Returns when the last one is caused, in seconds since the start of the measured window.
+    #[must_use]
+    pub fn last_s(&self) -> f64 {
+        self.times().last().unwrap_or(self.at_s)
+    }
+}
+
+impl FromStr for FaultName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = FaultKind::NAMED.into_iter().find(|kind| kind.name() == text);
+        // A file needs a sign of one: a misspelt name must not be taken for a program.
+        let program = text.contains(['/', '.']).then_some(FaultKind::Program);
+        let kind = named.or(program).ok_or_else(|| {
+            let names = FaultKind::NAMED.map(FaultKind::name).join(", ");
+            format!("'{text}' is no fault: write {names}, or the file of a program (./{text})")
+        })?;
+        Ok(Self { text: text.to_owned(), kind })
+    }
+}
+
+impl TryFrom<String> for FaultName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<FaultName> for String {
+    fn from(name: FaultName) -> Self {
+        name.text
+    }
+}
+
+impl fmt::Display for FaultName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_a_known_name_or_the_file_of_a_program() {
+        for kind in FaultKind::NAMED {
+            assert_eq!(kind.name().parse::<FaultName>().unwrap().kind(), kind);
+        }
+        for file in ["./failover.sh", "/usr/bin/failover", "failover.sh"] {
+            assert_eq!(file.parse::<FaultName>().unwrap().kind(), FaultKind::Program);
+        }
+        let refused = "kill9".parse::<FaultName>().unwrap_err();
+        assert!(refused.contains("kill-9, restart, ") && refused.contains("./kill9"), "{refused}");
+    }
+
+    #[test]
+    fn several_faults_have_their_times() {
+        let plan = FaultPlan { kind: "restart".parse().unwrap(), at_s: 20.0, every_s: Some(60.0), repeat: 3 };
+        assert_eq!(plan.times().collect::<Vec<_>>(), [20.0, 80.0, 140.0]);
+        assert_eq!(plan.last_s(), 140.0);
+    }
+}

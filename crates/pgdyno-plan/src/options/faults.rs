@@ -1,0 +1,91 @@
+//! Faults that a run causes.
+
+use pgdyno_text::parse::duration;
+use pgdyno_workload::{Commands, OptionSpec, ValueKind};
+
+use super::access::{given, whole};
+use super::kept::{figures, one_of, values, work};
+use super::{OptionGroup, RunOption};
+use crate::{FaultName, FaultPlan, Plan};
+
+/// The options.
+pub(super) const GROUP: OptionGroup = OptionGroup {
+    heading: "Faults",
+    options: &[
+        RunOption {
+            spec: OptionSpec {
+                requires: Some("fault-at"),
+                details: "`pgdyno fault list` shows the names and what each needs. A program gets the server's address in PG* \
+                          variables, and PGDYNO_TARGET and PGDYNO_RUN_DIR",
+                ..OptionSpec::value(
+                    "fault",
+                    ValueKind::Text,
+                    "NAME|FILE",
+                    "Cause a fault while the clients run: kill-9, restart, promote …, or what a program of yours does",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("fault"),
+            access: given!(fault.kind, str::parse::<FaultName>),
+            kept: values("fault", work, |plan| one_of(plan.fault.as_ref().map(|fault| &fault.kind))),
+            sample: "kill-9",
+            beside: "tpcb-like --target embedded --fault-at 5s",
+        },
+        RunOption {
+            spec: OptionSpec {
+                requires: Some("fault"),
+                ..OptionSpec::value(
+                    "fault-at",
+                    ValueKind::Time,
+                    "TIME",
+                    "When the fault is caused, from the start of the measured window",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("fault_at"),
+            access: given!(fault.at, duration),
+            kept: values("fault at", figures, |plan| seconds(plan, |fault| Some(fault.at_s))),
+            sample: "7s",
+            beside: "tpcb-like --target embedded --fault kill-9",
+        },
+        RunOption {
+            spec: OptionSpec {
+                requires: Some("repeat"),
+                ..OptionSpec::value(
+                    "fault-every",
+                    ValueKind::Time,
+                    "TIME",
+                    "Time from the start of one fault to that of the next; --repeat says how many there are",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("fault_every"),
+            access: given!(fault.every, duration),
+            kept: values("fault every", figures, |plan| seconds(plan, |fault| fault.every_s)),
+            sample: "4s",
+            beside: "tpcb-like --target embedded --fault kill-9 --fault-at 5s --repeat 2",
+        },
+        RunOption {
+            spec: OptionSpec::value(
+                "repeat",
+                ValueKind::Whole,
+                "N",
+                "Number of faults, with --fault-every; of tproc-h: sets of queries of the power stage, one after the other, so \
+                 that each query's time has an interval [default: 1]",
+            ),
+            commands: Commands::Run,
+            suite: Some("repeat"),
+            access: given!(fault.repeat, |text| whole(text, 1..=1000)),
+            kept: values("faults", figures, |plan| {
+                one_of(plan.fault.as_ref().map(|fault| fault.repeat).filter(|repeat| *repeat > 1))
+            }),
+            sample: "3",
+            beside: "tpcb-like --target embedded --fault kill-9 --fault-at 5s --fault-every 4s",
+        },
+    ],
+};
+
+/// Returns a time of the plan's faults.
+fn seconds(plan: &Plan, of: fn(&FaultPlan) -> Option<f64>) -> Vec<(String, String)> {
+    one_of(plan.fault.as_ref().and_then(of).map(|seconds| format!("{seconds} s")))
+}
