@@ -1,6 +1,6 @@
 //! Makes a plan of an order: finds the workload, fills in what a recipe says, and then the defaults.
 
-pub(crate) mod fault;
+pub mod fault;
 mod foreign_order;
 pub mod preview;
 pub mod recipe_order;

@@ -5,6 +5,7 @@ pub mod cached;
 pub(crate) mod cluster;
 pub mod lock;
 mod named;
+mod pair;
 pub mod reach;
 pub mod room;
 mod server;
@@ -17,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pgdyno_net::{ConnectOptions, Env};
-use pgdyno_plan::{TargetFacts, TargetKind, TargetName, TargetOrder};
+use pgdyno_plan::{TargetBuild, TargetFacts, TargetKind, TargetName, TargetOrder};
 use pgdyno_server::os::OsMetrics;
 use pgdyno_server::{Account, Want, in_directory};
 
@@ -62,6 +63,11 @@ pub enum Access {
     Null,
     /// It starts a private server, or uses the kept one.
     Private(Want),
+    /// It starts a private primary and a standby that streams from it.
+    Pair {
+        /// Whether commits wait for the standby.
+        is_synchronous: bool,
+    },
     /// It connects to a server that is there.
     Given(Box<ConnectOptions>),
 }
@@ -71,6 +77,9 @@ impl Access {
     pub(crate) fn of(target: &TargetName, base: &Path) -> Result<Self> {
         match target.kind() {
             TargetKind::Null => Ok(Self::Null),
+            TargetKind::Private(TargetBuild::Pair { is_synchronous }) => {
+                Ok(Self::Pair { is_synchronous: *is_synchronous })
+            }
             TargetKind::Private(_) => Ok(Self::Private(absolute(wanted(target).or_fail(Code::Start)?, base)?)),
             // A word that is no name in the file may be a misspelt connection string.
             TargetKind::None | TargetKind::Named | TargetKind::Given => given(target.as_str(), &Env::from_process()),
@@ -111,7 +120,7 @@ impl Target {
             let account = Account::for_server().or_fail(Code::Server)?;
             in_directory(dir, account.as_ref()).or_fail(Code::Start)?;
         }
-        if order.tcp && !matches!(access, Access::Private(_)) {
+        if order.tcp && !matches!(access, Access::Private(_) | Access::Pair { .. }) {
             let error = "--tcp is for the private server, and this run has another target";
             return Err(CommandError::new(Code::Start, error));
         }
@@ -145,6 +154,7 @@ impl Target {
             Access::None => TargetName::none(),
             Access::Null => TargetName::null(),
             Access::Private(want) => want::named(want),
+            Access::Pair { is_synchronous } => TargetName::private_pair(*is_synchronous),
             Access::Given(options) => options.to_string().into(),
         }
     }
@@ -164,15 +174,23 @@ impl Target {
     /// Returns true if its server is a PostgreSQL.
     pub(crate) fn is_postgres(&self) -> bool {
         match self.access {
-            Access::Private(_) | Access::Given(_) => true,
+            Access::Private(_) | Access::Pair { .. } | Access::Given(_) => true,
             Access::None | Access::Null => false,
+        }
+    }
+
+    /// Returns true if it is a private primary with a standby.
+    pub(crate) fn is_pair(&self) -> bool {
+        match self.access {
+            Access::Pair { .. } => true,
+            Access::None | Access::Null | Access::Private(_) | Access::Given(_) => false,
         }
     }
 
     /// Returns true if it is a private server.
     pub fn is_private(&self) -> bool {
         match self.access {
-            Access::Private(_) => true,
+            Access::Private(_) | Access::Pair { .. } => true,
             Access::None | Access::Null | Access::Given(_) => false,
         }
     }
@@ -183,7 +201,9 @@ impl Target {
         let os = entry.and_then(|entry| entry.os_metrics.as_ref());
         let database = match &self.access {
             Access::Given(options) => options.dbname().to_owned(),
-            Access::None | Access::Null | Access::Private(_) => server::PRIVATE_DATABASE.to_owned(),
+            Access::None | Access::Null | Access::Private(_) | Access::Pair { .. } => {
+                server::PRIVATE_DATABASE.to_owned()
+            }
         };
         let name = self.name();
         let dsn = Some(self.dsn()).filter(|dsn| *dsn != name && !self.is_held());
@@ -200,7 +220,7 @@ impl Target {
     /// Refuses a target that agents on other machines cannot reach.
     pub(crate) fn admit_agents(&self) -> Result<()> {
         match self.access {
-            Access::Private(_) => {
+            Access::Private(_) | Access::Pair { .. } => {
                 let error = "agents cannot reach a private server, which is this machine's own";
                 Err(CommandError::new(Code::Start, error).hint("name a server that all machines reach by --target"))
             }
@@ -212,14 +232,14 @@ impl Target {
     pub fn given(&self) -> Option<&ConnectOptions> {
         match &self.access {
             Access::Given(options) => Some(options),
-            Access::None | Access::Null | Access::Private(_) => None,
+            Access::None | Access::Null | Access::Private(_) | Access::Pair { .. } => None,
         }
     }
 
     /// Returns true if client and server share the machine.
     pub fn is_local(&self) -> bool {
         match &self.access {
-            Access::None | Access::Null | Access::Private(_) => true,
+            Access::None | Access::Null | Access::Private(_) | Access::Pair { .. } => true,
             Access::Given(options) => options.is_local(),
         }
     }
@@ -237,6 +257,10 @@ impl Target {
         }
         match self.access {
             Access::Private(want) => TargetServer::kept(&want),
+            Access::Pair { .. } => Err(CommandError::new(
+                Code::Start,
+                "a private primary and its standby end with their run, and keep no data",
+            )),
             Access::None | Access::Null => Err(CommandError::new(Code::Start, "a null server keeps no data")),
             Access::Given(options) => Ok(TargetServer::given(*options, "given")),
         }
@@ -251,6 +275,9 @@ impl Target {
             Access::Null => TargetServer::null(),
             Access::Given(options) => Ok(TargetServer::given(*options, origin)),
             Access::Private(want) => TargetServer::private(&want, order.tcp, self.settings, demand, events),
+            Access::Pair { is_synchronous } => {
+                TargetServer::pair(is_synchronous, order.tcp, self.settings, demand, events)
+            }
         }
     }
 
@@ -270,7 +297,9 @@ impl Target {
             Access::Private(want) => {
                 TargetServer::own(&private_version(&want)?, order.tcp, self.settings, demand, events)
             }
-            Access::None | Access::Null | Access::Given(_) => self.bring_up(order, demand, events),
+            Access::None | Access::Null | Access::Pair { .. } | Access::Given(_) => {
+                self.bring_up(order, demand, events)
+            }
         }
     }
 }

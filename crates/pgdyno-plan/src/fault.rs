@@ -90,6 +90,19 @@ impl FaultKind {
         }
     }
 
+    /// Returns what it needs.
+    #[must_use]
+    pub fn needs(self) -> &'static str {
+        match self {
+            Self::Kill | Self::Restart | Self::RestartImmediate | Self::CrashBackend => {
+                "a server that the run starts: --target embedded"
+            }
+            Self::Promote => "a private primary with a standby: --target embedded:ha",
+            Self::PowerLoss => "a server that the run starts, on Linux with a C compiler (cc)",
+            Self::Program => "an executable file; any server",
+        }
+    }
+
     /// Returns true if pgdyno itself does it, to a server that it started.
     #[must_use]
     pub fn needs_private_server(self) -> bool {

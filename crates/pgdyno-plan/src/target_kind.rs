@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 const NONE: &str = "none";
 const NULL: &str = "null";
 const PRIVATE: &str = "embedded";
+/// Private servers with a standby, and whether commits wait for it.
+const PAIRS: [(&str, bool); 2] = [("ha", false), ("ha,sync", true)];
 
 /// The kind of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,11 @@ pub enum TargetBuild {
     Major(u32),
     /// The one in this directory, or in `bin` below it.
     Directory(String),
+    /// The newest installed one, else the portable one: as a primary with a standby that streams from it.
+    Pair {
+        /// Whether commits wait for the standby.
+        is_synchronous: bool,
+    },
     /// A mistake, or a build that only another version of pgdyno knows.
     Unknown,
 }
@@ -110,7 +117,7 @@ impl TargetKind {
         match self.build() {
             // Another version may know a directory where this one knows nothing.
             Some(TargetBuild::Directory(_) | TargetBuild::Unknown) => true,
-            Some(TargetBuild::Any | TargetBuild::Major(_)) | None => false,
+            Some(TargetBuild::Any | TargetBuild::Major(_) | TargetBuild::Pair { .. }) | None => false,
         }
     }
 
@@ -136,6 +143,9 @@ impl TargetKind {
 impl TargetBuild {
     /// A directory contains a `/`, or is `.`, `..` or `~`.
     fn of(text: &str) -> Self {
+        if let Some((_, is_synchronous)) = PAIRS.into_iter().find(|(name, _)| *name == text) {
+            return Self::Pair { is_synchronous };
+        }
         if text.contains('/') || matches!(text, "." | ".." | "~") {
             return Self::Directory(text.to_owned());
         }
@@ -175,6 +185,13 @@ impl TargetName {
         format!("{PRIVATE}:{directory}").into()
     }
 
+    /// Returns the name of a private primary with a standby.
+    #[must_use]
+    pub fn private_pair(is_synchronous: bool) -> Self {
+        let name = PAIRS.iter().find(|(_, is)| *is == is_synchronous).map_or("", |(name, _)| name);
+        format!("{PRIVATE}:{name}").into()
+    }
+
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -202,6 +219,10 @@ impl TargetName {
                 "start a private PostgreSQL, or use the one that `pgdyno server start` keeps".to_owned()
             }
             TargetKind::Private(TargetBuild::Directory(dir)) => format!("start a private PostgreSQL from {dir}"),
+            TargetKind::Private(TargetBuild::Pair { is_synchronous }) => {
+                let how = if *is_synchronous { "synchronously" } else { "asynchronously" };
+                format!("start a private PostgreSQL and a standby, which streams from it {how}")
+            }
             TargetKind::Private(TargetBuild::Major(_) | TargetBuild::Unknown) => {
                 let build = self.text.split_once(':').map_or("", |(_, build)| build);
                 format!("start a private PostgreSQL {build}")
@@ -271,6 +292,8 @@ mod tests {
             ("embedded:a/b", private(TargetBuild::Directory("a/b".to_owned()))),
             ("embedded:..", private(TargetBuild::Directory("..".to_owned()))),
             ("embedded:~", private(TargetBuild::Directory("~".to_owned()))),
+            ("embedded:ha", private(TargetBuild::Pair { is_synchronous: false })),
+            ("embedded:ha,sync", private(TargetBuild::Pair { is_synchronous: true })),
             ("embedded:", private(TargetBuild::Unknown)),
             ("embedded:x", private(TargetBuild::Unknown)),
             ("embedded:+8", private(TargetBuild::Unknown)),
@@ -284,6 +307,16 @@ mod tests {
         ] {
             let name = TargetName::from(text);
             assert_eq!((name.kind(), name.as_str()), (&kind, text));
+        }
+    }
+
+    #[test]
+    fn a_pair_has_its_name() {
+        for name in ["embedded:ha", "embedded:ha,sync"] {
+            let TargetKind::Private(TargetBuild::Pair { is_synchronous }) = *TargetName::from(name).kind() else {
+                panic!()
+            };
+            assert_eq!(TargetName::private_pair(is_synchronous).as_str(), name);
         }
     }
 

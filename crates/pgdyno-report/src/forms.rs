@@ -4,6 +4,7 @@
 
 mod agents;
 mod checks;
+mod faults;
 mod lists;
 mod plan;
 mod recipe;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub use agents::{AgentForm, AgentsForm};
 pub use checks::{CheckOutcome, ChecksForm, DropForm, NotedForm, OutcomeForm};
+pub use faults::{FaultForm, FaultsForm};
 pub use lists::{
     ListedRecipeForm, ListedRunForm, ListedStudyForm, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm,
     UnreadableForm, WorkloadsForm,

@@ -32,6 +32,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("check", schema::<forms::ChecksForm>("check")),
         ("drop", schema::<forms::DropForm>("drop")),
         ("agents", schema::<forms::AgentsForm>("agents")),
+        ("fault-list", schema::<forms::FaultsForm>("fault-list")),
         ("server", schema::<forms::ServerForm>("server")),
         ("server-null", schema::<forms::NullServerForm>("server-null")),
         ("store-init", schema::<forms::StoreInitForm>("store-init")),

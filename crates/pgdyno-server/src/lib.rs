@@ -35,6 +35,7 @@ pub use private::error::EmbeddedError;
 pub use private::held::HeldServer;
 pub use private::pipe::SUPERVISE;
 pub use private::places::{NoPlace, Places};
+pub use private::power_loss::power_loss_missing;
 pub use private::prepare::{PrivateServerOptions, PrivateServerWarning};
 pub use private::programs::build::{InstallationError, in_directory};
 pub use private::programs::find::{InstallationSearch, OLDEST_MAJOR, search};

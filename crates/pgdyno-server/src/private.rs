@@ -12,6 +12,7 @@ pub mod kept;
 pub(crate) mod pipe;
 pub(crate) mod places;
 mod postmaster;
+pub(crate) mod power_loss;
 pub(crate) mod prepare;
 pub(crate) mod programs;
 pub(crate) mod progress;

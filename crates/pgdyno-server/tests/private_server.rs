@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use pgdyno_net::{Admin, ConnectOptions, Env};
 use pgdyno_server::{
     Account, DiskReads, EmbeddedError, HeldServer, Places, PrivateServerOptions, SUPERUSER, Sample, Want, capabilities,
-    facts, kept, search,
+    facts, kept, power_loss_missing, search,
 };
 use pgdyno_testing::postgres;
 use pgdyno_testing::skipped::skipped;
@@ -327,6 +327,40 @@ fn a_server_that_was_crashed_is_there_again_with_what_was_committed() {
     kill(server.server().postmaster_pid(), Signal::KILL);
     eventually("it is noticed", || server.check().is_err());
     drop(server);
+    assert_eq!(processes_with(root.path().to_str().unwrap()), Vec::<String>::new());
+    assert_eq!(instances(&places), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_loss_of_power_costs_acknowledged_commits_without_fsync_and_none_with_it() {
+    if let Some(why) = power_loss_missing() {
+        skipped(&format!("a loss of power: {why}"));
+        return;
+    }
+    let (root, places) = place();
+    let Some(options) = options(&places) else { return };
+    let rows_after_loss = |fsync: &str| {
+        let settings = vec![setting("fsync", fsync)];
+        let mut server = start(&PrivateServerOptions { journals_writes: true, settings, ..options.clone() });
+        let connect = |server: &HeldServer| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+        let mut admin = connect(&server);
+        assert_eq!(admin.query_one("show wal_sync_method").unwrap(), "fdatasync");
+        admin.execute("create table acknowledged (n int)").unwrap();
+        admin.execute("insert into acknowledged values (0)").unwrap();
+        server.mark_synced().unwrap();
+        for n in 1..=200 {
+            admin.execute(&format!("insert into acknowledged values ({n})")).unwrap();
+        }
+        server.lose_power().unwrap();
+        assert!(admin.query("select 1").is_err());
+        connect(&server).query_one("select count(*) from acknowledged").unwrap()
+    };
+    assert_eq!(rows_after_loss("on"), "201");
+    assert_eq!(rows_after_loss("off"), "1", "only what counted as synced");
+    // A server without a journal says so.
+    let mut plain = start(&options);
+    assert!(plain.mark_synced().unwrap_err().to_string().contains("it has no journal"));
+    drop(plain);
     assert_eq!(processes_with(root.path().to_str().unwrap()), Vec::<String>::new());
     assert_eq!(instances(&places), Vec::<PathBuf>::new());
 }

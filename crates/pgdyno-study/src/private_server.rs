@@ -28,6 +28,10 @@ pub fn private_server(
         return Ok(None);
     }
     let planned = request.draft()?.resolved;
+    // Each of its runs starts its own server, to which it does harm.
+    if planned.plan.fault.as_ref().is_some_and(|fault| fault.kind.kind().needs_private_server()) {
+        return Ok(None);
+    }
     let demand = demand(Demand::of(&planned.plan, &planned.workload, wanted));
     let (shown_as, has_settings) = (target.name(), !target.settings.is_empty());
     let mut server = target.hold(wanted, demand, progress)?;

@@ -6,6 +6,7 @@ mod compare;
 mod doctor;
 mod examples;
 mod export;
+mod fault;
 mod fit;
 mod format;
 mod frontier;
@@ -27,6 +28,7 @@ pub(crate) use capture::{CaptureAction, CaptureArgs, TakeArgs};
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
+pub(crate) use fault::{FaultAction, FaultListArgs};
 pub(crate) use fit::FitArgs;
 pub(crate) use format::FormatArgs;
 pub(crate) use frontier::FrontierArgs;
@@ -120,6 +122,12 @@ pub(crate) enum Command {
     /// Find what would distort a measurement on this machine, and on a server
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
+    /// List the faults that a run can cause (`run --fault`), and what each needs
+    #[command(after_help = examples::FAULT)]
+    Fault {
+        #[command(subcommand)]
+        action: FaultAction,
+    },
     /// Take the statements that a server executes, from its own counters, into a file; reads only
     #[command(after_help = examples::CAPTURE)]
     Capture(CaptureArgs),

@@ -11,6 +11,7 @@ mod confirm;
 mod doctor;
 mod drop;
 mod export;
+mod fault;
 mod fit;
 mod frontier;
 mod history;
@@ -86,6 +87,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Serve(args) => serve::run(&args),
         Command::Store { action } => store::run(&action),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Fault { action } => fault::run(&action),
         Command::Capture(args) => capture::run(&args),
         Command::Fit(args) => fit::run(&args),
         Command::Agent(args) => agent::run(args),

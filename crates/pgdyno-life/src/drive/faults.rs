@@ -157,6 +157,9 @@ impl FaultCauser<'_> {
     fn cause_all(mut self) -> Vec<CausedFault> {
         // Without a start there is no window.
         let window = self.inbox.recv().ok().map(|started| started + self.subject.ramp);
+        if let Err(failure) = self.subject.server.prepare_fault(self.subject.plan.kind.kind()) {
+            self.subject.events.warn(&failure.text());
+        }
         let mut caused = Vec::new();
         for at_s in self.subject.plan.times() {
             let is_due = window.filter(|window| self.waits_until(*window + Duration::from_secs_f64(at_s)));

@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use pgdyno_plan::{FaultKind, FaultPlan, Order, Plan};
+use pgdyno_plan::{FaultKind, FaultPlan, Order, Plan, TargetName, TargetOrder};
+use pgdyno_server::power_loss_missing;
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
@@ -92,16 +93,38 @@ pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
     Ok(())
 }
 
+/// A fault, and whether a target can have it.
+pub struct PossibleFault {
+    /// The fault.
+    pub kind: FaultKind,
+    /// Why it cannot be caused there, and what to do; none if it can.
+    pub missing: Option<(String, &'static str)>,
+}
+
+/// Returns all faults, and whether the target of an order can have them. Connects to no server.
+///
+/// # Errors
+/// When the target cannot be read.
+pub fn possible(order: &TargetOrder) -> Result<(TargetName, Vec<PossibleFault>)> {
+    let target = Target::resolve(order)?;
+    let kinds = FaultKind::NAMED.into_iter().chain([FaultKind::Program]);
+    let faults = kinds.map(|kind| {
+        let missing = missing(kind, &target).map(|missing| (missing.what, missing.remedy));
+        PossibleFault { kind, missing }
+    });
+    Ok((target.name(), faults.collect()))
+}
+
 /// Something that a fault needs and that is not there.
-pub(crate) struct MissingForFault {
+struct MissingForFault {
     /// What is missing.
-    pub(crate) what: String,
+    what: String,
     /// What to do.
-    pub(crate) remedy: &'static str,
+    remedy: &'static str,
 }
 
 /// Returns what a fault needs and does not have on this target.
-pub(crate) fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFault> {
+fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFault> {
     let missing = |what: &str, remedy| Some(MissingForFault { what: what.to_owned(), remedy });
     if !target.is_postgres() {
         return missing("there is no PostgreSQL", "name a server, or give --target embedded");
@@ -111,9 +134,16 @@ pub(crate) fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFaul
         return missing(what, "give --target embedded, or a program of yours that does it (--fault ./FILE)");
     }
     match kind {
-        FaultKind::Promote => missing("the target has no standby", "give --target embedded:ha"),
-        FaultKind::PowerLoss => missing("this program cannot do it yet", "choose another fault"),
+        FaultKind::Promote if !target.is_pair() => missing("the target has no standby", "give --target embedded:ha"),
+        FaultKind::PowerLoss => match (power_loss_missing(), target.settings.get("wal_sync_method")) {
+            (Some(why), _) => missing(&why, "install a C compiler on Linux (apt install gcc libc6-dev)"),
+            (None, Some(method)) if method != "fdatasync" => {
+                missing("it sees only what fdatasync syncs", "leave wal_sync_method out")
+            }
+            (None, _) => None,
+        },
         FaultKind::Kill
+        | FaultKind::Promote
         | FaultKind::Restart
         | FaultKind::RestartImmediate
         | FaultKind::CrashBackend

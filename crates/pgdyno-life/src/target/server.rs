@@ -22,6 +22,7 @@ use crate::failure::{CommandError, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::record::figures;
 use crate::target::cached;
+use crate::target::pair::HeldPair;
 
 /// The database of a private server that runs use.
 pub(super) const PRIVATE_DATABASE: &str = "postgres";
@@ -43,6 +44,8 @@ pub struct Demand {
     pub is_analytic: bool,
     /// The data that they use, which an earlier server may have loaded.
     pub data: Option<WantedData>,
+    /// Whether the server is to lose its power.
+    pub loses_power: bool,
 }
 
 impl Demand {
@@ -50,7 +53,8 @@ impl Demand {
     #[must_use]
     pub fn of(plan: &Plan, workload: &Workload, order: &TargetOrder) -> Self {
         let data = cached::wanted(plan, &workload.data, order.cache_bytes);
-        Self { clients: plan.links(), is_analytic: workload.drive.is_analytic, data }
+        let loses_power = plan.fault.as_ref().is_some_and(|fault| fault.kind.kind() == FaultKind::PowerLoss);
+        Self { clients: plan.links(), is_analytic: workload.drive.is_analytic, data, loses_power }
     }
 
     fn purpose(&self) -> Purpose {
@@ -81,6 +85,7 @@ enum Hold {
         /// The settings that it was started with.
         settings: BTreeMap<String, String>,
     },
+    Pair(Box<HeldPair>),
     Null {
         child: Child,
         stdin: Option<ChildStdin>,
@@ -178,10 +183,7 @@ impl TargetServer {
         demand: Demand,
         events: &dyn EventSink,
     ) -> Result<Self> {
-        let connections = demand.clients.saturating_add(OWN_CONNECTIONS);
-        let purpose = demand.purpose();
-        let list = settings.clone().into_iter().collect();
-        let options = PrivateServerOptions { purpose, data: demand.data, ..embedded_options(connections, tcp, list)? };
+        let options = options_for(demand, tcp, &settings)?;
         let embedded = HeldServer::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
         Ok(Self {
             options: Some(reach(&embedded)?),
@@ -189,6 +191,26 @@ impl TargetServer {
             notes: embedded.warnings().iter().map(ToString::to_string).collect(),
             announced: None,
             hold: Hold::Embedded { embedded: Box::new(embedded), settings },
+        })
+    }
+
+    /// Starts a private primary and a standby with these settings. Clients connect to the one that may be written to.
+    pub(super) fn pair(
+        is_synchronous: bool,
+        tcp: bool,
+        settings: BTreeMap<String, String>,
+        demand: Demand,
+        events: &dyn EventSink,
+    ) -> Result<Self> {
+        let options = PrivateServerOptions { is_paired: true, ..options_for(demand, tcp, &settings)? };
+        let pair = HeldPair::start(&private_version(&Want::Any)?, &options, is_synchronous, events)?;
+        let how = if is_synchronous { "synchronous" } else { "asynchronous" };
+        Ok(Self {
+            options: Some(pair.reach()?),
+            origin: format!("{} with {how} standby, {}", ServerRecord::PRIVATE, origin(pair.current().server())),
+            notes: pair.current().warnings().iter().map(ToString::to_string).collect(),
+            announced: None,
+            hold: Hold::Pair(Box::new(pair)),
         })
     }
 
@@ -269,7 +291,7 @@ impl TargetServer {
         match &self.hold {
             Hold::Nothing | Hold::Null { .. } => Owner::Given,
             Hold::Kept(_) => Owner::Kept,
-            Hold::Embedded { .. } => Owner::Ours,
+            Hold::Embedded { .. } | Hold::Pair(_) => Owner::Ours,
         }
     }
 
@@ -277,7 +299,7 @@ impl TargetServer {
     pub(crate) fn settings_given(&self) -> Option<BTreeMap<String, String>> {
         match &self.hold {
             Hold::Embedded { settings, .. } => Some(settings.clone()),
-            Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => None,
+            Hold::Nothing | Hold::Kept(_) | Hold::Pair(_) | Hold::Null { .. } => None,
         }
     }
 
@@ -287,6 +309,7 @@ impl TargetServer {
             Hold::Nothing | Hold::Null { .. } => None,
             Hold::Kept(server) => Some(server.data_dir()),
             Hold::Embedded { embedded, .. } => Some(embedded.server().data_dir()),
+            Hold::Pair(pair) => Some(pair.current().server().data_dir()),
         }
     }
 
@@ -296,6 +319,9 @@ impl TargetServer {
         match &mut self.hold {
             Hold::Nothing | Hold::Null { .. } => {
                 Err(CommandError::new(Code::Server, "pgdyno restarts only servers that it started itself"))
+            }
+            Hold::Pair(_) => {
+                Err(CommandError::new(Code::Server, "a primary with a standby is not restarted before its run"))
             }
             Hold::Kept(server) => {
                 **server = kept::restart(&places()?).or_fail(Code::Server)?;
@@ -311,14 +337,34 @@ impl TargetServer {
         }
     }
 
+    /// Prepares for a fault when the clients begin: what was written before counts as synced, as a kernel does that within half a
+    /// minute.
+    ///
+    /// # Errors
+    /// When the server has no journal of its writes.
+    pub(crate) fn prepare_fault(&mut self, kind: FaultKind) -> Result<()> {
+        match &mut self.hold {
+            Hold::Embedded { embedded, .. } if kind == FaultKind::PowerLoss => {
+                embedded.mark_synced().or_fail(Code::Server)
+            }
+            Hold::Pair(pair) if kind == FaultKind::PowerLoss => pair.current_mut().mark_synced().or_fail(Code::Server),
+            _ => Ok(()),
+        }
+    }
+
     /// Causes a fault. `backend` is the process of a client's session. Returns when the server accepts connections again, except after
     /// a backend was killed.
     ///
     /// # Errors
     /// When it is not a private server of this process, or does not start again.
     pub(crate) fn cause(&mut self, kind: FaultKind, backend: Option<i32>) -> Result<()> {
-        let Hold::Embedded { embedded, .. } = &mut self.hold else {
-            return Err(CommandError::new(Code::Server, "pgdyno does this only to servers that it started itself"));
+        let embedded = match &mut self.hold {
+            Hold::Pair(pair) if kind == FaultKind::Promote => return pair.promote(),
+            Hold::Pair(pair) => pair.current_mut(),
+            Hold::Embedded { embedded, .. } => embedded,
+            Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => {
+                return Err(CommandError::new(Code::Server, "pgdyno does this only to servers that it started itself"));
+            }
         };
         match kind {
             FaultKind::Kill => embedded.crash().or_fail(Code::Server),
@@ -328,7 +374,8 @@ impl TargetServer {
                 true => Ok(()),
                 false => Err(CommandError::new(Code::Server, "no client has a backend on the server")),
             },
-            FaultKind::Promote | FaultKind::PowerLoss | FaultKind::Program => {
+            FaultKind::PowerLoss => embedded.lose_power().or_fail(Code::Server),
+            FaultKind::Promote | FaultKind::Program => {
                 Err(CommandError::new(Code::Server, format!("{} is not possible on this server", kind.name())))
             }
         }
@@ -356,7 +403,7 @@ impl TargetServer {
     pub(crate) fn cached(&self) -> Option<&KeptData> {
         match &self.hold {
             Hold::Embedded { embedded, .. } => embedded.cached(),
-            Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => None,
+            Hold::Nothing | Hold::Kept(_) | Hold::Pair(_) | Hold::Null { .. } => None,
         }
     }
 
@@ -373,7 +420,7 @@ impl TargetServer {
     pub(crate) fn keep_data(&mut self) -> Result<Option<Keeping>> {
         match &mut self.hold {
             Hold::Embedded { embedded, .. } => embedded.keep_data().map(Some).or_fail(Code::Server),
-            Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => Ok(None),
+            Hold::Nothing | Hold::Kept(_) | Hold::Pair(_) | Hold::Null { .. } => Ok(None),
         }
     }
 
@@ -381,6 +428,7 @@ impl TargetServer {
     pub fn death(&mut self) -> Option<String> {
         match &mut self.hold {
             Hold::Embedded { embedded, .. } => embedded.check().err().map(|error| error.to_string()),
+            Hold::Pair(pair) => pair.current_mut().check().err().map(|error| error.to_string()),
             Hold::Nothing | Hold::Kept(_) | Hold::Null { .. } => None,
         }
     }
@@ -426,6 +474,14 @@ pub fn private_version(want: &Want) -> Result<Want> {
         Some(dir) if *want == Want::Any => super::absolute(Want::Directory(dir.into()), Path::new("")),
         _ => Ok(want.clone()),
     }
+}
+
+/// Returns the options of a private server for this demand.
+fn options_for(demand: Demand, tcp: bool, settings: &BTreeMap<String, String>) -> Result<PrivateServerOptions> {
+    let (purpose, connections) = (demand.purpose(), demand.clients.saturating_add(OWN_CONNECTIONS));
+    let list = settings.clone().into_iter().collect();
+    let usual = embedded_options(connections, tcp, list)?;
+    Ok(PrivateServerOptions { purpose, data: demand.data, journals_writes: demand.loses_power, ..usual })
 }
 
 /// Returns how to connect to a private server of this process.

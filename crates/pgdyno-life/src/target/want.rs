@@ -11,7 +11,7 @@ pub enum WantError {
     /// Neither a version nor a directory.
     #[error(
         "'{0}' is no target for the private server: write 'embedded', 'embedded:18' for a major version ({OLDEST_MAJOR} or \
-         newer), or 'embedded:/path/to/bin' for a directory with postgres (one below this: 'embedded:./bin')"
+         newer), or 'embedded:/path/to/bin' for a directory with postgres (one below this: 'embedded:./bin'); 'embedded:ha' for a primary with a standby"
     )]
     Unknown(TargetName),
     /// `~name/…`.
@@ -28,7 +28,7 @@ pub enum WantError {
 /// When the target is no private server, or its version is too old.
 pub fn wanted(target: &TargetName) -> Result<Want, WantError> {
     match target.kind().build() {
-        Some(TargetBuild::Any) => Ok(Want::Any),
+        Some(TargetBuild::Any | TargetBuild::Pair { .. }) => Ok(Want::Any),
         Some(TargetBuild::Major(major)) if *major >= OLDEST_MAJOR => Ok(Want::Major(*major)),
         Some(TargetBuild::Directory(dir)) => Ok(Want::Directory(PathBuf::from(dir))),
         Some(TargetBuild::Major(_) | TargetBuild::Unknown) | None => Err(WantError::Unknown(target.clone())),

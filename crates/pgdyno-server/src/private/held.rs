@@ -10,7 +10,7 @@ use crate::private::pipe::Order;
 use crate::private::prepare::{Prepared, PrivateServerOptions, PrivateServerWarning, extra_settings, merge, prepare};
 use crate::private::programs::want::Want;
 use crate::private::progress::StartStep;
-use crate::private::server::PrivateServer;
+use crate::private::server::{PrivateServer, SUPERUSER};
 use crate::private::sizing::Setting;
 use crate::process;
 
@@ -146,6 +146,55 @@ impl HeldServer {
     pub fn restart_as_is(&mut self, immediately: bool) -> Result<(), EmbeddedError> {
         self.carry_out(&if immediately { Order::RestartImmediately } else { Order::Restart(None) })?;
         self.not_refused()
+    }
+
+    /// Counts all that it has written as synced. Only for a server that journals its writes.
+    ///
+    /// # Errors
+    /// When it has no journal, with the reason.
+    pub fn mark_synced(&mut self) -> Result<(), EmbeddedError> {
+        self.carry_out(&Order::MarkSynced)
+    }
+
+    /// Simulates a loss of power: kills it, undoes all writes that were not synced, and starts it again on what is left. Only for a
+    /// server that journals its writes. Returns when it has recovered and accepts connections, at the same address.
+    ///
+    /// # Errors
+    /// When it does not start again, with the end of its log: without `fsync` that may be so.
+    pub fn lose_power(&mut self) -> Result<(), EmbeddedError> {
+        self.carry_out(&Order::LosePower)
+    }
+
+    /// Kills it with all of its backends (SIGKILL). It stays down; its directory stays until this value is dropped.
+    pub fn kill(&self) {
+        let pid = self.server.postmaster_pid;
+        // While it is stopped, it starts no backend that would be missed.
+        process::send(pid, Signal::STOP);
+        process::kill_with_children(pid);
+    }
+
+    /// Starts a standby that streams from it, on a copy of its data: it is shut down cleanly for that, and started again at its
+    /// address. Both need options of a pair.
+    ///
+    /// # Errors
+    /// When its data cannot be copied, or one of them does not start.
+    pub fn start_standby(&mut self, options: &PrivateServerOptions) -> Result<Self, EmbeddedError> {
+        let place = self.server.dir.join("standby");
+        self.carry_out(&Order::CopyTo(place.clone()))?;
+        self.not_refused()?;
+        let want = Want::Directory(self.server.installation.bindir.clone());
+        let Prepared { mut spec, mut sized, warnings } = prepare(&want, options, false, &mut |_| {})?;
+        let (host, port) = (self.server.socket_dir.display(), self.server.port);
+        let primary = format!("host='{host}' port={port} user={SUPERUSER} application_name=standby");
+        let primary = Setting::new("primary_conninfo", primary, "it streams from its primary");
+        (sized, spec.settings) =
+            (merge(sized, vec![primary.clone()]), merge(std::mem::take(&mut spec.settings), vec![primary]));
+        (spec.is_standby, spec.data) = (true, Some(place.clone()));
+        let mut handle = Handle::spawn(&options.supervisor, &spec)?;
+        let server = handle.await_ready(&spec.installation, &mut |_| {})?;
+        // What is left of it goes with the primary's directory.
+        let _ = std::fs::remove_dir_all(place);
+        Ok(Self { handle, server, sized, password: self.password.clone(), warnings, cached: None, data: None })
     }
 
     /// Kills one of its backends (SIGKILL): it ends all sessions and recovers. Returns false if `pid` is none of its processes.

@@ -27,6 +27,12 @@ pub(crate) struct Spec {
     pub(crate) caller: String,
     pub(crate) tcp: bool,
     pub(crate) settings: Vec<Setting>,
+    /// Whether standbys may read its WAL.
+    pub(crate) is_paired: bool,
+    /// Whether it keeps what unsynced writes overwrite, for a simulated loss of power.
+    pub(crate) journals_writes: bool,
+    /// Whether it begins as a standby, by its settings.
+    pub(crate) is_standby: bool,
     /// A data directory of the same build, of which it gets a copy. Without one, or if it cannot be copied, it is empty.
     pub(crate) data: Option<PathBuf>,
 }
@@ -38,6 +44,10 @@ pub(crate) enum Order {
     Crash,
     /// Shut it down without a checkpoint, and start it again.
     RestartImmediately,
+    /// Count all that it has written as synced. It goes on.
+    MarkSynced,
+    /// Kill it, undo what it has not synced, and start it again.
+    LosePower,
     /// Shut it down, and start it again: with these settings, or with the present ones.
     Restart(Option<Vec<Setting>>),
     /// Shut it down, copy its data directory to this place, and start it again.

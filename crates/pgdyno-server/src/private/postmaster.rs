@@ -82,6 +82,15 @@ pub(crate) fn config_text<'a>(settings: impl IntoIterator<Item = &'a Setting>) -
         .collect()
 }
 
+/// The programs and files of a postmaster.
+pub(crate) struct PostmasterPlace<'a> {
+    pub(crate) bindir: &'a Path,
+    /// The data directory.
+    pub(crate) data: &'a Path,
+    /// Its `postgresql.conf`.
+    pub(crate) config: &'a Path,
+}
+
 /// A postmaster that is a child of this process.
 #[derive(Debug)]
 pub(crate) struct Postmaster {
@@ -90,19 +99,19 @@ pub(crate) struct Postmaster {
 }
 
 impl Postmaster {
-    /// Starts it on `data` with this `postgresql.conf`. Call it on the main thread: for Linux a process is orphaned
+    /// Starts it, after `prepare` has had its command. Call it on the main thread: for Linux a process is orphaned
     /// when the *thread* that started it ends.
     pub(crate) fn start(
-        bindir: &Path,
-        data: &Path,
-        config: &Path,
+        place: &PostmasterPlace<'_>,
         account: Option<&Account>,
         log: File,
+        prepare: impl FnOnce(&mut Command) -> io::Result<()>,
     ) -> io::Result<Self> {
+        let PostmasterPlace { bindir, data, config } = *place;
         let mut command = program(&bindir.join("postgres"), account, Signal::QUIT, log)?;
-        let child =
-            command.arg("-D").arg(data).arg(format!("--config-file={}", config.display())).current_dir(data).spawn()?;
-        Ok(Self { child, data: data.to_owned() })
+        command.arg("-D").arg(data).arg(format!("--config-file={}", config.display())).current_dir(data);
+        prepare(&mut command)?;
+        Ok(Self { child: command.spawn()?, data: data.to_owned() })
     }
 
     pub(crate) fn pid(&self) -> i32 {

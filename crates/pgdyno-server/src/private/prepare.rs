@@ -35,6 +35,10 @@ pub struct PrivateServerOptions {
     pub purpose: Purpose,
     /// Whether it also listens on 127.0.0.1, with SCRAM and a random password.
     pub tcp: bool,
+    /// Whether a standby may read its WAL.
+    pub is_paired: bool,
+    /// Whether it keeps what unsynced writes overwrite, so that it can lose its power. It costs time at each write.
+    pub journals_writes: bool,
     /// Settings added to the sized ones or replacing them, as names and values.
     pub settings: Vec<(String, String)>,
     /// The data that it is to have: it begins with a copy of what an earlier server of this build has loaded, if that is kept.
@@ -47,7 +51,18 @@ impl PrivateServerOptions {
     pub fn new(supervisor: impl Into<PathBuf>, places: Places) -> Self {
         let (connections, purpose) = (16, Purpose::default());
         let supervisor = supervisor.into();
-        Self { supervisor, places, path: None, connections, purpose, tcp: false, settings: Vec::new(), data: None }
+        Self {
+            supervisor,
+            places,
+            path: None,
+            connections,
+            purpose,
+            tcp: false,
+            is_paired: false,
+            journals_writes: false,
+            settings: Vec::new(),
+            data: None,
+        }
     }
 }
 
@@ -148,10 +163,36 @@ pub(crate) fn prepare(
         purpose: options.purpose,
         has_pg_stat_statements: has_library(&installation.bindir, "pg_stat_statements"),
     });
-    let settings = merge(sized.clone(), extra);
-    let places_root = root.to_owned();
-    let spec = Spec { places_root, kept, installation, account, caller, tcp: options.tcp, settings, data: None };
+    let sized = merge(sized, own_settings(options));
+    let spec = Spec {
+        places_root: root.to_owned(),
+        kept,
+        installation,
+        account,
+        caller,
+        tcp: options.tcp,
+        settings: merge(sized.clone(), extra),
+        is_paired: options.is_paired,
+        journals_writes: options.journals_writes,
+        is_standby: false,
+        data: None,
+    };
     Ok(Prepared { spec, sized, warnings })
+}
+
+/// Returns the settings without which a server cannot be what its options ask for.
+fn own_settings(options: &PrivateServerOptions) -> Vec<Setting> {
+    let of_pair = [
+        ("wal_level", "replica", "a standby reads its WAL"),
+        ("max_wal_senders", "10", "a standby reads its WAL"),
+        ("wal_keep_size", "1GB", "a standby that was away finds the WAL that it needs"),
+        ("hot_standby", "on", "a standby says that it is one"),
+    ];
+    // A write with O_DSYNC would be synced without a call that the journal sees.
+    let of_journal = [("wal_sync_method", "fdatasync", "the journal of unsynced writes sees it")];
+    let of_pair = of_pair.into_iter().filter(|_| options.is_paired);
+    let all = of_pair.chain(of_journal.into_iter().filter(|_| options.journals_writes));
+    all.map(|(name, value, why)| Setting::new(name, value, why)).collect()
 }
 
 /// Merges settings; those in `extra` take precedence.

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::private::copy;
-use crate::private::instance::{self, Instance};
+use crate::private::instance::{self, Instance, own};
 use crate::private::pipe::{Event, Spec, report};
-use crate::private::postmaster::{self, POLL, Postmaster, Stop};
+use crate::private::postmaster::{self, POLL, Postmaster, PostmasterPlace, Stop};
+use crate::private::power_loss::WriteJournal;
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
 use crate::private::wake::Wake;
@@ -53,7 +55,14 @@ pub(crate) fn start(
                 spec.installation.version
             )));
         }
-    } else if !copied(spec, instance) {
+    } else if copied(spec, instance) {
+        if spec.is_standby {
+            let signal = data.join("standby.signal");
+            File::create(&signal).and_then(|_| own(&signal, account)).map_err(because("cannot make a standby"))?;
+        }
+    } else if spec.is_standby {
+        return Err(Some("the data of its primary cannot be copied".to_owned()));
+    } else {
         report(&Event::Initialising);
         initialise(spec, instance, new_log()?, woken)?;
         // Removes initdb's output: the log's end should show why postgres does not start.
@@ -63,6 +72,7 @@ pub(crate) fn start(
         Some(last) => last.socket_dir.clone(),
         None => instance.make_socket_dir(account).map_err(because("cannot make the directory of the socket"))?,
     };
+    let journal = journal(spec, instance);
     report(&Event::Starting);
     // Another process may take the port before the server does, which matters for TCP only.
     for attempt in 0..5 {
@@ -72,8 +82,13 @@ pub(crate) fn start(
         };
         let config =
             configure(spec, instance, &socket_dir, port).map_err(because("cannot write the server's configuration"))?;
-        let mut server = Postmaster::start(&spec.installation.bindir, &data, &config, account, new_log()?)
-            .map_err(because("cannot run postgres"))?;
+        let prepare = |postmaster: &mut Command| match &journal {
+            Some(journal) => journal.begin(postmaster, account),
+            None => Ok(()),
+        };
+        let place = PostmasterPlace { bindir: &spec.installation.bindir, data: &data, config: &config };
+        let mut server =
+            Postmaster::start(&place, account, new_log()?, prepare).map_err(because("cannot run postgres"))?;
         match await_ready(spec, &mut server, woken) {
             Ok(()) => {
                 let running = PrivateServer {
@@ -104,6 +119,11 @@ pub(crate) fn start(
         }
     }
     Err(Some("no port stays free for the server".to_owned()))
+}
+
+/// Returns the journal of a server's writes, if it has one.
+pub(crate) fn journal(spec: &Spec, instance: &Instance) -> Option<WriteJournal> {
+    spec.journals_writes.then(|| WriteJournal::of(instance.dir(), &instance.data()))
 }
 
 /// Makes the data directory a copy of kept data, if that is wanted. Returns false if there is none then.
@@ -170,11 +190,17 @@ fn configure(spec: &Spec, instance: &Instance, socket_dir: &Path, port: u16) -> 
     // Only the server's account and root may enter the socket's directory; of those only the account that started the
     // server becomes the superuser.
     let mut access = "local all all peer map=pgdyno\n".to_owned();
+    if spec.is_paired {
+        access.push_str("local replication all peer map=pgdyno\n");
+    }
     if spec.tcp {
         access.push_str("host all all 127.0.0.1/32 scram-sha-256\n");
     }
     postmaster::write_config(&hba, &access)?;
-    postmaster::write_config(&ident, &format!("pgdyno \"{}\" postgres\n", spec.caller))?;
+    // A standby of root's server runs as the account of its primary.
+    let standby = spec.account.as_ref().filter(|_| spec.is_paired).map(|account| account.name.as_str());
+    let callers = [spec.caller.as_str()].into_iter().chain(standby);
+    postmaster::write_config(&ident, &callers.map(|name| format!("pgdyno \"{name}\" postgres\n")).collect::<String>())?;
     let path = |path: &Path| path.display().to_string();
     // The last value counts: given settings take precedence. Those that must not be changed are refused before.
     let own = [

@@ -95,6 +95,13 @@ fn serve(
             Ok(Wake::Signal(stop)) => stop,
             // `wake` lives in this process, so the channel cannot close.
             Ok(Wake::ParentGone) | Err(_) => Stop::Immediate,
+            Ok(Wake::Asked(Order::MarkSynced)) => {
+                match mark_synced(&instance, spec) {
+                    Ok(()) => report(&Event::Ready(running.clone())),
+                    Err(error) => report(&Event::Failed { what: error.to_string(), log: Vec::new() }),
+                }
+                continue;
+            }
             Ok(Wake::Asked(order)) => {
                 let run = SupervisedRun { instance: &instance, running: &running, proven: &proven, woken };
                 let started = obey(order, spec, &mut server, &run);
@@ -141,6 +148,12 @@ fn serve(
     if died { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Counts all that a server has written as synced.
+fn mark_synced(instance: &Instance, spec: &Spec) -> io::Result<()> {
+    let journal = startup::journal(spec, instance);
+    journal.map_or_else(|| Err(io::Error::other("it has no journal")), |journal| journal.mark_synced())
+}
+
 /// A server that runs, and what it needs to be started again.
 struct SupervisedRun<'a> {
     instance: &'a Instance,
@@ -160,6 +173,13 @@ fn obey(
     match order {
         Order::Crash => {
             server.crash();
+            startup::start(spec, instance, woken, Some(running))
+        }
+        Order::MarkSynced => Err(Some("it runs, and is not started again".to_owned())),
+        Order::LosePower => {
+            server.crash();
+            let journal = startup::journal(spec, instance).ok_or_else(|| Some("it has no journal".to_owned()))?;
+            journal.undo().map_err(|error| Some(format!("its unsynced writes cannot be undone: {error}")))?;
             startup::start(spec, instance, woken, Some(running))
         }
         Order::RestartImmediately => {

@@ -95,6 +95,11 @@ impl<'a> Targets<'a> {
     pub(super) fn ready(&mut self, cell: usize, execution: &mut SuiteExecution) -> Result<Order> {
         let (drafts, target) = (self.drafts, self.suite.cells[cell].target.as_str());
         let draft = &drafts[cell];
+        let is_harmed = draft.plan.fault.as_ref().is_some_and(|fault| fault.kind.kind().needs_private_server());
+        if draft.is_private() && is_harmed {
+            // The run starts a server of its own.
+            return Ok(draft.order.clone());
+        }
         if draft.is_private() {
             let same = self.suite.cells.iter().zip(drafts).filter(|(other, _)| other.target.as_str() == target);
             let same: Vec<_> = same.map(|(_, draft)| draft).collect();

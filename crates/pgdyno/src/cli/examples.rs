@@ -193,6 +193,13 @@ pub(super) const AGENTS: &str = "\
 Examples:
   pgdyno agents --meet \"host=meet dbname=bench\"";
 
+pub(super) const FAULT: &str = "\
+Examples:
+  pgdyno fault list --target db1
+  pgdyno run tpcb-like -T 60 --fault kill-9 --fault-at 20s
+  pgdyno run tpcb-like -T 60 --target embedded:ha --fault promote --fault-at 20s
+  pgdyno run tpcb-like -T 60 --target db1 --fault ./failover.sh --fault-at 20s";
+
 pub(super) const SERVER: &str = "\
 Examples:
   pgdyno server start

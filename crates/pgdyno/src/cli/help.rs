@@ -22,7 +22,7 @@ const HELP: &str = "Help";
 /// The commands by what they are for.
 const COMMANDS: [(&str, &[&str]); 6] = [
     ("Measure", &["run", "ab", "search", "frontier", "suite"]),
-    ("Prepare", &["plan", "doctor", "capture", "fit", "load", "check", "drop", "server", "cache"]),
+    ("Prepare", &["plan", "doctor", "fault", "capture", "fit", "load", "check", "drop", "server", "cache"]),
     ("Read results", &["report", "compare", "history", "scaling", "export", "serve", "store"]),
     ("Look up", &["list", "show", "help", "man", "completions"]),
     ("Several drivers", &["agent", "agents"]),

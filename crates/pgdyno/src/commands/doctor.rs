@@ -29,6 +29,10 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
             let error = "a null server has no settings and no sessions to examine";
             return Err(CommandError::new(Code::Start, error).hint("name a PostgreSQL server, or leave --target out"));
         }
+        Access::Pair { .. } => {
+            let error = "a private primary and its standby exist only during their run";
+            return Err(CommandError::new(Code::Start, error).hint("examine --target embedded"));
+        }
         Access::None | Access::Private(_) | Access::Given(_) => {
             let reached = target.reach(&order)?;
             let Some(options) = reached.options().map(|options| interrupt.options(options)) else {

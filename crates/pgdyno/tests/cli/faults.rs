@@ -85,6 +85,60 @@ fn clients_outlast_each_fault_of_a_private_server() {
 }
 
 #[test]
+fn clients_go_on_at_the_promoted_standby() {
+    let Some(home) = home("a promotion") else { return };
+    for target in ["embedded:ha", "embedded:ha,sync"] {
+        let args = format!("run tpcb-like -s 1 -c 3 -T 8 --ramp 0 --fault promote --fault-at 2s --target {target}");
+        let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ok();
+        ran.prints(&["FAULT   promote at 2", "timeline 2 after 1"]);
+        let run = home.runs().pop().unwrap();
+        assert_survived(&run, 3);
+        let fault = the_fault(&run);
+        let of = |server: &str, field: &str| fault[server][field].clone();
+        assert_eq!([of("server_before", "timeline"), of("server_after", "timeline")], [1, 2].map(Value::from));
+        assert_ne!(of("server_before", "address"), of("server_after", "address"), "{fault}");
+        assert_eq!(run.checks_that_hold().last(), Some(&"after the run"));
+        home.assert_clean();
+    }
+}
+
+#[test]
+fn a_server_that_loses_its_power_goes_on_with_what_was_synced() {
+    if pgdyno_server::power_loss_missing().is_some() {
+        crate::skipped::skipped("a loss of power, as there is no C compiler");
+        return;
+    }
+    let Some(home) = home("a loss of power") else { return };
+    let run = on_private_server(&home, "power-loss");
+    assert_survived(&run, 3);
+    assert_eq!(run.at("/server/settings/wal_sync_method"), "fdatasync");
+    let args =
+        "run select-only -s 1 --fault power-loss --fault-at 2s --target embedded --set wal_sync_method=open_datasync";
+    home.run(&args.split(' ').collect::<Vec<_>>()).ended(1).says(&["it sees only what fdatasync syncs"]);
+}
+
+#[test]
+fn what_can_be_caused_on_a_target_is_listed() {
+    let home = Home::new();
+    let of = |target: &str| {
+        let listed = home.run(&["fault", "list", "--target", target, "--format", "json"]).ok();
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+        let possible = |fault: &&Value| fault["possible"] == true;
+        let faults = listed["faults"].as_array().unwrap().iter();
+        faults.filter(possible).map(|fault| fault["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("host=db1"), ["FILE"]);
+    let private = of("embedded");
+    assert!(private.starts_with(&["kill-9", "restart", "restart-immediate", "crash-backend"].map(str::to_owned)));
+    assert!(!private.contains(&"promote".to_owned()) && of("embedded:ha").contains(&"promote".to_owned()));
+    home.run(&["fault", "list", "--target", "host=db1"]).ok().prints(&[
+        "on host=db1",
+        "kill-9",
+        "missing: pgdyno does this only to a server that the run itself starts",
+    ]);
+}
+
+#[test]
 fn several_faults_in_a_row_are_made_again_from_the_record() {
     let Some(home) = home("several faults") else { return };
     let args = "run select-only -s 1 -c 2 -T 8 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 3s --repeat 2 -q";

@@ -177,6 +177,8 @@ fn with_a_server(home: &Home, written: &mut Written) {
         written.keep(name, &ran.stdout);
         serde_json::from_str::<Value>(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}"))
     };
+    let faults = print("fault-list", &["fault", "list", "--target", "embedded", "--format", "json"]);
+    assert_eq!(faults["faults"][0]["name"], "kill-9", "{faults}");
     let status = print("server", &["server", "status", "--format", "json"]);
     assert_eq!(status["state"], "absent", "{status}");
     let started = print("server", &["server", "start", "--tcp", "--format", "json"]);

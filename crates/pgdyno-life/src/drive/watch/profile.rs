@@ -29,7 +29,7 @@ pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
         return Ok(());
     }
     let is_here = match &target.access {
-        Access::Private(_) => true,
+        Access::Private(_) | Access::Pair { .. } => true,
         Access::None | Access::Null => false,
         Access::Given(options) => options.is_local(),
     };

@@ -51,7 +51,7 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
             };
             Ok(local(in_bytes(&value)?.saturating_mul(MEMORY_OF_SHARED_BUFFERS)))
         }
-        Access::None | Access::Null => Ok(local(ram_bytes)),
+        Access::None | Access::Null | Access::Pair { .. } => Ok(local(ram_bytes)),
         Access::Given(options) => {
             let why = match elsewhere(&options) {
                 None => return Ok(local(ram_bytes)),

@@ -185,6 +185,7 @@ impl ServerSteps<'_> {
         })
     }
 }
+
 /// Returns the environment of a command of the user around a run in this directory.
 pub(crate) fn environment(
     target: &str,
