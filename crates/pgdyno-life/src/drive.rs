@@ -22,7 +22,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunError, RunOutcome, RunSpec, run};
+use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunEnd, RunError, RunOutcome, RunSpec, run};
 use pgdyno_plan::Plan;
 use pgdyno_results::{DriverRecord, Execution};
 use pgdyno_server::{DiskReads, IDENTITY, ServerWork};
@@ -129,7 +129,12 @@ impl<'a> Driver<'a> {
         for error in closed.into_iter().flatten().filter_map(std::result::Result::err) {
             context.events.warn(&error);
         }
-        let (outcome, drivers) = ran?;
+        let (mut outcome, drivers) = ran?;
+        // A user who ends the run during a fault finds the server down, as it was to be.
+        let is_faulty = self.plan.fault.is_some() && matches!(outcome.ended, RunEnd::ServerLost(_));
+        if is_faulty && context.interrupt.stop.is_requested() {
+            outcome.ended = RunEnd::Interrupted;
+        }
         let own = watched.as_ref().map_or(0, |watched| watched.transactions) + samples.looks() + probes;
         let counted = samples.end();
         // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what

@@ -3,10 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
-use pgdyno_server::{HeldServer, PrivateServerOptions, SUPERUSER, Want};
+use pgdyno_server::{HeldServer, PrivateServerOptions, SUPERUSER};
 
-use super::server::{PRIVATE_DATABASE, starting};
-use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
 
@@ -19,25 +17,24 @@ const POLL: Duration = Duration::from_millis(20);
 pub(super) struct HeldPair {
     primary: HeldServer,
     standby: HeldServer,
+    database: &'static str,
     /// Whether the standby has become the primary.
     is_promoted: bool,
 }
 
 impl HeldPair {
-    /// Starts both, and waits until the standby streams.
+    /// Starts a standby of a server, and waits until it streams. Clients use this database.
     ///
     /// # Errors
-    /// When one of them does not start, or the standby does not stream.
-    pub(super) fn start(
-        want: &Want,
+    /// When the standby does not start, or does not stream.
+    pub(super) fn of(
+        mut primary: HeldServer,
         options: &PrivateServerOptions,
+        database: &'static str,
         is_synchronous: bool,
-        events: &dyn EventSink,
     ) -> Result<Self> {
-        let mut primary = HeldServer::start(want, options, &mut starting(events)).or_fail(Code::Server)?;
-        events.note("starting a standby on a copy of its data");
         let standby = primary.start_standby(options).or_fail(Code::Server)?;
-        let pair = Self { primary, standby, is_promoted: false };
+        let pair = Self { primary, standby, database, is_promoted: false };
         pair.await_streaming()?;
         if is_synchronous {
             let mut admin = pair.admin(&pair.primary)?;
@@ -69,7 +66,8 @@ impl HeldPair {
             false => format!("{},{}", primary.socket_dir().display(), standby.socket_dir().display()),
         };
         let dsn = format!(
-            "host='{hosts}' port={ports} user={SUPERUSER} dbname={PRIVATE_DATABASE} target_session_attrs=read-write"
+            "host='{hosts}' port={ports} user={SUPERUSER} dbname={} target_session_attrs=read-write",
+            self.database
         );
         let password = self.primary.password().map(|password| password.reveal().to_owned());
         let env = Env::new(password.iter().map(|password| ("PGPASSWORD", password.as_str())), None, None);
@@ -94,7 +92,7 @@ impl HeldPair {
     }
 
     fn admin(&self, held: &HeldServer) -> Result<Admin> {
-        Admin::connect(&held.server().connect_options(PRIVATE_DATABASE)).or_fail(Code::Server)
+        Admin::connect(&held.server().connect_options(self.database)).or_fail(Code::Server)
     }
 
     fn await_streaming(&self) -> Result<()> {

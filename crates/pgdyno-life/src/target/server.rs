@@ -203,7 +203,10 @@ impl TargetServer {
         events: &dyn EventSink,
     ) -> Result<Self> {
         let options = PrivateServerOptions { is_paired: true, ..options_for(demand, tcp, &settings)? };
-        let pair = HeldPair::start(&private_version(&Want::Any)?, &options, is_synchronous, events)?;
+        let want = private_version(&Want::Any)?;
+        let primary = HeldServer::start(&want, &options, &mut starting(events)).or_fail(Code::Server)?;
+        events.note("starting a standby on a copy of its data");
+        let pair = HeldPair::of(primary, &options, PRIVATE_DATABASE, is_synchronous)?;
         let how = if is_synchronous { "synchronous" } else { "asynchronous" };
         Ok(Self {
             options: Some(pair.reach()?),

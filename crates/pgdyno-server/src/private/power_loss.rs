@@ -169,7 +169,7 @@ fn read_record(reader: &mut BufReader<&mut File>, at: u64, end: u64) -> io::Resu
     };
     let (path, other) = (path(path_length)?, path(other_length)?);
     if next + 8 <= end {
-        // Another record must follow: of a torn one only the beginning is there.
+        // Another record must follow: of an incomplete one only the beginning is there.
         let mut magic = [0; 8];
         reader.seek_relative(i64::from(kept))?;
         reader.read_exact(&mut magic)?;
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_followed_through_its_renames_and_a_torn_record_is_left_out() {
+    fn a_file_is_followed_through_its_renames_and_an_incomplete_record_is_left_out() {
         let dir = tempfile::tempdir().unwrap();
         let [old, new] = ["old", "new"].map(|name| dir.path().join(name));
         let nothing = Path::new("");
@@ -308,9 +308,9 @@ mod tests {
         append(&mut journal, 1, [&old, nothing], [0, 1, 1], b"1");
         append(&mut journal, 3, [&old, &new], [0; 3], b"");
         append(&mut journal, 2, [dir.path(), nothing], [0; 3], b"");
-        let torn = journal.len();
+        let whole = journal.len();
         append(&mut journal, 1, [&new, nothing], [0, 1, 1], b"x");
-        journal.truncate(torn + 20);
+        journal.truncate(whole + 20);
         append(&mut journal, 1, [&new, nothing], [0, 1, 1], b"2");
         std::fs::write(&new, "3").unwrap();
         // The rename was synced, and the writes were not.
