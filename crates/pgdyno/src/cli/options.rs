@@ -173,6 +173,7 @@ mod tests {
             (value, Omitted::WithEquals(_)) => format!("--{}[={value}]", spec.name),
             (value, Omitted::WithWord(_)) => format!("--{} [{value}]", spec.name),
         };
+        let name = name.replace('|', "\\|");
         let letter = spec.short.map(|letter| format!("`-{letter}`, ")).unwrap_or_default();
         let aliases: String = spec.aliases.iter().map(|alias| format!(", `--{alias}`")).collect();
         let key = option.suite_key().map(|key| format!("`{key}`")).unwrap_or_default();

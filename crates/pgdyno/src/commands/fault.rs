@@ -9,7 +9,7 @@ use pgdyno_text::wrap;
 use crate::cli::{FaultAction, FaultListArgs};
 
 /// Columns before what a fault does.
-const NAME: usize = 20;
+const NAME: usize = 22;
 
 pub(crate) fn run(action: &FaultAction) -> Result<Code> {
     match action {

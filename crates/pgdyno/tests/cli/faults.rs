@@ -112,6 +112,10 @@ fn a_server_that_loses_its_power_goes_on_with_what_was_synced() {
     let run = on_private_server(&home, "power-loss");
     assert_survived(&run, 3);
     assert_eq!(run.at("/server/settings/wal_sync_method"), "fdatasync");
+    let args = "run tproc-c -w 1 -c 3 -T 6 --ramp 0 --fault power-loss --fault-at 4s --target embedded --set fsync=off";
+    let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ended(2);
+    ran.prints(&["New-Orders", "the fault cost transactions that were acknowledged"]);
+    home.assert_clean();
     let args =
         "run select-only -s 1 --fault power-loss --fault-at 2s --target embedded --set wal_sync_method=open_datasync";
     home.run(&args.split(' ').collect::<Vec<_>>()).ended(1).says(&["it sees only what fdatasync syncs"]);

@@ -4,8 +4,8 @@ use pgdyno_engine::GroupOutcome;
 use pgdyno_measure::Totals;
 use pgdyno_measure::stall::stalls;
 use pgdyno_results::{
-    AnalyticsServerRecord, CounterNames, RunRecord, ServerCountRecord, StageRecord, group_record, note_counts,
-    note_metrics, note_stage_metrics, summarize,
+    AnalyticsServerRecord, CounterNames, FaultOutcome, RunRecord, ServerCountRecord, StageRecord, group_record,
+    note_counts, note_metrics, note_stage_metrics, summarize,
 };
 use pgdyno_samples::{replication, statements};
 use pgdyno_workload::{ServerCount, Stage, has_groups};
@@ -119,6 +119,15 @@ fn by_server(record: &mut RunRecord, evidence: &Evidence<'_>, ending: &Ending) {
     }
 }
 
+/// Why the server's tables count fewer than clients after a fault.
+const LOST_BY_FAULT: &str = "the fault cost transactions that were acknowledged";
+
+/// Returns why a count of the server differs from that of the clients: after a fault it may be too low.
+fn if_different(record: &RunRecord, [by_server, by_client]: [u64; 2], usual: &'static str) -> &'static str {
+    let is_faulty = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
+    if is_faulty && by_server < by_client { LOST_BY_FAULT } else { usual }
+}
+
 /// Compares what the server's tables counted during the run with the clients' counts. Returns the first difference that is more
 /// than uncertain.
 fn compare_counts(record: &mut RunRecord, evidence: &Evidence<'_>) -> Option<String> {
@@ -131,7 +140,9 @@ fn compare_counts(record: &mut RunRecord, evidence: &Evidence<'_>) -> Option<Str
         let Some(by_server) = counted(nth) else { continue };
         let by_client = committed(evidence, metric.transactions);
         note_counts(record, metric.name, by_server, by_client);
-        let why = difference(metric.counted, [by_server, by_client], ServerCount::OTHER_PROGRAM, driven);
+        let counts = [by_server, by_client];
+        let why = if_different(record, counts, ServerCount::OTHER_PROGRAM);
+        let why = difference(metric.counted, counts, why, driven);
         different = different.or(why);
     }
     for (nth, count) in drive.server_counts().into_iter().enumerate() {
@@ -139,7 +150,8 @@ fn compare_counts(record: &mut RunRecord, evidence: &Evidence<'_>) -> Option<Str
         let by_client = committed(evidence, count.transactions);
         let counted = count.counted.to_owned();
         record.server_counts.push(ServerCountRecord { counted, by_client, by_server });
-        let why = difference(count.counted, [by_server, by_client], count.if_different, driven);
+        let counts = [by_server, by_client];
+        let why = difference(count.counted, counts, if_different(record, counts, count.if_different), driven);
         different = different.or(why);
     }
     different
