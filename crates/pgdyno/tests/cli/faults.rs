@@ -112,9 +112,17 @@ fn a_server_that_loses_its_power_goes_on_with_what_was_synced() {
     let run = on_private_server(&home, "power-loss");
     assert_survived(&run, 3);
     assert_eq!(run.at("/server/settings/wal_sync_method"), "fdatasync");
-    let args = "run tproc-c -w 1 -c 3 -T 6 --ramp 0 --fault power-loss --fault-at 4s --target embedded --set fsync=off";
-    let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ended(2);
-    ran.prints(&["New-Orders", "the fault cost transactions that were acknowledged"]);
+    let args =
+        "run tproc-c -w 1 -c 3 -T 12 --ramp 0 --fault power-loss --fault-at 4s --target embedded --set fsync=off";
+    home.run(&args.split(' ').collect::<Vec<_>>()).ended(2);
+    let run = home.runs().pop().unwrap();
+    let counted = ["/summary/new_orders_by_client", "/summary/new_orders_by_server"].map(|count| run.number(count));
+    assert!(counted[0] > counted[1] && the_fault(&run)["outcome"] == "done", "{counted:?}");
+    assert!(
+        run.text("/reason").contains("the fault cost transactions that were acknowledged"),
+        "{}",
+        run.text("/reason")
+    );
     home.assert_clean();
     let args =
         "run select-only -s 1 --fault power-loss --fault-at 2s --target embedded --set wal_sync_method=open_datasync";
