@@ -50,12 +50,14 @@ pub(super) fn planned(order: &Order, time_s: Option<f64>) -> Result<Option<Fault
             None => Ok(None),
         };
     };
-    let Some(at_s) = fault.at else {
-        return failed(format!("--fault {kind} needs a time"), "give --fault-at TIME");
+    let Some(time_s) = time_s else {
+        let error = "a fault needs a run with a length (--time): it is caused at a time";
+        return failed(error.to_owned(), "give -T instead of -t");
     };
+    let at_s = fault.at.unwrap_or(time_s / 2.0);
     let repeat = match (fault.every, fault.repeat) {
         (Some(every_s), _) if every_s <= 0.0 => return failed("--fault-every must be above 0".to_owned(), "raise it"),
-        (Some(_), None) => return failed("--fault-every needs a number of faults".to_owned(), "give --repeat N"),
+        (Some(every_s), None) => room(time_s - at_s, every_s),
         (Some(_), Some(repeat)) => repeat,
         (None, _) => 1,
     };
@@ -63,17 +65,16 @@ pub(super) fn planned(order: &Order, time_s: Option<f64>) -> Result<Option<Fault
         return failed(format!("{kind} cannot be repeated: it leaves no standby"), "leave --fault-every out");
     }
     let plan = FaultPlan { kind, at_s, every_s: fault.every, repeat };
-    let Some(time_s) = time_s else {
-        return failed(
-            "a fault needs a run with a length (--time): it is caused at a time".to_owned(),
-            "give -T instead of -t",
-        );
-    };
     if plan.last_s() >= time_s {
         let error = format!("a fault at {} s comes after the measured window of {time_s} s", plan.last_s());
         return failed(error, "lower --fault-at, --fault-every or --repeat, or raise -T");
     }
     Ok(Some(plan))
+}
+
+/// Returns how many faults have room in a time when one begins at its start and one after each interval.
+fn room(rest_s: f64, every_s: f64) -> u32 {
+    (rest_s / every_s).ceil().clamp(1.0, 1000.0) as u32
 }
 
 /// Refuses a fault that cannot be caused on this target, with what it needs.
@@ -193,7 +194,9 @@ mod tests {
         assert_eq!(planned(&several, Some(30.0)).unwrap().unwrap().repeat, 3);
         assert!(refused(&several, Some(25.0)).contains("a fault at 25 s"));
         several.fault.repeat = None;
-        assert!(refused(&several, Some(30.0)).contains("needs a number of faults"));
+        assert_eq!(planned(&several, Some(30.0)).unwrap().unwrap().repeat, 3, "5, 15 and 25 s");
+        several.fault.at = None;
+        assert_eq!(planned(&several, Some(30.0)).unwrap().unwrap().at_s, 15.0);
         let mut promoted = order("promote", 5.0);
         (promoted.fault.every, promoted.fault.repeat) = (Some(1.0), Some(2));
         assert!(refused(&promoted, Some(30.0)).contains("cannot be repeated"));

@@ -249,7 +249,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "reconnect",
                 ValueKind::Time,
                 "TIME",
-                "How long to retry a lost connection before the run ends [default: 0; with a ledger 600]",
+                "How long to retry a lost connection before the run ends [default: 0; 60 with --fault, 600 with a ledger]",
             ),
             commands: Commands::Run,
             suite: Some("reconnect"),

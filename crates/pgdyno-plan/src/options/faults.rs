@@ -14,7 +14,6 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
     options: &[
         RunOption {
             spec: OptionSpec {
-                requires: Some("fault-at"),
                 details: "`pgdyno fault list` shows the names and what each needs. A program gets the server's address in PG* \
                           variables, and PGDYNO_TARGET and PGDYNO_RUN_DIR",
                 ..OptionSpec::value(
@@ -29,18 +28,15 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             access: given!(fault.kind, str::parse::<FaultName>),
             kept: values("fault", work, |plan| one_of(plan.fault.as_ref().map(|fault| &fault.kind))),
             sample: "kill-9",
-            beside: "tpcb-like --target embedded --fault-at 5s",
+            beside: "tpcb-like --target embedded",
         },
         RunOption {
-            spec: OptionSpec {
-                requires: Some("fault"),
-                ..OptionSpec::value(
-                    "fault-at",
-                    ValueKind::Time,
-                    "TIME",
-                    "When the fault is caused, from the start of the measured window",
-                )
-            },
+            spec: OptionSpec::value(
+                "fault-at",
+                ValueKind::Time,
+                "TIME",
+                "When the fault is caused, from the start of the measured window [default: in its middle]",
+            ),
             commands: Commands::Run,
             suite: Some("fault_at"),
             access: given!(fault.at, duration),
@@ -49,35 +45,32 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             beside: "tpcb-like --target embedded --fault kill-9",
         },
         RunOption {
-            spec: OptionSpec {
-                requires: Some("repeat"),
-                ..OptionSpec::value(
-                    "fault-every",
-                    ValueKind::Time,
-                    "TIME",
-                    "Time from the start of one fault to that of the next; --repeat says how many there are",
-                )
-            },
+            spec: OptionSpec::value(
+                "fault-every",
+                ValueKind::Time,
+                "TIME",
+                "Cause the fault again and again: time from the start of one to that of the next",
+            ),
             commands: Commands::Run,
             suite: Some("fault_every"),
             access: given!(fault.every, duration),
             kept: values("fault every", figures, |plan| seconds(plan, |fault| fault.every_s)),
             sample: "4s",
-            beside: "tpcb-like --target embedded --fault kill-9 --fault-at 5s --repeat 2",
+            beside: "tpcb-like --target embedded --fault kill-9 --fault-at 5s",
         },
         RunOption {
             spec: OptionSpec::value(
                 "repeat",
                 ValueKind::Whole,
                 "N",
-                "Number of faults, with --fault-every; of tproc-h: sets of queries of the power stage, one after the other, so \
+                "Number of faults, with --fault-every [default: as many as the window has room for]; of tproc-h: sets of queries of the power stage, one after the other, so \
                  that each query's time has an interval [default: 1]",
             ),
             commands: Commands::Run,
             suite: Some("repeat"),
             access: given!(fault.repeat, |text| whole(text, 1..=1000)),
             kept: values("faults", figures, |plan| {
-                one_of(plan.fault.as_ref().map(|fault| fault.repeat).filter(|repeat| *repeat > 1))
+                one_of(plan.fault.as_ref().filter(|fault| fault.every_s.is_some()).map(|fault| fault.repeat))
             }),
             sample: "3",
             beside: "tpcb-like --target embedded --fault kill-9 --fault-at 5s --fault-every 4s",

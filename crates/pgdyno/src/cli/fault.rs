@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pgdyno_plan::TargetOrder;
 
-use super::FormatArgs;
+use super::{FormatArgs, examples};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FaultAction {
     /// List the faults, what each needs, and what is missing on a target; connects to no server
+    #[command(after_help = examples::FAULT)]
     List(FaultListArgs),
 }
 

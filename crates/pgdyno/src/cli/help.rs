@@ -22,9 +22,9 @@ const HELP: &str = "Help";
 /// The commands by what they are for.
 const COMMANDS: [(&str, &[&str]); 6] = [
     ("Measure", &["run", "ab", "search", "frontier", "suite"]),
-    ("Prepare", &["plan", "doctor", "fault", "capture", "fit", "load", "check", "drop", "server", "cache"]),
+    ("Prepare", &["plan", "doctor", "capture", "fit", "load", "check", "drop", "server", "cache"]),
     ("Read results", &["report", "compare", "history", "scaling", "export", "serve", "store"]),
-    ("Look up", &["list", "show", "help", "man", "completions"]),
+    ("Look up", &["list", "show", "fault", "help", "man", "completions"]),
     ("Several drivers", &["agent", "agents"]),
     ("As pgbench", &["pgbench"]),
 ];
