@@ -130,11 +130,7 @@ impl<'a> Driver<'a> {
             context.events.warn(&error);
         }
         let (mut outcome, drivers) = ran?;
-        // A user who ends the run during a fault finds the server down, as it was to be.
-        let is_faulty = self.plan.fault.is_some() && matches!(outcome.ended, RunEnd::ServerLost(_));
-        if is_faulty && context.interrupt.stop.is_requested() {
-            outcome.ended = RunEnd::Interrupted;
-        }
+        self.settle_end(&mut outcome);
         let own = watched.as_ref().map_or(0, |watched| watched.transactions) + samples.looks() + probes;
         let counted = samples.end();
         // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what
@@ -142,6 +138,14 @@ impl<'a> Driver<'a> {
         let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
         let (window, disk_reads) = (counted.window, counted.disk_reads);
         Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us })
+    }
+
+    /// Takes a server that is down for an interruption, if the user ended the run during a fault.
+    fn settle_end(&self, outcome: &mut RunOutcome) {
+        let is_faulty = self.plan.fault.is_some() && matches!(outcome.ended, RunEnd::ServerLost(_));
+        if is_faulty && self.context.interrupt.stop.is_requested() {
+            outcome.ended = RunEnd::Interrupted;
+        }
     }
 
     /// Returns the record of executions, if the workload has large queries.

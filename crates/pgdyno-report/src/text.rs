@@ -17,6 +17,9 @@ use crate::latency_table::{cells, known, latency_columns, latency_rows, percenti
 use crate::metric::{figures, server_counts};
 use crate::{cost, describe, diagnosis, faults, fidelity, groups, guide, ledger, machine, trust};
 
+/// An estimated error that is larger than the figure says nothing: TRUST has its cause.
+const ERROR_SHARE_MAX: f64 = 1.0;
+
 /// Maximum number of causes in the summary.
 const CAUSES_MAX: usize = 3;
 
@@ -112,8 +115,9 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
     let mut values: Vec<_> = figures(record).iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
     let within = trust::of(record).throughput_error_share;
     let between = record.earlier_runs.map(|earlier| earlier.error_share);
-    if let (Some(first), Some(error)) = (values.first_mut(), within.into_iter().chain(between).reduce(f64::max)) {
-        *first += &format!(" ± {}", brief::percent(error));
+    let share = within.into_iter().chain(between).reduce(f64::max).filter(|share| *share < ERROR_SHARE_MAX);
+    if let (Some(first), Some(share)) = (values.first_mut(), share) {
+        *first += &format!(" ± {}", brief::percent(share));
     }
     if summary.duration_s > 0.0 {
         writeln!(out, "{}{}", paint.bold("RESULT  "), values.join("   "))?;

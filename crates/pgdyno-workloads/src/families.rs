@@ -136,7 +136,7 @@ mod tests {
     fn workloads_with_a_parameter_are_listed_by_family() {
         assert_eq!(having(|param| param.name == "warehouses"), ["tproc-c", "ch-benchmark"]);
         assert_eq!(having(|param| param.name == "records"), ["ycsb-a to ycsb-f"]);
-        assert_eq!(having(|param| param.name == "tables"), ["sysbench's workloads"]);
+        assert_eq!(having(|param| param.name == "tables"), ["sysbench's workloads", "ledger"]);
         assert_eq!(having(|param| param.name == "orders"), [""; 0]);
     }
 }
