@@ -1,6 +1,6 @@
-//! Any bytes as the tables of a run: `intervals.csv`, `intervals-by-group.csv` and a table of samples.
+//! Any bytes as the tables of a run: `intervals.csv`, `intervals-by-group.csv`, `ledger.csv` and a table of samples.
 
-use pgdyno_results::fuzzing::{groups, samples, timeline};
+use pgdyno_results::fuzzing::{groups, ledger, samples, timeline};
 
 pub(crate) fn run(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
@@ -19,6 +19,12 @@ pub(crate) fn run(input: &[u8]) {
     }
     if let (Ok(whole), Ok(groups)) = (timeline(&text), groups(&text)) {
         assert_eq!(groups.iter().map(|group| group.intervals.len()).sum::<usize>(), whole.len());
+    }
+    if let Some(commits) = ledger(input) {
+        let lines = input.iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(commits, lines.saturating_sub(1), "each whole line but the first is a commit");
+        let cut = ledger(&input[..input.len() / 2]).expect("a run that was killed has written the beginning");
+        assert!(cut <= commits);
     }
     let Some(table) = samples(input) else { return };
     for (_, row) in table.rows() {

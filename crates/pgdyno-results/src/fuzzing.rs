@@ -7,7 +7,7 @@ use crate::interval::IntervalRecord;
 use crate::record::RunRecord;
 use crate::samples::SampleTable;
 use crate::timeline::{self, GroupTimeline, LatencyLine};
-use crate::{hdr, hlog, series, store};
+use crate::{hdr, hlog, ledger, series, store};
 
 /// Calls `each` with each line of a `latency.hlog`.
 ///
@@ -39,6 +39,12 @@ pub fn histogram(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
 /// Describes the first mistake.
 pub fn timeline(text: &str) -> Result<Vec<IntervalRecord>, String> {
     timeline::parse(text)
+}
+
+/// Returns the number of commits in a `ledger.csv`; `None` if the bytes are none.
+#[must_use]
+pub fn ledger(bytes: &[u8]) -> Option<usize> {
+    ledger::parse(bytes).ok().map(|entries| entries.len())
 }
 
 /// Returns the groups of an `intervals-by-group.csv`.

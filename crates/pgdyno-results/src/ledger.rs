@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +12,10 @@ use crate::store::open_beside;
 
 /// The first line of the file.
 const HEADER: &str = "client,number,class,begun_us,ended_us,marker,sqlstate,server";
+/// A longer line is none of ours: the longest address is a path.
+const LINE_BYTES_MAX: u64 = 8192;
+/// Commits that are further apart than a year are not those of one run.
+const RUN_US_MAX: u64 = 366 * 86_400 * 1_000_000;
 
 /// Knowledge of a client about a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,21 +117,50 @@ fn line(entry: &LedgerEntry) -> String {
 /// When there is no such file, the system refuses, or a line that is whole does not fit.
 pub fn read_ledger(directory: &Path) -> Result<Vec<LedgerEntry>, StoreError> {
     let path = directory.join(LEDGER);
-    let mut file = BufReader::new(open_beside(directory, LEDGER).map_err(io_error("read", &path))?);
-    let (mut entries, mut servers, mut text) = (Vec::new(), HashSet::new(), String::new());
+    let file = open_beside(directory, LEDGER).map_err(io_error("read", &path))?;
+    parse(BufReader::new(file)).map_err(|error| match error {
+        NotALedger::Io(source) => io_error("read", &path)(source),
+        NotALedger::Malformed(why) => malformed(&path, why),
+    })
+}
+
+/// Why commits cannot be read.
+pub(crate) enum NotALedger {
+    Io(std::io::Error),
+    Malformed(String),
+}
+
+/// Reads the lines of a file.
+pub(crate) fn parse(mut file: impl BufRead) -> Result<Vec<LedgerEntry>, NotALedger> {
+    let (mut entries, mut servers, mut bytes) = (Vec::<LedgerEntry>::new(), HashSet::new(), Vec::new());
     for nth in 1.. {
-        text.clear();
-        file.read_line(&mut text).map_err(io_error("read", &path))?;
-        // The last line of a run that was killed may be a part of one.
-        let Some(line) = text.strip_suffix('\n') else { break };
-        match (nth, entry(line, &mut servers)) {
+        bytes.clear();
+        (&mut file).take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes).map_err(NotALedger::Io)?;
+        let line = match bytes.strip_suffix(b"\n") {
+            Some(line) => String::from_utf8_lossy(line),
+            None if bytes.len() as u64 == LINE_BYTES_MAX => {
+                return Err(NotALedger::Malformed(format!("line {nth} has more than {LINE_BYTES_MAX} bytes")));
+            }
+            // The last line of a run that was killed may be a part of one.
+            None => break,
+        };
+        let first_us = entries.first().map(|entry| entry.begun_us);
+        match (nth, entry(&line, &mut servers)) {
             (1, _) if line == HEADER => {}
-            (1, _) => return Err(malformed(&path, format!("its first line is not {HEADER}"))),
-            (_, Some(entry)) => entries.push(entry),
-            (_, None) => return Err(malformed(&path, format!("line {nth} does not fit the columns of its header"))),
+            (1, _) => return Err(NotALedger::Malformed(format!("its first line is not {HEADER}"))),
+            (_, Some(entry)) if is_of_one_run(&entry, first_us) => entries.push(entry),
+            _ => {
+                return Err(NotALedger::Malformed(format!("line {nth} does not fit the columns of its header")));
+            }
         }
     }
     Ok(entries)
+}
+
+/// Returns true if the times of a commit can be those of the run whose first commit began then.
+fn is_of_one_run(entry: &LedgerEntry, first_us: Option<u64>) -> bool {
+    let from_first = entry.ended_us.abs_diff(first_us.unwrap_or(entry.begun_us));
+    entry.begun_us <= entry.ended_us && entry.ended_us - entry.begun_us <= RUN_US_MAX && from_first <= RUN_US_MAX
 }
 
 /// Parses a line. Addresses of servers are kept once.
@@ -191,6 +224,23 @@ mod tests {
         file.0.write_all(b"\n").unwrap();
         let error = read_ledger(directory.path()).unwrap_err().to_string();
         assert!(error.contains("line 6 does not fit"), "{error}");
+    }
+
+    #[test]
+    fn lines_that_no_run_wrote_are_refused() {
+        let read = |lines: &str| match parse(format!("{HEADER}\n{lines}\n").as_bytes()) {
+            Ok(entries) => Ok(entries.len()),
+            Err(NotALedger::Malformed(why)) => Err(why),
+            Err(NotALedger::Io(error)) => panic!("{error}"),
+        };
+        let line = |begun_us: u64, ended_us: u64| format!("1,1,unknown,{begun_us},{ended_us},,,a");
+        assert_eq!(read(&line(5, 7)), Ok(1));
+        assert!(read(&line(7, 5)).unwrap_err().contains("line 2 does not fit"), "it ends before it begins");
+        let apart = format!("{}\n{}", line(5, 7), line(u64::MAX - 1, u64::MAX));
+        assert!(read(&apart).unwrap_err().contains("line 3 does not fit"), "centuries later");
+        assert!(read(&line(0, u64::MAX)).is_err());
+        let endless = format!("{}{}", line(5, 7), "x".repeat(10_000));
+        assert!(read(&endless).unwrap_err().contains("line 2 has more than 8192 bytes"));
     }
 
     #[test]
