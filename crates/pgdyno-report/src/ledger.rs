@@ -17,7 +17,10 @@ fn duration(seconds: f64) -> String {
 #[must_use]
 pub fn answer(ledger: &LedgerRecord) -> String {
     let outage = match (ledger.outage.outage_s, ledger.outage.is_over) {
-        (None, _) => "no outage".to_owned(),
+        (None, _) => match ledger.outage.client_outage_s_max {
+            None => "no outage".to_owned(),
+            Some(gap_s) => format!("no outage, longest gap of a client {}", duration(gap_s)),
+        },
         (Some(outage_s), true) => format!("{} without commits", duration(outage_s)),
         (Some(outage_s), false) => format!("{} without commits, to the end of the run", duration(outage_s)),
     };
@@ -191,6 +194,13 @@ pub(crate) mod tests {
         let sentence = "27 s without commits; 12,277 acknowledged, none lost; 8 unknown, 7 of them present";
         assert_eq!(answer(&ledger()), sentence);
         assert!(alarms(&ledger()).is_empty());
+    }
+
+    #[test]
+    fn a_run_without_an_outage_has_its_longest_gap() {
+        let outage = OutageRecord { client_outage_s_max: Some(0.128), ..OutageRecord::default() };
+        let text = answer(&LedgerRecord { outage, ..ledger() });
+        assert!(text.starts_with("no outage, longest gap of a client 0.13 s; 12,277 acknowledged"), "{text}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn what_cannot_be_meant_is_refused_before_anything_connects() {
         "plan own.sql --records 5",
         &["--records is an option of ycsb-a to ycsb-f, not of own.sql", "scripts take --scale (-s)"],
     );
-    refused("plan own.sql --tables 5", &["--tables is an option of sysbench's workloads, not of own.sql"]);
+    refused("plan own.sql --tables 5", &["--tables is an option of sysbench's workloads and ledger, not of own.sql"]);
 }
 
 #[test]
