@@ -15,7 +15,7 @@ const MODES: [QueryMode; 3] = [QueryMode::Simple, QueryMode::Extended, QueryMode
 const INSERT: &str = "INSERT";
 const OK: SimAnswer = SimAnswer::Complete { service_ns: MS };
 
-/// Fields of the notice of a server that does not wait for its standbys to the end, in a language that nobody expects.
+/// Fields of the notice of a server that does not wait for its standbys to the end, in an unexpected language.
 const LOCALLY: &[&str] = &["SWARNUNG", "VWARNING", "C01000", "MWarten abgebrochen", "Fsyncrep.c", "RSyncRepWaitForLSN"];
 /// The same SQLSTATE by RAISE WARNING in a function.
 const RAISED: &[&str] =
@@ -209,7 +209,7 @@ fn an_error_is_a_failure_and_so_is_rollback_as_the_answer_to_commit() {
         let played = play(Form::Block, mode, true, rolls_back);
         assert_eq!(classes(&played), [Failed, Acknowledged], "{mode:?}: a transaction that had failed");
         assert_eq!((played.committed, played.commits[0].1), (1, Some(SqlState::IN_FAILED_TRANSACTION)));
-        // Without a ledger nobody reads the tag.
+        // Without a ledger the tag is not read.
         assert_eq!(play(Form::Block, mode, false, rolls_back).committed, 2);
     }
 }

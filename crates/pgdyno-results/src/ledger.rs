@@ -12,7 +12,7 @@ use crate::store::open_beside;
 
 /// The first line of the file.
 const HEADER: &str = "client,number,class,begun_us,ended_us,marker,sqlstate,server";
-/// A longer line is none of ours: the longest address is a path.
+/// pgdyno writes no longer line: the longest address is a path.
 const LINE_BYTES_MAX: u64 = 8192;
 /// Commits that are further apart than a year are not those of one run.
 const RUN_US_MAX: u64 = 366 * 86_400 * 1_000_000;

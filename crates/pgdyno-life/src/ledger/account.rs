@@ -53,7 +53,7 @@ pub(super) fn compare(entries: &[LedgerEntry], present: &Present) -> MarkersFoun
     };
     let lost: Vec<_> = named(MarkerClass::Acknowledged).filter(|commit| !is_kept(commit)).collect();
     let known: HashSet<Marker> = entries.iter().filter_map(|entry| entry.marker).collect();
-    // An answer that is lost takes the number of its order with it: such an order is known only as one that nobody knows.
+    // An answer that is lost takes the number of its order with it: such an order shows only as one that no client has recorded.
     let nameless =
         entries.iter().filter(|entry| entry.class == MarkerClass::Unknown && entry.marker.is_none()).count() as u64;
     let others = present.times.keys().filter(|marker| !known.contains(*marker)).count() as u64;
@@ -137,7 +137,7 @@ pub(super) mod tests {
         assert_eq!((found.unknown_present, found.unknown_absent, found.resurrected, found.unrecorded), (1, 1, 0, 0));
         let found = compare(&entries, &present(&[1, 2, 3, 4, 5, 8, 9]));
         assert_eq!((found.lost, found.loss_window_s, found.resurrected), (0, None, 1));
-        assert_eq!((found.unknown_absent, found.unrecorded), (2, 1), "nobody knows 9");
+        assert_eq!((found.unknown_absent, found.unrecorded), (2, 1), "no client has recorded 9");
     }
 
     #[test]

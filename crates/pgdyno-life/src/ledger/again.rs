@@ -44,7 +44,7 @@ pub fn check(directory: &Path, run: &RunRecord, options: &ConnectOptions) -> Res
     (record.run, record.transaction) = (run.plan.seed.cast_signed(), ledger.txn.to_owned());
     count_classes(&entries, &mut record);
     if run.ledger.is_none() {
-        // The run was killed, and nobody knows when.
+        // The run was killed: the end of its window is unknown.
         outage::fill(&entries, plan.commit_timeout_s, 0, &mut record);
     }
     let first = match ledger.markers {

@@ -117,7 +117,7 @@ pub(crate) fn broken_promise(record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// Returns that nobody knows which commits are there.
+/// Returns that it is unknown which commits are there.
 pub(crate) fn unproven(record: &RunRecord) -> Option<String> {
     let why = record.ledger.as_ref()?.not_read.as_ref()?;
     Some(format!("the ledger proves nothing: {why}"))

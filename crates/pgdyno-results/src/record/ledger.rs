@@ -68,7 +68,7 @@ pub struct MarkersFound {
     /// Time from the first acknowledgement that was lost to the last; absent if none was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_window_s: Option<f64>,
-    /// Sessions on that server whose commit waits for a synchronous standby. Nobody sees its rows before, so that it counts as absent.
+    /// Sessions on that server whose commit waits for a synchronous standby. Its rows are not visible before, so it counts as absent.
     pub still_waiting: u64,
     /// The server on which they were read.
     pub read_on: String,

@@ -197,7 +197,7 @@ impl HeldServer {
         Ok(Self { handle, server, sized, password: self.password.clone(), warnings, cached: None, data: None })
     }
 
-    /// Kills one of its backends (SIGKILL): it ends all sessions and recovers. Returns false if `pid` is none of its processes.
+    /// Kills one of its backends (SIGKILL): it ends all sessions and recovers. Returns false if `pid` is not one of its processes.
     #[must_use]
     pub fn kill_backend(&self, pid: i32) -> bool {
         let is_ours = process::children_of(self.server.postmaster_pid).contains(&pid);
