@@ -109,10 +109,11 @@ pub(crate) fn look_back(
     Ok(record)
 }
 
-/// Fills in what the settings promise.
+/// Fills in what the settings promise. Where a timeline is not known, as on a service without the right to read it, another server may have the
+/// data now.
 pub(super) fn settle(record: &mut LedgerRecord) {
-    let has_moved = record.timeline_before.as_ref().zip(record.timeline_after.as_ref()).is_some_and(|(a, b)| a != b);
-    record.is_promised = promise::is_promised(&record.settings, has_moved);
+    let has_stayed = record.timeline_before.is_some() && record.timeline_before == record.timeline_after;
+    record.is_promised = promise::is_promised(&record.settings, !has_stayed);
 }
 
 /// Returns a session on a server that takes writes.
@@ -189,4 +190,28 @@ fn read(
 
 fn number(row: &[Option<String>], column: usize) -> Option<i64> {
     row.get(column)?.as_deref()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_timeline_promises_what_a_promotion_does() {
+        let promised = |before: Option<&str>, after: Option<&str>, standbys: &str| {
+            let settings = [("synchronous_commit", "on"), ("fsync", "on"), ("synchronous_standby_names", standbys)];
+            let mut record = LedgerRecord {
+                settings: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+                timeline_before: before.map(str::to_owned),
+                timeline_after: after.map(str::to_owned),
+                ..LedgerRecord::default()
+            };
+            settle(&mut record);
+            record.is_promised
+        };
+        assert!(promised(Some("00000001"), Some("00000001"), ""), "the same server");
+        assert!(!promised(Some("00000001"), Some("00000002"), "") && promised(Some("00000001"), Some("00000002"), "*"));
+        assert!(!promised(None, None, "") && !promised(Some("00000001"), None, ""));
+        assert!(promised(None, None, "*"));
+    }
 }
