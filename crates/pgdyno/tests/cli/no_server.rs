@@ -244,10 +244,13 @@ fn the_fourth_run_of_a_plan_says_how_much_its_runs_differ() {
     }
     // Another plan is no earlier run.
     home.run(&["run", "select-only", "--target", "null", "-c", "1", "-t", "300", "--ramp=0"]).ok();
-    home.run(&args).ok().prints(&["% against the mean of 3 earlier runs of this plan, ", " TPS ± "]);
+    let fourth = home.run(&args).ok().prints(&["% against the mean of 3 earlier runs of this plan, "]);
     let run = home.runs().pop().unwrap();
     assert_eq!(run.number("/earlier_runs/runs"), 3.0);
-    assert!(run.number("/earlier_runs/error_share") > 0.0);
+    let error_share = run.number("/earlier_runs/error_share");
+    assert!(error_share > 0.0);
+    // Runs this short differ by any factor on a busy machine; an error as large as the figure is not printed.
+    assert_eq!(fourth.stdout.contains(" TPS ± "), error_share < 1.0, "{error_share}: {}", fourth.stdout);
 }
 
 #[test]
