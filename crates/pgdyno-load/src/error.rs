@@ -167,8 +167,7 @@ pub enum LoadError {
         source: AdminError,
     },
     /// A connection was lost.
-    #[error("failed to {}{}: {source}; {}: check the server, then load again", .phase.attempt(), of(.table),
-        if *.resumable { GOES_ON } else { "what was loaded so far is unusable" })]
+    #[error("failed to {}{}: {source}; {}", .phase.attempt(), of(.table), after_loss(.remains.as_deref(), *.resumable))]
     Lost {
         /// The phase of the load.
         phase: LoadPhase,
@@ -178,6 +177,8 @@ pub enum LoadError {
         source: AdminError,
         /// Whether the next load resumes it.
         resumable: bool,
+        /// What the server said afterwards, once it was asked.
+        remains: Option<Box<Remains>>,
     },
     /// The server refused a statement.
     #[error("failed to {}{}: {source}", .phase.attempt(), of(.table))]
@@ -343,7 +344,9 @@ impl LoadError {
     pub(crate) fn resumable(self) -> Self {
         match self {
             Self::Interrupted => Self::Suspended,
-            Self::Lost { phase, table, source, .. } => Self::Lost { phase, table, source, resumable: true },
+            Self::Lost { phase, table, source, remains, .. } => {
+                Self::Lost { phase, table, source, resumable: true, remains }
+            }
             other => other,
         }
     }
@@ -356,7 +359,7 @@ impl LoadError {
         } else if matches!(source, AdminError::Interrupted { .. }) {
             Self::Failed { phase, table, source }
         } else if source.is_lost() {
-            Self::Lost { phase, table, source, resumable: false }
+            Self::Lost { phase, table, source, resumable: false, remains: None }
         } else {
             Self::Failed { phase, table, source }
         }
@@ -365,6 +368,18 @@ impl LoadError {
 
 /// What a message says of a load that can be resumed.
 const GOES_ON: &str = "what is committed stays, and the next load of the same data goes on from there";
+
+/// Says what is in the database after a lost connection, and what to do.
+fn after_loss(remains: Option<&Remains>, resumable: bool) -> String {
+    let now = match remains {
+        // The answer to its last COMMIT was lost, or it had not begun.
+        Some(remains @ Remains::Complete(_)) => return remains.to_string(),
+        Some(Remains::Part | Remains::Unknown(_)) | None if resumable => GOES_ON.to_owned(),
+        Some(remains) => remains.to_string(),
+        None => "what is in the database now was not determined".to_owned(),
+    };
+    format!("{now}: check the server, then load again")
+}
 
 /// A role with access to the tables of a data set needs its stamp, too.
 fn is_stamp(error: &AdminError) -> bool {

@@ -187,9 +187,13 @@ pub fn load(
     done.map_err(|error| looked_up(error, options, data))
 }
 
-/// Returns the error of an interrupted load with what is there now: a cancelled COMMIT may have happened, and data to be
-/// replaced may still be there.
+/// Returns the error of an interrupted load, or of one that lost its connection, with what is there now: a cancelled COMMIT
+/// may have happened, and data to be replaced may still be there.
 fn looked_up(error: LoadError, options: &ConnectOptions, data: &dyn DataSet) -> LoadError {
+    let error = match error {
+        LoadError::Undroppable { source, .. } if source.is_lost() => LoadError::of(LoadPhase::Prepare, None, source),
+        other => other,
+    };
     match error {
         LoadError::Interrupted => LoadError::Stopped(Remains::ask(options, data)),
         LoadError::Suspended => match Remains::ask(options, data) {
@@ -197,6 +201,9 @@ fn looked_up(error: LoadError, options: &ConnectOptions, data: &dyn DataSet) -> 
             Remains::Part | Remains::Unknown(_) => LoadError::Suspended,
             remains => LoadError::Stopped(remains),
         },
+        LoadError::Lost { phase, table, source, resumable, .. } => {
+            LoadError::Lost { phase, table, source, resumable, remains: Some(Box::new(Remains::ask(options, data))) }
+        }
         other => other,
     }
 }

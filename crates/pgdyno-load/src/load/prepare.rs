@@ -152,6 +152,9 @@ fn in_transaction<T>(
 ) -> Result<T, LoadError> {
     session.execute(LoadPhase::Prepare, None, "begin")?;
     let done = session.run(LoadPhase::Prepare, None, |admin| Ok(work(admin)))?;
-    session.execute(LoadPhase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" })?;
-    done
+    // The first error counts, unless the statement was cancelled.
+    match session.execute(LoadPhase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" }) {
+        Err(LoadError::Interrupted) => Err(LoadError::Interrupted),
+        ended => done.and_then(|done| ended.map(|_| done)),
+    }
 }

@@ -39,9 +39,10 @@ pub fn table_sizes(
     let Some(schema) = admin.query_opt("select quote_ident(current_schema())")? else { return Ok(Vec::new()) };
     admin.execute("begin; set local lock_timeout = '1s'")?;
     let tables = data.tables(caps).into_iter().map(|table| table.name);
-    let sizes = tables.map(|name| Ok((name, sizes(admin, caps, &schema, &[name])?))).collect();
-    admin.execute("rollback")?;
-    sizes
+    let sizes: Result<_, AdminError> = tables.map(|name| Ok((name, sizes(admin, caps, &schema, &[name])?))).collect();
+    // The first error counts.
+    let ended = admin.execute("rollback");
+    sizes.and_then(|sizes| ended.map(|_| sizes))
 }
 
 /// Largest number of pages that PostgreSQL adds to a table at once for each session; since version 16 also for a

@@ -101,6 +101,10 @@ fn a_backend_that_is_terminated_ends_the_load_with_the_tables_name() {
             other => panic!("{other}"),
         }
         assert!(error.to_string().contains("terminating connection due to administrator command"), "{error}");
+        assert!(
+            error.to_string().contains("; what was loaded so far is unusable, and the next load removes it"),
+            "{error}"
+        );
         assert_partial_and_loads_again(&target, loaders);
     }
 }

@@ -86,6 +86,14 @@ fn data_to_be_replaced_is_not_called_lost_before_it_is() {
     let ran = interrupted_while_it_waits(place.start("load tpcb-like -s 2 --replace"), &held);
     let ran = ran.says(&["the database holds ", ", complete"]);
     assert!(!ran.stderr.contains("unusable"), "{}", ran.stderr);
+    // The same if it loses its connection before.
+    let mut load = place.start("load tpcb-like -s 2 --replace");
+    load.until_it_says("waiting: ", 1);
+    place.ask(
+        "select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'pgbench_accounts'::regclass",
+    );
+    let ran = load.end().ended(11).says(&["terminating connection", "the database holds ", ", complete"]);
+    assert!(!ran.stderr.contains("unusable") && !ran.stderr.contains("load again"), "{}", ran.stderr);
     let ran = interrupted_while_it_waits(place.start("drop tpcb-like"), &held);
     ran.says(&["nothing was dropped"]);
     drop(locker);
