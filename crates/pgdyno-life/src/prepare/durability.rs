@@ -121,7 +121,7 @@ pub fn failure(error: ScenarioError) -> CommandError {
     let code = match error {
         ScenarioError::Interrupted | ScenarioError::NotRestored(_) => Code::Interrupted,
         ScenarioError::Connect(_) | ScenarioError::Thread(_) => Code::Start,
-        ScenarioError::Refused(_) => Code::Check,
+        ScenarioError::Refused(_) | ScenarioError::Changed { .. } => Code::Check,
     };
     CommandError::new(code, error)
 }

@@ -62,10 +62,11 @@ pub fn play(
         let restored = play.end(&scenario.restore, options);
         let found = match (come, restored) {
             (Err(_), Ok(())) if interrupted => return Err(ScenarioError::Interrupted),
-            (Err(_), Err(ScenarioError::Refused(error))) if interrupted => {
-                return Err(ScenarioError::NotRestored(error));
+            (Err(_), Err(error)) if interrupted => return Err(ScenarioError::NotRestored(Box::new(error))),
+            (Err(End::Error(error)), Ok(())) => return Err(error),
+            (Err(End::Error(cause)), Err(source)) => {
+                return Err(ScenarioError::Changed { cause: Box::new(cause), source: Box::new(source) });
             }
-            (Err(End::Error(error)), _) => return Err(error),
             (Err(End::Serialization(_)), Ok(())) if tries < TRIES => {
                 tries += 1;
                 continue;
@@ -123,7 +124,13 @@ impl<'a> Play<'a> {
             self.watcher = watcher(options, self.rules)?;
         }
         for sql in statements {
-            self.watcher.execute(&sql)?;
+            match self.watcher.execute(&sql) {
+                Err(error) if error.is_lost() => {
+                    self.watcher = watcher(options, self.rules)?;
+                    self.watcher.execute(&sql)?;
+                }
+                done => drop(done?),
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pgdyno_load::{Moment, ScenarioError, ScenarioOptions, ScenarioResult, check, default_level, play};
-use pgdyno_net::{ConnectOptions, Stop};
+use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_workload::{IsolationLevel, Scenario, ScenarioStep};
 
 use crate::server::{self, Server};
@@ -260,4 +260,38 @@ fn a_stop_ends_a_scenario_that_waits() {
     let mut admin = connect(&target);
     await_alone(&mut admin);
     assert_eq!(admin.query_one("select n from pair where id = 1").unwrap(), "0");
+}
+
+#[test]
+fn what_a_scenario_changed_is_restored_over_a_new_connection_or_reported() {
+    let test = "what_a_scenario_changed_is_restored_over_a_new_connection_or_reported";
+    let Some((server, target)) = two_rows(test) else { return };
+    let mut changes = scenario(vec![
+        ScenarioStep::run("T1", "update pair set n = 17 where id = 2"),
+        ScenarioStep::holds("that the server is there", "select true from pg_sleep(3600)"),
+    ]);
+    changes.restore = vec!["update pair set n = 0 where id = 2".to_owned()];
+    let asleep = "from pg_stat_activity where wait_event = 'PgSleep'";
+    let ended_by = |end: &mut dyn FnMut(&mut Admin)| {
+        let mut admin = connect(&target);
+        std::thread::scope(|scope| {
+            let played = scope.spawn(|| play(&target, &changes, &RULES, &Stop::new()).unwrap_err());
+            while admin.query_one(&format!("select count(*) {asleep}")).unwrap() == "0" {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            end(&mut admin);
+            played.join().unwrap()
+        })
+    };
+    // The observer's session is lost.
+    let error =
+        ended_by(&mut |admin| drop(admin.query(&format!("select pg_terminate_backend(pid) {asleep}")).unwrap()));
+    assert!(matches!(error, ScenarioError::Refused(_)), "{error}");
+    assert_eq!(connect(&target).query_one("select n from pair where id = 2").unwrap(), "0");
+    // The server is.
+    let mut server = Some(server);
+    let error = ended_by(&mut |_| drop(server.take()));
+    let text = error.to_string();
+    assert!(matches!(error, ScenarioError::Changed { .. }), "{text}");
+    assert!(text.contains("; what a test had committed could not be undone: "), "{text}");
 }

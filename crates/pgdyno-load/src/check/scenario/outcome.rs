@@ -53,5 +53,13 @@ pub enum ScenarioError {
         "interrupted; the transactions under way were cancelled and rolled back, but what a test had committed could \
          not be undone: {0}; load the data again with --replace"
     )]
-    NotRestored(#[source] AdminError),
+    NotRestored(#[source] Box<ScenarioError>),
+    /// It could not be run to its end, and committed changes of the scenario remain.
+    #[error("{cause}; what a test had committed could not be undone: {source}; load the data again with --replace")]
+    Changed {
+        /// Why it ended.
+        cause: Box<ScenarioError>,
+        /// Why the changes remain.
+        source: Box<ScenarioError>,
+    },
 }
