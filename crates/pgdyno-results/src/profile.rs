@@ -5,7 +5,13 @@ use std::path::Path;
 
 use crate::error::{StoreError, io_error, malformed};
 use crate::layout::PROFILE;
-use crate::store::{read_text_beside, write_inside};
+use crate::store::{read_text_beside_at_most, write_inside};
+
+/// Maximum size of the file: each stack is in it once, so that those of a long run are no larger than those of a short one.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// Characters of a line that an error quotes.
+const QUOTED_MAX: usize = 80;
 
 /// Writes the stacks into a run directory.
 ///
@@ -22,7 +28,7 @@ pub fn write_profile(directory: &Path, stacks: &[(String, u64)]) -> Result<(), S
 /// When the file cannot be read, or is no profile.
 pub fn read_profile(directory: &Path) -> Result<Vec<(String, u64)>, StoreError> {
     let file = directory.join(PROFILE);
-    match read_text_beside(directory, PROFILE) {
+    match read_text_beside_at_most(directory, PROFILE, BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         text => parse(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why)),
     }
@@ -33,7 +39,11 @@ fn parse(text: &str) -> Result<Vec<(String, u64)>, String> {
         let (stack, samples) = line.rsplit_once(' ')?;
         Some((stack.to_owned(), samples.parse().ok()?))
     };
-    text.lines().map(|text| line(text).ok_or_else(|| format!("'{text}' is no stack with a number"))).collect()
+    let malformed = |line: &str| {
+        let quoted: String = line.chars().take(QUOTED_MAX).collect();
+        format!("'{quoted}' is no stack with a number")
+    };
+    text.lines().map(|text| line(text).ok_or_else(|| malformed(text))).collect()
 }
 
 #[cfg(test)]
@@ -48,5 +58,10 @@ mod tests {
         write_profile(directory.path(), &stacks).unwrap();
         assert_eq!(read_profile(directory.path()).unwrap(), stacks);
         assert!(parse("postgres main").is_err() && parse("x").is_err());
+        assert!(parse(&"x".repeat(10_000)).unwrap_err().len() < 200);
+        // A file of a stranger, as large as it likes, has no content here.
+        let file = std::fs::File::options().write(true).open(directory.path().join(PROFILE)).unwrap();
+        file.set_len(BYTES_MAX + 1).unwrap();
+        assert!(read_profile(directory.path()).unwrap_err().to_string().contains("perf.folded"));
     }
 }

@@ -282,7 +282,13 @@ pub fn read_beside(directory: &Path, name: &str) -> io::Result<Vec<u8>> {
 
 /// Reads a text beside a record, as [`open_beside`] opens it.
 pub(crate) fn read_text_beside(directory: &Path, name: &str) -> io::Result<String> {
-    String::from_utf8(read_beside(directory, name)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    read_text_beside_at_most(directory, name, FILE_BYTES_MAX)
+}
+
+/// Reads a text of at most `bytes_max` beside a record, as [`open_beside`] opens it.
+pub(crate) fn read_text_beside_at_most(directory: &Path, name: &str, bytes_max: u64) -> io::Result<String> {
+    let content = Directory::open(directory)?.read(&relative(name)?, bytes_max)?;
+    String::from_utf8(content).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// Reads the file at a path that a record names, or that is a record: an ordinary file of bounded size. A pipe or a device may
