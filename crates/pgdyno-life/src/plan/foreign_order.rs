@@ -27,7 +27,7 @@ fn programs(order: &TargetOrder) -> Option<&TargetName> {
 
 impl RunRequest {
     /// Returns what this request, which a record asks for, would connect to or start on this machine beyond its SQL, and what
-    /// `given`, the command line, does not name. Shells of scripts count if the request is `carried_out`.
+    /// `given`, the command line, does not name. Shells of scripts and programs of faults count if the request is `carried_out`.
     ///
     /// # Errors
     /// When a target cannot be read.
@@ -46,6 +46,8 @@ impl RunRequest {
         }
         if carried_out {
             asked.extend(self.source.script_with_shell().map(|script| format!("the shell commands of {script}")));
+            let fault = order.fault.kind.as_ref().filter(|fault| !fault.kind().needs_private_server());
+            asked.extend(fault.map(|fault| format!("the fault {}", fault.as_str())));
         }
         Ok(asked)
     }
@@ -82,7 +84,7 @@ fn is_shell(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_plan::{Facts, Plan};
+    use pgdyno_plan::{Facts, FaultPlan, Plan};
     use std::path::Path;
 
     use super::*;
@@ -135,6 +137,13 @@ mod tests {
             ["the server host=evil.example", "the command `ssh me@evil.example`", "the shell commands of", "a.sql"]
         {
             assert!(words.contains(word), "{word}: {words}");
+        }
+        // A fault is a program, unless it is one of a server that the run starts.
+        let fault = |kind: &str| FaultPlan { kind: kind.parse().unwrap(), at_s: 1.0, every_s: None, repeat: 1 };
+        for (kind, is_asked) in [("/tmp/evil", true), ("./evil", true), ("kill-9", false)] {
+            let plan = Plan { fault: Some(fault(kind)), ..plan.clone() };
+            let words = asked(&plan, &Order::default()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+            assert_eq!(words.contains(&format!("the fault {kind}")), is_asked, "{words:?}");
         }
         // Options of ssh start programs.
         plan.watch.os = Some("ssh -oProxyCommand=touch me@evil.example".to_owned());
