@@ -1,6 +1,9 @@
 //! Orders that come from a record, which may be another's: what they may not bring, and what its reader has to confirm.
 
-use pgdyno_plan::{Order, TargetName, TargetOrder};
+use std::path::PathBuf;
+
+use pgdyno_plan::{InputFile, Order, TargetName, TargetOrder, sha256};
+use pgdyno_results::read_ordinary;
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
@@ -27,7 +30,8 @@ fn programs(order: &TargetOrder) -> Option<&TargetName> {
 
 impl RunRequest {
     /// Returns what this request, which a record asks for, would connect to or start on this machine beyond its SQL, and what
-    /// `given`, the command line, does not name. Shells of scripts and programs of faults count if the request is `carried_out`.
+    /// `given`, the command line, does not name. What runs programs counts if the request is `carried_out`: shells of scripts, faults,
+    /// settings of the server, and statements of a superuser.
     ///
     /// # Errors
     /// When a target cannot be read.
@@ -48,9 +52,32 @@ impl RunRequest {
             asked.extend(self.source.script_with_shell().map(|script| format!("the shell commands of {script}")));
             let fault = order.fault.kind.as_ref().filter(|fault| !fault.kind().needs_private_server());
             asked.extend(fault.map(|fault| format!("the fault {}", fault.as_str())));
+            if given.target.settings.is_empty() {
+                let reaching = order.target.settings.iter().filter(|(name, value)| reaches_out(name, value));
+                asked.extend(reaching.map(|(name, value)| format!("the setting {name} = {value}")));
+            }
+            asked.extend(self.superuser_statements(given));
         }
         Ok(asked)
     }
+}
+
+/// Suffixes of settings that name programs, files or addresses.
+const REACHING: [&str; 9] =
+    ["_command", "_conninfo", "_directories", "_directory", "_file", "_filename", "_path", "on_init", "start_proc"];
+
+/// Settings that open the server to others.
+const OPENING: [&str; 3] = ["listen_addresses", "unix_socket_group", "unix_socket_permissions"];
+
+/// Returns true for a setting with which a server runs programs, loads libraries from anywhere, writes files or admits others. A library
+/// without a directory is one of the installation.
+fn reaches_out(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_plain = |c: char| c.is_alphanumeric() || " _.,:%+-*()[]\"'".contains(c);
+    REACHING.iter().any(|suffix| name.ends_with(suffix))
+        || OPENING.contains(&name.as_str())
+        || !value.chars().all(is_plain)
+        || value.contains("..")
 }
 
 /// Returns the address of a target on another machine that a stored order has; none if it is one of the user's own file.
@@ -58,6 +85,25 @@ fn remote(order: &TargetOrder) -> Result<Option<String>> {
     let target = Target::resolve(order)?;
     let is_own = target.named.is_some() && order.shown_as.is_none();
     Ok(target.given().filter(|options| !is_own && !options.is_local()).map(ToString::to_string))
+}
+
+impl RunRequest {
+    /// Returns the user's statements that would be executed by the superuser of a private server, unless its files are here as they are in
+    /// the record: then they are the user's own. Such a role runs programs (COPY … TO PROGRAM).
+    fn superuser_statements(&self, given: &Order) -> Option<String> {
+        let target = given.target.target.as_ref().or(self.order.target.target.as_ref());
+        let is_private = target.is_none_or(|target| target.kind().is_private());
+        let base = match &self.source {
+            WorkloadSource::BuiltIn(_) => return None,
+            WorkloadSource::Scripts(_) => PathBuf::new(),
+            WorkloadSource::Directory(_) => PathBuf::from(self.order.workload.names.first()?),
+        };
+        let is_here = |file: &InputFile| {
+            read_ordinary(&base.join(&file.file)).is_ok_and(|content| sha256(&content) == file.sha256)
+        };
+        let foreign = self.source.inputs().into_iter().find(|file| !is_here(file)).filter(|_| is_private)?;
+        Some(format!("the statements of {}, as superuser of a private server", foreign.file))
+    }
 }
 
 impl WorkloadSource {
@@ -150,5 +196,38 @@ mod tests {
         let words = asked(&plan, &Order::default()).unwrap_or_else(|failure| panic!("{}", failure.text())).join("; ");
         assert!(!words.contains("ProxyCommand"), "{words}");
         assert!(Order::of_plan(&plan).watch.os_metrics.is_none());
+    }
+
+    #[test]
+    fn settings_that_run_programs_or_admit_others_reach_out() {
+        let reaching = [
+            ("archive_command", "reboot"),
+            ("SSL_passphrase_command", "x"),
+            ("restore_command", "cp"),
+            ("dynamic_library_path", "evil"),
+            ("log_directory", "log"),
+            ("primary_conninfo", "host=evil"),
+            ("plperl.on_init", "x"),
+            ("listen_addresses", "0.0.0.0"),
+            ("shared_preload_libraries", "pg_stat_statements,../evil"),
+            ("session_preload_libraries", "/tmp/evil"),
+            ("work_mem", "1MB\narchive_command = x"),
+            ("jit_provider", "$libdir/../evil"),
+        ];
+        for (name, value) in reaching {
+            assert!(reaches_out(name, value), "{name} = {value}");
+        }
+        let harmless = [
+            ("work_mem", "64MB"),
+            ("shared_preload_libraries", "pg_stat_statements, auto_explain"),
+            ("synchronous_standby_names", "ANY 1 (s1, \"s-2\")"),
+            ("random_page_cost", "1.1"),
+            ("log_line_prefix", "%m [%p] "),
+            ("citus.max_shared_pool_size", "12000"),
+            ("wal_compression", "zstd"),
+        ];
+        for (name, value) in harmless {
+            assert!(!reaches_out(name, value), "{name} = {value}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::given_server::{Place, TRUST};
 use crate::own::write;
 use crate::program::{Home, PATIENCE, eventually, json};
+use crate::server;
 
 /// A text that a terminal, a page, a spreadsheet and a shell would obey.
 const POISON: &str =
@@ -118,6 +119,39 @@ fn what_a_record_asks_for_beyond_its_sql_is_to_be_confirmed() {
     assert!(home.join("executed").exists());
     put(&home, "20990101T000000Z-b", |record| record["plan"]["target"] = "host=192.0.2.1 dbname=x user=u".into());
     home.run(&["plan", "--again", "last"]).ended(1).says(&["the server host=192.0.2.1", "another --target"]);
+}
+
+#[test]
+fn what_runs_programs_on_a_private_server_is_to_be_confirmed() {
+    if !server::available("records for private servers") {
+        return;
+    }
+    let home = Home::of_an_ordinary_user();
+    let executed = home.join("executed");
+    let command = format!("cat >{}", executed.display());
+    write(&home, "s", &[("a.sql", &format!("COPY (SELECT 1) TO PROGRAM '{command}';\n"))]);
+    let again = |more: &[&str]| home.run(&[&["run", "--again", "last", "-q"], more].concat());
+    home.run(&["run", "s/a.sql", "-c", "1", "-t", "1", "-q"]).ok();
+    // The scripts are here as they were: they are the user's own.
+    fs::remove_file(&executed).unwrap();
+    again(&[]).ok();
+    fs::remove_file(&executed).unwrap();
+    fs::remove_dir_all(home.join("s")).unwrap();
+    home.run(&["plan", "--again", "last"]).ok();
+    again(&[]).ended(1).says(&["the statements of s/a.sql, as superuser of a private server", "--yes"]);
+    assert!(!executed.exists());
+
+    // Settings of the server that run a program, or load one.
+    let with = |id: &str, setting: &str, value: &str| {
+        put(&home, id, |record| {
+            record["plan"]["target"] = "embedded".into();
+            record["plan"]["settings"] = serde_json::json!({ setting: value });
+        });
+    };
+    with("20990101T000000Z-b", "archive_command", "reboot");
+    again(&[]).ended(1).says(&["the setting archive_command = reboot", "--yes"]);
+    with("20990102T000000Z-b", "shared_preload_libraries", "/tmp/evil.so");
+    again(&[]).ended(1).says(&["the setting shared_preload_libraries = /tmp/evil.so"]);
 }
 
 #[test]
