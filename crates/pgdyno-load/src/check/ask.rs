@@ -1,7 +1,7 @@
 //! The queries of checks, distributed over several connections.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, TextRows, quote};
 use pgdyno_workload::{CheckCost, CheckSql, Expect};
@@ -11,6 +11,9 @@ use crate::{session, steps};
 
 /// Memory limit of one operation of a query: beyond it hashing gains little.
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
+
+/// Time for one connection to run all queries before the others are opened: a session costs the server as much as a check of small tables.
+const HEAD_START: Duration = Duration::from_millis(100);
 
 /// Cost of a query of small tables, relative to the large ones of one check.
 const CHEAP: f64 = 0.02;
@@ -51,6 +54,8 @@ struct Board<'a> {
     halt: &'a Halt<'a>,
     progress: &'a (dyn Fn(&CheckProgress<'_>) + Sync),
     state: Mutex<State>,
+    /// Notified when no query is left to take.
+    all_taken: Condvar,
 }
 
 #[derive(Default)]
@@ -95,13 +100,24 @@ pub(crate) fn ask(
         ..State::default()
     };
     let memory = memory.as_deref();
-    let board = Board { questions, queries: &queries, memory, halt, progress, state: Mutex::new(state) };
+    let board = Board {
+        questions,
+        queries: &queries,
+        memory,
+        halt,
+        progress,
+        state: Mutex::new(state),
+        all_taken: Condvar::new(),
+    };
     halt.watched(|| {
         std::thread::scope(|scope| {
             let board = &board;
             for _ in 1..wanted {
                 // Used as soon as it is open: a time limit on idle sessions may be shorter than the time to open all.
-                scope.spawn(move || Admin::connect(options).ok().map(|mut admin| board.work(&mut admin)));
+                scope.spawn(move || {
+                    let admin = board.has_more_after_head_start().then(|| Admin::connect(options).ok());
+                    admin.flatten().map(|mut admin| board.work(&mut admin))
+                });
             }
             board.work(admin);
         });
@@ -112,6 +128,14 @@ pub(crate) fn ask(
 impl Board<'_> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits, and returns true if there are still queries to take.
+    fn has_more_after_head_start(&self) -> bool {
+        let goes_on = |state: &mut State| state.taken < self.queries.len() && !self.halt.is_set();
+        let waited = self.all_taken.wait_timeout_while(self.state(), HEAD_START, goes_on);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        goes_on(&mut state)
     }
 
     /// Runs queries on one connection.
@@ -130,6 +154,7 @@ impl Board<'_> {
         }
         // A late cancel request can hit the first of them. If both fail the connection is lost.
         drop(admin.execute("rollback").or_else(|_| admin.execute("rollback")));
+        self.all_taken.notify_all();
     }
 
     /// Runs one query after another, until none is left or all must stop. Sets `check` to the one in progress.
