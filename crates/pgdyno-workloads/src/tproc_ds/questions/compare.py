@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Compare the answers of the questions on PostgreSQL with DuckDB's answers to DuckDB's own texts, over the same rows.
+
+usage: compare.py CONNECTION ROWS [NUMBER...]
+
+CONNECTION is a connection string of libpq, to a database with the 24 tables. ROWS is a DuckDB file with the same rows, or
+a directory with one file TABLE.dat for each table: fields separated by `|`, an empty field for NULL. Takes
+`pip install duckdb duckdb-extension-tpcds 'psycopg[binary]'`, the first two of the same version.
+
+Prints a line for each question: equal or what differs, rows, and the seconds of PostgreSQL and of DuckDB. Exits with 1 if
+an answer differs, with 2 if it could not compare.
+
+Two answers are equal if they have as many columns and rows, if the values of the ordering columns are the same row by row,
+and if the rows with the same values there are the same as sets. Rows of the last such set that a LIMIT has cut are
+compared by the ordering columns only. Numbers are equal within 1e-6 of their size, or within half a cent. Where a text
+of DuckDB has a second variant in the specification, only the first statement of the file is compared.
+"""
+import datetime
+import decimal
+import glob
+import os
+import re
+import sys
+import time
+
+import duckdb
+import duckdb_extension_tpcds
+import psycopg
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PARAMETER = re.compile(r"^--: (\w+)(?:\[(\d+)\])? = (.*)$")
+
+
+def split_values(text):
+    """Splits a list at its commas; a value in double quotes may contain some."""
+    return [v.strip().strip('"') for v in re.findall(r'"[^"]*"|[^,]+', text)]
+
+
+def validation(header):
+    """Returns the values that replace the names in brackets, by name."""
+    values = {}
+    for line in header:
+        name, length, declared = PARAMETER.match(line).groups()
+        value = declared.split(" | ")[0].strip()
+        if length:
+            items = split_values(value)
+            if len(items) != int(length):
+                raise ValueError(f"parameter {name} declares {length} values and has {len(items)}")
+            values.update({f"{name}.{n}": item for n, item in enumerate(items, 1)})
+        elif match := re.fullmatch(r"\[(\w+)\] \+ (\d+)", value):
+            values[name] = str(int(values[match[1]]) + int(match[2]))
+        else:
+            values[name] = value.strip('"')
+    return values
+
+
+def statements(path, values=validation):
+    """Returns the statements of a question's file; `values` makes the values of its parameters from their lines."""
+    lines = open(path, encoding="utf-8").read().splitlines()
+    found = values([line for line in lines if line.startswith("--:")])
+    text = "\n".join(line for line in lines if line == "--;" or not line.startswith("--"))
+    for name, value in found.items():
+        text = text.replace(f"[{name}]", value)
+    return [statement.strip() for statement in text.split("--;")]
+
+
+def split_outside(text):
+    """Splits at the commas that no parentheses enclose."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def ordering(text, columns):
+    """Returns the places of the columns that the statement orders by, or None where it does not order."""
+    clauses = [m for m in re.finditer(r"^ *order by ", text, re.M) if text[m.end():].count(")") == text[m.end():].count("(")]
+    if not clauses:
+        return None
+    places = []
+    for key in split_outside(re.sub(r"\blimit \d+\s*$", "", text[clauses[-1].end():])):
+        words = [columns[int(key.split()[0]) - 1]] if key.split()[0].isdigit() else re.findall(r"\w+", key)
+        named = [columns.index(word) for word in words if word in columns]
+        if not named:
+            break
+        places += named
+    return places
+
+
+def plain(value):
+    if isinstance(value, str):
+        return value.rstrip()
+    if isinstance(value, (bool, datetime.date)):
+        return str(value)
+    return float(value) if isinstance(value, (int, float, decimal.Decimal)) else value
+
+
+def same(left, right):
+    if isinstance(left, float) and isinstance(right, float):
+        return abs(left - right) <= max(0.005000001, 1e-6 * max(abs(left), abs(right)))
+    return left == right
+
+
+def sort_key(row):
+    # Texts first: two numbers that are equal within the tolerance may sort differently.
+    texts = [str(value) for value in row if not isinstance(value, float)]
+    return texts, [round(value, 1) for value in row if isinstance(value, float)], [v for v in row if isinstance(v, float)]
+
+
+def groups(rows, places):
+    """Returns the lengths of the runs of rows with the same ordering columns."""
+    lengths = []
+    for n, row in enumerate(rows):
+        if n and all(same(row[p], rows[n - 1][p]) for p in places):
+            lengths[-1] += 1
+        else:
+            lengths.append(1)
+    return lengths
+
+
+def difference(ours, theirs, places, limit):
+    """Returns how two answers differ, or None."""
+    if len(ours) != len(theirs):
+        return f"{len(ours)} rows, DuckDB {len(theirs)}"
+    if ours and len(ours[0]) != len(theirs[0]):
+        return f"{len(ours[0])} columns, DuckDB {len(theirs[0])}"
+    for n, (left, right) in enumerate(zip(ours, theirs), 1):
+        if not all(same(left[p], right[p]) for p in places or []):
+            return f"row {n} is {left}, DuckDB {right}"
+    start = 0
+    for length in groups(theirs, places) if places else [len(ours)]:
+        end = start + length
+        if end == len(ours) and limit == end and places and length < end:
+            break
+        for left, right in zip(sorted(ours[start:end], key=sort_key), sorted(theirs[start:end], key=sort_key)):
+            if not all(map(same, left, right)):
+                return f"among rows {start + 1} to {end} is {left}, DuckDB {right}"
+        start = end
+    return None
+
+
+def open_rows(path):
+    """Opens the DuckDB file, or makes the tables in memory from the files of a directory."""
+    directory = os.path.isdir(path)
+    db = duckdb.connect() if directory else duckdb.connect(path, read_only=True)
+    package = os.path.dirname(duckdb_extension_tpcds.__file__)
+    extension = glob.glob(os.path.join(package, "extensions", "*", "tpcds.duckdb_extension"))[0]
+    db.execute(f"load '{extension}'")
+    if directory:
+        db.execute("call dsdgen(sf = 0)")
+        for file in sorted(glob.glob(os.path.join(path, "*.dat"))):
+            table = os.path.splitext(os.path.basename(file))[0]
+            db.execute(f"copy {table} from '{file}' (delimiter '|', nullstr '', header false, quote '')")
+    return db
+
+
+def answer(cursor, text):
+    begin = time.monotonic()
+    found = cursor.execute(text)
+    rows = [tuple(map(plain, row)) for row in found.fetchall()]
+    return [column[0] for column in found.description], rows, time.monotonic() - begin
+
+
+def compare(server, duck, number, theirs_text):
+    """Compares one question; returns whether it is equal and what to print."""
+    text = statements(os.path.join(HERE, f"q{number:02}.sql"))[0]
+    _, theirs, duck_s = answer(duck, theirs_text)
+    try:
+        columns, ours, server_s = answer(server, text)
+    except psycopg.Error as error:
+        return False, f"failed: {error}"
+    limit = re.search(r"\blimit (\d+)\s*$", text)
+    differs = difference(ours, theirs, ordering(text, columns), int(limit[1]) if limit else None)
+    state = f"differs: {differs}" if differs else f"equal, rows {len(ours)}"
+    return not differs, f"{state}; {server_s:.3f} s, DuckDB {duck_s:.3f} s"
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    server = psycopg.connect(sys.argv[1], autocommit=True).cursor()
+    duck = open_rows(sys.argv[2])
+    texts = dict(duck.execute("select query_nr, query from tpcds_queries()").fetchall())
+    files = sorted(int(name[1:3]) for name in os.listdir(HERE) if re.fullmatch(r"q\d\d\.sql", name))
+    results = []
+    for number in [int(n) for n in sys.argv[3:]] or files:
+        equal, line = compare(server, duck, number, texts[number])
+        results.append(equal)
+        print(f"q{number:02} {line}", flush=True)
+    print(f"equal: {sum(results)} of {len(results)}")
+    sys.exit(0 if all(results) and results else 1)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (psycopg.Error, duckdb.Error, OSError, ValueError) as error:
+        print(f"compare.py: {error}", file=sys.stderr)
+        sys.exit(2)

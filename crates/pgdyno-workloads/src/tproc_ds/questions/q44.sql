@@ -1,0 +1,23 @@
+-- Question 44: the ten best and the ten worst items of a store by mean profit, of those above nine tenths of the mean of
+--   its sales without a value in one column.
+--: STORE = 4 | uniform(1, 12)
+--: MISSING = ss_addr_sk | one_of(ss_customer_sk, ss_cdemo_sk, ss_hdemo_sk, ss_addr_sk, ss_promo_sk)
+with sold as materialized (
+       select ss_item_sk, avg(ss_net_profit) as profit,
+              sum(ss_net_profit) filter (where [MISSING] is null) as missing_profit,
+              count(ss_net_profit) filter (where [MISSING] is null) as missing_sales
+         from store_sales
+        where ss_store_sk = [STORE]
+        group by ss_item_sk),
+     ranked as (
+       select ss_item_sk, rank() over (order by profit) as from_worst, rank() over (order by profit desc) as from_best
+         from sold
+        where profit > 0.9 * (select sum(missing_profit) / sum(missing_sales) from sold))
+select best.from_best as place, best_item.i_product_name as best_performing, worst_item.i_product_name as worst_performing
+  from ranked as best
+  join ranked as worst on worst.from_worst = best.from_best
+  join item as best_item on best_item.i_item_sk = best.ss_item_sk
+  join item as worst_item on worst_item.i_item_sk = worst.ss_item_sk
+ where best.from_best <= 10
+ order by place
+ limit 100
