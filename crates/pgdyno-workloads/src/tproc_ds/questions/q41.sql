@@ -1,6 +1,6 @@
 -- Question 41: products of forty manufacturers that make clothes in one of eight sets of colour, unit and size.
 --: MANUFACTURER = 738 | uniform(667, 1000)
---: SIZES[6] = medium,extra large,N/A,small,petite,large | distinct(sizes)
+--: SIZES[6] = medium,extra large,N/A,small,petite,petite | distinct(sizes)
 --: COLORS[16] = powder,khaki,brown,honeydew,floral,deep,light,cornflower,midnight,snow,cyan,papaya,orange,frosted,forest,ghost | distinct(colors)
 --: UNITS[16] = Ounce,Oz,Bunch,Ton,N/A,Dozen,Box,Pound,Pallet,Gross,Cup,Dram,Each,Tbl,Lb,Bundle | distinct(units)
 with made as (

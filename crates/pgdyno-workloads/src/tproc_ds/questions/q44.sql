@@ -1,5 +1,6 @@
 -- Question 44: the ten best and the ten worst items of a store by mean profit, of those above nine tenths of the mean of
---   its sales without a value in one column.
+--   its sales without a value in one column. As in the specification, the lowest profit comes first in the column
+--   `best_performing`.
 --: STORE = 4 | uniform(1, 12)
 --: MISSING = ss_addr_sk | one_of(ss_customer_sk, ss_cdemo_sk, ss_hdemo_sk, ss_addr_sk, ss_promo_sk)
 with sold as materialized (
@@ -10,14 +11,14 @@ with sold as materialized (
         where ss_store_sk = [STORE]
         group by ss_item_sk),
      ranked as (
-       select ss_item_sk, rank() over (order by profit) as from_worst, rank() over (order by profit desc) as from_best
+       select ss_item_sk, rank() over (order by profit) as from_low, rank() over (order by profit desc) as from_high
          from sold
         where profit > 0.9 * (select sum(missing_profit) / sum(missing_sales) from sold))
-select best.from_best as place, best_item.i_product_name as best_performing, worst_item.i_product_name as worst_performing
-  from ranked as best
-  join ranked as worst on worst.from_worst = best.from_best
-  join item as best_item on best_item.i_item_sk = best.ss_item_sk
-  join item as worst_item on worst_item.i_item_sk = worst.ss_item_sk
- where best.from_best <= 10
+select low.from_low as place, low_item.i_product_name as best_performing, high_item.i_product_name as worst_performing
+  from ranked as low
+  join ranked as high on high.from_high = low.from_low
+  join item as low_item on low_item.i_item_sk = low.ss_item_sk
+  join item as high_item on high_item.i_item_sk = high.ss_item_sk
+ where low.from_low <= 10
  order by place
  limit 100

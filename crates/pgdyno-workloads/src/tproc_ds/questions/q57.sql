@@ -1,0 +1,31 @@
+-- Question 57: months of a year in which each brand of a category by each call center sold a tenth more or less than in the mean month of
+--   the year, with the sales of the month before and the month after. Neighbouring months come from the row before and
+--   after in a window, not from joins.
+--: YEAR = 1999 | uniform(1999, 2001)
+with month as (
+       select i_category, i_brand, cc_name, d_year, d_moy, sum(cs_sales_price) as sum_sales
+         from catalog_sales
+         join date_dim on d_date_sk = cs_sold_date_sk
+         join item on i_item_sk = cs_item_sk
+         join call_center on cc_call_center_sk = cs_call_center_sk
+        where (d_year = [YEAR] or (d_year, d_moy) in (([YEAR] - 1, 12), ([YEAR] + 1, 1)))
+          and i_category is not null
+          and i_brand is not null
+          and cc_name is not null
+        group by i_category, i_brand, cc_name, d_year, d_moy),
+     neighbour as (
+       select i_category, i_brand, cc_name, d_year, d_moy,
+              avg(sum_sales) over (partition by i_category, i_brand, cc_name, d_year) as avg_monthly_sales,
+              sum_sales, lag(sum_sales) over months as psum, lead(sum_sales) over months as nsum,
+              lag(d_moy) over months as before, lead(d_moy) over months as after
+         from month
+       window months as (partition by i_category, i_brand, cc_name order by d_year, d_moy))
+select i_category, i_brand, cc_name, d_year, d_moy, avg_monthly_sales, sum_sales, psum, nsum
+  from neighbour
+ where d_year = [YEAR]
+   and before is not null
+   and after is not null
+   and avg_monthly_sales > 0
+   and abs(sum_sales - avg_monthly_sales) > 0.1 * avg_monthly_sales
+ order by sum_sales - avg_monthly_sales, i_category, i_brand, cc_name, d_year, d_moy
+ limit 100

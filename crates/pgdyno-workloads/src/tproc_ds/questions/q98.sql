@@ -1,0 +1,14 @@
+-- Question 98: items of three categories sold in stores in 30 days, with their share of the revenue of their class.
+--: CATEGORIES[3] = Sports,Books,Home | distinct(categories)
+--: START = 1999-02-22 | date(1998-01-01, 2002-07-01)
+with revenue as (
+       select i_item_id, i_item_desc, i_category, i_class, i_current_price, sum(ss_ext_sales_price) as itemrevenue
+         from store_sales
+         join date_dim on d_date_sk = ss_sold_date_sk
+         join item on i_item_sk = ss_item_sk
+        where d_date between date '[START]' and date '[START]' + 30
+          and i_category in ('[CATEGORIES.1]', '[CATEGORIES.2]', '[CATEGORIES.3]')
+        group by i_item_id, i_item_desc, i_category, i_class, i_current_price)
+select *, 100 * itemrevenue / sum(itemrevenue) over (partition by i_class) as revenueratio
+  from revenue
+ order by i_category nulls first, i_class nulls first, i_item_id, i_item_desc nulls first, revenueratio nulls first
