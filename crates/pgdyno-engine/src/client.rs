@@ -180,6 +180,8 @@ pub struct Client {
     /// What it did since the start of the measured window.
     work: ClientWork,
     failures_in_a_row: u32,
+    /// How its last transaction failed, for those who count by endpoint.
+    failure: Option<ErrorClass>,
     /// Whether it has a connection of its own.
     connected: bool,
     /// Whether it lost its connection after an arrival was drawn, and before that transaction began.
@@ -226,6 +228,7 @@ impl Client {
             transactions: 0,
             work: ClientWork::default(),
             failures_in_a_row: 0,
+            failure: None,
             connected,
             interrupted: false,
             capture_shell: false,
@@ -250,6 +253,21 @@ impl Client {
     #[inline]
     pub(crate) fn group(&self) -> usize {
         self.group as usize
+    }
+
+    /// Returns the number within the run of its transaction.
+    pub(crate) fn txn(&self) -> usize {
+        self.txn
+    }
+
+    /// Returns how its last transaction failed, if it did, and forgets it.
+    pub(crate) fn take_failure(&mut self) -> Option<ErrorClass> {
+        self.failure.take()
+    }
+
+    /// Returns the time since its transaction began.
+    pub(crate) fn service_ns(&self, now: Tick) -> u64 {
+        now.since(self.begun)
     }
 
     /// Returns the time that it waits for, if any.
@@ -579,6 +597,7 @@ impl Client {
             None => ErrorClass::Other,
         };
         common.recorder.failed(self.txn, class);
+        self.failure = Some(class);
         self.transactions += 1;
         self.finish = None;
         self.state = ClientState::ChooseScript;
@@ -604,6 +623,7 @@ impl Client {
             self.prove(now, known, None, common);
         }
         common.recorder.failed(self.txn, class);
+        self.failure = Some(class);
         self.error = None;
         self.finish = None;
         self.state = ClientState::Aborted;
@@ -788,7 +808,7 @@ impl Client {
         self.connected = false;
     }
 
-    /// Offers it a shared connection. Returns false if it does not need one now: it is too late, and the next arrival
+    /// Offers it a connection for its transaction. Returns false if it does not need one now: it is too late, and the next arrival
     /// is in the future or there is none.
     pub(crate) fn take_turn(&mut self, now: Tick, common: &mut Common) -> bool {
         if !self.is_in_time(now, common) {
@@ -803,6 +823,13 @@ impl Client {
         self.connected = true;
         self.start(now, common);
         true
+    }
+
+    /// Makes it go on after it waited for its lost line to be opened again. In a closed loop it begins now.
+    pub(crate) fn resume(&mut self, now: Tick, common: &Common) {
+        if !common.pacer.is_open() {
+            self.intended = now;
+        }
     }
 
     /// Returns the intended start of a transaction that has not begun.

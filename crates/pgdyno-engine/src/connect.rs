@@ -78,8 +78,8 @@ pub(crate) type Row = Vec<Option<String>>;
 #[derive(Clone, Copy)]
 pub(crate) struct Probe<'a> {
     pub(crate) sql: &'a str,
-    /// The options of the connections that are asked; `None`: all are.
-    pub(crate) only: Option<&'a ConnectOptions>,
+    /// The options of the connections that are not asked; `None`: all are.
+    pub(crate) except: Option<&'a ConnectOptions>,
 }
 
 /// The connections of all clients.
@@ -89,8 +89,8 @@ pub(crate) struct Connected {
     pub(crate) links: Vec<Link>,
     /// Notices of the server.
     pub(crate) notes: Vec<Note>,
-    /// Answers to the probe, in no order; an empty one where the server refused it.
-    pub(crate) answers: Vec<Row>,
+    /// Answers to the probe with the number of the link, in no order; an empty one where the server refused it.
+    pub(crate) answers: Vec<(usize, Row)>,
 }
 
 /// Opens a connection for each of `options`, several at a time, and asks those that `probe` is for. Calls `progress` with
@@ -122,7 +122,7 @@ pub(crate) fn connect_all(
                             let (links, all) = &mut *opened;
                             links.push((nth, link));
                             all.notes.append(&mut received);
-                            all.answers.extend(answer);
+                            all.answers.extend(answer.map(|answer| (nth, answer)));
                             progress(links.len());
                         }
                         Err(error) => {
@@ -154,7 +154,7 @@ fn open_and_ask(
     notes: &mut Vec<Note>,
 ) -> Result<(Link, Option<Row>), ConnectError> {
     let mut connection = Connection::open(options)?;
-    let probe = probe.filter(|probe| probe.only.is_none_or(|only| std::ptr::eq(only, options)));
+    let probe = probe.filter(|probe| !probe.except.is_some_and(|except| std::ptr::eq(except, options)));
     let answer = probe.map(|probe| connection.ask(probe.sql)).transpose()?;
     Ok((Link::of(connection, notes)?, answer))
 }

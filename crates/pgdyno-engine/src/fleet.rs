@@ -16,6 +16,7 @@ use crate::groups::Groups;
 use crate::lines::{Line, Pool};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
+use crate::routes::{EndpointWork, Lending, Routes};
 use crate::{ClientRules, GroupNumbers, Tick};
 
 /// The tag of a transaction that was rolled back, and the same at the end of an answer outside of a transaction block.
@@ -27,7 +28,7 @@ const ROLLED_BACK_ALONE: &[u8] = b"ROLLBACK\0Z\0\0\0\x05I";
 pub enum Errand {
     /// Close the connection of this line.
     Disconnect(usize),
-    /// Close the connection of this shared line, and open another one, if there is to be one: call [`Fleet::miss`],
+    /// Close the connection of this shared or routed line, and open another one, if there is to be one: call [`Fleet::miss`],
     /// and in the end [`Fleet::attach`].
     Renew(usize),
     /// Open a connection, then call [`Fleet::attach`] or [`Fleet::cannot_connect`].
@@ -41,15 +42,15 @@ pub enum Errand {
 }
 
 /// The clients of one thread by group, and their lines. Each client has the line of its own number, unless
-/// [`Fleet::sharing`] makes them share fewer.
+/// [`Fleet::sharing`] makes them share fewer, or [`Fleet::routing`] gives them a second one.
 pub struct Fleet {
     clients: Vec<Client>,
     /// The last one has no connection: clients without a line use it when they need none.
     lines: Vec<Line>,
     /// The line that each client holds.
     held: Vec<u32>,
-    pool: Option<Pool>,
-    /// Shared lines that were assigned, with output perhaps.
+    lending: Option<Lending>,
+    /// Lines that were assigned for a transaction, with output perhaps.
     handed: Vec<usize>,
     groups: Groups,
     statements: Arc<[Statement]>,
@@ -81,7 +82,7 @@ impl Fleet {
             clients: Vec::new(),
             lines: vec![nobodys],
             held: Vec::new(),
-            pool: None,
+            lending: None,
             handed: Vec::new(),
             groups: Groups { first: first_group, others: Vec::new() },
             statements,
@@ -141,9 +142,29 @@ impl Fleet {
         self.lines = (0..=lines).map(|_| Line::new(mode, self.statements.len(), true, None)).collect();
         self.held = vec![lines as u32; self.clients.len()];
         self.clients.iter_mut().for_each(Client::share);
-        self.pool = Some(Pool::new(lines));
+        self.lending = Some(Lending::Shared(Pool::new(lines)));
         self.groups.iter_mut().for_each(|group| group.shared = true);
         self.scheduled().speaking(wire)
+    }
+
+    /// Gives clients a line to a reader, after the lines of all clients and in their order. `reads` says of each transaction
+    /// of the run whether it only reads; `readers` has for each client the number of its reader from 0, if it has one.
+    /// A client holds the line of its transaction, and no other meanwhile.
+    #[must_use]
+    pub fn routing(mut self, reads: Arc<[bool]>, readers: &[Option<usize>]) -> Self {
+        let routes = Routes::new(reads, readers);
+        let nobodys = self.lines.pop();
+        for line in self.lines.len()..routes.lines() {
+            let mode = self.lines[routes.client_of(line)].session.mode();
+            self.lines.push(Line::new(mode, self.statements.len(), true, None));
+        }
+        self.held = vec![self.lines.len() as u32; self.clients.len()];
+        self.lines.extend(nobodys);
+        self.lines.iter_mut().for_each(|line| line.client = None);
+        self.clients.iter_mut().for_each(Client::share);
+        self.lending = Some(Lending::Routed(Box::new(routes)));
+        self.groups.iter_mut().for_each(|group| group.shared = true);
+        self
     }
 
     /// Sends statements in this form.
@@ -185,12 +206,38 @@ impl Fleet {
         self
     }
 
-    /// Reports to the observer which process of the server serves a line, if the line belongs to one client.
+    /// Reports to the observer which process of the target serves a line, if the line belongs to one client.
     pub(crate) fn report_connected(&self, line: usize, process: i32, server: &str) {
-        if let (Some(observer), None) = (&self.groups.first.observer, &self.pool) {
+        // Lines to readers follow those of all clients.
+        if let (Some(observer), false, Some(client)) =
+            (&self.groups.first.observer, self.pool().is_some(), self.clients.get(line))
+        {
             let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
-            observer.connected(self.clients[line].id(), process, server);
+            observer.connected(client.id(), process, server);
         }
+    }
+
+    /// Returns the stock of lines that clients share, if they do.
+    fn pool(&self) -> Option<&Pool> {
+        self.lending.as_ref().and_then(Lending::pool)
+    }
+
+    /// Returns the routes of clients with readers.
+    fn routes(&mut self) -> Option<&mut Routes> {
+        self.lending.as_mut().and_then(Lending::routes)
+    }
+
+    /// Returns the endpoint of a line: 0 is the target, readers count from 1.
+    pub(crate) fn endpoint_of(&self, line: usize) -> usize {
+        match &self.lending {
+            Some(Lending::Routed(routes)) => routes.endpoint_of(line),
+            Some(Lending::Shared(_)) | None => 0,
+        }
+    }
+
+    /// Returns the work of the measured window by endpoint; empty without readers.
+    pub fn take_work_by_endpoint(&mut self) -> Vec<EndpointWork> {
+        self.routes().map(Routes::take_measured).unwrap_or_default()
     }
 
     /// Reports to the observer that no more transactions will end, and which are still in progress.
@@ -252,7 +299,7 @@ impl Fleet {
     }
 
     fn are_all_lines_lost(&self) -> bool {
-        self.pool.as_ref().is_some_and(|pool| pool.alive() == 0)
+        self.pool().is_some_and(|pool| pool.alive() == 0)
     }
 
     /// Returns the number of groups.
@@ -260,10 +307,10 @@ impl Fleet {
         self.groups.len()
     }
 
-    /// Returns the number of lost connections: of clients, or of shared lines.
+    /// Returns the number of lost connections: of clients, or of lines that are lent.
     #[must_use]
     pub fn lost(&self) -> usize {
-        match self.pool {
+        match self.lending {
             Some(_) => self.lines.iter().filter(|line| line.lost.is_some()).count(),
             None => self.clients.iter().filter(|client| matches!(client.state(), ClientState::Lost(_))).count(),
         }
@@ -275,7 +322,13 @@ impl Fleet {
             self.clients.iter().enumerate().filter(|(_, client)| matches!(client.state(), ClientState::Lost(_)));
         let lasts =
             |group: usize| self.groups.iter().nth(group).is_some_and(|common| common.rules.lasts_while_replaced);
-        clients.filter_map(move |(i, client)| Some((self.line_of(i)?, lasts(client.group()))))
+        let own = clients.filter_map(move |(i, client)| Some((self.line_of(i)?, lasts(client.group()))));
+        let routed = self.lines.iter().enumerate().filter(|(_, line)| line.lost.is_some());
+        let routed = routed.filter_map(move |(line, _)| match &self.lending {
+            Some(Lending::Routed(routes)) => Some((line, lasts(self.clients[routes.client_of(line)].group()))),
+            Some(Lending::Shared(_)) | None => None,
+        });
+        own.chain(routed)
     }
 
     /// Returns the number of aborted clients.
@@ -287,7 +340,7 @@ impl Fleet {
     /// Returns true if the connection of a line is still needed.
     #[must_use]
     pub fn is_wanted(&self, line: usize) -> bool {
-        match (&self.pool, self.lines[line].client) {
+        match (&self.lending, self.lines[line].client) {
             (None, Some(i)) => !matches!(self.state(i), ClientState::Finished | ClientState::Aborted),
             _ => self.lines[line].attached,
         }
@@ -302,7 +355,7 @@ impl Fleet {
     /// Returns true if a line lost its connection.
     #[must_use]
     pub fn is_lost(&self, line: usize) -> bool {
-        match (&self.pool, self.lines[line].client) {
+        match (&self.lending, self.lines[line].client) {
             (None, Some(i)) => matches!(self.state(i), ClientState::Lost(_)),
             _ => self.lines[line].lost.is_some(),
         }
@@ -311,7 +364,7 @@ impl Fleet {
     /// Returns true if client `i` waits for the connection of its transaction.
     #[must_use]
     pub fn is_connecting(&self, i: usize) -> bool {
-        self.state(i) == ClientState::Connecting
+        self.clients.get(i).is_some_and(|client| client.state() == ClientState::Connecting)
     }
 
     /// Returns the state of client `i`.
@@ -326,7 +379,7 @@ impl Fleet {
         clients.filter_map(|(i, _)| self.line_of(i))
     }
 
-    /// Returns a shared line that was assigned since the last call, and may have output.
+    /// Returns a line that was assigned for a transaction since the last call, and may have output.
     #[inline]
     pub fn take_handed(&mut self) -> Option<usize> {
         self.handed.pop()
@@ -419,16 +472,30 @@ impl Fleet {
     /// Assigns free lines to waiting clients.
     #[inline]
     fn hand_out(&mut self, now: Tick) {
-        while let Some((i, line)) = self.pool.as_mut().and_then(Pool::hand_out) {
+        while let Some((i, line)) = self.lending.as_mut().and_then(Lending::hand_out) {
+            if !self.lines[line].attached {
+                self.wait_for(i, line);
+                continue;
+            }
             let client = &mut self.clients[i];
             if client.take_turn(now, self.groups.of(client.group())) {
                 self.held[i] = line as u32;
                 self.lines[line].client = Some(i);
                 self.handed.push(line);
-            } else if let Some(pool) = &mut self.pool {
-                pool.give_back(line);
+            } else if let Some(lending) = &mut self.lending {
+                lending.give_back(line);
             }
             self.advance_one(i, now);
+        }
+    }
+
+    /// Makes client `i` wait until its line is open again. Meanwhile it does not count as active, like one that lost its only
+    /// line.
+    #[cold]
+    fn wait_for(&mut self, i: usize, line: usize) {
+        self.leave(i);
+        if let Some(routes) = self.routes() {
+            routes.await_line(line);
         }
     }
 
@@ -436,19 +503,19 @@ impl Fleet {
     fn advance_one(&mut self, i: usize, now: Tick) {
         let (client, line, common) = self.seat(i);
         let wait = client.advance(now, line, common);
-        self.settle(i, wait);
+        self.settle(i, wait, now);
     }
 
     /// Handles the wait of client `i`, which cannot go on.
-    fn settle(&mut self, i: usize, wait: Wait) {
-        if self.clients[i].wants_no_connection() || wait == Wait::Finished && self.pool.is_some() {
-            self.let_go(i);
+    fn settle(&mut self, i: usize, wait: Wait, now: Tick) {
+        if self.clients[i].wants_no_connection() || wait == Wait::Finished && self.lending.is_some() {
+            self.let_go(i, now);
         }
         match wait {
             Wait::Readable => {}
             Wait::Until(deadline) => self.timers.push(Reverse((deadline, i))),
-            Wait::Connection => match &mut self.pool {
-                Some(pool) => pool.ask(i),
+            Wait::Connection => match &mut self.lending {
+                Some(lending) => lending.ask(i, self.clients[i].txn()),
                 None => self.errands.push_back(Errand::Connect(i)),
             },
             Wait::Shell => self.errands.push_back(Errand::Shell(i)),
@@ -466,11 +533,12 @@ impl Fleet {
         self.groups.of(self.clients[i].group()).active -= 1;
     }
 
-    /// Releases the line of client `i`: a shared one is free for others, any other is closed.
-    fn let_go(&mut self, i: usize) {
+    /// Releases the line of client `i`: a shared one is free for others, a routed one stays open, any other is closed.
+    fn let_go(&mut self, i: usize, now: Tick) {
         let Some(line) = self.line_of(i).filter(|line| self.lines[*line].attached) else { return };
-        match &mut self.pool {
-            Some(pool) => {
+        match &mut self.lending {
+            Some(Lending::Routed(_)) => self.let_go_routed(i, line, now),
+            Some(Lending::Shared(pool)) => {
                 if self.clients[i].state() == ClientState::Aborted {
                     self.errands.push_back(Errand::GivenUp);
                 }
@@ -489,6 +557,29 @@ impl Fleet {
                 self.lines[line].attached = false;
                 self.errands.push_back(Errand::Disconnect(i));
             }
+        }
+    }
+
+    /// Releases a line that only client `i` uses, and counts its transaction.
+    fn let_go_routed(&mut self, i: usize, line: usize, now: Tick) {
+        let client = &mut self.clients[i];
+        let (failure, service_ns) = (client.take_failure(), client.service_ns(now));
+        let (is_aborted, is_misplaced) = (client.state() == ClientState::Aborted, client.take_misplaced());
+        let is_at_rest = client.is_at_rest(&self.lines[line].session);
+        self.lines[line].client = None;
+        self.held[i] = (self.lines.len() - 1) as u32;
+        if is_aborted {
+            self.errands.push_back(Errand::GivenUp);
+        }
+        let Some(routes) = self.routes() else { return };
+        routes.count(line, failure, service_ns);
+        if is_misplaced && routes.endpoint_of(line) == 0 {
+            // The target has become a standby: its address leads to another server now.
+            self.lines[line].attached = false;
+            self.errands.push_back(Errand::Renew(line));
+        } else if !is_at_rest {
+            self.lines[line].attached = false;
+            self.errands.push_back(Errand::Disconnect(line));
         }
     }
 
@@ -523,7 +614,7 @@ impl Fleet {
         if ready {
             let wait = client.advance(now, line, common);
             if wait != Wait::Readable || client.wants_no_connection() {
-                self.settle(i, wait);
+                self.settle(i, wait, now);
                 self.hand_out(now);
             }
         }
@@ -593,18 +684,22 @@ impl Fleet {
     pub fn stop(&mut self, now: Tick) {
         self.groups.iter_mut().for_each(|group| group.stopping = true);
         self.count_waiting(now);
-        for i in self.pool.as_mut().map(Pool::dismiss).unwrap_or_default() {
-            self.clients[i].dismiss();
-            self.leave(i);
+        if let Some(Lending::Shared(pool)) = &mut self.lending {
+            for i in pool.dismiss() {
+                self.clients[i].dismiss();
+                self.leave(i);
+            }
         }
         for i in 0..self.clients.len() {
             match self.state(i) {
                 ClientState::Throttle(_) => self.advance(i, now),
                 // Opening its connection may take forever.
-                ClientState::Connecting if self.pool.is_none() => {
+                ClientState::Connecting if self.lending.is_none() => {
                     self.clients[i].dismiss();
                     self.leave(i);
                 }
+                // It has left when it began to wait for its line.
+                ClientState::Connecting if self.pool().is_none() => self.clients[i].dismiss(),
                 _ => {}
             }
         }
@@ -618,6 +713,9 @@ impl Fleet {
     /// Begins the measured window: what clients did before it is not theirs.
     pub fn open_window(&mut self) {
         self.clients.iter_mut().for_each(Client::open_window);
+        if let Some(routes) = self.routes() {
+            routes.open_window();
+        }
     }
 
     /// Records what each client did in the measured window, and the transactions in flight, with their ages, at its end.
@@ -628,10 +726,14 @@ impl Fleet {
                 self.groups.of(client.group()).recorder.in_flight_at_end(in_flight);
             }
         }
+        if let Some(routes) = self.routes() {
+            routes.close_window();
+        }
     }
 
     /// Counts transactions that were due and did not begin; with a schedule, all arrivals that were due.
     fn count_waiting(&mut self, now: Tick) {
+        let is_shared = self.pool().is_some();
         for (group, Common { pacer, recorder, rules, .. }) in self.groups.iter_mut().enumerate() {
             let clients = || self.clients.iter().filter(|client| client.group() == group);
             let mut ahead = 0;
@@ -639,9 +741,7 @@ impl Fleet {
                 match client.awaited_start() {
                     Some(due) if due > now => ahead += 1,
                     // A client that thinks is not waiting; a client that wants a shared connection is.
-                    Some(due)
-                        if pacer.is_open() || client.state() == ClientState::Connecting && self.pool.is_some() =>
-                    {
+                    Some(due) if pacer.is_open() || client.state() == ClientState::Connecting && is_shared => {
                         recorder.still_waiting(1, now.since(due));
                     }
                     _ => {}
@@ -661,8 +761,8 @@ impl Fleet {
 
     /// Handles the loss of a line's connection.
     pub fn lose(&mut self, line: usize, now: Tick, why: &str) {
-        if self.pool.is_some() {
-            return self.lose_shared(line, now, why);
+        if self.lending.is_some() {
+            return self.lose_lent(line, now, why);
         }
         let i = line;
         if matches!(self.state(i), ClientState::Finished | ClientState::Aborted | ClientState::Lost(_))
@@ -679,12 +779,17 @@ impl Fleet {
         self.runnable.retain(|&r| r != i);
     }
 
-    /// Handles the loss of a shared line: its transaction failed, and its client goes on with another line.
-    fn lose_shared(&mut self, line: usize, now: Tick, why: &str) {
+    /// Handles the loss of a line that was lent: its transaction failed, and its client goes on with another line, or with the
+    /// same one when it is open again.
+    fn lose_lent(&mut self, line: usize, now: Tick, why: &str) {
         if !self.lines[line].attached {
             return;
         }
         let holder = self.lines[line].client.take();
+        let group = match &self.lending {
+            Some(Lending::Routed(routes)) => self.clients[routes.client_of(line)].group(),
+            Some(Lending::Shared(_)) | None => 0,
+        };
         match holder {
             Some(i) => {
                 let (client, line, common) = self.seat(i);
@@ -693,20 +798,26 @@ impl Fleet {
                 self.held[i] = (self.lines.len() - 1) as u32;
                 self.runnable.retain(|&r| r != i);
             }
-            None => self.groups.first.recorder.lost(),
+            None => self.groups.of(group).recorder.lost(),
+        }
+        if let Some(i) = holder
+            && let (Some(class), Some(routes)) =
+                (self.clients[i].take_failure(), self.lending.as_mut().and_then(Lending::routes))
+        {
+            routes.count(line, Some(class), 0);
         }
         self.lines[line].attached = false;
         self.lines[line].lost = Some(now);
         self.lines[line].reset(self.statements.len());
-        if let Some(pool) = &mut self.pool {
-            pool.lose(line);
+        if let Some(lending) = &mut self.lending {
+            lending.lose(line);
         }
         if let Some(i) = holder {
             self.advance(i, now);
         }
     }
 
-    /// Notes that a shared line waits for another connection.
+    /// Notes that a line waits for another connection.
     pub fn miss(&mut self, line: usize, now: Tick) {
         self.lines[line].lost = Some(now);
     }
@@ -715,10 +826,18 @@ impl Fleet {
     pub fn attach(&mut self, line: usize, now: Tick, took_ns: u64) {
         self.lines[line].reset(self.statements.len());
         self.lines[line].attached = true;
-        if let Some(pool) = &mut self.pool {
-            pool.revive(line);
+        if let Some(lending) = &mut self.lending {
+            let waiting = lending.revive(line);
+            let group = lending.routes().map_or(0, |routes| self.clients[routes.client_of(line)].group());
             if let Some(lost) = self.lines[line].lost.take() {
-                self.groups.first.recorder.reconnected(now.since(lost));
+                self.groups.of(group).recorder.reconnected(now.since(lost));
+            }
+            if let Some(i) = waiting {
+                let (client, _, common) = self.seat(i);
+                client.resume(now, common);
+                common.active += 1;
+                let txn = client.txn();
+                self.lending.iter_mut().for_each(|lending| lending.ask(i, txn));
             }
             return self.hand_out(now);
         }

@@ -12,11 +12,12 @@ use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, GroupWork, Note, Rng};
 
 use crate::backlog::Backlog;
-use crate::connect::{ConnectFailed, Probe, connect_all};
+use crate::connect::{ConnectFailed, Probe, Row, connect_all};
 use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
 use crate::observer::Observer;
+use crate::routes::{EndpointWork, add_work};
 use crate::scripts::RunScripts;
 use crate::stage::{GroupSpec, StageSpec, WhenDone};
 use crate::usage::{ProcessUsage, process_usage};
@@ -31,12 +32,14 @@ pub enum Backend<'a> {
     None,
     /// A server.
     Server(&'a ConnectOptions),
-    /// Groups whose work is queries connect in another way, perhaps to another server.
+    /// Several servers, or several ways to connect.
     Servers {
-        /// For the other groups.
+        /// For transactions.
         transactions: &'a ConnectOptions,
-        /// For groups whose work is queries.
-        queries: &'a ConnectOptions,
+        /// For groups whose work is queries; `None`: they connect as transactions do.
+        queries: Option<&'a ConnectOptions>,
+        /// Readers: each client has a connection to one of them, too, for transactions that only read.
+        readers: &'a [ConnectOptions],
     },
 }
 
@@ -47,7 +50,18 @@ impl Backend<'_> {
             (Self::None, _) => None,
             (Self::Server(options), _)
             | (Self::Servers { transactions: options, .. }, GroupWork::Transactions)
-            | (Self::Servers { queries: options, .. }, GroupWork::Queries) => Some(options.interrupted_by(opening)),
+            | (Self::Servers { transactions: options, queries: None, .. }, GroupWork::Queries)
+            | (Self::Servers { queries: Some(options), .. }, GroupWork::Queries) => {
+                Some(options.interrupted_by(opening))
+            }
+        }
+    }
+
+    /// Returns how clients connect to each reader.
+    fn readers(self, opening: &Interrupter) -> Vec<ConnectOptions> {
+        match self {
+            Self::None | Self::Server(_) => Vec::new(),
+            Self::Servers { readers, .. } => readers.iter().map(|options| options.interrupted_by(opening)).collect(),
         }
     }
 }
@@ -63,6 +77,8 @@ pub enum EngineEvent<'a> {
         connect_ns: u64,
         /// Answers to [`RunSpec::probe`], one for each connection; an empty one where the server refused it.
         answers: &'a [Vec<Option<String>>],
+        /// The same by reader.
+        of_readers: &'a [Vec<Vec<Option<String>>>],
     },
     /// An interval ended.
     Interval(&'a Interval),
@@ -142,6 +158,8 @@ pub struct RunOutcome {
     pub cancelled_in_flight: usize,
     /// Errors of the server by SQLSTATE, retried ones included.
     pub errors: BTreeMap<SqlState, ErrorSample>,
+    /// Work in the measured window of the first stage, of the target and of each reader; empty without readers.
+    pub endpoints: Vec<EndpointWork>,
     /// CPU time of the process within the measured window of the first stage, and its memory.
     pub process: ProcessUsage,
 }
@@ -336,25 +354,31 @@ impl StagedRun<'_> {
         stop.interrupts(&opening);
         let of_work = [GroupWork::Transactions, GroupWork::Queries].map(|work| self.backend.options(work, &opening));
         let [of_transactions, of_queries] = of_work.each_ref();
+        let of_readers = self.backend.readers(&opening);
         let options: Option<Vec<&ConnectOptions>> = match (of_transactions, of_queries, spec.connections) {
             (Some(first), _, Some(_)) => Some(vec![first; own_links]),
             (Some(first), Some(queries), None) => {
                 let of = |work| if work == GroupWork::Queries { queries } else { first };
-                Some(stage.dealt(own.clone(), threads).map(of).collect())
+                let of_thread = |thread: usize| {
+                    let readers = self.readers(stage, thread, threads, of_readers.len());
+                    let readers = readers.into_iter().flatten().map(|nth| &of_readers[nth]).collect::<Vec<_>>();
+                    stage.dealt(thread..thread + 1, threads).map(of).chain(readers).collect::<Vec<_>>()
+                };
+                Some(own.clone().flat_map(of_thread).collect())
             }
             _ => None,
         };
-        let only = match self.backend {
-            Backend::Servers { .. } => of_transactions.as_ref(),
-            Backend::None | Backend::Server(_) => None,
+        let except = match self.backend {
+            Backend::Servers { queries: Some(_), .. } => of_queries.as_ref(),
+            Backend::Servers { queries: None, .. } | Backend::None | Backend::Server(_) => None,
         };
-        let probe = spec.probe.map(|sql| Probe { sql, only });
-        let mut answers = Vec::new();
+        let probe = spec.probe.map(|sql| Probe { sql, except });
+        let mut answers = Answers::default();
         let links = match &options {
             Some(options) if !spec.rules.connect_each => {
                 let connected = connect_all(options, probe, stop, *on_connect)?;
                 connected.notes.iter().for_each(|note| on_event(EngineEvent::Note(note)));
-                answers = connected.answers;
+                answers = Answers::of(connected.answers, options, &of_readers);
                 connected.links.into_iter().map(Some).collect()
             }
             _ => (0..own_links).map(|_| None).collect::<Vec<_>>(),
@@ -368,7 +392,7 @@ impl StagedRun<'_> {
         }
         let origin = starter().ok_or(RunError::CalledOff)?;
         if start.origin.is_none() {
-            on_event(EngineEvent::Started { connect_ns, answers: &answers });
+            on_event(EngineEvent::Started { connect_ns, answers: &answers.of_target, of_readers: &answers.of_readers });
         }
         let timing = Timing {
             origin,
@@ -492,7 +516,48 @@ impl StagedRun<'_> {
             numbers.push(of_group.clone());
         }
         let fleet = fleet.ok_or_else(|| RunError::Stages(format!("stage '{}' has no group", stage.name)))?;
-        Ok(fleet.tallying(self.scripts.tallies()).numbering(numbers))
+        let fleet = fleet.tallying(self.scripts.tallies()).numbering(numbers);
+        let readers = match self.backend {
+            Backend::Servers { readers, .. } => self.readers(stage, thread, threads, readers.len()),
+            Backend::None | Backend::Server(_) => Vec::new(),
+        };
+        Ok(match readers.iter().any(Option::is_some) {
+            true => fleet.routing(self.scripts.readable(), &readers),
+            false => fleet,
+        })
+    }
+
+    /// Returns for each client of a thread, in the order in which it holds them, the number of its reader, if it has one:
+    /// they are dealt in turn.
+    fn readers(&self, stage: &StageSpec, thread: usize, threads: usize, readers: usize) -> Vec<Option<usize>> {
+        let of_group = |(g, group): (usize, &GroupSpec)| {
+            let share = stage.share(g, thread, threads);
+            let has_reader = readers > 0 && self.spec.connections.is_none() && self.scripts.has_reads(group.name);
+            let first = (stage.clients_before(g) + share.first) as usize;
+            (first..first + share.count as usize).map(move |client| has_reader.then(|| client % readers))
+        };
+        stage.groups.iter().enumerate().flat_map(of_group).collect()
+    }
+}
+
+/// Answers of new connections to the probe, by endpoint.
+#[derive(Default)]
+struct Answers {
+    of_target: Vec<Row>,
+    of_readers: Vec<Vec<Row>>,
+}
+
+impl Answers {
+    /// Sorts answers, each with the number of its connection among `options`.
+    fn of(answers: Vec<(usize, Row)>, options: &[&ConnectOptions], readers: &[ConnectOptions]) -> Self {
+        let mut sorted = Self { of_target: Vec::new(), of_readers: vec![Vec::new(); readers.len()] };
+        for (nth, answer) in answers {
+            match readers.iter().position(|reader| std::ptr::eq(reader, options[nth])) {
+                Some(reader) => sorted.of_readers[reader].push(answer),
+                None => sorted.of_target.push(answer),
+            }
+        }
+        sorted
     }
 }
 
@@ -563,6 +628,7 @@ impl<'a> Coordinator<'a> {
             first_aborted_on: None,
             cancelled_in_flight: 0,
             errors: BTreeMap::new(),
+            endpoints: Vec::new(),
             process: ProcessUsage::default(),
         };
         Self {
@@ -662,7 +728,8 @@ impl<'a> Coordinator<'a> {
                 }
                 self.stop.cleanly();
             }
-            Report::Done { errors, unfinished, aborted, lost } => {
+            Report::Done { errors, unfinished, aborted, lost, endpoints } => {
+                add_work(&mut self.outcome.endpoints, &endpoints);
                 add_errors(&mut self.outcome.errors, errors);
                 self.outcome.cancelled_in_flight += unfinished;
                 self.outcome.clients_aborted += aborted;

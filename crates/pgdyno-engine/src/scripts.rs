@@ -61,6 +61,21 @@ impl RunScripts {
         self.drive.txns.len()
     }
 
+    /// Returns for each transaction of all scripts whether it only reads.
+    pub(crate) fn readable(&self) -> Arc<[bool]> {
+        self.drive.txns.iter().map(|txn| txn.is_read_only).collect()
+    }
+
+    /// Returns true if a transaction of a group's scripts only reads.
+    pub(crate) fn has_reads(&self, group: &str) -> bool {
+        let txns = self.drive.position_of(group).and_then(|nth| {
+            let first = self.numbers[nth].first_txn;
+            let end = self.numbers.get(nth + 1).map_or(self.txns(), |next| next.first_txn);
+            self.drive.txns.get(first..end)
+        });
+        txns.is_some_and(|txns| txns.iter().any(|txn| txn.is_read_only))
+    }
+
     /// Returns the number of tallies of all scripts.
     pub(crate) fn tallies(&self) -> usize {
         self.numbers.last().map_or(0, |numbers| numbers.tallies.end)

@@ -21,6 +21,7 @@ use crate::errands::{Answer, Request};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
 use crate::pin::pin;
+use crate::routes::EndpointWork;
 use crate::stage::WhenDone;
 use crate::stopwatch::Stopwatch;
 use crate::usage::{be_punctual, thread_cpu_ns, thread_usage, usage_since};
@@ -54,7 +55,14 @@ pub(crate) enum Report {
     /// An error that ends the run.
     Fatal(String),
     /// The worker is done.
-    Done { errors: Vec<(pgdyno_wire::SqlState, ErrorSample)>, unfinished: usize, aborted: usize, lost: usize },
+    Done {
+        errors: Vec<(pgdyno_wire::SqlState, ErrorSample)>,
+        unfinished: usize,
+        aborted: usize,
+        lost: usize,
+        /// Work by endpoint, if there are readers.
+        endpoints: Vec<EndpointWork>,
+    },
 }
 
 /// Lengths of the phases, the same for all workers.
@@ -625,7 +633,8 @@ impl<'a> Worker<'a> {
         let replaced = self.fleet.lost_lines().filter(|(line, lasts)| *lasts && backoff.until(*line) > now).count();
         let (aborted, lost) = (self.fleet.aborted(), self.fleet.lost() - replaced);
         let errors = self.fleet.errors().into_iter().collect();
-        self.report(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
+        let endpoints = self.fleet.take_work_by_endpoint();
+        self.report(Report::Done { errors, unfinished: unfinished.len(), aborted, lost, endpoints });
     }
 
     fn report(&self, report: Report) {

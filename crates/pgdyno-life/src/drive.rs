@@ -15,29 +15,34 @@ pub(crate) mod query_plans;
 mod samples;
 mod server;
 pub(crate) mod spec;
+mod staleness;
 pub(crate) mod team;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunEnd, RunError, RunOutcome, RunSpec, run};
+use pgdyno_net::ConnectOptions;
 use pgdyno_plan::Plan;
-use pgdyno_results::{DriverRecord, Execution};
+use pgdyno_results::{DriverRecord, EndpointRecord, Execution, StalenessRecord};
 use pgdyno_server::{DiskReads, IDENTITY, ServerWork};
 use pgdyno_workload::{Capabilities, Workload};
 
 pub(crate) use server::DrivenServer;
 
 use crate::agents::drive::TeamDrive;
+use crate::drive::endpoints::Endpoints;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::faults::{FaultSubject, Faults};
 use crate::drive::journal::Journal;
-use crate::drive::listener::Listener;
+use crate::drive::listener::{Listened, Listener};
 use crate::drive::notices::Notices;
 use crate::drive::samples::Samples;
 use crate::drive::spec::spec;
+use crate::drive::staleness::{Measured, Staleness};
 use crate::drive::team::TeamOfRun;
 use crate::drive::watch::{Subject, Watch, Watched};
 use crate::events;
@@ -63,6 +68,8 @@ pub(crate) struct Driven {
     pub(crate) watched: Option<Watched>,
     /// Each execution of large queries, if there were any.
     pub(crate) kept: Option<Kept>,
+    /// What was found about each reader.
+    pub(crate) readers: Vec<ReaderSeen>,
     /// The end of the measured window of a run with a ledger, in microseconds since 1970.
     pub(crate) ledger_until_us: Option<u64>,
 }
@@ -95,7 +102,7 @@ impl<'a> Driver<'a> {
         let ledger = self.ledger(&directory)?;
         let executions = RefCell::new(executions);
         let driver = &self;
-        let (ran, (samples, notices, probes, watched)) = std::thread::scope(|scope| {
+        let (ran, listened) = std::thread::scope(|scope| {
             let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
             let mut listener = Listener {
                 context,
@@ -104,6 +111,8 @@ impl<'a> Driver<'a> {
                 executions: &executions,
                 watch,
                 faults: faults.map(|faults| Faults::begin(scope, faults)),
+                staleness: driver.staleness(scope),
+                of_readers: Vec::new(),
                 samples,
                 notices: Notices::default(),
                 probes: 0,
@@ -120,6 +129,7 @@ impl<'a> Driver<'a> {
             (ran, listener.end())
         });
         context.events.ended();
+        let Listened { samples, notices, probes, watched, of_readers, staleness } = listened;
         let notices = notices.end(context.view);
         context.record.edit(|recording| recording.record.notices = notices);
         let (kept, written) = executions.into_inner().map(|executions| executions.end(&directory)).unzip();
@@ -137,7 +147,8 @@ impl<'a> Driver<'a> {
         // the pooler does between two clients is included.
         let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
         let (window, disk_reads) = (counted.window, counted.disk_reads);
-        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us })
+        let readers = readers_of(of_readers, staleness);
+        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us, readers })
     }
 
     /// Takes a server that is down for an interruption, if the user ended the run during a fault.
@@ -252,18 +263,45 @@ impl<'a> Driver<'a> {
         let drive = &self.workload.drive;
         let spec = RunSpec { probe: self.server.is_watched.then_some(IDENTITY), ..spec(self.plan, pin) };
         let stop = &self.context.interrupt.stop;
-        let ran = run(drive, self.server.caps, self.backend(), &spec, stop, audience);
+        let readers: Vec<_> = self.server.readers.iter().map(|reader| reader.options.clone()).collect();
+        let ran = run(drive, self.server.caps, self.backend(&readers), &spec, stop, audience);
         ran.map(|outcome| (outcome, Vec::new())).map_err(not_started)
     }
 
     /// Returns what the clients connect to.
-    fn backend(&self) -> Backend<'_> {
+    fn backend<'b>(&'b self, readers: &'b [ConnectOptions]) -> Backend<'b> {
         match (self.server.options, self.server.of_queries) {
             (None, _) => Backend::None,
-            (Some(options), None) => Backend::Server(options),
-            (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
+            (Some(options), None) if readers.is_empty() => Backend::Server(options),
+            (Some(transactions), queries) => Backend::Servers { transactions, queries, readers },
         }
     }
+
+    /// Begins to measure how far readers are behind, if there are any.
+    fn staleness<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>) -> Option<Staleness<'scope>> {
+        let target = self.server.options.filter(|_| !self.server.readers.is_empty())?;
+        Some(Staleness::begin(scope, target, self.server.readers))
+    }
+}
+
+/// What was found about a reader while the clients drove.
+pub(crate) struct ReaderSeen {
+    /// Connections of clients.
+    pub(crate) clients: u32,
+    /// The servers that it leads to, if there are several.
+    pub(crate) endpoints: Vec<EndpointRecord>,
+    /// How far it was behind, or why that is not known.
+    pub(crate) staleness: std::result::Result<StalenessRecord, String>,
+}
+
+/// Returns what was found about each reader.
+fn readers_of(endpoints: Vec<Endpoints>, staleness: Vec<Measured>) -> Vec<ReaderSeen> {
+    let seen = |(endpoints, staleness): (Endpoints, Measured)| ReaderSeen {
+        clients: endpoints.clients(),
+        endpoints: endpoints.records_of_several(),
+        staleness,
+    };
+    endpoints.into_iter().zip(staleness).map(seen).collect()
 }
 
 /// Files with each transaction of a run.

@@ -216,6 +216,7 @@ fn drive(options: &RunOptions) -> DrivePlan {
         clients: options.clients,
         connections: None,
         analytics: AnalyticsPlan::default(),
+        readers: Vec::new(),
         threads: options.threads as usize,
         agents: None,
         pin: None,

@@ -2,6 +2,7 @@
 
 pub mod fault;
 mod foreign_order;
+pub mod other_servers;
 pub mod preview;
 pub mod recipe_order;
 pub mod resolve;

@@ -6,6 +6,7 @@ pub(crate) mod fidelity;
 pub(crate) mod figures;
 pub mod page;
 pub(crate) mod query_costs;
+pub(crate) mod readers;
 pub(crate) mod run_files;
 pub(crate) mod sink;
 pub(crate) mod stalls;

@@ -7,6 +7,7 @@ pub mod lock;
 mod named;
 mod pair;
 pub mod reach;
+pub(crate) mod readers;
 pub mod room;
 mod server;
 mod want;

@@ -34,7 +34,7 @@ impl Library {
                     }
                     ScriptSource::File(_) => files.next()?,
                 };
-                Some(scripted::WeightedScript { name, text, weight: choice.weight })
+                Some(scripted::WeightedScript { name, text, weight: choice.weight, read_only: None })
             })
             .collect()
     }

@@ -17,6 +17,8 @@ pub struct Facts {
     pub target: TargetFacts,
     /// The other server of queries as plans name it, without a password.
     pub analytics: Option<String>,
+    /// The readers as plans name them, without passwords.
+    pub readers: Vec<String>,
     /// What the server can do; absent until the server was asked.
     pub server: Option<Capabilities>,
     /// The data of the workload's kind that is loaded; absent before it is read, and if there is none.
@@ -62,7 +64,14 @@ impl Facts {
     /// a connection.
     #[must_use]
     pub fn unknown() -> Self {
-        Self { driver_cpus: 1, target: TargetFacts::default(), analytics: None, server: None, loaded: None }
+        Self {
+            driver_cpus: 1,
+            target: TargetFacts::default(),
+            analytics: None,
+            readers: Vec::new(),
+            server: None,
+            loaded: None,
+        }
     }
 
     /// Returns the facts that are known before anything connects to the server.

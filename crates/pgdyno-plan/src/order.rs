@@ -126,6 +126,7 @@ impl Order {
                 reconnect: Some(plan.drive.reconnect_s),
                 ledger: plan.drive.ledger.is_some(),
                 commit_timeout: plan.drive.ledger.map(|ledger| ledger.commit_timeout_s),
+                readers: plan.drive.readers.clone(),
                 coalesce: plan.drive.coalesce_us,
                 random_seed: Some(plan.seed),
             },
@@ -316,6 +317,8 @@ pub struct DriveOrder {
     /// Seconds that a client of a run with a ledger waits for a reply.
     #[serde(rename = "commit_timeout_s")]
     pub commit_timeout: Option<f64>,
+    /// Servers that run what only reads, in the order in which they were given.
+    pub readers: Vec<String>,
     /// Microseconds for which replies may lie unread, so that one wake-up of a thread reads several.
     #[serde(rename = "coalesce_us")]
     pub coalesce: Option<f64>,

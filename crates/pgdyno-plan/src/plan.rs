@@ -166,6 +166,7 @@ pub(crate) fn example() -> Plan {
             clients: 16,
             connections: None,
             analytics: AnalyticsPlan::default(),
+            readers: Vec::new(),
             threads: 1,
             agents: None,
             pin: None,

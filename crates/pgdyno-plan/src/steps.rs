@@ -138,7 +138,15 @@ fn drivers(plan: &Plan) -> String {
         plain_plural(plan.drive.threads as u64, "thread"),
         plan.drive.agents.map_or_else(String::new, |n| format!(" of {}", plain_plural(n.into(), "agent"))),
         plan.drive.pinned(),
-    )
+    ) + &readers(plan)
+}
+
+/// Returns where clients send what only reads, if they have readers.
+fn readers(plan: &Plan) -> String {
+    match plan.drive.readers.as_slice() {
+        [] => String::new(),
+        readers => format!("; what only reads goes to {}", readers.join(" and ")),
+    }
 }
 
 /// Returns how clients work.

@@ -155,6 +155,9 @@ impl TargetBuild {
 }
 
 impl TargetName {
+    /// The name of the standby of a private pair, where a run takes another server beside its target.
+    pub const STANDBY: &'static str = "standby";
+
     /// Returns the name of the absence of a server.
     #[must_use]
     pub fn none() -> Self {

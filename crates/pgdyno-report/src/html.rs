@@ -36,6 +36,7 @@ mod page;
 mod plans;
 mod profile;
 mod queries;
+mod readers;
 mod result;
 mod samples;
 pub mod search;

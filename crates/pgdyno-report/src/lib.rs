@@ -31,6 +31,7 @@ mod markdown;
 mod metric;
 pub mod plan;
 mod query_costs;
+mod readers;
 mod recipe;
 mod rules;
 pub mod runs;

@@ -15,6 +15,7 @@ use crate::guide;
 use crate::latency_table::{latency_columns, latency_rows};
 use crate::machine;
 use crate::metric::headline;
+use crate::readers;
 use crate::rules;
 use crate::text::objective_text;
 use crate::{cost, cycle, trust};
@@ -67,6 +68,7 @@ pub(crate) fn render(record: &RunRecord, _: TextStyle, out: &mut dyn Write) -> i
         ledger::markdown(ledger, out)?;
     }
     faults::markdown(record, out)?;
+    readers::markdown(record, out)?;
     groups::markdown(record, out)?;
     rules::markdown(record, out)?;
     guide::markdown(record, out)?;

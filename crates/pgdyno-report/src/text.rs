@@ -15,7 +15,7 @@ use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 use crate::Extent;
 use crate::latency_table::{cells, known, latency_columns, latency_rows, percentile_columns};
 use crate::metric::{figures, server_counts};
-use crate::{cost, describe, diagnosis, faults, fidelity, groups, guide, ledger, machine, trust};
+use crate::{cost, describe, diagnosis, faults, fidelity, groups, guide, ledger, machine, readers, trust};
 
 /// An estimated error that is larger than the figure says nothing: TRUST has its cause.
 const ERROR_SHARE_MAX: f64 = 1.0;
@@ -330,10 +330,11 @@ fn tables(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
             crate::latency_table::aligned("transaction", &latency_columns(record, Extent::Short), &rows, out)?;
             writeln!(out)?;
         }
-        return Ok(());
+        return readers::text(record, Extent::Short, out);
     }
     writeln!(out)?;
-    groups::text(record, Extent::Short, out)
+    groups::text(record, Extent::Short, out)?;
+    readers::text(record, Extent::Short, out)
 }
 
 /// Writes who used the CPUs.

@@ -76,14 +76,15 @@ pub use profile::{read_profile, write_profile};
 pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, ByClientRecord, CachedDataRecord, CallRecord, Certainty,
     CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord,
-    DriverStageRecord, EarlierRunsRecord, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FaultOutcome,
-    FaultRecord, FaultServerRecord, FidelityRecord, FidelityStatementRecord, FindingRecord, FreshnessRecord,
-    GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord, LedgerEndpointRecord, LedgerRecord,
-    LeftOutRecord, LevelChangeRecord, LinkRecord, LoadRecord, LoadTable, MachineRecord, MarkersFound, MetricRecord,
-    NodeRecord, NoticeRecord, ObjectiveRecord, OutageRecord, PlaceRecord, ProfileRecord, QueryCostRecord,
-    QueryPlanRecord, QueryRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord,
-    SettingRecord, StageRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord,
-    TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkloadMetricRecord, time_part_title,
+    DriverStageRecord, EarlierRunsRecord, EndpointFigures, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION,
+    FaultOutcome, FaultRecord, FaultServerRecord, FidelityRecord, FidelityStatementRecord, FindingRecord,
+    FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord,
+    LedgerEndpointRecord, LedgerRecord, LeftOutRecord, LevelChangeRecord, LinkRecord, LoadRecord, LoadTable,
+    MachineRecord, MarkersFound, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, OutageRecord, PlaceRecord,
+    ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, ReaderRecord, ReadersRecord, RuleRecord, RunRecord,
+    SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StalenessRecord,
+    StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord,
+    TransactionRecord, UnfinishedRecord, WorkloadMetricRecord, time_part_title,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
@@ -95,7 +96,9 @@ pub use store::{
     write_record, write_whole,
 };
 pub use study::{Study, StudyKind};
-pub use summary::{CounterNames, TxnName, group_record, note_counts, note_metrics, note_stage_metrics, summarize};
+pub use summary::{
+    CounterNames, TxnName, group_record, latency_record, note_counts, note_metrics, note_stage_metrics, summarize,
+};
 pub use timeline::{GroupTimeline, LatencyLine, Timeline, read_intervals, read_timeline};
 pub use trust::{Trust, TrustRecord};
 pub use warning::{Drivers, GroupOfStage, Severity, Sign, Warning, Warnings};

@@ -14,6 +14,7 @@ mod ledger;
 mod observed;
 mod query_costs;
 mod query_plans;
+mod readers;
 mod server;
 mod target;
 
@@ -48,6 +49,7 @@ pub use observed::{
 };
 pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};
+pub use readers::{EndpointFigures, ReaderRecord, ReadersRecord, StalenessRecord};
 pub use server::{BuildRecord, ClusterRecord, EndpointRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 
@@ -174,6 +176,9 @@ pub struct RunRecord {
     /// Streams of large queries that went on for a time, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analytics: Option<AnalyticsRecord>,
+    /// The target and its readers, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<ReadersRecord>,
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
@@ -276,6 +281,7 @@ impl RunRecord {
             transactions: Vec::new(),
             stages: Vec::new(),
             analytics: None,
+            readers: None,
             statements: Vec::new(),
             query_costs: Vec::new(),
             fidelity: None,

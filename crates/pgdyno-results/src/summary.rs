@@ -407,7 +407,9 @@ fn digest(stmt: &StmtPart, part: fn(Digest) -> u64) -> Option<String> {
     stmt.rows.as_ref().and_then(|rows| rows.digest).map(|digest| format!("{:016x}", part(digest)))
 }
 
-fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
+/// Returns the figures of a distribution; `None` if it is empty. `asked` are percentiles, in percent.
+#[must_use]
+pub fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
     latency.percentiles().map(|p| LatencyRecord {
         percentiles: asked
             .iter()

@@ -71,6 +71,10 @@ pub fn direct(order: &mut Order, server: &TargetServer, shown_as: TargetName, ha
         count_statements(options);
     }
     (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));
+    if let Some(standby) = server.standby()? {
+        let named = order.analytics.target.iter_mut().chain(&mut order.drive.readers);
+        named.filter(|name| *name == TargetName::STANDBY).for_each(|name| *name = standby.to_string());
+    }
     if has_settings {
         order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
     }

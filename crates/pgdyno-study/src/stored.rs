@@ -20,6 +20,8 @@ pub(crate) fn without_passwords(order: &Order) -> Result<Order> {
         let stored = dsn.as_deref().map(|dsn| storable(&dsn.into())).transpose()?;
         *dsn = stored.map(Into::into);
     }
+    let stored = |reader: &String| storable(&reader.as_str().into()).map(String::from);
+    order.drive.readers = order.drive.readers.iter().map(stored).collect::<Result<_>>()?;
     Ok(order)
 }
 
@@ -41,9 +43,10 @@ mod tests {
         let mut order = Order::of("noop");
         (order.target.target, order.analytics.target, order.meeting.meet) =
             (dsn("a").map(Into::into), dsn("b"), dsn("c"));
+        order.drive.readers = vec!["host=d password=geheim".to_owned(), "standby".to_owned()];
         let stored = without_passwords(&order).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let text = serde_json::to_string(&stored).unwrap();
-        assert!(["host=a", "host=b", "host=c"].iter().all(|host| text.contains(host)), "{text}");
+        assert!(["host=a", "host=b", "host=c", "host=d", "standby"].iter().all(|host| text.contains(host)), "{text}");
         assert!(!text.contains("geheim"), "{text}");
     }
 }

@@ -131,6 +131,13 @@ impl Drive {
         self.used_scripts().all(|scripts| scripts.is_read_only)
     }
 
+    /// Returns the names of the transactions of the run that only read, so that a reader can run them.
+    #[must_use]
+    pub fn readable(&self) -> Vec<&'static str> {
+        let txns = self.used_scripts().flat_map(|scripts| &scripts.txns);
+        txns.filter(|txn| txn.is_read_only && txn.weight > 0.0).map(|txn| txn.name).collect()
+    }
+
     /// Returns true if the run runs commands on the driver's machine.
     #[must_use]
     pub fn runs_commands(&self) -> bool {

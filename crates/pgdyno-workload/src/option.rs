@@ -21,6 +21,8 @@ pub enum ValueKind {
     Milliseconds,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// Any text, several times; in suite files a text or a list of texts.
+    Texts,
     /// `NAME=VALUE`, several times; in suite files a table.
     Pairs,
 }

@@ -17,13 +17,21 @@ pub struct Txn {
     pub queries: u32,
     /// Why it may return no rows; reports say so where it returned none.
     pub why_no_rows: Option<&'static str>,
+    /// Whether it only reads and a reader can run it. Queries have a server of their own.
+    pub is_read_only: bool,
 }
 
 impl Txn {
     /// Returns a kind of transaction that returns rows, or of which none are expected.
     #[must_use]
     pub fn new(name: &'static str, weight: f64, queries: u32) -> Self {
-        Self { name, weight, queries, why_no_rows: None }
+        Self { name, weight, queries, why_no_rows: None, is_read_only: false }
+    }
+
+    /// Returns the same kind of transaction, which only reads if `is_read_only`.
+    #[must_use]
+    pub fn reading(self, is_read_only: bool) -> Self {
+        Self { is_read_only, ..self }
     }
 }
 

@@ -191,7 +191,8 @@ impl Oltp {
             query: format!("select {}", self.of_tables(|name| format!("(select count(*) from {name})"), " + ")),
             if_different: ServerCount::OTHER_PROGRAM,
         });
-        let txn = Txn::new(self.meta.id, 1.0, self.setup.steps.queries());
+        let steps = &self.setup.steps;
+        let txn = Txn::new(self.meta.id, 1.0, steps.queries()).reading(steps.only_read());
         Drive::new(vec![Scripts {
             is_read_only: self.setup.steps.only_read(),
             server_counts: inserts.into_iter().collect(),

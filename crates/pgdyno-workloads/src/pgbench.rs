@@ -231,7 +231,7 @@ impl Pgbench {
             let client = move |context: &ClientContext| builtin.client(scale, pipeline, context.rng.clone());
             Program::new(builtin.statements(aid).into_iter().collect(), client)
         };
-        let txn = Txn::new(self.meta.id, 1.0, builtin.queries());
+        let txn = Txn::new(self.meta.id, 1.0, builtin.queries()).reading(builtin == Builtin::SelectOnly);
         Drive::new(vec![Scripts {
             is_read_only: builtin == Builtin::SelectOnly,
             adviser: Some(Arc::new(move |clients| advice(builtin, scale, clients))),

@@ -71,6 +71,8 @@ pub struct WeightedScript {
     pub text: Vec<u8>,
     /// Its share of the mix, relative to the sum of all.
     pub weight: u32,
+    /// Whether its transactions only read, and a reader can run them; `None`: its text says it.
+    pub read_only: Option<bool>,
 }
 
 /// Handling of errors in a transaction.
@@ -158,6 +160,9 @@ impl WeightedScript {
     }
 }
 
+/// The comment, a line of its own, by which a script says that it only reads.
+const READ_ONLY_MARK: &str = "pgdyno: read_only";
+
 /// Returns a constant: clients of all threads read it at every step. The program has one workload of scripts.
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -177,7 +182,22 @@ fn has_branches(script: &Script) -> bool {
 fn txn(script: &Script, source: &WeightedScript) -> Txn {
     // If commands may be skipped, they are counted one by one.
     let queries = if has_branches(script) { 0 } else { script.commands.iter().filter(|c| is_query(c)).count() };
-    Txn::new(leak(source.name.clone()), f64::from(source.weight), queries as u32)
+    let txn = Txn::new(leak(source.name.clone()), f64::from(source.weight), queries as u32);
+    txn.reading(is_read_only(script, source))
+}
+
+/// Returns true if a reader can run the script: it is marked so, or it has SQL that only reads.
+fn is_read_only(script: &Script, source: &WeightedScript) -> bool {
+    let is_mark = |line: &[u8]| {
+        let words = line.trim_ascii().strip_prefix(b"--").map(<[u8]>::trim_ascii);
+        words == Some(READ_ONLY_MARK.as_bytes())
+    };
+    let sql = || script.commands.iter().filter(|command| command.is_sql());
+    match source.read_only {
+        Some(is_read_only) => is_read_only,
+        None if source.text.split(|byte| *byte == b'\n').any(is_mark) => true,
+        None => sql().next().is_some() && sql().all(|command| reads::only_reads(&command.label())),
+    }
 }
 
 impl Scripted {
@@ -309,8 +329,17 @@ mod tests {
     use super::*;
 
     fn scripted(scripts: &[&str]) -> Scripted {
-        let source = |text: &&str| WeightedScript { name: "s".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
-        let spec = Spec {
+        build(spec(scripts)).unwrap()
+    }
+
+    fn spec(scripts: &[&str]) -> Spec {
+        let source = |text: &&str| WeightedScript {
+            name: "s".to_owned(),
+            text: text.as_bytes().to_vec(),
+            weight: 1,
+            read_only: None,
+        };
+        Spec {
             id: "s".to_owned(),
             summary: String::new(),
             scripts: scripts.iter().map(source).collect(),
@@ -321,8 +350,31 @@ mod tests {
             threads: 1,
             groups: None,
             errors: ErrorHandling::Pgdyno,
+        }
+    }
+
+    #[test]
+    fn a_script_is_read_only_by_its_mark_or_by_its_text() {
+        let reads = |text: &str, mark: Option<bool>| {
+            let text = text.as_bytes().to_vec();
+            let script = WeightedScript { name: "s".to_owned(), text, weight: 1, read_only: mark };
+            let built = build(Spec { scripts: vec![script], ..spec(&[]) }).unwrap();
+            !built.drive().readable().is_empty()
         };
-        build(spec).unwrap()
+        for (text, mark, is_read_only) in [
+            ("select 1;\n", None, true),
+            ("begin;\nselect 1;\nend;\n", None, true),
+            ("select 1;\nupdate t set a = 1;\n", None, false),
+            ("\\sleep 1 ms\n", None, false),
+            ("call f();\n", None, false),
+            ("-- pgdyno: read_only\ncall f();\n", None, true),
+            ("  --pgdyno: read_only \ncall f();\n", None, true),
+            ("-- pgdyno: read_only, I hope\ncall f();\n", None, false),
+            ("call f();\n", Some(true), true),
+            ("select f();\n", Some(false), false),
+        ] {
+            assert_eq!(reads(text, mark), is_read_only, "{text}");
+        }
     }
 
     #[test]

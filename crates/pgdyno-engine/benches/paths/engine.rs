@@ -90,7 +90,7 @@ fn script() -> scripted::Scripted {
     scripted::build(Spec {
         id: "select-only".to_owned(),
         summary: String::new(),
-        scripts: vec![WeightedScript { name: "select-only".to_owned(), text: text.into(), weight: 1 }],
+        scripts: vec![WeightedScript { name: "select-only".to_owned(), text: text.into(), weight: 1, read_only: None }],
         defines: Vec::new(),
         scale: 1,
         seed: 1,

@@ -266,6 +266,7 @@ impl Client {
         self.state = ClientState::Lost(now);
         if was_under_way {
             common.recorder.failed(self.txn, class);
+            self.failure = Some(class);
             self.transactions += 1;
             self.observe(now, TxOutcome::Failed(class), common);
             if common.proves_commits() {

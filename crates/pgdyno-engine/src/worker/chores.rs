@@ -28,7 +28,11 @@ impl Worker<'_> {
             self.report(Report::Aborted { worker: self.index });
             return;
         }
-        self.report(Report::Lost { why: why.to_owned() });
+        let why = match self.fleet.endpoint_of(i) {
+            0 => why.to_owned(),
+            reader => format!("reader {reader}: {why}"),
+        };
+        self.report(Report::Lost { why });
         if self.timing.reconnect_ns > 0 {
             self.reviving += 1;
             let at = self.backoff.lost(i, now);

@@ -83,7 +83,12 @@ impl Server {
 
     /// The same, where the engine's thread comes back from each transaction's end when `hold` does.
     pub(crate) fn drive_holding(&self, spec: RunSpec, hold: Arc<Hold>) -> (RunOutcome, Vec<TxEnd>) {
-        let script = WeightedScript { name: "test".to_owned(), text: b"select :client_id;\n".to_vec(), weight: 1 };
+        let script = WeightedScript {
+            name: "test".to_owned(),
+            text: b"select :client_id;\n".to_vec(),
+            weight: 1,
+            read_only: None,
+        };
         let workload = scripted::build(Spec {
             id: "test".to_owned(),
             summary: String::new(),

@@ -160,7 +160,12 @@ fn script(script: &str, clients: u32, threads: usize, errors: PgbenchErrors) -> 
     let workload = scripted::build(Spec {
         id: "test".to_owned(),
         summary: String::new(),
-        scripts: vec![WeightedScript { name: "test".to_owned(), text: script.as_bytes().to_vec(), weight: 1 }],
+        scripts: vec![WeightedScript {
+            name: "test".to_owned(),
+            text: script.as_bytes().to_vec(),
+            weight: 1,
+            read_only: None,
+        }],
         defines: Vec::new(),
         scale: 1,
         seed: 1,

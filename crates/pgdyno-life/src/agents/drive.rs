@@ -271,7 +271,7 @@ impl<'a> StageLoop<'a> {
         if self.start.is_some_and(|(at, _)| !self.has_begun && at <= Instant::now()) {
             self.has_begun = true;
             if self.stage.origin.is_none() {
-                on_event(EngineEvent::Started { connect_ns: self.connect_ns, answers: &[] });
+                on_event(EngineEvent::Started { connect_ns: self.connect_ns, answers: &[], of_readers: &[] });
             }
         }
     }
@@ -418,6 +418,7 @@ impl Intake {
             first_aborted_on: None,
             cancelled_in_flight: drove.iter().map(|drove| drove.cancelled_in_flight).sum(),
             errors: errors(&drove),
+            endpoints: Vec::new(),
             process: usage(&drove),
             ramp: all.ramp,
             measured: all.measured,

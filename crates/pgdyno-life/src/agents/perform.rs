@@ -128,7 +128,7 @@ pub(super) fn drive(
     let backend = match (&options, &of_queries) {
         (None, _) => Backend::None,
         (Some(options), None) => Backend::Server(options),
-        (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
+        (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries: Some(queries), readers: &[] },
     };
     let outcome = run(&workload.drive, &task.caps, backend, &spec, stop, audience);
     // Those that were still under way ended after the last interval.

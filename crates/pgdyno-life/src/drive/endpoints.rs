@@ -38,6 +38,29 @@ impl Endpoints {
         }
     }
 
+    /// Returns a warning if a reader leads to several servers.
+    pub(crate) fn several(&self, reader: &str) -> Option<String> {
+        let each: Vec<_> = self.0.values().map(|(server, clients)| format!("{clients} on {server}")).collect();
+        (each.len() > 1).then(|| {
+            format!(
+                "reader {reader} leads to {} servers: {}; its figures are those of all of them, and how far it is behind is \
+                 measured on one (name each in a --reader of its own)",
+                each.len(),
+                each.join(", ")
+            )
+        })
+    }
+
+    /// Returns the number of clients.
+    pub(crate) fn clients(&self) -> u32 {
+        self.0.values().map(|(_, clients)| clients).sum()
+    }
+
+    /// Returns the servers for the record, if there are several.
+    pub(crate) fn records_of_several(&self) -> Vec<EndpointRecord> {
+        if self.0.len() > 1 { self.records() } else { Vec::new() }
+    }
+
     /// Returns the servers for the record.
     pub(crate) fn records(&self) -> Vec<EndpointRecord> {
         let record = |(server, clients): &(ServerIdentity, u32)| EndpointRecord {
@@ -73,6 +96,9 @@ mod tests {
         let servers =
             "the clients are on 2 servers: 2 on 10.0.0.7:1 (primary, started noon UTC), 1 on 10.0.0.7:2 (standby";
         assert!(two.starts_with(servers), "{two}");
+        let several = |answers: &[Vec<Option<String>>]| Endpoints::of(answers).several("r");
+        assert_eq!(several(&[one.clone(), one.clone()]), None);
+        assert!(several(&[one.clone(), other.clone()]).unwrap().starts_with("reader r leads to 2 servers: 1 on"));
         assert!(warning(&[&one], &["noon", "one"]).unwrap().contains("all clients are on 10.0.0.7:1 (primary"));
     }
 }

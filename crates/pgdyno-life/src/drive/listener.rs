@@ -14,6 +14,7 @@ use super::executions::Executions;
 use super::faults::Faults;
 use super::notices::Notices;
 use super::samples::Samples;
+use super::staleness::{Measured, Staleness};
 use super::watch::{Watch, Watched};
 use crate::events;
 use crate::run::context::RunContext;
@@ -30,10 +31,29 @@ pub(super) struct Listener<'a, 'e, 'scope> {
     pub(super) watch: Option<Watch<'scope>>,
     /// The faults, if there are any.
     pub(super) faults: Option<Faults<'scope>>,
+    /// How far readers are behind, if there are any.
+    pub(super) staleness: Option<Staleness<'scope>>,
+    /// By reader, the servers that its clients are on.
+    pub(super) of_readers: Vec<Endpoints>,
     pub(super) samples: Samples<'a>,
     pub(super) notices: Notices,
     /// Connections of clients that said which server they are on: each is a transaction of the server.
     pub(super) probes: u64,
+}
+
+/// What the listener has at the end.
+pub(super) struct Listened<'a> {
+    /// Samples of the counters.
+    pub(super) samples: Samples<'a>,
+    /// Notices of the server.
+    pub(super) notices: Notices,
+    /// Transactions of the server for probes and markers.
+    pub(super) probes: u64,
+    pub(super) watched: Option<Watched>,
+    /// By reader, the servers that its clients are on.
+    pub(super) of_readers: Vec<Endpoints>,
+    /// By reader, how far it was behind, or why that is not known.
+    pub(super) staleness: Vec<Measured>,
 }
 
 impl<'a> Listener<'a, '_, '_> {
@@ -43,7 +63,10 @@ impl<'a> Listener<'a, '_, '_> {
         match event {
             EngineEvent::Connected if self.has_no_ramp() => self.samples.open(self.watch.as_ref()),
             EngineEvent::Connected => {}
-            EngineEvent::Started { answers, .. } => self.started(answers),
+            EngineEvent::Started { answers, of_readers, .. } => {
+                self.started(answers);
+                self.readers_started(of_readers);
+            }
             EngineEvent::Interval(interval) => self.interval(interval),
             EngineEvent::Lost { why } => {
                 self.faults.iter().for_each(Faults::lost);
@@ -58,17 +81,24 @@ impl<'a> Listener<'a, '_, '_> {
         }
     }
 
-    /// Ends the measured window if no interval has ended it, the faults and the watchers. Returns the samples of the counters, the
-    /// notices of the server, the number of probes, and what was watched.
-    pub(super) fn end(mut self) -> (Samples<'a>, Notices, u64, Option<Watched>) {
+    /// Ends the measured window if no interval has ended it, the faults and the watchers.
+    pub(super) fn end(mut self) -> Listened<'a> {
         self.samples.close(self.watch.as_ref());
+        let (staleness, markers) = self.staleness.take().map(Staleness::end).unwrap_or_default();
         if let Some((faults, events)) = self.faults.take().map(Faults::end) {
             self.context.record.edit(|recording| {
                 recording.record.faults = faults;
                 recording.record.events.extend(events);
             });
         }
-        (self.samples, self.notices, self.probes, self.watch.map(Watch::end))
+        Listened {
+            samples: self.samples,
+            notices: self.notices,
+            probes: self.probes + markers,
+            watched: self.watch.map(Watch::end),
+            of_readers: self.of_readers,
+            staleness,
+        }
     }
 
     fn has_no_ramp(&self) -> bool {
@@ -101,8 +131,31 @@ impl<'a> Listener<'a, '_, '_> {
         }
     }
 
+    /// The clients start: tells where a reader leads to several servers.
+    fn readers_started(&mut self, answers: &[Vec<Vec<Option<String>>>]) {
+        self.of_readers = answers.iter().map(|answers| Endpoints::of(answers)).collect();
+        for (endpoints, name) in self.of_readers.iter().zip(&self.plan.drive.readers) {
+            if let Some(warning) = endpoints.several(name) {
+                self.context.events.warn(&warning);
+            }
+        }
+        if self.has_no_ramp() {
+            self.staleness.iter().for_each(Staleness::open);
+        }
+    }
+
+    /// Opens and closes the window in which markers are written.
+    fn note_window(&self, interval: &Interval) {
+        let Some(staleness) = &self.staleness else { return };
+        let (ramp_s, time_s) = self.plan.window();
+        let end_s = interval.end_ns as f64 / 1e9;
+        let is_in = end_s >= ramp_s && time_s.is_none_or(|time_s| end_s < ramp_s + time_s);
+        if is_in && interval.phase != Phase::Drain { staleness.open() } else { staleness.close() }
+    }
+
     fn interval(&mut self, interval: &Interval) {
         self.samples.look_in();
+        self.note_window(interval);
         let watch = self.watch.as_ref();
         let (ramp_s, time_s) = self.plan.window();
         let (end_ns, ramp_ns) = (interval.end_ns as f64, ramp_s * 1e9);

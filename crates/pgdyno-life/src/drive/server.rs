@@ -7,6 +7,7 @@ use pgdyno_workload::Capabilities;
 
 use crate::kept_session::KeptSession;
 use crate::target::TargetServer;
+use crate::target::readers::Reader;
 
 /// The server that the clients drive.
 pub(crate) struct DrivenServer<'a> {
@@ -15,6 +16,8 @@ pub(crate) struct DrivenServer<'a> {
     pub(crate) options: Option<&'a ConnectOptions>,
     /// How groups of queries connect, if that is another way.
     pub(crate) of_queries: Option<&'a ConnectOptions>,
+    /// The servers that run what only reads.
+    pub(crate) readers: &'a [Reader],
     /// A connection for statistics, if the server keeps statistics that cover all of it.
     pub(crate) sampler: Option<KeptSession>,
     /// Whether it has statistics to watch.
@@ -36,6 +39,7 @@ impl<'a> DrivenServer<'a> {
             caps,
             options,
             of_queries: None,
+            readers: &[],
             sampler: None,
             is_watched: false,
             is_private: true,

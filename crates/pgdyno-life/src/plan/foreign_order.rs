@@ -42,7 +42,9 @@ impl RunRequest {
             asked.extend(remote(&order.target)?.map(|address| format!("the server {address}")));
             asked.extend(programs(&order.target).map(|target| format!("the programs of {target}")));
         }
-        if let (None, Some((_, options))) = (&given.analytics.target, self.analytics()?) {
+        let analytics = self.analytics()?.filter(|_| given.analytics.target.is_none());
+        let readers = if given.drive.readers.is_empty() { self.readers()? } else { Vec::new() };
+        for options in analytics.into_iter().chain(readers).filter_map(|server| server.options) {
             asked.extend((!options.is_local()).then(|| format!("the server {options}")));
         }
         if carried_out && given.watch.os_metrics.is_none() {

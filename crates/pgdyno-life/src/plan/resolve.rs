@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
     AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LedgerPlan, LoadPlan, LoadWhen, Loaded, Order,
-    Plan, QueryMode, Rate, RateOrder, StagePlan, TargetFacts, TargetOrder,
+    Plan, QueryMode, Rate, RateOrder, StagePlan, TargetFacts,
 };
 use pgdyno_results::admit_file;
 use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, RATE_MAX_PER_S, Stage, Workload};
@@ -136,8 +135,9 @@ impl RunRequest {
     /// When the order is impossible on any server, or its fault on this target.
     pub fn draft(&self) -> Result<PlanDraft> {
         let target = self.target()?;
-        let analytics = self.analytics()?.map(|(name, _)| name);
-        let facts = Facts { driver_cpus: cpus(), target: target.facts(), analytics, ..Facts::unknown() };
+        let analytics = self.analytics()?.map(|server| server.name);
+        let readers = self.readers()?.into_iter().map(|reader| reader.name).collect();
+        let facts = Facts { driver_cpus: cpus(), target: target.facts(), analytics, readers, ..Facts::unknown() };
         let resolved = self.resolve(&facts)?;
         fault::admit(&resolved.plan, &target)?;
         // Agents have their own CPUs.
@@ -145,23 +145,6 @@ impl RunRequest {
             pinning::cpus(resolved.plan.drive.pin.as_deref(), resolved.plan.drive.threads)?;
         }
         Ok(PlanDraft { target, facts, resolved })
-    }
-
-    /// Finds the other server of queries, if the order names one: its name without a password, and how to connect to it.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is no server.
-    pub fn analytics(&self) -> Result<Option<(String, ConnectOptions)>> {
-        let Some(named) = &self.order.analytics.target else { return Ok(None) };
-        let config = self.order.target.config.clone();
-        let order = TargetOrder { target: Some(named.as_str().into()), config, ..TargetOrder::default() };
-        let target = Target::resolve(&order)?;
-        let Some(options) = target.given() else {
-            let error = format!("--analytics-target {named} is no server that both sides could have the same data of");
-            return Err(CommandError::new(Code::Start, error)
-                .hint("name a standby of the target by a connection string, or by its name in pgdyno.toml"));
-        };
-        Ok(Some((target.name().into(), options.clone())))
     }
 
     /// Finds the target; returns none for a workload that needs no server.
@@ -257,7 +240,9 @@ fn client_setup(
     let suited = workload.drive.clients;
     let clients = suited.clients(drive.clients, usual);
     // Streams that connect in their own way share no connections with others.
-    let suited = suited.connections(clients).filter(|_| order.analytics == AnalyticsOrder::default());
+    let suited = suited
+        .connections(clients)
+        .filter(|_| order.analytics == AnalyticsOrder::default() && drive.readers.is_empty());
     let connections = drive.connections.or(suited);
     let stages = &workload.drive.stages;
     let most_clients = stages.iter().map(|stage| stage.clients(clients)).max().unwrap_or(clients);
@@ -300,6 +285,31 @@ fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> R
     Ok(())
 }
 
+/// Refuses readers that would have nothing to do, or that clients cannot hold a connection to.
+fn admit_readers(order: &Order, workload: &Workload, setup: &ClientSetup, facts: &Facts) -> Result<()> {
+    let Some(reader) = order.drive.readers.first() else { return Ok(()) };
+    let failed = |error: String, hint: &str| Err(CommandError::new(Code::Start, error).hint(hint));
+    if facts.target.name.kind().is_null() || facts.target.name.kind().is_none() {
+        let error = format!("--reader {reader} has no data: this run drives no PostgreSQL");
+        return failed(error, "name a target with --target, or leave it out");
+    }
+    if workload.drive.readable().is_empty() {
+        let error =
+            format!("--reader is for transactions that only read, and this run of {} has none", workload.meta.id);
+        return failed(
+            error,
+            "run tproc-c, ycsb-a to ycsb-d, ycsb-e, select-only or oltp-read-only, or mark a script of yours with the line `-- \
+             pgdyno: read_only`",
+        );
+    }
+    if setup.connections.is_some() {
+        let error =
+            "--reader gives each client two connections of its own, and --connections shares them among all clients";
+        return failed(error.to_owned(), "leave one of them out");
+    }
+    Ok(())
+}
+
 /// Returns how long the clients run; `None` if that depends on the number of their transactions.
 fn time_s(order: &Order) -> Option<f64> {
     let drive = &order.drive;
@@ -332,7 +342,13 @@ fn admit_length(order: &Order) -> Result<()> {
 }
 
 /// Refuses an order that this workload cannot follow.
-fn admit_order(order: &Order, source: &WorkloadSource, workload: &Workload, setup: &ClientSetup) -> Result<()> {
+fn admit_order(
+    order: &Order,
+    source: &WorkloadSource,
+    workload: &Workload,
+    setup: &ClientSetup,
+    facts: &Facts,
+) -> Result<()> {
     admit_length(order)?;
     if let Some(agents) = order.meeting.agents {
         admit_agents(order, workload, setup, agents)?;
@@ -343,7 +359,8 @@ fn admit_order(order: &Order, source: &WorkloadSource, workload: &Workload, setu
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
         return Err(CommandError::new(Code::Start, error).hint(hint));
     }
-    admit_analytics(order, workload, setup)
+    admit_analytics(order, workload, setup)?;
+    admit_readers(order, workload, setup, facts)
 }
 
 /// Returns the parameters of the workload that the plan has.
@@ -378,6 +395,12 @@ fn analytics(order: &Order, facts: &Facts) -> AnalyticsPlan {
     }
 }
 
+/// Returns the readers by their names in plans.
+fn readers(order: &Order, facts: &Facts) -> Vec<String> {
+    let name = |(nth, named): (usize, &String)| facts.readers.get(nth).unwrap_or(named).clone();
+    order.drive.readers.iter().enumerate().map(name).collect()
+}
+
 fn plan(
     order: &Order,
     source: &WorkloadSource,
@@ -385,7 +408,7 @@ fn plan(
     setup: &ClientSetup,
     facts: &Facts,
 ) -> Result<Plan> {
-    admit_order(order, source, workload, setup)?;
+    admit_order(order, source, workload, setup, facts)?;
     let (target, meta) = (&facts.target, workload.meta);
     let plan = Plan {
         workload: source.name(),
@@ -456,7 +479,7 @@ fn rate_per_s(order: &Order, source: &WorkloadSource) -> Result<Option<f64>> {
 
 /// Returns how long a lost connection is retried by default: clients are to outlast what is expected to end their sessions.
 fn reconnect_s(order: &Order, has_ledger: bool, setup: &ClientSetup) -> f64 {
-    match (&order.fault.kind, setup.has_two_servers) {
+    match (&order.fault.kind, setup.has_two_servers || !order.drive.readers.is_empty()) {
         // An outage is what is measured.
         _ if has_ledger => LEDGER_RECONNECT_S,
         (Some(_), _) => fault::RECONNECT_S,
@@ -508,6 +531,7 @@ fn drive(
         clients: setup.clients,
         connections: setup.connections,
         analytics: analytics(order, facts),
+        readers: readers(order, facts),
         threads: setup.threads,
         agents: order.meeting.agents,
         pin: drive.pin.clone(),
@@ -562,6 +586,10 @@ fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents:
     if order.analytics.target.is_some() || workload.params.flag(MARKERS) {
         let error = "the age of what queries see is measured by one clock: it needs one driver".to_owned();
         return failed(error, "leave out --agents, or both --analytics-target and -D markers");
+    }
+    if !order.drive.readers.is_empty() {
+        let error = "the figures of readers, and how far they are behind, are those of one driver".to_owned();
+        return failed(error, "leave out --agents or --reader");
     }
     if workload.drive.has_shared_state() {
         let error = format!("the clients of {} share which records exist: it needs one driver", workload.meta.id);

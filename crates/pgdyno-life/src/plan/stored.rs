@@ -131,6 +131,7 @@ impl WorkloadSource {
                 name: script.file.clone(),
                 text: text.clone(),
                 weight: script.weight,
+                read_only: None,
             };
             found.map(|(_, text)| source(text)).ok_or_else(|| lacking(script, "the plan has no such file"))
         };
@@ -187,7 +188,7 @@ fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
 fn still_there(script: &ScriptPlan) -> Result<WeightedScript> {
     let text = read_ordinary(Path::new(&script.file)).map_err(|error| lacking(script, &error.to_string()))?;
     match sha256(&text) == script.sha256 {
-        true => Ok(WeightedScript { name: script.file.clone(), text, weight: script.weight }),
+        true => Ok(WeightedScript { name: script.file.clone(), text, weight: script.weight, read_only: None }),
         false => Err(lacking(script, "a different file is there now")),
     }
 }

@@ -193,6 +193,7 @@ impl WorkloadSource {
                     name: script.file.clone(),
                     text: script.text.clone(),
                     weight: script.weight,
+                    read_only: script.read_only,
                 });
                 // Parameters of a built-in workload need not be valid names of variables.
                 let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
@@ -444,7 +445,7 @@ fn script(name: &str) -> Result<WeightedScript> {
         }
     };
     let text = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
-    Ok(WeightedScript { name: path.to_owned(), text, weight })
+    Ok(WeightedScript { name: path.to_owned(), text, weight, read_only: None })
 }
 
 fn directory(name: &str) -> Result<WorkloadDirectory> {

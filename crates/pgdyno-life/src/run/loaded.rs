@@ -23,6 +23,7 @@ use crate::run::context::RunContext;
 use crate::run::prepared::Prepared;
 use crate::target::analytics::AnalyticsServer;
 use crate::target::reach::is_null;
+use crate::target::readers::Reader;
 use crate::target::room::Watchers;
 
 /// The data of a run, and its server.
@@ -34,6 +35,8 @@ pub(crate) struct Loaded<'a> {
     pub(crate) watchers: Watchers,
     /// The other server of its queries, if they have one.
     pub(crate) analytics_server: Option<AnalyticsServer>,
+    /// The servers that run what only reads.
+    pub(crate) readers: Vec<Reader>,
     /// `None` without a server, and on a null server.
     pub(crate) database: Option<(Database<'a>, Before)>,
     /// Dropped last: the copy of a database is dropped before.
@@ -66,7 +69,7 @@ pub(crate) struct Before {
 /// # Errors
 /// When the server cannot do what the plan says, or its data is not as it has to be.
 pub(crate) fn load<'a>(context: &'a RunContext<'a>, mut prepared: Prepared<'a>) -> Result<Loaded<'a>> {
-    let Settled { plan, workload, admin, template, watchers, analytics_server } =
+    let Settled { plan, workload, admin, template, watchers, analytics_server, readers } =
         settled::settle(context, &mut prepared)?;
     let loading = provide::Loading { context, plan: &plan, workload: &workload };
     let database = match admin.filter(|admin| !is_null(admin)) {
@@ -81,5 +84,5 @@ pub(crate) fn load<'a>(context: &'a RunContext<'a>, mut prepared: Prepared<'a>) 
             Some((database, before))
         }
     };
-    Ok(Loaded { plan, workload, watchers, analytics_server, database, prepared })
+    Ok(Loaded { plan, workload, watchers, analytics_server, readers, database, prepared })
 }

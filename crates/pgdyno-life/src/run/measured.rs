@@ -100,7 +100,7 @@ fn drive_without_data(context: &RunContext<'_>, loaded: &Loaded<'_>) -> Result<D
 
 /// Drives the server in the database with the data.
 fn drive_database(context: &RunContext<'_>, loaded: &mut Loaded<'_>, database: &mut Database<'_>) -> Result<Driven> {
-    let Loaded { plan, workload, watchers, analytics_server, prepared, .. } = loaded;
+    let Loaded { plan, workload, watchers, analytics_server, readers, prepared, .. } = loaded;
     let Database { session, options, caps, .. } = database;
     // Counters of one node miss the others, and their sum counts a transaction on several nodes several times.
     let is_counted = !caps.distributed_tables && watchers.counters;
@@ -117,10 +117,19 @@ fn drive_database(context: &RunContext<'_>, loaded: &mut Loaded<'_>, database: &
         server.await_replay(admin, &context.interrupt.stop)?;
     }
     let of_queries = options_of_queries(plan, workload, analytics_server.as_ref(), options);
+    if !readers.is_empty() {
+        context.events.note("waiting until the readers have replayed all that the target has");
+    }
+    for reader in readers.iter_mut() {
+        reader.use_database(plan, options);
+        reader.await_replay(admin, &context.interrupt.stop)?;
+        reader.admit_tables(workload, caps)?;
+    }
     let server = DrivenServer {
         caps,
         options: Some(options),
         of_queries: of_queries.as_ref(),
+        readers,
         sampler,
         is_watched: watchers.samples,
         is_private: prepared.server.owner() != Owner::Given,

@@ -12,11 +12,11 @@ use crate::record::figures;
 use crate::target::room::{self, Watchers};
 
 /// How long a standby may take to replay what the primary has when the clients are about to begin.
-const REPLAYING: Duration = Duration::from_secs(120);
+pub(super) const REPLAYING: Duration = Duration::from_secs(120);
 /// The row of a marker that no client writes.
 const PROOF: i32 = -1;
 /// Time between two looks at it.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 /// Settings of the standby that decide between old answers and cancelled queries.
 const OF_STANDBY: [&str; 3] = ["max_standby_streaming_delay", "hot_standby_feedback", "recovery_min_apply_delay"];
@@ -148,14 +148,14 @@ pub(crate) fn admit_settings(options: &ConnectOptions, settings: &BTreeMap<Strin
 
 /// What identifies a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Identity {
+pub(super) struct Identity {
     /// Given by initdb; a standby has that of its primary.
-    system: String,
-    is_standby: bool,
-    started: String,
+    pub(super) system: String,
+    pub(super) is_standby: bool,
+    pub(super) started: String,
 }
 
-fn identity(admin: &mut Admin) -> std::result::Result<Identity, AdminError> {
+pub(super) fn identity(admin: &mut Admin) -> std::result::Result<Identity, AdminError> {
     let mut text = |sql: &str| admin.query_opt(sql).map(Option::unwrap_or_default);
     Ok(Identity {
         system: text("select system_identifier from pg_control_system()")?,
@@ -187,7 +187,7 @@ fn is_standby(admin: &mut Admin) -> std::result::Result<bool, AdminError> {
 }
 
 /// Returns the queries that replay has cancelled in this database, by kind.
-fn conflicts(admin: &mut Admin) -> std::result::Result<BTreeMap<String, u64>, AdminError> {
+pub(super) fn conflicts(admin: &mut Admin) -> std::result::Result<BTreeMap<String, u64>, AdminError> {
     let mut found = BTreeMap::new();
     for kind in CONFLICTS {
         let sql = format!("select confl_{kind} from pg_stat_database_conflicts where datname = current_database()");

@@ -74,6 +74,22 @@ impl HeldPair {
         ConnectOptions::resolve(&dsn, &env).or_fail(Code::Server)
     }
 
+    /// Returns how to connect to the standby alone.
+    ///
+    /// # Errors
+    /// When its address cannot be a part of a connection string.
+    pub(super) fn reach_standby(&self) -> Result<ConnectOptions> {
+        let server = self.standby.server();
+        match (server.tcp_dsn(self.database), self.primary.password()) {
+            // The standby has the roles of its primary.
+            (Some(dsn), Some(password)) => {
+                let env = Env::new([("PGPASSWORD", password.reveal().as_str())], None, None);
+                ConnectOptions::resolve(&dsn, &env).or_fail(Code::Server)
+            }
+            _ => Ok(server.connect_options(self.database)),
+        }
+    }
+
     /// Kills the primary, which stays down, and promotes the standby.
     ///
     /// # Errors

@@ -110,6 +110,17 @@ impl TargetServer {
         self.options.as_ref()
     }
 
+    /// Returns how to reach the standby of a private pair; `None` for any other server.
+    ///
+    /// # Errors
+    /// When its address cannot be a part of a connection string.
+    pub fn standby(&self) -> Result<Option<ConnectOptions>> {
+        match &self.hold {
+            Hold::Pair(pair) => pair.reach_standby().map(Some),
+            Hold::Nothing | Hold::Kept(_) | Hold::Embedded { .. } | Hold::Null { .. } => Ok(None),
+        }
+    }
+
     /// Lets the user end waits for it.
     pub fn interrupted_by(&mut self, interrupt: &Interrupt) {
         self.options = self.options.as_ref().map(|options| interrupt.options(options));

@@ -53,7 +53,20 @@ macro_rules! pairs {
     };
 }
 
-pub(super) use {flag, given, pairs};
+/// An [`Access`] to a list of texts.
+macro_rules! texts {
+    ($($field:ident).+) => {
+        crate::options::access::Access {
+            set: |order, text| {
+                order.$($field).+.push(text.to_owned());
+                Ok(())
+            },
+            get: |order| order.$($field).+.clone(),
+        }
+    };
+}
+
+pub(super) use {flag, given, pairs, texts};
 
 /// Parses any text.
 pub(super) fn text<T: for<'a> From<&'a str>>(text: &str) -> Result<T, String> {

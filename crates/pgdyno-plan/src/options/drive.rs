@@ -4,7 +4,7 @@ use pgdyno_text::parse::{duration, positive};
 use pgdyno_workload::{Commands, Omitted, OptionSpec, ValueKind};
 
 use super::Bearing;
-use super::access::{flag, given, whole};
+use super::access::{flag, given, texts, whole};
 use super::kept::{self, Reported, figures, none, one, one_of, values, work};
 use super::{KeptOption, OptionGroup, RunOption};
 use crate::{Arrivals, DrivePlan, LedgerPlan, Pace, Plan, QueryMode, Rate, RateOrder, Wire, cpus};
@@ -44,6 +44,26 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             kept: values("connections", work, |plan| one_of(plan.drive.connections)),
             sample: "10",
             beside: "tpcb-like --target embedded -c 70",
+        },
+        RunOption {
+            spec: OptionSpec {
+                details: "Each client has a connection to the target and one to a reader: Order-Status, Stock-Level, reads of YCSB, select-only, \
+                          oltp-read-only and your own scripts that only read go to the reader. `standby` is that of --target embedded:ha",
+                ..OptionSpec::value(
+                    "reader",
+                    ValueKind::Texts,
+                    "TARGET",
+                    "Send what only reads to this server, as --target takes it; several take turns",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("reader"),
+            access: texts!(drive.readers),
+            kept: values("reader", work, |plan| {
+                plan.drive.readers.iter().zip(1..).map(|(reader, n)| (format!("reader {n}"), reader.clone())).collect()
+            }),
+            sample: "host=db2",
+            beside: "tproc-c --target embedded",
         },
         RunOption {
             spec: OptionSpec {

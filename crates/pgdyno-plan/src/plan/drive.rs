@@ -40,6 +40,9 @@ pub struct DrivePlan {
     /// How streams of queries connect.
     #[serde(default, skip_serializing_if = "AnalyticsPlan::is_usual")]
     pub analytics: AnalyticsPlan,
+    /// Servers that run what only reads, without passwords: each client has a connection to one of them, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readers: Vec<String>,
     /// Engine threads, of all agents if there are any.
     pub threads: usize,
     /// Agents on other machines that drive instead of this process.

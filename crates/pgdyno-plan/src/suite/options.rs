@@ -171,6 +171,13 @@ impl<'de> DeserializeSeed<'de> for One {
                 (format!("{ms}ms"), vec![ms.to_string()])
             }
             ValueKind::Choice(words) => plain(choice(&String::deserialize(deserializer)?, words)?),
+            ValueKind::Texts => {
+                let texts = match OneOrMore::deserialize(deserializer)? {
+                    OneOrMore::One(text) => vec![text],
+                    OneOrMore::More(texts) => texts,
+                };
+                (texts.join("+"), texts)
+            }
             ValueKind::Pairs => {
                 let pairs = BTreeMap::<String, Word>::deserialize(deserializer)?;
                 let pairs: Vec<_> = pairs.iter().map(|(name, Word(value))| format!("{name}={value}")).collect();
@@ -184,6 +191,14 @@ impl<'de> DeserializeSeed<'de> for One {
         }
         Ok(Given { key: self.0, text, values })
     }
+}
+
+/// A text, or a list of texts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
 }
 
 fn plain(text: String) -> (String, Vec<String>) {

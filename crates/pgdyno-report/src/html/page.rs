@@ -6,7 +6,7 @@ use super::head::{SCRIPT, head};
 use super::markup::Html;
 use super::{
     Link, ReportRun, comparison, data, events, fidelity, figures, findings, first_screen, growth, ledger, machines,
-    of_study, plans, profile, queries, result, server, several, shares, tables, watched,
+    of_study, plans, profile, queries, readers, result, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
 use crate::describe::what_ran;
@@ -69,7 +69,8 @@ fn one(run: &ReportRun, html: &mut Html) {
     let queries = (!run.timeline.executions.is_empty()).then_some(("#queries", "Queries"));
     let fidelity = record.fidelity.is_some().then_some(("#fidelity", "Captured and run"));
     let ledger = record.ledger.is_some().then_some(("#ledger", "Commits"));
-    for (address, name) in ledger.into_iter().chain(fidelity).chain(queries).chain(CONTENTS) {
+    let readers = record.readers.is_some().then_some(("#readers", "Readers"));
+    for (address, name) in ledger.into_iter().chain(readers).chain(fidelity).chain(queries).chain(CONTENTS) {
         html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
     }
     if let Some((address, words)) = of_study::link(record) {
@@ -81,6 +82,7 @@ fn one(run: &ReportRun, html: &mut Html) {
         html.raw("<div id=\"heat\" class=\"grid\"></div>\n");
     }
     ledger::ledger(record.ledger.as_ref(), html);
+    readers::readers(record, html);
     fidelity::fidelity(record.fidelity.as_ref(), html);
     queries::queries(run, html);
     plans::plans(record, html);

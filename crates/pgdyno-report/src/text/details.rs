@@ -11,7 +11,7 @@ use crate::Extent;
 use crate::describe::{line_of_drive, line_of_place, line_of_server};
 use crate::latency_table::{aligned, is_scheduled, latency_columns, latency_rows};
 use crate::metric::server_counts;
-use crate::{cycle, diagnosis, fidelity, groups, ledger, machine, rules, steady};
+use crate::{cycle, diagnosis, fidelity, groups, ledger, machine, readers, rules, steady};
 
 /// The driver's own delays are shown if they exceed this share of the measured times.
 const NOTABLE: f64 = 0.01;
@@ -36,6 +36,7 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
         writeln!(out)?;
         table(record, summary, out)?;
         groups::text(record, Extent::Full, out)?;
+        readers::text(record, Extent::Full, out)?;
         statements(record, out)?;
         if let Some(fidelity) = &record.fidelity {
             fidelity::table(fidelity, out)?;

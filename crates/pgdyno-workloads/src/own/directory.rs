@@ -12,6 +12,7 @@ use pgdyno_workload::{
 use super::files::{Files, within};
 use super::groups::{OwnGroup, OwnGroups};
 use super::manifest::{CheckEntry, Manifest, RunDefaults};
+use super::script_entry::ScriptEntry;
 use super::source::Source;
 use super::sql;
 use super::value_lists::{self, ValuesEntry};
@@ -25,6 +26,8 @@ pub struct OwnScript {
     pub file: String,
     /// Its share of the mix, relative to the sum of all.
     pub weight: u32,
+    /// Whether it only reads; `None`: its text says it.
+    pub read_only: Option<bool>,
     /// Its text.
     pub text: Vec<u8>,
 }
@@ -70,7 +73,8 @@ impl WorkloadDirectory {
         let mut scripts = Vec::new();
         for entry in &manifest.script {
             let text = files.bytes(&entry.file)?;
-            scripts.push(OwnScript { file: entry.file.clone(), weight: entry.weight, text });
+            let ScriptEntry { file, weight, read_only } = entry;
+            scripts.push(OwnScript { file: file.clone(), weight: *weight, read_only: *read_only, text });
         }
         let name = meta::name(&path, &manifest).map_err(wrong)?;
         let meta = leak(meta::meta(&path, name, &manifest, &source).map_err(wrong)?);

@@ -12,6 +12,8 @@ pub(super) struct ScriptEntry {
     pub(super) file: String,
     #[serde(default = "one")]
     pub(super) weight: u32,
+    /// Whether it only reads, so that a reader can run it (`--reader`); by its text if absent.
+    pub(super) read_only: Option<bool>,
 }
 
 /// Takes a path that leads to no other place than the directory.

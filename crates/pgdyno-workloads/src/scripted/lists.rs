@@ -47,8 +47,12 @@ mod tests {
     use crate::scripted::{ErrorHandling, Scripted, WeightedScript, build_with_lists};
 
     fn scripted(scripts: &[&str]) -> Scripted {
-        let source =
-            |text: &&str| WeightedScript { name: "s.sql".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
+        let source = |text: &&str| WeightedScript {
+            name: "s.sql".to_owned(),
+            text: text.as_bytes().to_vec(),
+            weight: 1,
+            read_only: None,
+        };
         let query = |name: &str| ValueQuery { name: name.to_owned(), sql: "select".to_owned(), place: String::new() };
         let spec = Spec {
             id: "s".to_owned(),

@@ -36,7 +36,10 @@ impl Profile {
     pub(super) fn txns(self, call: Call) -> Vec<Txn> {
         TxnKind::ALL
             .into_iter()
-            .map(|kind| Txn::new(kind.name(), f64::from(self.share(kind)), call.queries(kind)))
+            .map(|kind| {
+                let txn = Txn::new(kind.name(), f64::from(self.share(kind)), call.queries(kind));
+                txn.reading(kind.only_reads())
+            })
             .collect()
     }
 

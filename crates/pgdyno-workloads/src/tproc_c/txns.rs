@@ -40,6 +40,14 @@ impl TxnKind {
         self.row().name
     }
 
+    /// Returns true if it only reads.
+    pub(super) fn only_reads(self) -> bool {
+        match self {
+            Self::OrderStatus | Self::StockLevel => true,
+            Self::NewOrder | Self::Payment | Self::Delivery => false,
+        }
+    }
+
     /// Returns what the standard and HammerDB say of it.
     pub(super) fn row(self) -> &'static Row {
         match self {

@@ -25,10 +25,10 @@ impl Op {
     /// Returns it as a transaction with this share of the mix.
     pub(super) fn txn(self, share: f64) -> Txn {
         match self {
-            Self::Read => Txn::new("read", share, 1),
+            Self::Read => Txn::new("read", share, 1).reading(true),
             Self::Update => Txn::new("update", share, 1),
             Self::Insert => Txn::new("insert", share, 1),
-            Self::Scan => Txn::new("scan", share, 1),
+            Self::Scan => Txn::new("scan", share, 1).reading(true),
             Self::ReadModifyWrite => Txn::new("read-modify-write", share, 2),
         }
     }

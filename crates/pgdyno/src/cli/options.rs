@@ -136,7 +136,7 @@ fn argument(option: AnyOption) -> Arg {
         spec.value,
         ValueKind::Whole | ValueKind::Number | ValueKind::Rate | ValueKind::Time | ValueKind::Milliseconds
     );
-    let is_list = spec.value == ValueKind::Pairs;
+    let is_list = matches!(spec.value, ValueKind::Pairs | ValueKind::Texts);
     let argument = argument.value_name(spec.value_name).allow_negative_numbers(is_number).action(if is_list {
         ArgAction::Append
     } else {

@@ -201,7 +201,7 @@ fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything
         .says(&["is no standby any more: it was promoted, or is a copy"])
         .says(&["name a hot standby of --target"]);
     run(&to(&place.server)).ended(1).says(&["is the server of --target itself, where every query sees all"]);
-    run("--analytics-target embedded").ended(1).says(&["is no server that both sides could have the same data of"]);
+    run("--analytics-target embedded").ended(1).says(&["is no server that could have the same data as the target"]);
     run("--analytics-target host=/nowhere").ended(1).says(&["/nowhere"]);
     run(&format!("{} --mode simple", to(&other))).ended(1).says(&["query mode simple", "-D markers=false"]);
     run(&format!("{} --streams 0", to(&other))).ended(1).says(&["is for queries beside transactions, and this run"]);

@@ -19,6 +19,15 @@ fn of_one(error: &ErrorRecord, plan: &Plan) -> Option<Warning> {
         SqlState::UNDEFINED_TABLE if has_own_scripts(plan) && plan.target.kind().is_private() => {
             "private servers start empty: use --target, or a directory with schema.sql".to_owned()
         }
+        SqlState::READ_ONLY if !plan.drive.readers.is_empty() => {
+            "a script that writes went to a reader: remove its mark (`read_only = true`, or the line `-- pgdyno: read_only`), or write \
+             `read_only = false` below its [[script]]"
+                .to_owned()
+        }
+        _ if !plan.drive.readers.is_empty() && text.contains("conflict with recovery") => {
+            "set hot_standby_feedback = on at the reader, or raise max_standby_streaming_delay there, which lets it fall behind"
+                .to_owned()
+        }
         _ => remedy(&ServerMessage { code, message: text.to_owned(), ..ServerMessage::default() })?,
     };
     Some(Warning::TransactionError { sqlstate: code.to_string(), advice })

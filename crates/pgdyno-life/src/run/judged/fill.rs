@@ -34,6 +34,7 @@ pub(super) fn fill(record: &mut RunRecord, evidence: &Evidence<'_>) -> Ending {
         is_silent: after.is_silent,
         ..Ending::of(outcome, &txns)
     };
+    record.readers.clone_from(&after.readers);
     figures::fill(record, outcome, measured, &series.tps);
     record.drivers.clone_from(&driven.drivers);
     by_server(record, evidence, &ending);

@@ -12,10 +12,11 @@ use crate::plan::resolve::{self, Resolved};
 use crate::run::context::RunContext;
 use crate::run::prepared::{Prepared, RunServer, SessionPurpose};
 use crate::target::analytics::{self, AnalyticsServer};
-use crate::target::cached;
 use crate::target::lock::{self, TargetLock};
 use crate::target::reach::is_null;
+use crate::target::readers::Reader;
 use crate::target::room::{self, Watchers};
+use crate::target::{TargetServer, cached};
 
 /// The final plan, and the server that it is for.
 pub(super) struct Settled {
@@ -27,6 +28,7 @@ pub(super) struct Settled {
     pub(super) template: Option<TemplateDatabase>,
     pub(super) watchers: Watchers,
     pub(super) analytics_server: Option<AnalyticsServer>,
+    pub(super) readers: Vec<Reader>,
 }
 
 /// Makes the plan final, and records it. Nothing of the server is changed.
@@ -49,7 +51,9 @@ pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> R
         Some(admin) => admit(&mut *prepared, admin, &plan)?,
         None => (Watchers { counters: true, samples: true }, Vec::new()),
     };
-    let analytics_server = analytics_server(context, &plan, &workload, admin.as_mut())?;
+    let other = Others { context, plan: &plan, workload: &workload, target: prepared.server.server() };
+    let analytics_server = other.analytics_server(admin.as_mut())?;
+    let readers = other.readers(admin.as_mut())?;
     if let Some(options) = analytics_server.as_ref().map(|server| &server.options).or(options.as_ref()) {
         analytics::admit_settings(options, &plan.drive.analytics.settings)?;
     }
@@ -58,7 +62,7 @@ pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> R
     }
     record(context, &prepared.server, &plan, &workload)?;
     left_out.iter().for_each(|text| context.events.left_out(text));
-    Ok(Settled { plan, workload, admin, template, watchers, analytics_server })
+    Ok(Settled { plan, workload, admin, template, watchers, analytics_server, readers })
 }
 
 /// Adds what the server can do and which data it holds.
@@ -91,19 +95,39 @@ fn admit(prepared: &mut Prepared<'_>, admin: &mut Admin, plan: &Plan) -> Result<
     Ok((watchers, left_out))
 }
 
-/// Returns the other server of the queries, if the order names one.
-fn analytics_server(
-    context: &RunContext<'_>,
-    plan: &Plan,
-    workload: &Workload,
-    admin: Option<&mut Admin>,
-) -> Result<Option<AnalyticsServer>> {
-    let (Some((name, options)), Some(admin)) = (context.request.analytics()?, admin) else { return Ok(None) };
-    let stages = &workload.drive.stages;
-    let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == GroupWork::Queries);
-    let streams = groups.map(|group| group.clients.number(plan.drive.clients)).max().unwrap_or_default();
-    let options = context.interrupt.options(&options);
-    AnalyticsServer::admit(name, options, admin, streams, workload.params.flag(MARKERS)).map(Some)
+/// The servers beside the target of a run.
+struct Others<'a> {
+    context: &'a RunContext<'a>,
+    plan: &'a Plan,
+    workload: &'a Workload,
+    target: &'a TargetServer,
+}
+
+impl Others<'_> {
+    /// Returns the other server of the queries, if the order names one.
+    fn analytics_server(&self, admin: Option<&mut Admin>) -> Result<Option<AnalyticsServer>> {
+        let (Some(named), Some(admin)) = (self.context.request.analytics()?, admin) else { return Ok(None) };
+        let (name, options) = named.reach(self.target)?;
+        let stages = &self.workload.drive.stages;
+        let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == GroupWork::Queries);
+        let streams = groups.map(|group| group.clients.number(self.plan.drive.clients)).max().unwrap_or_default();
+        let options = self.context.interrupt.options(&options);
+        AnalyticsServer::admit(name, options, admin, streams, self.workload.params.flag(MARKERS)).map(Some)
+    }
+
+    /// Returns the readers that the order names.
+    fn readers(&self, admin: Option<&mut Admin>) -> Result<Vec<Reader>> {
+        let (named, Some(admin)) = (self.context.request.readers()?, admin) else { return Ok(Vec::new()) };
+        let (clients, number) = (self.plan.drive.clients, named.len() as u32);
+        let admitted = named.into_iter().zip(0..).map(|(reader, nth)| {
+            let (name, options) = reader.reach(self.target)?;
+            let options = self.context.interrupt.options(&options);
+            // Clients are dealt in turn.
+            let of_reader = clients / number + u32::from(nth < clients % number);
+            Reader::admit(name, options, admin, of_reader, self.context.events)
+        });
+        admitted.collect()
+    }
 }
 
 /// Records the final plan, and warns of what is known before the data is read.

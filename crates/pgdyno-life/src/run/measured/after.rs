@@ -6,7 +6,7 @@ use pgdyno_engine::RunEnd;
 use pgdyno_load::Moment;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_results::{AnalyticsServerRecord, GrowthRecord, QUERY_PLANS, Warning, write_json};
+use pgdyno_results::{AnalyticsServerRecord, GrowthRecord, QUERY_PLANS, ReadersRecord, Warning, write_json};
 use pgdyno_samples::statements;
 use pgdyno_workload::Workload;
 
@@ -16,6 +16,7 @@ use crate::drive::{Driven, query_plans};
 use crate::kept_session::KeptSession;
 use crate::ledger::{LookBack, look_back};
 use crate::record::query_costs::QueryIds;
+use crate::record::readers;
 use crate::record::run_files::RunFiles;
 use crate::run::context::RunContext;
 use crate::run::loaded::{Before, Database, Loaded, note_checks, server_counts, table_sizes};
@@ -38,6 +39,8 @@ pub(crate) struct After {
     pub(crate) counts: Vec<Option<u64>>,
     /// The other server of the queries.
     pub(crate) analytics_server: Option<AnalyticsServerRecord>,
+    /// The figures of target and readers, if there are readers.
+    pub(crate) readers: Option<ReadersRecord>,
     /// Whether this server alone did the work of the queries, so that their costs are known.
     pub(crate) counts_queries: bool,
     /// Identifiers by which the server counted the queries, if it did.
@@ -53,7 +56,7 @@ pub(super) fn observe(
 ) -> After {
     let warnings_before = context.record.read(|recording| recording.record.warnings.len());
     let mut after = After { warnings_before, ..After::default() };
-    let Loaded { plan, workload, analytics_server, database, prepared, .. } = loaded;
+    let Loaded { plan, workload, analytics_server, readers, database, prepared, .. } = loaded;
     let Some((database, before)) = database else { return after };
     after.death = prepared.server.death();
     let observer = Observer { context, plan, workload, analytics_server: analytics_server.as_ref(), before };
@@ -63,6 +66,7 @@ pub(super) fn observe(
     let answers = observer.still_answers(session);
     after.is_silent = !answers;
     after.analytics_server = observer.analytics_server(session.as_is());
+    after.readers = readers::readers(plan, driven, readers, &workload.drive.readable());
     after.counts_queries = !database.caps.distributed_tables && driven.kept.is_some();
     let asked = files.filter(|_| after.counts_queries && answers);
     after.query_ids = asked.and_then(|files| observer.query_ids(session.as_is(), files));

@@ -104,7 +104,9 @@ fn cell(option: AnyOption, key: &str) -> Cell {
         ValueKind::Flag => "true".to_owned(),
         ValueKind::Whole | ValueKind::Number | ValueKind::Rate => text.to_owned(),
         // Samples have their unit.
-        ValueKind::Text | ValueKind::Choice(_) | ValueKind::Time | ValueKind::Milliseconds => format!("'{text}'"),
+        ValueKind::Text | ValueKind::Texts | ValueKind::Choice(_) | ValueKind::Time | ValueKind::Milliseconds => {
+            format!("'{text}'")
+        }
         ValueKind::Pairs => {
             text.split_once('=').map(|(name, value)| format!("{{ {name} = '{value}' }}")).unwrap_or_default()
         }
