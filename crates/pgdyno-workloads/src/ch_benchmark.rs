@@ -137,7 +137,7 @@ pub(crate) fn build(params: &Params) -> Workload {
     let ch_benchmark = ChBenchmark {
         warehouses: tproc_c.scale,
         streams: params.integer("streams") as u32,
-        selection: Selection::of(params.text("queries")),
+        selection: Selection::of(params.text("queries"), QUERIES),
         form: Form::of(params.text("query-form")),
         timeout_ms: limit_ms(params.thousandths("timeout")),
         transactions: params.flag("transactions"),
@@ -208,7 +208,7 @@ impl ChBenchmark {
         };
         let this = self.clone();
         let program = move |_: &Capabilities| {
-            let mut statements = query_set::statements(|query| queries::text(query, this.form));
+            let mut statements = query_set::statements(QUERIES, |query| queries::text(query, this.form));
             let mut add = |text: &str| statements.add(Statement::new(text, &[]));
             let ids = Ids { limit: add("set statement_timeout"), begin: add(markers::BEGIN), end: add(markers::END) };
             let this = this.clone();

@@ -19,54 +19,26 @@ mod stream;
 
 use std::sync::Arc;
 
-use pgdyno_wire::{QueryMode, Statement};
+use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Answers, Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, DataSet, Drive, Ends,
-    Explained, Group, GroupWork, Maker, Measured, Meta, Metric, Oracle, Pace, Param, ParamKind, Params, Program,
-    Results, Routines, ScriptStatement, Scripts, SqlData, Stage, Statements, Table, Txn, When, Workload,
+    Answers, Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, DataSet, Drive, Explained, Group,
+    Maker, Meta, Metric, Oracle, Param, ParamKind, Params, Program, Routines, ScriptStatement, Scripts, SqlData, Stage,
+    Statements, Table, Txn, When, Workload,
 };
 
+use crate::query_set::metrics::{geometric_mean, queries_per_hour, set_time};
 use crate::query_set::selection::Selection;
+#[cfg(test)]
+use crate::query_set::stages::THROUGHPUT;
+use crate::query_set::stages::{self, POWER};
 use crate::query_set::{self, NAMES, QUERIES, TIMEOUT_S, limit, limit_ms, orderings};
 use refresh::{RefreshProgress, State};
 use scale::ScaleFactor;
 use schema::Profile;
 use stream::{Function, Ids, Query, Stream, Task};
 
-/// Stage and group with one stream.
-const POWER: &str = "power";
-/// Stage and group with several streams.
-const THROUGHPUT: &str = "throughput";
 /// Group of the session that refreshes beside several streams.
 const REFRESH: &str = "refresh";
-
-/// Returns the metric of the power stage's times.
-const fn geometric_mean(
-    name: &'static str,
-    title: &'static str,
-    meaning: &'static str,
-    transactions: &'static [&'static str],
-) -> Metric {
-    let measured = Measured::GeometricMean(POWER);
-    Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
-}
-
-/// Returns the metric of the power stage's length.
-const fn set_time(
-    name: &'static str,
-    title: &'static str,
-    meaning: &'static str,
-    transactions: &'static [&'static str],
-) -> Metric {
-    let measured = Measured::StageTime(POWER);
-    Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
-}
-
-/// Returns the metric of the throughput stage.
-const fn queries_per_hour(name: &'static str, title: &'static str, meaning: &'static str) -> Metric {
-    let (measured, transactions) = (Measured::PerHour(THROUGHPUT), &NAMES);
-    Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
-}
 
 /// Metrics of a run without refresh functions. Names of metrics are none of the TPC's.
 const METRICS: [Metric; 3] = [
@@ -77,7 +49,7 @@ const METRICS: [Metric; 3] = [
         &NAMES,
     ),
     set_time("set-time", "s set time", "time of all queries in the power stage, one after the other", &NAMES),
-    queries_per_hour("queries-per-hour", "queries/h", "queries an hour of all streams in the throughput stage"),
+    queries_per_hour("queries-per-hour", "queries/h", "queries an hour of all streams in the throughput stage", &NAMES),
 ];
 
 /// Metrics of a run with refresh functions: other figures, and so other names.
@@ -98,6 +70,7 @@ const METRICS_REFRESHED: [Metric; 3] = [
         "queries-per-hour-with-refresh",
         "queries/h with refresh",
         "queries an hour of all streams in the throughput stage, beside the refresh functions",
+        &NAMES,
     ),
 ];
 
@@ -232,7 +205,7 @@ impl TprocH {
             shards: params.integer("shard-count") as u32,
             streams: params.integer("streams") as u32,
             repeat: params.integer("repeat") as usize,
-            selection: Selection::of(params.text("queries")),
+            selection: Selection::of(params.text("queries"), QUERIES),
             timeout_ms: params.thousandths("timeout"),
             refresh: params.flag("refresh"),
             seed: match params.flag("validation") {
@@ -263,7 +236,7 @@ impl TprocH {
     /// Returns true if the run has refresh functions: a part of the queries has none, and some scale factors have no
     /// whole number of orders for them.
     fn has_refresh(&self) -> bool {
-        self.refresh && self.selection == Selection::of(Selection::ALL) && self.scale.refreshed_orders().is_some()
+        self.refresh && self.selection.is_all() && self.scale.refreshed_orders().is_some()
     }
 
     /// Returns what the power stage does once.
@@ -372,7 +345,7 @@ impl TprocH {
 
     /// Returns the statements, and the ids of those that are no queries.
     fn statements(&self) -> (Statements, Ids) {
-        let mut statements = query_set::statements(|query| queries::text(query, &self.values(query, 0)));
+        let mut statements = query_set::statements(QUERIES, |query| queries::text(query, &self.values(query, 0)));
         let mut refresh = |function: Function, text: &str| {
             statements.add(ScriptStatement::of(function.txn(), Statement::new(text, &[])))
         };
@@ -390,22 +363,8 @@ impl TprocH {
     }
 
     fn stages(&self) -> Vec<Stage> {
-        let group = |name, clients| Group {
-            clients,
-            pace: Some(Pace::ClosedLoop),
-            mode: Some(QueryMode::Simple),
-            results: Results::Digest,
-            work: GroupWork::Queries,
-            ..Group::new(name)
-        };
-        let stage = |name, clients| {
-            let beside = (name == THROUGHPUT && self.has_refresh()).then(|| group(REFRESH, Clients::Number(1)));
-            let groups = std::iter::once(group(name, clients)).chain(beside).collect();
-            Stage { ends: Ends::WhenAllDone, ..Stage::new(name, groups) }
-        };
-        let power = stage(POWER, Clients::Number(1));
-        let throughput = (self.streams > 0).then(|| stage(THROUGHPUT, Clients::Number(self.streams)));
-        std::iter::once(power).chain(throughput).collect()
+        let beside = self.has_refresh().then(|| stages::group(REFRESH, 1));
+        stages::stages(self.streams, beside)
     }
 
     fn client(&self, ids: Ids, context: &ClientContext) -> Box<dyn ClientScript> {
@@ -421,13 +380,7 @@ impl TprocH {
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {
-        let mut advice = Vec::new();
-        if clients != self.streams.max(1) {
-            advice.push(format!(
-                "the number of clients has no effect on tproc-h: its power stage has one; --streams {clients} adds a \
-                 throughput stage with {clients}"
-            ));
-        }
+        let mut advice: Vec<_> = stages::advice(META.id, self.streams, clients).into_iter().collect();
         let slow = self.slow_queries().iter().filter(|number| self.selection.has(**number));
         let names: Vec<_> = slow.map(|number| NAMES[*number - 1]).collect();
         if !names.is_empty() {

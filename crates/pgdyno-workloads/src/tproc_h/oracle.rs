@@ -1,12 +1,14 @@
 //! The queries for DuckDB, whose answers at any scale factor and with any parameters are compared with the server's.
 
-use pgdyno_workload::{Check, CheckCost, Expect, Oracle, OracleQuery, OracleTable};
+use pgdyno_workload::{Oracle, OracleQuery, OracleTable};
 
-use super::answers::{self, Answer, CHECKS};
+use super::answers;
 use super::current::{CurrentRows, TABLES};
 use super::queries;
 use super::scale::ScaleFactor;
 use super::schema;
+use crate::query_set::ANSWERS;
+use crate::query_set::answers::{CONDITION, oracle_query};
 
 /// Returns the rows after so many pairs of refresh functions, and the queries with their parameters.
 pub(super) fn of(
@@ -23,7 +25,7 @@ pub(super) fn of(
     Oracle {
         tables: TABLES.iter().map(table).collect(),
         queries: wanted.map(|(number, values)| query(number, &values)).collect(),
-        left_out: left_out.iter().map(|number| CHECKS[number - 1].0).collect(),
+        left_out: left_out.iter().map(|number| ANSWERS[number - 1]).collect(),
     }
 }
 
@@ -33,31 +35,8 @@ fn order(number: usize) -> &'static str {
 }
 
 fn query(number: usize, values: &[String]) -> OracleQuery {
-    let (name, condition) = CHECKS[number - 1];
-    let text = queries::text(number, values);
-    let columns = answers::columns(number);
-    // Without an order of its own the outer query keeps that of the inner one.
-    let fields = Answer::read(columns).columns.iter().map(field).collect::<Vec<_>>().join(", ");
-    let sql = format!("select {fields} from (\n{text}\n) as q {}", order(number));
-    let check = move |rows: &str| Check {
-        name,
-        condition,
-        sql: Answer::read(&format!("{columns}\n{rows}")).differences(&text, order(number)).into(),
-        parts: None,
-        expect: Expect::Answer,
-        cost: CheckCost::Expensive,
-    };
-    OracleQuery { name, sql, check: Box::new(check) }
-}
-
-/// Returns SQL for a field as text. DuckDB divides in floating point: the shortest decimal is exact before it is
-/// rounded.
-fn field((name, kind): &(&str, &str)) -> String {
-    match *kind {
-        "number" => format!("coalesce(q.{name}::varchar::decimal(38,2)::varchar, 'NULL')"),
-        "date" => format!("coalesce(strftime(q.{name}, '%Y-%m-%d'), 'NULL')"),
-        _ => format!("coalesce(q.{name}::varchar, 'NULL')"),
-    }
+    let (text, columns) = (queries::text(number, values), answers::columns(number));
+    oracle_query(number, CONDITION, columns, text, order(number))
 }
 
 #[cfg(test)]
