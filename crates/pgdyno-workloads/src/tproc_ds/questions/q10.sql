@@ -3,7 +3,7 @@
 --: YEAR = 2002 | uniform(1999, 2002)
 --: MONTH = 1 | uniform(1, 4)
 --: COUNTIES[5] = Rush County,Toole County,Jefferson County,Dona Ana County,La Porte County | distinct(counties)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]

@@ -4,7 +4,7 @@
 --: FIRST = min | one_of(sum, min, max, avg)
 --: SECOND = max | one_of(sum, min, max, avg)
 --: THIRD = avg | one_of(sum, min, max, avg)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]

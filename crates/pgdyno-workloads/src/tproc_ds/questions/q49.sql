@@ -2,7 +2,7 @@
 --   quantity or by amount. Only high returns and sales with a profit count.
 --: YEAR = 2001 | uniform(1998, 2002)
 --: MONTH = 12 | uniform(11, 12)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]

@@ -3,7 +3,7 @@
 --: YEAR = 2001 | uniform(1998, 2002)
 --: MONTH = 2 | uniform(1, 7)
 --: GMT = -5 | values(gmt_offsets)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]

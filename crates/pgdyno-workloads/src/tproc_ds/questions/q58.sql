@@ -1,7 +1,7 @@
 -- Question 58: items that earned about as much in stores, from the catalog and on the web in the week of a day: none
 --   differs from another by more than a tenth.
 --: DAY = 2000-01-03 | date(1998-01-01, 2002-07-24)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_week_seq = (select d_week_seq from date_dim where d_date = date '[DAY]')),

@@ -3,7 +3,7 @@
 --: STATES[3] = KY,GA,NM | distinct(states)
 --: YEAR = 2001 | uniform(1999, 2004)
 --: MONTH = 4 | uniform(1, 4)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]

@@ -2,7 +2,7 @@
 --   dinner in a month.
 --: MONTH = 11 | uniform(11, 12)
 --: YEAR = 1999 | uniform(1998, 2002)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]

@@ -1,7 +1,7 @@
 -- Question 78: items and customers of a year: what was bought in stores against what was bought on the web and from the
 --   catalog, goods that were returned apart.
 --: YEAR = 2000 | uniform(1998, 2002)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_year = [YEAR]),

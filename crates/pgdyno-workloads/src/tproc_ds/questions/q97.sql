@@ -1,6 +1,6 @@
 -- Question 97: how many pairs of customer and item there were in a year in stores only, in the catalog only, and in both.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
-with day as (
+with day as not materialized (
        select d_date_sk
          from date_dim
         where d_month_seq between [MONTH_SEQ] and [MONTH_SEQ] + 11),
