@@ -338,7 +338,7 @@ pub struct FaultOrder {
     /// Seconds from the start of one to that of the next.
     #[serde(rename = "every_s")]
     pub every: Option<f64>,
-    /// Number of faults; without `every_s`, of sets of queries of tproc-h.
+    /// Number of faults; without `every_s`, of sets of queries of tproc-h or tproc-ds.
     pub repeat: Option<u32>,
 }
 

@@ -60,7 +60,11 @@ const ANALYTIC: [&str; 7] = [
 
 /// Returns the settings that decide most about analytical queries, as far as they are known: `work_mem = 64MB`.
 fn analytic_settings(record: &RunRecord) -> Vec<String> {
-    let Some(server) = record.server.as_ref().filter(|_| record.plan.workload == "tproc-h") else { return Vec::new() };
+    let Some(server) =
+        record.server.as_ref().filter(|_| ["tproc-h", "tproc-ds"].contains(&record.plan.workload.as_str()))
+    else {
+        return Vec::new();
+    };
     let is_set = |name: &str| record.settings_set.iter().any(|setting| setting.name == name);
     let settings = ANALYTIC.into_iter().filter(|name| !is_set(name));
     settings.filter_map(|name| Some(format!("{name} = {}", server.settings.get(name)?))).collect()

@@ -25,7 +25,7 @@ pub enum ParamKind {
     Integer(i64, i64),
     /// A number in this range of thousandths, both ends included, with at most three digits after the point.
     Thousandths(i64, i64),
-    /// Numbers in this range, both ends included, separated by commas; or `all`.
+    /// Numbers in this range, both ends included, or ranges such as `1-9`, separated by commas; or `all`.
     Numbers(i64, i64),
     /// `true` or `false`.
     Flag,
@@ -175,9 +175,10 @@ impl ParamKind {
                     in_units(high)
                 ),
             ),
-            Self::Numbers(low, high) => {
-                (numbers(value, low, high), format!("numbers between {low} and {high} separated by commas, or all"))
-            }
+            Self::Numbers(low, high) => (
+                numbers(value, low, high),
+                format!("numbers between {low} and {high}, or ranges of them, separated by commas, or all"),
+            ),
             Self::Flag => (matches!(value, "true" | "false").then(written), "true or false".to_owned()),
             Self::Choice(words) => (words.contains(&value).then(written), format!("one of {}", words.join(", "))),
             Self::Text => (Some(written()), "a text".to_owned()),
@@ -186,13 +187,18 @@ impl ParamKind {
     }
 }
 
-/// Returns a list of numbers in their order, each once; `all` if it has all of them. `None` if one is no number of the
-/// range.
+/// Returns a list of numbers and ranges of them in their order, each number once; `all` if it has all of them. `None` if one is no
+/// number of the range.
 fn numbers(text: &str, low: i64, high: i64) -> Option<String> {
-    let number = |word: &str| word.trim().parse().ok().filter(|number| (low..=high).contains(number));
+    let number = |word: &str| word.trim().parse::<i64>().ok().filter(|number| (low..=high).contains(number));
+    let range = |word: &str| {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        let (first, last) = (number(first)?, number(last)?);
+        (first <= last).then_some(first..=last)
+    };
     let mut found: Vec<i64> = match text {
         "all" => (low..=high).collect(),
-        _ => text.split(',').map(number).collect::<Option<_>>()?,
+        _ => text.split(',').map(range).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect(),
     };
     found.sort_unstable();
     found.dedup();
@@ -275,11 +281,19 @@ mod tests {
     #[test]
     fn a_list_of_numbers_is_sorted_and_has_each_once() {
         let check = |value| ParamKind::Numbers(1, 3).check("queries", value).map_err(|error| error.to_string());
-        for (value, spelled) in [("3, 1,3", "1,3"), ("2", "2"), ("all", "all"), ("3,2,1", "all")] {
+        for (value, spelled) in [
+            ("3, 1,3", "1,3"),
+            ("2", "2"),
+            ("all", "all"),
+            ("3,2,1", "all"),
+            ("2-3", "2,3"),
+            ("1 - 2,1", "1,2"),
+            ("1-3", "all"),
+        ] {
             assert_eq!(check(value).as_deref(), Ok(spelled));
         }
-        for value in ["", "0", "4", "1,", "q1", "1;2", "-1", "1-3"] {
-            let expected = "queries must be numbers between 1 and 3 separated by commas, or all";
+        for value in ["", "0", "4", "1,", "q1", "1;2", "-1", "1-4", "3-1", "1-2-3", "1-"] {
+            let expected = "queries must be numbers between 1 and 3, or ranges of them, separated by commas, or all";
             assert_eq!(check(value).unwrap_err(), format!("{expected}, but '{value}' was given"));
         }
     }

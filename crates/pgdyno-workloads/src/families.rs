@@ -35,12 +35,13 @@ pub static FAMILIES: &[Family] = &[
         ],
     },
     Family {
-        title: "derived from TPC-C and TPC-H",
+        title: "derived from TPC-C, TPC-H and TPC-DS",
         collective: "",
         members: &[
             ("tproc-c", "order entry: five transactions derived from TPC-C"),
             ("ch-benchmark", "tproc-c's transactions beside 22 analytical queries"),
             ("tproc-h", "22 analytical queries derived from TPC-H"),
+            ("tproc-ds", "99 analytical queries derived from TPC-DS"),
         ],
     },
     Family {

@@ -4,6 +4,7 @@
 //! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
 //! - `ch_benchmark`: transactions of `tproc_c` beside the 22 queries of CH-benCHmark;
 //! - `tproc_h`: the eight tables and 22 queries of TPC-H, unaudited;
+//! - `tproc_ds`: the 24 tables and the queries of TPC-DS, unaudited;
 //! - `oltp`: sysbench's OLTP benchmarks on its tables;
 //! - `ycsb`: the core workloads A to F of YCSB;
 //! - `noop`: no server at all, to measure pgdyno itself;
@@ -27,8 +28,10 @@ pub mod options;
 pub mod own;
 pub mod pgbench;
 mod query_set;
+mod refused;
 pub mod registry;
 pub mod scripted;
 mod tproc_c;
+mod tproc_ds;
 mod tproc_h;
 mod ycsb;

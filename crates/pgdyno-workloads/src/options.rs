@@ -4,7 +4,7 @@ use pgdyno_text::list::listed;
 use pgdyno_workload::{Commands, OptionSpec, OptionTable, ValueKind, WorkloadOption, WorkloadOptionGroup};
 
 use crate::families::having;
-use crate::{ch_benchmark, oltp, query_set, tproc_c, tproc_h, ycsb};
+use crate::{ch_benchmark, oltp, query_set, tproc_c, tproc_ds, tproc_h, ycsb};
 
 /// The options of all workloads.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,9 @@ impl OptionTable for Options {
     const GROUPS: &'static [WorkloadOptionGroup] = &[
         WorkloadOptionGroup { heading: "Workload", options: SHARED },
         WorkloadOptionGroup { heading: "tproc-c and ch-benchmark", options: tproc_c::options::OPTIONS },
-        WorkloadOptionGroup { heading: "tproc-h and ch-benchmark", options: query_set::options::OPTIONS },
-        WorkloadOptionGroup { heading: "tproc-h", options: tproc_h::options::OPTIONS },
+        WorkloadOptionGroup { heading: "tproc-h, tproc-ds and ch-benchmark", options: query_set::options::OPTIONS },
+        WorkloadOptionGroup { heading: "tproc-h and tproc-ds", options: tproc_h::options::OPTIONS },
+        WorkloadOptionGroup { heading: "tproc-ds", options: tproc_ds::options::OPTIONS },
         WorkloadOptionGroup { heading: "ch-benchmark", options: ch_benchmark::options::OPTIONS },
         WorkloadOptionGroup { heading: "ycsb-a to ycsb-f", options: ycsb::options::OPTIONS },
         WorkloadOptionGroup { heading: "sysbench's workloads", options: oltp::options::OPTIONS },
@@ -59,13 +60,13 @@ const SHARED: &[WorkloadOption] = &[
             OptionSpec {
                 short: Some('s'),
                 conflicts: &["warehouses"],
-                details: "The default is what is loaded; else for pgbench's workloads one for each client, at most 10; for tproc-h, \
-                          which takes fractions, 1; for sysbench's workloads 100000; for scripts, where it is :scale, 1",
+                details: "The default is what is loaded; else for pgbench's workloads one for each client, at most 10; for tproc-h and \
+                          tproc-ds, which take fractions, 1; for sysbench's workloads 100000; for scripts, where it is :scale, 1",
                 ..OptionSpec::value(
                     "scale",
                     ValueKind::Number,
                     "N",
-                    "Scale of pgbench's workloads, tproc-h and scripts; rows of each table of sysbench's workloads",
+                    "Scale of pgbench's workloads, tproc-h, tproc-ds and scripts; rows of each table of sysbench's workloads",
                 )
             },
             ("7", "simple-update"),
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(takers("no-refresh"), "tproc-h");
         let of_scale = takers("scale");
         assert!(
-            of_scale.starts_with("pgbench's workloads, tproc-h,") && of_scale.ends_with("and script files"),
+            of_scale.starts_with("pgbench's workloads, tproc-h, tproc-ds,") && of_scale.ends_with("and script files"),
             "{of_scale}"
         );
         assert!(all().all(|option| !super::takers(option).is_empty()));

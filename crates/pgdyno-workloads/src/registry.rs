@@ -3,7 +3,8 @@
 use pgdyno_workload::{Meta, Metric, ParamError, ParamKind, Params, Workload};
 
 use crate::own::embedded;
-use crate::{ch_benchmark, ledger, noop, oltp, pgbench, tproc_c, tproc_h, ycsb};
+pub use crate::refused::ParamsRefused;
+use crate::{ch_benchmark, ledger, noop, oltp, pgbench, tproc_c, tproc_ds, tproc_h, ycsb};
 
 /// A built-in workload.
 #[derive(Debug)]
@@ -12,6 +13,16 @@ pub struct BuiltinWorkload {
     pub meta: &'static Meta,
     /// Builds it from parameters that were checked against `meta`.
     pub build: fn(&Params) -> Workload,
+}
+
+impl BuiltinWorkload {
+    /// Refuses parameters that are valid each by itself, but name what is not there.
+    ///
+    /// # Errors
+    /// When there are no texts for queries.
+    pub fn admit(&self, params: &Params) -> Result<(), ParamsRefused> {
+        if self.meta.id == tproc_ds::META.id { tproc_ds::admit(params) } else { Ok(()) }
+    }
 }
 
 /// The error when a workload could not be built.
@@ -37,13 +48,14 @@ macro_rules! of {
     };
 }
 
-static ALL: [BuiltinWorkload; 24] = [
+static ALL: [BuiltinWorkload; 25] = [
     BuiltinWorkload { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
     BuiltinWorkload { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
     BuiltinWorkload { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
     BuiltinWorkload { meta: &tproc_c::META, build: tproc_c::build },
     BuiltinWorkload { meta: &ch_benchmark::META, build: ch_benchmark::build },
     BuiltinWorkload { meta: &tproc_h::META, build: tproc_h::build },
+    BuiltinWorkload { meta: &tproc_ds::META, build: tproc_ds::build },
     of!(ycsb::A),
     of!(ycsb::B),
     of!(ycsb::C),
@@ -122,13 +134,15 @@ pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) ->
 }
 
 /// Names that other benchmarks have for the same.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 17] = [
     ("ch", "ch-benchmark"),
     ("chbench", "ch-benchmark"),
     ("chbenchmark", "ch-benchmark"),
     ("ch-bench", "ch-benchmark"),
     ("tpch", "tproc-h"),
     ("tpc-h", "tproc-h"),
+    ("tpcds", "tproc-ds"),
+    ("tpc-ds", "tproc-ds"),
     ("tpcc", "tproc-c"),
     ("tpc-c", "tproc-c"),
     ("tpcb", "tpcb-like"),
@@ -171,14 +185,15 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, ch-benchmark, tproc-h, ycsb-a, ycsb-b, ycsb-c, \
-                   ycsb-d, ycsb-e, ycsb-f, oltp-read-write, oltp-read-only, oltp-write-only, oltp-point-select, \
+        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, ch-benchmark, tproc-h, tproc-ds, ycsb-a, ycsb-b, \
+                   ycsb-c, ycsb-d, ycsb-e, ycsb-f, oltp-read-write, oltp-read-only, oltp-write-only, oltp-point-select, \
                    oltp-update-index, oltp-update-non-index, oltp-insert, oltp-delete, select-random-points, \
                    select-random-ranges, ledger, noop, index-insert, mixed, polardb-ro, polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
         assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");
         assert_eq!(refusal("TPC-H", &[]), "unknown workload 'TPC-H'; did you mean tproc-h?");
-        assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c or tproc-h?");
+        assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c or tproc-h or tproc-ds?");
+        assert_eq!(refusal("TPC-DS", &[]), "unknown workload 'TPC-DS'; did you mean tproc-ds?");
         let selects = "did you mean select-only or select-random-points or select-random-ranges?";
         assert_eq!(refusal("select", &[]), format!("unknown workload 'select'; {selects}"));
         assert_eq!(refusal("tpcb-liek", &[]), "unknown workload 'tpcb-liek'; did you mean tpcb-like?");

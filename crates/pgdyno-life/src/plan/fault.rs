@@ -13,10 +13,10 @@ use crate::target::Target;
 /// How long clients retry a lost connection in a run with a fault.
 pub(super) const RECONNECT_S: f64 = 60.0;
 
-/// The workload that has a parameter of the name of `--repeat`.
-const REPEATING: &str = "tproc-h";
+/// The workloads that have a parameter of the name of `--repeat`.
+const REPEATING: [&str; 2] = ["tproc-h", "tproc-ds"];
 
-/// Returns the order with `--repeat` where it belongs: without `--fault-every` it is a parameter of tproc-h.
+/// Returns the order with `--repeat` where it belongs: without `--fault-every` it is a parameter of tproc-h and tproc-ds.
 ///
 /// # Errors
 /// When another workload has it.
@@ -25,9 +25,10 @@ pub(super) fn settled(mut order: Order) -> Result<Order> {
         return Ok(order);
     }
     let Some(repeat) = order.fault.repeat.take() else { return Ok(order) };
-    if order.workload.id() != REPEATING {
+    if !REPEATING.contains(&order.workload.id()) {
         let error = format!(
-            "--repeat counts faults (--fault-every) or sets of queries ({REPEATING}), and this run has neither"
+            "--repeat counts faults (--fault-every) or sets of queries ({}), and this run has neither",
+            REPEATING.join(", ")
         );
         return Err(CommandError::new(Code::Start, error).hint("leave --repeat out, or give --fault-every"));
     }

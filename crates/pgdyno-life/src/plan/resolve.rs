@@ -354,8 +354,10 @@ fn admit_order(
         admit_agents(order, workload, setup, agents)?;
     }
     if order.watch.plans && workload.drive.explained.queries.is_empty() {
-        let error =
-            format!("--plans explains the queries of tproc-h and ch-benchmark, and {} has none of them", source.name());
+        let error = format!(
+            "--plans explains the queries of tproc-h, tproc-ds and ch-benchmark, and {} has none of them",
+            source.name()
+        );
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
         return Err(CommandError::new(Code::Start, error).hint(hint));
     }

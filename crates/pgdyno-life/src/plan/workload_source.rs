@@ -182,7 +182,11 @@ impl WorkloadSource {
                     size.filter(|_| loaded.is_some() || is_counted_in_units(entry.meta)),
                 );
                 leave_as_loaded(&mut given, entry.meta, loaded);
-                Ok((entry.build)(&params(entry.meta, &given)?))
+                let params = params(entry.meta, &given)?;
+                entry
+                    .admit(&params)
+                    .map_err(|refused| CommandError::new(Code::Start, refused.why).hint(refused.hint))?;
+                Ok((entry.build)(&params))
             }
             Self::Directory(directory) => {
                 let meta = directory.meta();

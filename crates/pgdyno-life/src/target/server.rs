@@ -31,7 +31,7 @@ const DEFAULT_BUILD: &str = "PGDYNO_POSTGRES";
 /// Connections of a run in addition to its clients: for probes, loading and checks.
 const OWN_CONNECTIONS: u32 = 16;
 
-/// What is said where tproc-h runs on the kept private server.
+/// What is said where tproc-h or tproc-ds runs on the kept private server.
 const KEPT_FOR_TRANSACTIONS: &str = "the kept private server is sized for many clients, not for analysis: \
      `pgdyno server stop` makes room for one that is";
 

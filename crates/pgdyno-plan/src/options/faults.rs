@@ -63,7 +63,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "repeat",
                 ValueKind::Whole,
                 "N",
-                "Number of faults, with --fault-every [default: as many as the window has room for]; of tproc-h: sets of queries of the power stage, one after the other, so \
+                "Number of faults, with --fault-every [default: as many as the window has room for]; of tproc-h and tproc-ds: sets of queries of the power stage, one after the other, so \
                  that each query's time has an interval [default: 1]",
             ),
             commands: Commands::Run,

@@ -61,7 +61,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "plans",
-                "After the measured time, explain each query of tproc-h or ch-benchmark once (EXPLAIN ANALYZE), and keep its plan",
+                "After the measured time, explain each query of tproc-h, tproc-ds or ch-benchmark once (EXPLAIN ANALYZE), and keep its plan",
             ),
             commands: Commands::Run,
             suite: Some("plans"),

@@ -181,7 +181,7 @@ fn mistakes_are_reported_with_their_place_or_their_remedy() {
     for (from, to, words) in [
         ("time = \"1h\"", "time = 3600", "3600 could be seconds or minutes"),
         ("time = \"1h\"", "time = \"0s\"", "time must be above 0"),
-        ("time = \"1h\"\n", "", "time is missing: only tproc-h ends when its work is done"),
+        ("time = \"1h\"\n", "", "time is missing: only tproc-h and tproc-ds end when their work is done"),
         ("clients = 8", "clients = 0", "0 is not a whole number above 0"),
         ("clients = 8", "mode = \"prepard\"", "did you mean `prepared`?"),
         ("clients = 8", "cached = 0.3", "0.3 could be a share or a percentage"),

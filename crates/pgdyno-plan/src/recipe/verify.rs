@@ -7,13 +7,13 @@ use super::numbers::Numbers;
 use super::{Recipe, Size};
 use crate::mistake::nearest;
 
-/// The workload that has no time.
-const WITHOUT_TIME: &str = "tproc-h";
+/// The workloads that have no time.
+const WITHOUT_TIME: [&str; 2] = ["tproc-h", "tproc-ds"];
 
 /// Checks a recipe; the error is a message.
 pub(super) fn verify(recipe: &Recipe) -> Result<(), String> {
-    if recipe.time.is_none() && recipe.workload != WITHOUT_TIME {
-        return Err(format!("time is missing: only {WITHOUT_TIME} ends when its work is done"));
+    if recipe.time.is_none() && !WITHOUT_TIME.contains(&recipe.workload.as_str()) {
+        return Err(format!("time is missing: only {} end when their work is done", WITHOUT_TIME.join(" and ")));
     }
     if recipe.time.is_some_and(|time| time.seconds() <= 0.0) {
         return Err("time must be above 0".to_owned());

@@ -1,4 +1,4 @@
-//! Options of tproc-h, beside those of all sets of queries.
+//! Options of tproc-h, and of tproc-ds where they are the same, beside those of all sets of queries.
 
 use pgdyno_workload::{Commands, OptionSpec, ValueKind, WorkloadOption};
 
@@ -11,7 +11,8 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
                 "indexes",
                 ValueKind::Text,
                 "WHICH",
-                "Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]",
+                "Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]; of tproc-ds: \
+                 fks, keys or none [default: fks]",
             ),
             ("dates", "tproc-h"),
         )
@@ -25,7 +26,10 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         )
     },
     WorkloadOption::flag(
-        OptionSpec::flag("validation", "Use the parameters for which TPC-H has answers in tproc-h's queries"),
+        OptionSpec::flag(
+            "validation",
+            "Use the parameters for which answers are known in the queries of tproc-h or tproc-ds",
+        ),
         "tproc-h",
     ),
 ];

@@ -116,7 +116,11 @@ fn chunks_hold_the_promised_rows_in_any_order() {
     let mut datasets = HashSet::new();
     for entry in registry::all() {
         // What is small has rows in all tables, too.
-        let small = (entry.meta.id == "tproc-h").then_some(("scale", "0.1"));
+        let small = match entry.meta.id {
+            "tproc-h" => Some(("scale", "0.1")),
+            "tproc-ds" => Some(("scale", "0.01")),
+            _ => None,
+        };
         let workload = registry::build(entry.meta.id, small).unwrap();
         // Workloads of a family share their data.
         if !datasets.insert(entry.meta.dataset) {

@@ -245,7 +245,7 @@ fn what_is_impossible_is_refused_before_anything_is_loaded() {
         ("--fault /etc/passwd --fault-at 1s", "it is not executable"),
         ("--fault /bin/true --fault-at 9s", "a fault at 9 s comes after the measured window of 5 s"),
         ("--fault /bin/true --fault-at 1s --fault-every 2s --repeat 3", "a fault at 5 s comes after"),
-        ("--repeat 3", "--repeat counts faults (--fault-every) or sets of queries (tproc-h)"),
+        ("--repeat 3", "--repeat counts faults (--fault-every) or sets of queries (tproc-h, tproc-ds)"),
     ] {
         let ran = place.run(&format!("run tpcb-like -s 1 -c 1 -T 5 {args}"));
         assert!(ran.code != Some(0), "{args}");

@@ -69,6 +69,7 @@ mod targets;
 mod terminals;
 mod tproc_c;
 mod tproc_c_data;
+mod tproc_ds;
 mod tproc_h;
 
 mod waits;

@@ -54,7 +54,7 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
         .home
         .run(&["plan", "tproc-h", "-D", "queries=23"])
         .ended(1)
-        .says(&["queries must be numbers between 1 and 22"]);
+        .says(&["queries must be numbers between 1 and 22, or ranges of them,"]);
     place
         .home
         .run(&["plan", "tproc-h", "-D", "timeout=0"])
