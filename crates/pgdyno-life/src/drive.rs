@@ -69,7 +69,7 @@ pub(crate) struct Driven {
     /// Each execution of large queries, if there were any.
     pub(crate) kept: Option<Kept>,
     /// What was found about each reader.
-    pub(crate) readers: Vec<ReaderSeen>,
+    pub(crate) readers: Vec<ReaderDriven>,
     /// The end of the measured window of a run with a ledger, in microseconds since 1970.
     pub(crate) ledger_until_us: Option<u64>,
 }
@@ -285,7 +285,7 @@ impl<'a> Driver<'a> {
 }
 
 /// What was found about a reader while the clients drove.
-pub(crate) struct ReaderSeen {
+pub(crate) struct ReaderDriven {
     /// Connections of clients.
     pub(crate) clients: u32,
     /// The servers that it leads to, if there are several.
@@ -295,13 +295,13 @@ pub(crate) struct ReaderSeen {
 }
 
 /// Returns what was found about each reader.
-fn readers_of(endpoints: Vec<Endpoints>, staleness: Vec<Measured>) -> Vec<ReaderSeen> {
-    let seen = |(endpoints, staleness): (Endpoints, Measured)| ReaderSeen {
+fn readers_of(endpoints: Vec<Endpoints>, staleness: Vec<Measured>) -> Vec<ReaderDriven> {
+    let found = |(endpoints, staleness): (Endpoints, Measured)| ReaderDriven {
         clients: endpoints.clients(),
         endpoints: endpoints.records_of_several(),
         staleness,
     };
-    endpoints.into_iter().zip(staleness).map(seen).collect()
+    endpoints.into_iter().zip(staleness).map(found).collect()
 }
 
 /// Files with each transaction of a run.

@@ -22,18 +22,18 @@ pub(crate) fn readers(
     }
     let target = work.next().unwrap_or_default();
     let of_reader = |(nth, reader): (usize, &Reader)| {
-        let seen = driven.readers.get(nth);
+        let driven = driven.readers.get(nth);
         let mut found = ReaderRecord {
             name: reader.name.clone(),
             place: reader.place.clone(),
             version: reader.version.clone(),
-            clients: seen.map_or(0, |seen| seen.clients),
-            endpoints: seen.map(|seen| seen.endpoints.clone()).unwrap_or_default(),
+            clients: driven.map_or(0, |driven| driven.clients),
+            endpoints: driven.map(|driven| driven.endpoints.clone()).unwrap_or_default(),
             figures: work.next().unwrap_or_default(),
             conflicts: reader.conflicts().unwrap_or_default(),
             ..ReaderRecord::default()
         };
-        match seen.map(|seen| &seen.staleness) {
+        match driven.map(|driven| &driven.staleness) {
             Some(Ok(staleness)) => found.staleness = Some(staleness.clone()),
             Some(Err(why)) => found.staleness_unknown = Some(why.clone()),
             None => {}

@@ -50,6 +50,7 @@ mod program;
 mod pty;
 mod python;
 mod read_only;
+mod readers;
 mod recipes;
 mod report;
 mod resets;
