@@ -9,8 +9,8 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use crate::form::{
-    CaptureRecord, CapturedStatement, CapturedTransaction, FLOWS_MAX, FORMAT_VERSION, ParameterFlow, STEPS_MAX,
-    TransactionStep,
+    CaptureRecord, CapturedStatement, CapturedTransaction, FLOWS_MAX, FORMAT_VERSION, PROFILE_DRAWS, PROFILES_MAX,
+    ParameterFlow, STEPS_MAX, TransactionStep, ValueProfile,
 };
 
 /// The members: what is small, the statements, and the relations.
@@ -127,6 +127,10 @@ fn admit(capture: CaptureRecord) -> Result<CaptureRecord, FileError> {
     if !kinds.all(|kind| is_transaction(kind, capture.statements.len())) {
         return Err(FileError::Absurd("a transaction"));
     }
+    let profiles = capture.transactions.as_ref().map_or(&[][..], |transactions| &transactions.profiles);
+    if profiles.len() > PROFILES_MAX || !profiles.iter().all(|profile| is_profile(profile, capture.statements.len())) {
+        return Err(FileError::Absurd("how often values are repeated"));
+    }
     Ok(capture)
 }
 
@@ -142,6 +146,18 @@ fn is_transaction(kind: &CapturedTransaction, statements: usize) -> bool {
         && kind.steps.iter().all(is_step)
         && kind.flows.len() <= FLOWS_MAX
         && kind.flows.iter().all(is_flow)
+}
+
+/// Returns true if a profile is one of these statements, and can be that of its draws.
+fn is_profile(profile: &ValueProfile, statements: usize) -> bool {
+    let ValueProfile { statement, parameter, draws, distinct, most_frequent } = profile;
+    *statement < statements
+        && *parameter > 0
+        && PROFILE_DRAWS.contains(draws)
+        && (1..=*draws).contains(distinct)
+        && most_frequent.len() == distinct.ilog2() as usize + 1
+        && most_frequent.is_sorted()
+        && most_frequent.iter().all(|of_first| of_first <= draws)
 }
 
 /// What every version has.

@@ -8,11 +8,13 @@ mod arrays;
 mod copy;
 mod directory;
 mod keys;
+mod lists;
 mod measure;
 mod mixture;
 mod prepared;
 mod results;
 mod roles;
+mod skew;
 mod transactions;
 mod types;
 mod unnested;
@@ -29,17 +31,19 @@ use crate::classify::{Classified, classify};
 use crate::form::{CaptureRecord, CapturedStatement};
 use crate::refusal::{QueryError, Refusal};
 use copy::Copy;
-use measure::{Method, NAME, PerCall, Way, literals};
+use measure::{Method, NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
 use prepared::Prepared;
 use roles::{How, Role};
+use skew::UniqueKey;
 use transactions::ScriptStatement;
-use values::Parameters;
+use values::{Parameters, Sampling};
 
 pub use copy::FitError;
 pub(crate) use directory::name;
 pub use directory::{Fidelity, FittedStatement, FittedTransaction};
 pub use measure::is_near;
+pub use skew::{KeySkew, KeySkewSource};
 
 /// The schema on the copy that has the values.
 const SCHEMA: &str = "pgdyno_values";
@@ -102,21 +106,24 @@ pub fn fit(
         if progress(nth, all.len()) {
             return Err(FitError::Interrupted);
         }
-        let found = match of_statement(&mut copy, capture, statement, nth + 1, counters.as_deref()) {
-            // What the server refuses of one statement ends no fit.
-            Err(FitError::Query(QueryError { about, source })) if !source.is_lost() => {
-                copy.ask_or_none("end the transaction", "ROLLBACK")?;
-                let refusal = Refusal::of(&source);
-                Err(Refusal { words: format!("failed to {about}: {refusal}"), ..refusal })
-            }
-            found => found?,
-        };
-        fitted.push(found.unwrap_or_else(|refusal| {
+        let found = of_statement(&mut copy, capture, statement, nth + 1, counters.as_deref());
+        fitted.push(admitted(&mut copy, found)?.unwrap_or_else(|refusal| {
             let about = FittedStatement::new(nth + 1, statement);
             let left_out = Some(refusal.words.clone());
             first_refusal.get_or_insert(refusal);
-            Fitted { about: FittedStatement { left_out, ..about }, script: None }
+            Fitted { about: FittedStatement { left_out, ..about }, script: None, sampled: None }
         }));
+    }
+    let skews = skew::determine(capture, &fitted);
+    for (nth, (one, skew)) in fitted.iter_mut().zip(skews).enumerate() {
+        if progress(nth, all.len()) {
+            return Err(FitError::Interrupted);
+        }
+        let kept = lists::keep(&mut copy, one, skew, kept(all[nth])).map(Ok);
+        if let Err(refusal) = admitted(&mut copy, kept)? {
+            one.left_out(&refusal);
+            first_refusal.get_or_insert(refusal);
+        }
     }
     if fitted.iter().all(|one| one.script.is_none()) {
         let why = first_refusal.unwrap_or_else(|| "it has none that can be part of a benchmark".to_owned().into());
@@ -127,6 +134,18 @@ pub fn fit(
     let mut fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
     fidelity.transactions = transactions.iter().map(|script| script.about.clone()).collect();
     Ok(FittedWorkload { files: directory::files(capture, &fitted, &transactions, &fidelity), fidelity })
+}
+
+/// Returns what was found of a statement. What the server refuses of one ends no fit.
+fn admitted<T>(copy: &mut Copy, found: Result<Result<T, Refusal>, FitError>) -> Result<Result<T, Refusal>, FitError> {
+    match found {
+        Err(FitError::Query(QueryError { about, source })) if !source.is_lost() => {
+            copy.ask_or_none("end the transaction", "ROLLBACK")?;
+            let refusal = Refusal::of(&source);
+            Ok(Err(Refusal { words: format!("failed to {about}: {refusal}"), ..refusal }))
+        }
+        found => found,
+    }
 }
 
 /// Creates the schema of the values. That of an earlier fit is dropped only if the order says so.
@@ -181,6 +200,36 @@ struct Fitted {
     about: FittedStatement,
     /// The script with its calls, and the query that reads its values.
     script: Option<Script>,
+    /// Where its values come from, if it has parameters.
+    sampled: Option<Sampled>,
+}
+
+impl Fitted {
+    /// Leaves out the statement after all.
+    fn left_out(&mut self, refusal: &Refusal) {
+        self.script = None;
+        let about = &mut self.about;
+        (about.rows_per_call, about.blocks_per_call, about.values) = (None, None, None);
+        (about.is_representative, about.left_out) = (false, Some(refusal.words.clone()));
+        about.executed.clear();
+    }
+}
+
+/// Where the values of a statement come from.
+struct Sampled {
+    parameters: Parameters,
+    mixture: Mixture,
+    /// The unique key by which it looks up one row, if it does.
+    key: Option<UniqueKey>,
+}
+
+impl Sampled {
+    /// Returns the key, if its values are of any rows.
+    fn key(&self) -> Option<&UniqueKey> {
+        let is_any = |sampling: &Sampling| sampling.fixed.is_none() && !sampling.is_missing;
+        let are_any = matches!(&self.mixture.parts[..], [(_, sampling)] if is_any(sampling));
+        self.key.as_ref().filter(|_| are_any)
+    }
 }
 
 /// A script of the directory.
@@ -228,7 +277,6 @@ fn of_statement(
         Ok(mixture) => mixture,
         Err(why) => return Ok(Err(why)),
     };
-    let values = keep(copy, nth, &prepared, &mixture, kept(statement))?;
     let how: Vec<_> = mixture
         .parts
         .iter()
@@ -245,10 +293,12 @@ fn of_statement(
         values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
         ..about
     };
-    let Prepared { text: sql, numbers, keys, returned, parameters } = prepared;
-    let Parameters { roles, types, .. } = parameters;
+    let Prepared { text: sql, numbers, keys, returned, parameters, key } = prepared;
+    let Parameters { roles, types, .. } = parameters.clone();
+    let values = lists::name_and_query(nth, roles.len());
     let scripted = ScriptStatement { text: sql, numbers, keys, roles, types, returned };
-    Ok(Ok(Fitted { about, script: Some(Script { text, values, calls: statement.calls, statement: scripted }) }))
+    let script = Some(Script { text, values, calls: statement.calls, statement: scripted });
+    Ok(Ok(Fitted { about, script, sampled: Some(Sampled { parameters, mixture, key }) }))
 }
 
 /// Returns the most common values of the columns that parameters are equal to.
@@ -274,30 +324,4 @@ fn common_values(copy: &mut Copy, roles: &[Role]) -> Result<Vec<CommonValue>, Fi
 fn kept(statement: &CapturedStatement) -> usize {
     let is_reader = statement.shared_blks_read > statement.blocks() * READ_SHARE;
     if is_reader { KEPT_OF_READERS } else { KEPT }
-}
-
-/// Writes the values of a statement into a table of the copy, for `kept` executions. Returns its name and the query that reads it.
-fn keep(
-    copy: &mut Copy,
-    nth: usize,
-    prepared: &Prepared,
-    mixture: &Mixture,
-    kept: usize,
-) -> Result<Option<(String, String)>, FitError> {
-    let columns: Vec<_> = (1..=prepared.parameters.roles.len()).map(|number| format!("p{number}")).collect();
-    if columns.is_empty() {
-        return Ok(None);
-    }
-    let (name, about) = (format!("s{nth}"), "keep the values of a statement");
-    let table = format!("{SCHEMA}.{name}");
-    copy.execute(about, &format!("CREATE TABLE {table} ({} text)", columns.join(" text, ")))?;
-    for (share, sampling) in &mixture.parts {
-        let number = ((kept as f64 * share).round() as usize).max(1);
-        let values = prepared.parameters.values(copy, sampling, number)?;
-        for part in values.chunks(200) {
-            let rows: Vec<_> = part.iter().map(|row| format!("({})", literals(row))).collect();
-            copy.execute(about, &format!("INSERT INTO {table} VALUES {}", rows.join(", ")))?;
-        }
-    }
-    Ok(Some((name, format!("SELECT {} FROM {table}", columns.join(", ")))))
 }

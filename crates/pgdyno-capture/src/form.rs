@@ -1,5 +1,7 @@
 //! What a capture holds.
 
+use std::ops::RangeInclusive;
+
 use pgdyno_workload::IsolationLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,12 @@ pub(crate) const STEPS_MAX: usize = 200;
 
 /// The most parameters of a transaction that have the value of an earlier one.
 pub(crate) const FLOWS_MAX: usize = 512;
+
+/// Executions of a parameter that are counted: with fewer a profile says nothing, and more are left out.
+pub(crate) const PROFILE_DRAWS: RangeInclusive<u64> = 200..=32_768;
+
+/// The most profiles.
+pub(crate) const PROFILES_MAX: usize = 10_000;
 
 /// What a server executed within a window, and what explains it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -293,6 +301,39 @@ pub struct CapturedTransactions {
     pub unknown_statements: u64,
     /// The kinds of committed transactions by their number, the most first. Only so many kinds are kept.
     pub kinds: Vec<CapturedTransaction>,
+    /// How often the values of parameters are repeated, without the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<ValueProfile>,
+}
+
+/// How often the values of a parameter are repeated in the log. It has no value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValueProfile {
+    /// The place of the statement in `statements`, from 0.
+    pub statement: usize,
+    /// The number of the parameter in the statement: 1 for `$1`.
+    pub parameter: u32,
+    /// Executions whose value was counted. Executions of a transaction in a row with one value count once.
+    pub draws: u64,
+    /// Different values.
+    pub distinct: u64,
+    /// How many of the draws the most frequent 1, 2, 4, 8, … values have.
+    pub most_frequent: Vec<u64>,
+}
+
+impl ValueProfile {
+    /// Returns the number of values, and how many draws the most frequent 1, 2, 4, 8, … of them have, by how often each was drawn.
+    pub(crate) fn of_counts(mut counts: Vec<u64>) -> (u64, Vec<u64>) {
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let (mut sum, mut most_frequent) = (0, Vec::new());
+        for (place, count) in (1_u64..).zip(&counts) {
+            sum += count;
+            if place.is_power_of_two() {
+                most_frequent.push(sum);
+            }
+        }
+        (counts.len() as u64, most_frequent)
+    }
 }
 
 /// A kind of transaction: the same statements in the same order.

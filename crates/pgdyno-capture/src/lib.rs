@@ -23,11 +23,14 @@ mod tests;
 mod tokens;
 
 pub use file::{FileError, read, write};
-pub use fit::{Fidelity, FitError, FitOrder, FittedStatement, FittedTransaction, FittedWorkload, fit, is_near};
+pub use fit::{
+    Fidelity, FitError, FitOrder, FittedStatement, FittedTransaction, FittedWorkload, KeySkew, KeySkewSource, fit,
+    is_near,
+};
 pub use form::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedColumn, CapturedRelation, CapturedServer,
     CapturedSetting, CapturedStatement, CapturedTransaction, CapturedTransactions, DatabaseActivity, ParameterFlow,
-    RelationActivity, StatementKind, TransactionStep, Window,
+    RelationActivity, StatementKind, TransactionStep, ValueProfile, Window,
 };
 pub use refusal::{QueryError, Refusal};
 pub use same::statement_key;

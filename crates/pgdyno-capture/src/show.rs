@@ -104,7 +104,9 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         entry(out, &paint, "REFUSED", &format!("{}: {why}", wrap::clipped(&text, wrap::COLUMNS / 2)))?;
     }
     let log = match capture.transactions {
-        Some(_) => "; statements of transactions in their order, and which of their parameters are equal",
+        Some(_) => {
+            "; statements of transactions in their order, which of their parameters are equal, and how often values are repeated"
+        }
         None => "",
     };
     let holds = format!(

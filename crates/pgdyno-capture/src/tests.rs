@@ -6,7 +6,7 @@ use pgdyno_workload::IsolationLevel;
 use crate::{
     ApplicationConnections, CaptureCost, CaptureHead, CaptureRecord, CapturedRelation, CapturedServer,
     CapturedStatement, CapturedTransaction, CapturedTransactions, FORMATS, FileError, ParameterFlow, RelationActivity,
-    StatementKind, TransactionStep, Window, read, write,
+    StatementKind, TransactionStep, ValueProfile, Window, read, write,
 };
 
 fn statement(
@@ -95,7 +95,18 @@ fn transactions() -> CapturedTransactions {
                 flows: vec![],
             },
         ],
+        profiles: vec![ValueProfile {
+            statement: 0,
+            parameter: 1,
+            draws: 400,
+            distinct: 3,
+            most_frequent: vec![200, 300],
+        }],
     }
+}
+
+fn profile(capture: &mut CaptureRecord) -> &mut ValueProfile {
+    &mut capture.transactions.as_mut().unwrap().profiles[0]
 }
 
 fn kind(capture: &mut CaptureRecord) -> &mut CapturedTransaction {
@@ -165,6 +176,11 @@ fn what_is_no_capture_is_refused() {
         |c: &mut CaptureRecord| kind(c).steps = vec![TransactionStep { statement: 0, calls_mean: 1.0 }; 201],
         |c: &mut CaptureRecord| kind(c).flows[0].from_step = 2,
         |c: &mut CaptureRecord| kind(c).flows[0].step = 2,
+        |c: &mut CaptureRecord| profile(c).statement = 4,
+        |c: &mut CaptureRecord| profile(c).draws = 1 << 40,
+        |c: &mut CaptureRecord| profile(c).distinct = 0,
+        |c: &mut CaptureRecord| profile(c).most_frequent[1] = 401,
+        |c: &mut CaptureRecord| profile(c).most_frequent.clear(),
     ] {
         let mut absurd = capture();
         change(&mut absurd);

@@ -8,6 +8,7 @@ use pgdyno_workload::FIDELITY_FILE;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::skew::{self, KeySkew};
 use super::{Fitted, wording};
 use crate::form::{ApplicationConnections, CaptureRecord, CapturedStatement};
 use crate::same::statement_key;
@@ -41,6 +42,9 @@ pub struct Fidelity {
     pub captured_at: String,
     /// The length of its window.
     pub window_s: f64,
+    /// `shared_buffers` of the captured server, as it prints them; absent if the capture does not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_buffers: Option<String>,
     /// The share of the captured time that statements with rows and blocks within a factor of 2 have.
     pub representative_time_share: f64,
     /// The same share of the captured calls.
@@ -82,6 +86,9 @@ pub struct FittedStatement {
     pub captured_rows_per_call: f64,
     /// Captured blocks of a call.
     pub captured_blocks_per_call: f64,
+    /// Captured blocks of a call that were read into shared buffers. They depend on the size of these.
+    #[serde(default)]
+    pub captured_read_blocks_per_call: f64,
     /// Captured blocks of temporary files that a call wrote.
     pub captured_temp_blocks_per_call: f64,
     /// Captured WAL of a call, in bytes.
@@ -100,6 +107,9 @@ pub struct FittedStatement {
     /// Where the values of its parameters come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<String>,
+    /// How it uses the keys of a unique index, if it looks up one row by them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<KeySkew>,
     /// Why it was left out; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
@@ -116,6 +126,7 @@ impl FittedStatement {
             captured_ms_per_call: statement.per_call(statement.exec_time_ms),
             captured_rows_per_call: statement.per_call(statement.rows),
             captured_blocks_per_call: statement.per_call(statement.blocks()),
+            captured_read_blocks_per_call: statement.per_call(statement.shared_blks_read),
             captured_temp_blocks_per_call: statement.per_call(statement.temp_blks_written),
             captured_wal_bytes_per_call: statement.per_call(statement.wal_bytes),
             executed: Vec::new(),
@@ -123,6 +134,7 @@ impl FittedStatement {
             blocks_per_call: None,
             is_representative: false,
             values: None,
+            keys: None,
             left_out: None,
         }
     }
@@ -166,6 +178,7 @@ impl Fidelity {
             server_version: capture.head.server.version.clone(),
             captured_at: capture.head.window.began_at.clone(),
             window_s: capture.head.window.seconds,
+            shared_buffers: skew::shared_buffers(capture).map(str::to_owned),
             representative_time_share: sum(|statement| statement.time_share),
             representative_calls_share: sum(|statement| statement.calls_share),
             statements,

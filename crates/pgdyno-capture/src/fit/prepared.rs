@@ -9,6 +9,7 @@ use super::copy::{Copy, FitError};
 use super::keys::{self, PARAMETER};
 use super::measure::{PerCall, Way, execution};
 use super::roles::{self, How, Role, Roles};
+use super::skew::UniqueKey;
 use super::types::{self, Typed, Types};
 use super::upserts::Inserting;
 use super::values::{self, NUMBERS, Parameters, new_rows};
@@ -26,6 +27,8 @@ pub(super) struct Prepared {
     pub(super) keys: BTreeMap<u32, String>,
     /// The columns of tables that it returns.
     pub(super) returned: Vec<(String, String)>,
+    /// The unique key by which it looks up one row, if it does.
+    pub(super) key: Option<UniqueKey>,
 }
 
 /// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
@@ -52,6 +55,7 @@ pub(super) fn prepare(
     let returned = roles::returned(&plan);
     let mut roles = roles::of_plan(&plan);
     of_roots(copy, &mut roles)?;
+    let key = UniqueKey::find(copy, capture, &plan, &roles)?;
     roles.extend(roles::limits(&typed.text));
     arrays.iter().for_each(|call| arrays::roles_of(call, &mut roles));
     of_series(&typed, &mut roles);
@@ -64,7 +68,7 @@ pub(super) fn prepare(
     }
     let upsert = written.iter().find(|inserting| inserting.written.on_conflict && !keys.is_empty());
     let prepared = with_keys(copy, typed, &keys, roles, upsert.map(|upsert| upsert.new_share))?;
-    Ok(prepared.map(|prepared| Prepared { returned, ..prepared }))
+    Ok(prepared.map(|prepared| Prepared { returned, key, ..prepared }))
 }
 
 /// Prepares the statement with SQL in place of the parameters that are new keys.
@@ -94,8 +98,8 @@ fn with_keys(
     };
     let (roles, types): (Vec<_>, Vec<_>) = numbers.iter().map(role).unzip();
     let ranges = values::ranges(copy, &roles)?;
-    let parameters = Parameters { roles, types, ranges, new_share };
-    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone(), returned: Vec::new() }))
+    let parameters = Parameters { roles, types, ranges, new_share, keyed: None };
+    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone(), returned: Vec::new(), key: None }))
 }
 
 /// Returns the role of a parameter of this type.

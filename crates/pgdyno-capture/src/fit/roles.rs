@@ -80,6 +80,24 @@ pub(super) fn of_plan(plan: &Value) -> Roles {
     roles
 }
 
+/// Returns the tables of a plan, each alias once.
+pub(super) fn sources(plan: &Value) -> Vec<Source> {
+    let mut sources = BTreeMap::new();
+    aliases(plan, &mut sources);
+    sources.into_values().collect()
+}
+
+/// Returns all nodes of a plan.
+pub(super) fn nodes(plan: &Value) -> Vec<&Value> {
+    let mut all = vec![plan];
+    let mut at = 0;
+    while let Some(node) = all.get(at).copied() {
+        all.extend(children(node));
+        at += 1;
+    }
+    all
+}
+
 /// Returns the columns in the result of a plan that are those of tables, with these.
 pub(super) fn returned(plan: &Value) -> Vec<(String, String)> {
     let mut sources = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The share of rows with new keys among those that `INSERT … ON CONFLICT` is given.
 
 use super::roles::Written;
-use crate::form::{CaptureRecord, CapturedStatement, RelationActivity};
+use crate::form::{CaptureRecord, CapturedRelation, CapturedStatement, RelationActivity};
 use crate::tokens::significant;
 
 /// How far the rows that a table's counters have may be from those of a statement that alone writes them.
@@ -26,7 +26,7 @@ impl<'a> Inserting<'a> {
 /// the table if no other statement inserts or updates its rows.
 fn new_share(capture: &CaptureRecord, statement: &CapturedStatement, written: &Written) -> Option<f64> {
     let rows = statement.rows;
-    let activity = activity(capture, &written.table);
+    let activity = relation(capture, &written.table).and_then(|relation| relation.activity);
     if written.does_nothing {
         // A list of values has a parameter for each row and column.
         let per_call = written.values.iter().filter(|(place, _)| *place == written.values[0].0).count();
@@ -39,15 +39,15 @@ fn new_share(capture: &CaptureRecord, statement: &CapturedStatement, written: &W
     is_only_writer.then(|| rows_inserted / all)
 }
 
-/// Returns what was counted of a table that a statement names.
-fn activity(capture: &CaptureRecord, table: &str) -> Option<RelationActivity> {
+/// Returns the table that a statement names, if the capture has one of this name.
+pub(super) fn relation<'a>(capture: &'a CaptureRecord, table: &str) -> Option<&'a CapturedRelation> {
     let names: Vec<_> = significant(table).iter().filter_map(|token| token.name()).collect();
     let (name, schema) = (names.last()?, names.len().checked_sub(2).and_then(|at| names.get(at)));
     let is_named = |schema_of: &str| schema.is_none_or(|schema| schema == schema_of);
     let mut of_name = capture.relations.iter().filter(|of| of.name == *name && is_named(&of.schema));
     // Two schemas may have such a table.
     let (first, second) = (of_name.next()?, of_name.next());
-    first.activity.filter(|_| second.is_none())
+    Some(first).filter(|_| second.is_none())
 }
 
 #[cfg(test)]

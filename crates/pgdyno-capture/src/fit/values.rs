@@ -6,6 +6,7 @@ use pgdyno_net::quote;
 
 use super::copy::{Copy, FitError, Rows};
 use super::roles::{How, Role, Source};
+use super::skew::UniqueKey;
 
 /// What decides the values beside the sampled rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +100,8 @@ pub(super) struct Parameters {
     pub(super) ranges: BTreeMap<(String, String), ColumnRange>,
     /// The share of new keys among those of `INSERT … ON CONFLICT`.
     pub(super) new_share: Option<f64>,
+    /// The key whose rows are taken in an order of their own: the same one for each statement.
+    pub(super) keyed: Option<UniqueKey>,
 }
 
 /// The extent of a column.
@@ -210,11 +213,14 @@ impl Parameters {
         let of_arrays = if has_arrays { elements * executions } else { 0 };
         let of_groups = if is_grouped(columns) { elements * POOL } else { 0 };
         let rows = of_arrays.max(of_groups).min(POOL_MAX).max(executions).max(elements * 2);
+        let key = self.keyed.as_ref().filter(|key| key.source == *source);
+        let order = key.map_or_else(|| "random()".to_owned(), key_order);
         let sql = |from: &str| {
-            format!("SELECT {} FROM (SELECT * FROM {from}{fixed} ORDER BY random() LIMIT {rows}) s", values.join(", "))
+            format!("SELECT {} FROM (SELECT * FROM {from}{fixed} ORDER BY {order} LIMIT {rows}) s", values.join(", "))
         };
-        if let Some(part) = copy.part_of(&source.table, rows)? {
-            let from = format!("{} TABLESAMPLE system ({part})", source.table);
+        if let Some(part) = copy.part_of(&source.table, key.map_or(rows, UniqueKey::rows))? {
+            let repeatable = if key.is_some() { " REPEATABLE (1)" } else { "" };
+            let from = format!("{} TABLESAMPLE system ({part}){repeatable}", source.table);
             let sampled = copy.ask("sample rows", &sql(&from))?;
             if sampled.len() >= rows / 4 {
                 return Ok(sampled);
@@ -277,6 +283,12 @@ impl Parameters {
             _ => format!("{name}::text"),
         }
     }
+}
+
+/// Returns SQL of a random order of rows that is the same for each statement with this key.
+fn key_order(key: &UniqueKey) -> String {
+    let columns: Vec<_> = key.columns.iter().map(|column| quote::identifier(column)).collect();
+    format!("hashtextextended(concat_ws(',', {}), 1)", columns.join(", "))
 }
 
 /// Sampled rows for each element of an array whose rows have other parameters in common, and the most of them.

@@ -1,10 +1,11 @@
 //! Transactions from the server's log: which statements they have, in which order, and which parameters have the same value.
 //!
-//! The log has the values of parameters. They are compared within a transaction by their hashes, and none is kept.
+//! The log has the values of parameters. They are compared and counted by their hashes, and none is kept.
 
 mod grouping;
 mod kinds;
 mod line;
+mod profiles;
 mod records;
 mod texts;
 
@@ -203,13 +204,14 @@ impl Read {
     }
 
     fn transactions(self) -> Option<CapturedTransactions> {
-        let Sessions { kinds, rolled_back, incomplete, unknown, .. } = &self.sessions;
+        let Sessions { kinds, profiles, rolled_back, incomplete, unknown, .. } = &self.sessions;
         (kinds.count > 0).then(|| CapturedTransactions {
             committed: kinds.count,
             rolled_back: *rolled_back,
             incomplete: *incomplete,
             unknown_statements: *unknown,
             kinds: kinds.captured(),
+            profiles: profiles.captured(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! `pgdyno fit`: makes a workload directory of a capture, on a copy of the database.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -78,6 +79,7 @@ fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "        captured  copy     captured  copy")?;
     let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);
     others.into_iter().chain(ok).try_for_each(|statement| show_statement(statement, out))?;
+    show_undetermined(fidelity, out)?;
     if fidelity.transactions.is_empty() {
         return Ok(());
     }
@@ -98,6 +100,22 @@ fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
         let name = transaction.script.trim_end_matches(".sql");
         let rate = brief::number(transaction.calls_per_s);
         wrap::hanging(out, &format!("{rate:>6}  "), 8, &format!("{name}: {}", statements.join(", ")))?;
+    }
+    Ok(())
+}
+
+/// Writes of which statements the skew over keys is not determined, by the reason.
+fn show_undetermined(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for statement in &fidelity.statements {
+        if let Some(why) = statement.keys.as_ref().and_then(|keys| keys.undetermined.as_deref()) {
+            by_reason.entry(why).or_default().push(statement.script.trim_end_matches(".sql"));
+        }
+    }
+    for (why, scripts) in by_reason {
+        let text = format!("Skew over keys is not determined: {why} ({})", wrap::one_line(&scripts.join(", ")));
+        writeln!(out)?;
+        wrap::wrapped(out, &text, "")?;
     }
     Ok(())
 }

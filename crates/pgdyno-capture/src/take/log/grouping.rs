@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::kinds::{Kinds, Step};
+use super::profiles::Profiles;
 use super::texts::Executed;
 use crate::form::STEPS_MAX;
 use pgdyno_workload::IsolationLevel;
@@ -34,6 +35,7 @@ pub(super) struct Sessions {
     values: usize,
     hashes: RandomState,
     pub(super) kinds: Kinds,
+    pub(super) profiles: Profiles,
     pub(super) rolled_back: u64,
     pub(super) incomplete: u64,
     pub(super) unknown: u64,
@@ -120,7 +122,14 @@ impl Sessions {
         }
         let Some(open) = self.open.get_mut(session) else { return };
         let values: Vec<_> = values.into_iter().map(|value| Some(self.hashes.hash_one(value?))).collect();
-        if let Some(last) = open.steps.last_mut().filter(|last| last.statement == statement) {
+        let last = open.steps.last_mut().filter(|last| last.statement == statement);
+        let repeated = |at: usize| last.as_ref().and_then(|last| last.values.get(at).copied().flatten());
+        for (at, value) in values.iter().enumerate() {
+            if let Some(value) = value.filter(|value| repeated(at) != Some(*value)) {
+                self.profiles.add(statement, at as u32 + 1, value);
+            }
+        }
+        if let Some(last) = last {
             last.calls += 1;
             for (kept, value) in last.values.iter_mut().zip(values) {
                 *kept = kept.filter(|kept| Some(*kept) == value);
@@ -225,6 +234,17 @@ mod tests {
         sessions.set_failed("a", true);
         sessions.end();
         assert_eq!((sessions.rolled_back, kinds(&sessions)), (1, vec![(1, vec![(0, 1.0)])]));
+    }
+
+    #[test]
+    fn executions_in_a_row_with_one_value_are_one_draw() {
+        let mut sessions = Sessions::default();
+        for n in 0..300 {
+            let all = ["a", "a", "b"].map(|value| statement(0, &format!("{value}{}", n % 10)));
+            sessions.add("a", None, all.to_vec());
+        }
+        let profile = &sessions.profiles.captured()[0];
+        assert_eq!((profile.parameter, profile.draws, profile.distinct), (1, 600, 20));
     }
 
     #[test]
