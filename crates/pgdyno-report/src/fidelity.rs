@@ -11,6 +11,9 @@ use pgdyno_untrusted::MarkdownText;
 /// Statements that the summary names.
 const NAMED_MAX: usize = 3;
 
+/// Blocks read of a call that are worth a word.
+const READ_MIN: f64 = 0.01;
+
 /// Columns before the name of a statement.
 const FIGURES: usize = 56;
 
@@ -18,10 +21,11 @@ const FIGURES: usize = 56;
 type CallFigure = (&'static str, fn(&CallRecord) -> f64);
 
 /// The figures of a call, the compared ones first.
-const CALL_FIGURES: [CallFigure; 6] = [
+const CALL_FIGURES: [CallFigure; 7] = [
     ("rows", |call| call.rows_per_call),
     ("blocks", |call| call.blocks_per_call),
     ("ms", |call| call.time_ms_per_call),
+    ("blocks read", |call| call.read_blocks_per_call),
     ("temp blocks", |call| call.temp_blocks_per_call),
     ("WAL bytes", |call| call.wal_bytes_per_call),
     ("calls/s", |call| call.calls_per_s),
@@ -89,7 +93,27 @@ pub(crate) fn table(fidelity: &FidelityRecord, out: &mut dyn Write) -> io::Resul
         let name = clipped(&name, COLUMNS - FIGURES);
         writeln!(out, "{:>6}  {cells}{name}", brief::percent(statement.time_percent / 100.0))?;
     }
-    Ok(())
+    match reads(fidelity) {
+        Some(reads) => wrap::hanging(out, "        ", 8, &reads),
+        None => Ok(()),
+    }
+}
+
+/// Returns the blocks of a call that the first statements read into shared buffers, captured beside run; `None` if these are few.
+pub(crate) fn reads(fidelity: &FidelityRecord) -> Option<String> {
+    let pair = |statement: &FidelityStatementRecord| {
+        let (captured, run) = (statement.captured.read_blocks_per_call, statement.run?.read_blocks_per_call);
+        let figures = format!("{} and {}", brief::number(captured), brief::number(run));
+        (captured.max(run) >= READ_MIN).then(|| format!("{} {figures}", statement.script.trim_end_matches(".sql")))
+    };
+    let all: Vec<_> = fidelity.statements.iter().filter_map(pair).take(NAMED_MAX).collect();
+    let buffers = match (&fidelity.captured_shared_buffers, &fidelity.run_shared_buffers) {
+        (Some(captured), Some(run)) if captured != run => {
+            format!(". They depend on shared_buffers, which were {captured} and are {run}")
+        }
+        _ => String::new(),
+    };
+    (!all.is_empty()).then(|| format!("Blocks read a call, captured and run: {}{buffers}", all.join(", ")))
 }
 
 /// Returns what was captured and what the run did.
@@ -137,6 +161,7 @@ pub(crate) mod tests {
             calls_per_s: 10.0,
             rows_per_call,
             blocks_per_call,
+            read_blocks_per_call: blocks_per_call / 10.0,
             ..CallRecord::default()
         };
         let statement = |script: &str, time_percent, captured, run: Option<CallRecord>, is_representative| {
@@ -153,6 +178,8 @@ pub(crate) mod tests {
         };
         FidelityRecord {
             database: "shop".to_owned(),
+            captured_shared_buffers: Some("8MB".to_owned()),
+            run_shared_buffers: Some("128MB".to_owned()),
             time_percent: 80.0,
             calls_percent: 30.0,
             statements: vec![
@@ -180,6 +207,11 @@ pub(crate) mod tests {
         assert!(text.contains("! 03-update-t.sql (5.0 % of the time): not executed in this run"), "{text}");
         assert!(text.contains("  80 %  1.0      1.0    1,500    1,490  "), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        let reads = "Blocks read a call, captured and run: 01-select-orders 150 and 149, 02-<b>|x 0.40 and 6.0. They depend on \
+                     shared_buffers, which were 8MB and are 128MB";
+        assert!(joined.contains(reads), "{text}");
+        let cached = FidelityRecord { statements: Vec::new(), ..fidelity() };
+        assert_eq!(super::reads(&cached), None);
     }
 
     #[test]

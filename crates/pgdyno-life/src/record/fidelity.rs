@@ -99,6 +99,7 @@ impl Counted {
             calls_per_s: calls / self.window_s.max(1e-9),
             rows_per_call: rows / calls,
             blocks_per_call: (hit + read) / calls,
+            read_blocks_per_call: read / calls,
             temp_blocks_per_call: temp / calls,
             wal_bytes_per_call: wal / calls,
             time_ms_per_call: time_ms / calls,
@@ -112,7 +113,10 @@ fn compare(fitted: &Fidelity, record: &RunRecord, counted: &Counted) -> Fidelity
     let sum = |of: fn(&FidelityStatementRecord) -> f64| {
         statements.iter().filter(|statement| statement.is_representative).map(of).fold(0.0, |sum, part| sum + part)
     };
+    let settings = record.server.as_ref().map(|server| &server.settings);
     FidelityRecord {
+        captured_shared_buffers: fitted.shared_buffers.clone(),
+        run_shared_buffers: settings.and_then(|settings| settings.get("shared_buffers").cloned()),
         database: fitted.database.clone(),
         server_version: fitted.server_version.clone(),
         captured_at: fitted.captured_at.clone(),
@@ -127,6 +131,7 @@ fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Cou
         calls_per_s: fitted.calls_per_s,
         rows_per_call: fitted.captured_rows_per_call,
         blocks_per_call: fitted.captured_blocks_per_call,
+        read_blocks_per_call: fitted.captured_read_blocks_per_call,
         temp_blocks_per_call: fitted.captured_temp_blocks_per_call,
         wal_bytes_per_call: fitted.captured_wal_bytes_per_call,
         time_ms_per_call: fitted.captured_ms_per_call,
@@ -204,6 +209,7 @@ mod tests {
         let [t, u, v] = &compared.statements[..] else { panic!("{compared:#?}") };
         let run = t.run.unwrap();
         assert_eq!((run.calls_per_s, run.rows_per_call, run.blocks_per_call), (10.0, 1.0, 90.0));
+        assert_eq!((run.read_blocks_per_call, compared.run_shared_buffers.as_deref()), (10.0, Some("6026MB")));
         assert!(t.is_representative && !u.is_representative && !v.is_representative);
         assert_eq!((u.run.unwrap().blocks_per_call, v.run), (90.0, None));
         assert!((compared.time_percent - 80.0).abs() < 1e-9 && (compared.calls_percent - 50.0).abs() < 1e-9);

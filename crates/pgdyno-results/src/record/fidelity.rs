@@ -12,6 +12,12 @@ pub struct FidelityRecord {
     pub server_version: String,
     /// When the capture began, in UTC.
     pub captured_at: String,
+    /// `shared_buffers` of the captured server; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured_shared_buffers: Option<String>,
+    /// `shared_buffers` of the server of the run; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_shared_buffers: Option<String>,
     /// The percentage of the captured time whose statements are representative.
     pub time_percent: f64,
     /// The same percentage of the captured calls.
@@ -52,6 +58,9 @@ pub struct CallRecord {
     pub rows_per_call: f64,
     /// Blocks found in shared buffers or read.
     pub blocks_per_call: f64,
+    /// Blocks of these that were read into shared buffers, on whose size they depend.
+    #[serde(default)]
+    pub read_blocks_per_call: f64,
     /// Blocks of temporary files written.
     pub temp_blocks_per_call: f64,
     /// WAL generated, in bytes.

@@ -62,6 +62,7 @@ mod search;
 mod serve;
 mod server_states;
 mod signals;
+mod skew;
 mod stalls;
 mod store;
 mod strangers;
