@@ -13,8 +13,9 @@ an answer differs, with 2 if it could not compare.
 Two answers are equal if they have as many columns and rows, if the values of the ordering columns are the same row by row,
 and if the rows with the same values there are the same as sets. Rows of the last such set that a LIMIT has cut are
 compared by the ordering columns only. Numbers are equal within 1e-6 of their size. In the questions that round, a ratio
-may differ by the last digit: DuckDB rounds a binary fraction (0.575 to 0.57), PostgreSQL a decimal one. Of a question
-with two statements only the first is compared: DuckDB has a text for one.
+may differ by the last digit: DuckDB rounds a binary fraction (0.575 to 0.57), PostgreSQL a decimal one. DuckDB has one text
+for a question with two statements: the second statements of 23, 24 and 39 are compared with that text as the
+specification changes it, that of 14 is not compared.
 """
 import datetime
 import decimal
@@ -176,11 +177,22 @@ def answer(cursor, text):
     return [column[0] for column in found.description], rows, time.monotonic() - begin
 
 
-def compare(server, duck, number, theirs_text):
-    """Compares one question; returns whether it is equal and what to print."""
+def second_text(number, text):
+    """Returns DuckDB's text changed to ask what the second statement of the question asks, or None."""
+    if number == 23:
+        return f"select sum(sales) from ({re.sub(r'(?i)limit 100;?', '', text)})"
+    if number == 24:
+        return text.replace("'peach'", "'saddle'")
+    if number == 39:
+        place = text.rindex("ORDER BY")
+        return f"{text[:place]} and inv1.cov > 1.5 {text[place:]}"
+    return None
+
+
+def compare(server, duck, number, text, theirs_text):
+    """Compares one statement; returns whether it is equal and what to print."""
     global last_digit
     last_digit = 0.0100001 if number in ROUNDED else 0.0
-    text = statements(os.path.join(HERE, f"q{number:02}.sql"))[0]
     _, theirs, duck_s = answer(duck, theirs_text)
     try:
         columns, ours, server_s = answer(server, text)
@@ -201,10 +213,13 @@ def main():
     files = sorted(int(name[1:3]) for name in os.listdir(HERE) if re.fullmatch(r"q\d\d\.sql", name))
     results = []
     for number in [int(n) for n in sys.argv[3:]] or files:
-        equal, line = compare(server, duck, number, texts[number])
-        results.append(equal)
-        print(f"q{number:02} {line}", flush=True)
-    print(f"equal: {sum(results)} of {len(results)}")
+        pairs = zip(statements(os.path.join(HERE, f"q{number:02}.sql")), (texts[number], second_text(number, texts[number])))
+        for nth, (text, theirs) in enumerate(pairs, 1):
+            if theirs:
+                equal, line = compare(server, duck, number, text, theirs)
+                results.append(equal)
+                print(f"q{number:02}{' second' if nth == 2 else ''} {line}", flush=True)
+    print(f"equal: {sum(results)} of {len(results)} statements")
     sys.exit(0 if all(results) and results else 1)
 
 

@@ -1,5 +1,5 @@
--- Question 10: how many customers of each demographic group live in five counties, bought in a store in four months, and
---   also on the web or from the catalog.
+-- Question 10: how many customers of each demographic group live in five counties, bought in a store in four months,
+--   and also on the web or from the catalog.
 --: YEAR = 2002 | uniform(1999, 2002)
 --: MONTH = 1 | uniform(1, 4)
 --: COUNTIES[5] = Rush County,Toole County,Jefferson County,Dona Ana County,La Porte County | distinct(counties)

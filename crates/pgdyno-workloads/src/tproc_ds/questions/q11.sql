@@ -1,5 +1,5 @@
--- Question 11: customers whose web spending grew more from one year to the next than their spending in stores. Written as
---   question 4 for the same reason.
+-- Question 11: customers whose web spending grew more from one year to the next than their spending in stores. Written
+--   as question 4 for the same reason.
 --: YEAR = 2001 | uniform(1998, 2001)
 with in_store as (
        select ss_customer_sk as customer_sk,

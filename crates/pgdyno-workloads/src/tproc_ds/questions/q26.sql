@@ -1,5 +1,5 @@
--- Question 26: mean quantity, list price, coupon and price of the items that one kind of customer bought from the catalog
---   in a year, in promotions without e-mail or without an event.
+-- Question 26: mean quantity, list price, coupon and price of the items that one kind of customer bought from the
+--   catalog in a year, in promotions without e-mail or without an event.
 --: GENDER = M | values(genders)
 --: MARITAL = S | values(marital)
 --: EDUCATION = College | values(education)

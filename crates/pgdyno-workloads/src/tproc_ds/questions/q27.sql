@@ -1,6 +1,6 @@
--- Question 27: mean quantity, list price, coupon and price of what one kind of customer bought in the stores of a state in
---   a year, by item and state, with the means of the upper levels. It orders by the level, not by the state: before 18,
---   PostgreSQL takes a column that equals a constant for one value, in the rows of the upper levels too.
+-- Question 27: mean quantity, list price, coupon and price of what one kind of customer bought in the stores of a state
+--   in a year, by item and state, with the means of the upper levels. It orders by the level, not by the state: before
+--   18, PostgreSQL takes a column that equals a constant for one value, in the rows of the upper levels too.
 --: GENDER = M | values(genders)
 --: MARITAL = S | values(marital)
 --: EDUCATION = College | values(education)

@@ -1,5 +1,5 @@
--- Question 29: quantities of items bought in a store in a month, returned in that or the next three, and bought again by
---   the same customer from the catalog within three years, by item and store.
+-- Question 29: quantities of items bought in a store in a month, returned in that or the next three, and bought again
+--   by the same customer from the catalog within three years, by item and store.
 --: YEAR = 1999 | uniform(1998, 2000)
 --: MONTH = 9 | uniform(4, 9)
 --: AGGREGATE = sum | one_of(sum, min, max, avg, stddev_samp)

@@ -1,4 +1,5 @@
--- Question 32: the catalog discounts of one manufacturer's items in 90 days that exceed 1.3 times the mean of their item.
+-- Question 32: the catalog discounts of one manufacturer's items in 90 days that exceed 1.3 times the mean of their
+--   item.
 --: MANUFACTURER = 977 | uniform(1, 1000)
 --: START = 2000-01-27 | date(1998-01-01, 2002-10-01)
 with discount as (

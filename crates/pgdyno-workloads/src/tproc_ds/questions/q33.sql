@@ -1,5 +1,5 @@
--- Question 33: manufacturers that make goods of a category, and what all channels sold of them in a month to customers of
---   one time zone.
+-- Question 33: manufacturers that make goods of a category, and what all channels sold of them in a month to customers
+--   of one time zone.
 --: CATEGORY = Electronics | one_of(Books, Home, Electronics)
 --: YEAR = 1998 | uniform(1998, 2002)
 --: MONTH = 5 | uniform(1, 7)

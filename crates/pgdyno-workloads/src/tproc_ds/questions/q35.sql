@@ -1,5 +1,5 @@
--- Question 35: customers who bought in a store and on the web or from the catalog in the first three quarters of a year, by
---   state and demographic group, with figures of their dependents.
+-- Question 35: customers who bought in a store and on the web or from the catalog in the first three quarters of a
+--   year, by state and demographic group, with figures of their dependents.
 --: YEAR = 2002 | uniform(1999, 2002)
 --: FIRST = min | one_of(sum, min, max, avg)
 --: SECOND = max | one_of(sum, min, max, avg)

@@ -1,5 +1,5 @@
--- Question 36: gross margin of the stores of a state in a year by category and class, with the margins of the upper levels
---   and the rank of each within its level.
+-- Question 36: gross margin of the stores of a state in a year by category and class, with the margins of the upper
+--   levels and the rank of each within its level.
 --: YEAR = 2001 | uniform(1998, 2002)
 --: STATE = TN | values(store_states)
 with margin as (

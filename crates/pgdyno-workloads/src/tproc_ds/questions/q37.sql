@@ -1,5 +1,5 @@
--- Question 37: items of four manufacturers and a price range, of which a warehouse had 100 to 500 in 60 days, and which are
---   sold from the catalog.
+-- Question 37: items of four manufacturers and a price range, of which a warehouse had 100 to 500 in 60 days, and which
+--   are sold from the catalog.
 --: PRICE = 68 | uniform(10, 70)
 --: START = 2000-02-01 | date(1998-01-01, 2002-10-01)
 --: MANUFACTURERS[4] = 677,940,694,808 | distinct(1, 1000)

@@ -1,5 +1,5 @@
--- Question 38: how many persons bought in a store, from the catalog and on the web on the same day, in a year. Persons are told apart by
---   name; one list of the purchases, grouped, tells who is in all three.
+-- Question 38: how many persons bought in a store, from the catalog and on the web on the same day, in a year. Persons
+--   are distinguished by name; one list of the purchases, grouped, shows who is in all three.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with day as not materialized (
        select d_date_sk, d_date

@@ -1,5 +1,5 @@
--- Question 39: items whose stock in a warehouse varied much in a month and in the next one too: deviation above the mean,
---   in the second statement above 1.5 times the mean in the first month. The months stand side by side.
+-- Question 39: items whose stock in a warehouse varied much in a month and in the next one too: deviation above the
+--   mean, in the second statement above 1.5 times the mean in the first month. The months stand side by side.
 --: YEAR = 2001 | uniform(1998, 2002)
 --: MONTH = 1 | uniform(1, 4)
 with stock as (

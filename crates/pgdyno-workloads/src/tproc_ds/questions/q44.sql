@@ -1,5 +1,5 @@
--- Question 44: the ten best and the ten worst items of a store by mean profit, of those above nine tenths of the mean of
---   its sales without a value in one column. As in the specification, the lowest profit comes first in the column
+-- Question 44: the ten best and the ten worst items of a store by mean profit, of those above nine tenths of the mean
+--   of its sales without a value in one column. As in the specification, the lowest profit comes first in the column
 --   `best_performing`.
 --: STORE = 4 | uniform(1, 12)
 --: MISSING = ss_addr_sk | one_of(ss_customer_sk, ss_cdemo_sk, ss_hdemo_sk, ss_addr_sk, ss_promo_sk)

@@ -1,5 +1,5 @@
--- Question 46: tickets of weekends in the stores of some cities by households with some number of dependents or vehicles,
---   whose buyer has moved to another city since.
+-- Question 46: tickets of weekends in the stores of some cities by households with some number of dependents or
+--   vehicles, whose buyer has moved to another city since.
 --: DEPENDENTS = 4 | uniform(0, 9)
 --: VEHICLES = 3 | uniform(-1, 4)
 --: YEAR = 1999 | uniform(1998, 2000)

@@ -1,6 +1,6 @@
--- Question 47: months of a year in which each brand of a category in each store sold a tenth more or less than in the mean month of
---   the year, with the sales of the month before and the month after. Neighbouring months come from the row before and
---   after in a window, not from joins. Sales are summed by numbers first: long names are slow to sort.
+-- Question 47: months of a year in which each brand of a category in each store sold a tenth more or less than in the
+--   mean month of the year, with the sales of the month before and the month after. Neighbouring months come from the row
+--   before and after in a window, not from joins. Sales are summed by numbers first: long names are slow to sort.
 --: YEAR = 1999 | uniform(1999, 2001)
 with brand as (
        select i_item_sk, min(i_item_sk) over (partition by i_category, i_brand) as brand_sk

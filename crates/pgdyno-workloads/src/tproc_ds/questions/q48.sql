@@ -1,5 +1,5 @@
--- Question 48: the quantity that stores sold in a year to three kinds of buyers, in three groups of states, each with its
---   range of prices or profit.
+-- Question 48: the quantity that stores sold in a year to three kinds of buyers, in three groups of states, each with
+--   its range of prices or profit.
 --: MARITAL[3] = M,D,S | distinct(marital)
 --: EDUCATION[3] = 4 yr Degree,2 yr Degree,College | distinct(education)
 --: STATES[9] = CO,OH,TX,OR,MN,KY,VA,CA,MS | distinct(states)

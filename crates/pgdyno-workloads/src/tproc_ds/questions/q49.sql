@@ -1,5 +1,5 @@
--- Question 49: of each channel, the items with the ten highest ratios of what was returned to what was sold in a month, by
---   quantity or by amount. Only high returns and sales with a profit count.
+-- Question 49: of each channel, the items with the ten highest ratios of what was returned to what was sold in a month,
+--   by quantity or by amount. Only high returns and sales with a profit count.
 --: YEAR = 2001 | uniform(1998, 2002)
 --: MONTH = 12 | uniform(11, 12)
 with day as not materialized (

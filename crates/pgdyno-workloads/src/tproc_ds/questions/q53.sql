@@ -1,5 +1,5 @@
--- Question 53: quarters of a year in which the sales of a manufacturer differ by a tenth from the mean quarter, of goods of
---   two groups of categories, classes and brands.
+-- Question 53: quarters of a year in which the sales of a manufacturer differ by a tenth from the mean quarter, of
+--   goods of two groups of categories, classes and brands.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with quarter as (
        select i_manufact_id, sum(ss_sales_price) as sum_sales,

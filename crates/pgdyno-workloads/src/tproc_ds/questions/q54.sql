@@ -1,5 +1,5 @@
--- Question 54: customers who bought goods of a class from the catalog or on the web in a month, counted by what they spent
---   in stores in the next three, in steps of 50. What they spent counts once for each store of their county.
+-- Question 54: customers who bought goods of a class from the catalog or on the web in a month, counted by what they
+--   spent in stores in the next three, in steps of 50. What they spent counts once for each store of their county.
 --: CATEGORY = Women | values(categories)
 --: CLASS = maternity | values(classes)
 --: MONTH = 12 | uniform(1, 12)

@@ -1,4 +1,5 @@
--- Question 56: items that come in three colours, and what all channels sold of them in a month to customers of one time zone.
+-- Question 56: items that come in three colours, and what all channels sold of them in a month to customers of one time
+--   zone.
 --: COLORS[3] = slate,blanched,burnished | distinct(colors)
 --: YEAR = 2001 | uniform(1998, 2002)
 --: MONTH = 2 | uniform(1, 7)

@@ -1,5 +1,5 @@
--- Question 61: what part of a month's sales of a category, in the stores and to the customers of one time zone, were sold
---   in promotions by mail, e-mail or television.
+-- Question 61: what part of a month's sales of a category, in the stores and to the customers of one time zone, were
+--   sold in promotions by mail, e-mail or television.
 --: GMT = -5 | one_of(-5)
 --: CATEGORY = Jewelry | one_of(Books, Home, Electronics, Jewelry, Sports)
 --: YEAR = 1998 | uniform(1998, 2002)

@@ -1,5 +1,5 @@
--- Question 63: months of a year in which the sales of a manager's items differ by a tenth from the mean month, of goods of
---   two groups of categories, classes and brands.
+-- Question 63: months of a year in which the sales of a manager's items differ by a tenth from the mean month, of goods
+--   of two groups of categories, classes and brands.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with month as (
        select i_manager_id, sum(ss_sales_price) as sum_sales,

@@ -1,5 +1,5 @@
--- Question 64: goods of six colours and a price range, sold in a store to returners whose marital status has changed, in a
---   year no more often than in the year before; only items of which the catalog sold for twice what it refunded.
+-- Question 64: goods of six colours and a price range, sold in a store to returners whose marital status has changed,
+--   in a year no more often than in the year before; only items of which the catalog sold for twice what it refunded.
 --: YEAR = 1999 | uniform(1999, 2001)
 --: PRICE = 64 | uniform(0, 85)
 --: COLORS[6] = purple,burlywood,indian,spring,floral,medium | distinct(colors)

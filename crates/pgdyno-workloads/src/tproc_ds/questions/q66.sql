@@ -1,5 +1,5 @@
--- Question 66: what web and catalog sold from each warehouse in each month of a year, by two carriers in eight hours of the
---   day: sales, sales a square foot, and net paid.
+-- Question 66: what web and catalog sold from each warehouse in each month of a year, by two carriers in eight hours of
+--   the day: sales, sales a square foot, and net paid.
 --: YEAR = 2001 | uniform(1998, 2002)
 --: TIME = 30838 | uniform(1, 57597)
 --: CARRIERS[2] = DHL,BARIAN | distinct(ship_carriers)

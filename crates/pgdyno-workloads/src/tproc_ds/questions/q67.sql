@@ -1,5 +1,5 @@
--- Question 67: the hundred best sellers of each category in a year, among the totals of all levels from category down to
---   product, month and store.
+-- Question 67: the hundred best sellers of each category in a year, among the totals of all levels from category down
+--   to product, month and store.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with total as (
        select i_category, i_class, i_brand, i_product_name, d_year, d_qoy, d_moy, s_store_id,

@@ -1,5 +1,5 @@
--- Question 69: how many customers of each demographic group live in three states and bought in a store in three months, but
---   neither on the web nor from the catalog.
+-- Question 69: how many customers of each demographic group live in three states and bought in a store in three months,
+--   but neither on the web nor from the catalog.
 --: STATES[3] = KY,GA,NM | distinct(states)
 --: YEAR = 2001 | uniform(1999, 2004)
 --: MONTH = 4 | uniform(1, 4)

@@ -1,7 +1,7 @@
--- Question 72: catalog orders of a year by one kind of buyer that took more than five days to ship, and found too little in
---   a warehouse in the week of the order: how many by item, warehouse and week, in a promotion and without. Whether the
---   goods came back is not asked for, so the returns are not read. Its week's days come
---   first, so that the stock is found by day and item: PostgreSQL would look up the whole history of each item.
+-- Question 72: catalog orders of a year by one kind of buyer that took more than five days to ship, and found too
+--   little in a warehouse in the week of the order: how many by item, warehouse and week, in a promotion and without.
+--   Whether the goods came back is not asked for, so the returns are not read. Its week's days come first, so that the
+--   stock is found by day and item: PostgreSQL would look up the whole history of each item.
 --: YEAR = 1999 | uniform(1998, 2002)
 --: POTENTIAL = >10000 | one_of(1001-5000, >10000, 501-1000)
 --: MARITAL = D | values(marital)

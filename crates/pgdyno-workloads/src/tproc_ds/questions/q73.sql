@@ -1,5 +1,5 @@
--- Question 73: tickets of one to five items that households with more dependents than vehicles bought on the first two days
---   of a month, in three years, in the stores of some counties.
+-- Question 73: tickets of one to five items that households with more dependents than vehicles bought on the first two
+--   days of a month, in three years, in the stores of some counties.
 --: YEAR = 1999 | uniform(1998, 2000)
 --: POTENTIALS[2] = Unknown,>10000 | distinct(buy_potential)
 --: COUNTIES[4] = Orange County,Bronx County,Franklin Parish,Williamson County | distinct(Williamson County, Orange County, Bronx County, Franklin Parish)

@@ -1,5 +1,5 @@
--- Question 75: brands of a category whose sales of all channels, less the returns, fell by more than a tenth in number from
---   a year to the next. As the specification asks, sales that are equal in all that is counted count once.
+-- Question 75: brands of a category whose sales of all channels, less the returns, fell by more than a tenth in number
+--   from a year to the next. As the specification asks, sales that are equal in all that is counted count once.
 --: CATEGORY = Books | values(categories)
 --: YEAR = 2002 | uniform(1999, 2002)
 with sale (d_year, i_brand_id, i_class_id, i_category_id, i_manufact_id, quantity, amount) as (

@@ -1,5 +1,5 @@
--- Question 79: tickets of Mondays, in three years, in stores of some size by households with some number of dependents or
---   many vehicles.
+-- Question 79: tickets of Mondays, in three years, in stores of some size by households with some number of dependents
+--   or many vehicles.
 --: DEPENDENTS = 6 | uniform(0, 9)
 --: VEHICLES = 2 | uniform(-1, 4)
 --: YEAR = 1999 | uniform(1998, 2000)

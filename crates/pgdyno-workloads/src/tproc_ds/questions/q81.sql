@@ -1,5 +1,5 @@
--- Question 81: customers of a state who gave back goods of the catalog for more than 1.2 times the mean of the state from
---   which they sent them, with their addresses. The mean is a window over the totals, as in question 1.
+-- Question 81: customers of a state who gave back goods of the catalog for more than 1.2 times the mean of the state
+--   from which they sent them, with their addresses. The mean is a window over the totals, as in question 1.
 --: YEAR = 2000 | uniform(1998, 2002)
 --: STATE = GA | values(states)
 with given_back as (

@@ -1,5 +1,5 @@
--- Question 83: items returned to stores, the catalog and the web in the weeks of three days: quantities, and the share of
---   each channel.
+-- Question 83: items returned to stores, the catalog and the web in the weeks of three days: quantities, and the share
+--   of each channel.
 --: DAYS[3] = 2000-06-30,2000-09-27,2000-11-17 | distinct(2000-06-30, 2000-09-27, 2000-11-17, 1999-06-30, 1999-09-27, 1999-11-17, 2001-06-30, 2001-09-27, 2001-11-17)
 with day as not materialized (
        select d_date_sk

@@ -1,5 +1,5 @@
--- Question 85: mean quantity, refund and fee of a year's web returns by reason, for three kinds of persons who both got the
---   refund and sent the goods, in three groups of states.
+-- Question 85: mean quantity, refund and fee of a year's web returns by reason, for three kinds of persons who both got
+--   the refund and sent the goods, in three groups of states.
 --: MARITAL[3] = M,S,W | distinct(marital)
 --: EDUCATION[3] = Advanced Degree,College,2 yr Degree | distinct(education)
 --: STATES[9] = IN,OH,NJ,WI,CT,KY,LA,IA,AR | distinct(states)

@@ -1,5 +1,5 @@
--- Question 86: net paid on the web in a year by category and class, with the totals of the upper levels and the rank of each
---   within its level. Sales are summed by item before the levels are made.
+-- Question 86: net paid on the web in a year by category and class, with the totals of the upper levels and the rank of
+--   each within its level. Sales are summed by item before the levels are made.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with paid as (
        select ws_item_sk, sum(ws_net_paid) as paid

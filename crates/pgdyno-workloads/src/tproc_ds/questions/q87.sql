@@ -1,5 +1,5 @@
--- Question 87: how many persons bought in a store on a day of a year, but neither from the catalog nor on the web on it. Persons are told
---   apart by name; one list of the purchases, grouped, tells who is in the first only.
+-- Question 87: how many persons bought in a store on a day of a year, but neither from the catalog nor on the web on
+--   it. Persons are distinguished by name; one list of the purchases, grouped, shows who is in the first only.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with day as not materialized (
        select d_date_sk, d_date

@@ -1,5 +1,5 @@
--- Question 88: how many goods a store sold in each half hour from 8:30 to 12:30 to three kinds of households. One scan counts
---   all eight.
+-- Question 88: how many goods a store sold in each half hour from 8:30 to 12:30 to three kinds of households. One scan
+--   counts all eight.
 --: STORE = ese | values(store_names)
 --: DEPENDENTS[3] = 4,2,0 | distinct(-1, 4)
 with sold as (

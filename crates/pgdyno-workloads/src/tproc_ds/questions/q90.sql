@@ -1,4 +1,5 @@
--- Question 90: web sales in two hours of the morning against two of the evening, from long pages to households of one size.
+-- Question 90: web sales in two hours of the morning against two of the evening, from long pages to households of one
+--   size.
 --: HOUR_AM = 8 | uniform(6, 12)
 --: HOUR_PM = 19 | uniform(13, 21)
 --: DEPENDENTS = 6 | uniform(0, 9)

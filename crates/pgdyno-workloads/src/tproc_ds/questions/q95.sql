@@ -1,6 +1,6 @@
--- Question 95: web orders shipped to a state in 60 days by the sites of one company, from more than one warehouse
---   and with a return: how many, their shipping cost and profit. Whether an order has two warehouses is looked up for the
---   few orders that were shipped so, not worked out for all.
+-- Question 95: web orders shipped to a state in 60 days by the sites of one company, from more than one warehouse and
+--   with a return: how many, their shipping cost and profit. Whether an order has two warehouses is looked up for the few
+--   orders that were shipped so, not worked out for all.
 --: START = 1999-02-01 | one_of(1999-02-01, 1999-03-01, 1999-04-01, 1999-05-01, 2000-02-01, 2000-03-01, 2000-04-01, 2000-05-01, 2001-02-01, 2001-03-01, 2001-04-01, 2001-05-01, 2002-02-01, 2002-03-01, 2002-04-01, 2002-05-01)
 --: STATE = IL | values(states)
 --: COMPANY = pri | values(companies)

@@ -1,4 +1,5 @@
--- Question 97: how many pairs of customer and item there were in a year in stores only, in the catalog only, and in both.
+-- Question 97: how many pairs of customer and item there were in a year in stores only, in the catalog only, and in
+--   both.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with day as not materialized (
        select d_date_sk

@@ -1,5 +1,5 @@
--- Question 99: how many goods shipped in a year left within 30, 60, 90, 120 and more days, by warehouse, way of shipment and
---   call center. Sums by key come first: there are few of them, and the names are joined to the sums.
+-- Question 99: how many goods shipped in a year left within 30, 60, 90, 120 and more days, by warehouse, way of
+--   shipment and call center. Sums by key come first: there are few of them, and the names are joined to the sums.
 --: MONTH_SEQ = 1200 | uniform(1176, 1224)
 with shipped as (
        select cs_warehouse_sk, cs_ship_mode_sk, cs_call_center_sk,
