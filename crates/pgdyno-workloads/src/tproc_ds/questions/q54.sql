@@ -1,7 +1,6 @@
 -- Question 54: customers who bought goods of a class from the catalog or on the web in a month, counted by what they
 --   spent in stores in the next three, in steps of 50. What they spent counts once for each store of their county.
---: CATEGORY = Women | values(categories)
---: CLASS = maternity | values(classes)
+--: GOODS = Women: maternity | values(category_classes)
 --: MONTH = 12 | uniform(1, 12)
 --: YEAR = 1998 | uniform(1998, 2002)
 with chosen_month as (
@@ -20,8 +19,8 @@ with chosen_month as (
               select customer_sk
                 from sale
                 join item on i_item_sk = item_sk
-               where i_category = '[CATEGORY]'
-                 and i_class = '[CLASS]')),
+               where i_category = split_part('[GOODS]', ': ', 1)
+                 and i_class = split_part('[GOODS]', ': ', 2))),
      nearby as (
        select ca_address_sk, count(*) as stores
          from customer_address
