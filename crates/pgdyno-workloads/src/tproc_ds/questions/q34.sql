@@ -1,5 +1,5 @@
 -- Question 34: tickets of 15 to 20 items that households with more than 1.2 dependents a vehicle bought at the begin or
---   the end of a month, in three years, in the stores of some counties.
+--   the end of a month, in three years, in the stores of a county.
 --: YEAR = 1999 | uniform(1998, 2000)
 --: POTENTIALS[2] = >10000,Unknown | distinct(buy_potential)
 --: COUNTY = Williamson County | values(store_counties)
