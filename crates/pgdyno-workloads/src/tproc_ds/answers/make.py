@@ -23,15 +23,15 @@ import compare  # noqa: E402
 ROWS_MAX, ROWS_KEPT = 30, 20
 
 KINDS = {20: "integer", 21: "integer", 23: "integer", 700: "number", 701: "number", 1700: "number", 1082: "date"}
-RESERVED = {"all", "desc", "group", "limit", "order", "user"}
 
 
-def names(columns):
+def names(server, columns):
     """Returns a name for each column that SQL takes as it is; none comes twice."""
+    keywords = {word for word, in server.execute("select word from pg_get_keywords() where catcode <> 'U'").fetchall()}
     found = []
     for column in columns:
         name = re.sub(r"\W", "_", column.name.lower())
-        name = f"{name}_" if name in RESERVED else name if re.match(r"[a-z_]", name) else f"c_{name}"
+        name = f"{name}_" if name in keywords else name if re.match(r"[a-z_]", name) else f"c_{name}"
         while name in found:
             name += "_"
         found.append(name)
@@ -63,7 +63,7 @@ def answer(server, text):
     kinds = [KINDS.get(column.type_code, "text") for column in columns]
     if is_cut(server, text, places):
         kinds = [kind if place in places else "any" for place, kind in enumerate(kinds)]
-    named = names(columns)
+    named = names(server, columns)
     fields = ", ".join(map(field, named, kinds))
     rows = server.execute(f"select {fields} from (\n{text}\n) as q ({', '.join(named)})").fetchall()
     rows = ["|".join(row) for row in sorted(rows, key=lambda row: [value.encode() for value in row])]
