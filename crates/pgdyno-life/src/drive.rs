@@ -102,34 +102,34 @@ impl<'a> Driver<'a> {
         let ledger = self.ledger(&directory)?;
         let executions = RefCell::new(executions);
         let driver = &self;
-        let (ran, listened) = std::thread::scope(|scope| {
-            let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
-            let mut listener = Listener {
-                context,
-                plan: driver.plan,
-                identity: driver.server.identity.as_ref(),
-                executions: &executions,
-                watch,
-                faults: faults.map(|faults| Faults::begin(scope, faults)),
-                staleness: driver.staleness(scope),
-                of_readers: Vec::new(),
-                samples,
-                notices: Notices::default(),
-                probes: 0,
-            };
-            let ran = match &driver.team {
-                Some(team) => driver.run_by_team(team, &mut listener, &executions),
-                None => driver.run_here(
-                    pin,
-                    &mut listener,
-                    &executions,
-                    &Logs { journal: journal.as_ref(), ledger: ledger.as_ref() },
-                ),
-            };
-            (ran, listener.end())
-        });
+        let (ran, Listened { samples, notices, probes, watched, of_readers, staleness }) =
+            std::thread::scope(|scope| {
+                let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
+                let mut listener = Listener {
+                    context,
+                    plan: driver.plan,
+                    identity: driver.server.identity.as_ref(),
+                    executions: &executions,
+                    watch,
+                    faults: faults.map(|faults| Faults::begin(scope, faults)),
+                    staleness: driver.staleness(scope),
+                    of_readers: Vec::new(),
+                    samples,
+                    notices: Notices::default(),
+                    probes: 0,
+                };
+                let ran = match &driver.team {
+                    Some(team) => driver.run_by_team(team, &mut listener, &executions),
+                    None => driver.run_here(
+                        pin,
+                        &mut listener,
+                        &executions,
+                        &Logs { journal: journal.as_ref(), ledger: ledger.as_ref() },
+                    ),
+                };
+                (ran, listener.end())
+            });
         context.events.ended();
-        let Listened { samples, notices, probes, watched, of_readers, staleness } = listened;
         let notices = notices.end(context.view);
         context.record.edit(|recording| recording.record.notices = notices);
         let (kept, written) = executions.into_inner().map(|executions| executions.end(&directory)).unzip();
@@ -147,8 +147,17 @@ impl<'a> Driver<'a> {
         // the pooler does between two clients is included.
         let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
         let (window, disk_reads) = (counted.window, counted.disk_reads);
-        let readers = readers_of(of_readers, staleness);
-        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us, readers })
+        Ok(Driven {
+            outcome,
+            drivers,
+            window,
+            whole,
+            disk_reads,
+            watched,
+            kept,
+            ledger_until_us,
+            readers: readers_of(of_readers, staleness),
+        })
     }
 
     /// Takes a server that is down for an interruption, if the user ended the run during a fault.

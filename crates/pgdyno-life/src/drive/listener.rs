@@ -131,7 +131,7 @@ impl<'a> Listener<'a, '_, '_> {
         }
     }
 
-    /// The clients start: tells where a reader leads to several servers.
+    /// The clients start: warns where a reader leads to several servers.
     fn readers_started(&mut self, answers: &[Vec<Vec<Option<String>>>]) {
         self.of_readers = answers.iter().map(|answers| Endpoints::of(answers)).collect();
         for (endpoints, name) in self.of_readers.iter().zip(&self.plan.drive.readers) {

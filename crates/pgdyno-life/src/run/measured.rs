@@ -114,6 +114,7 @@ fn drive_database(context: &RunContext<'_>, loaded: &mut Loaded<'_>, database: &
     };
     if let Some(server) = analytics_server {
         context.events.note("waiting until the standby has replayed all that the primary has");
+        server.use_database(plan, options);
         server.await_replay(admin, &context.interrupt.stop)?;
     }
     let of_queries = options_of_queries(plan, workload, analytics_server.as_ref(), options);

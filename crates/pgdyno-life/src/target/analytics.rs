@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Stop};
+use pgdyno_plan::Plan;
 use pgdyno_results::AnalyticsServerRecord;
 
 use crate::exit_code::Code;
@@ -67,12 +68,30 @@ impl AnalyticsServer {
         Ok(Self { name, options, markers, conflicts_before: BTreeMap::new() })
     }
 
+    /// Uses the database of the run, which has another name if it is a copy.
+    pub(crate) fn use_database(&mut self, plan: &Plan, target: &ConnectOptions) {
+        if plan.from_template.is_some() {
+            self.options = self.options.with_database(target.dbname());
+        }
+    }
+
+    /// Connects as soon as the database is there: a copy of one arrives by replay.
+    fn connect(&self, stop: &Stop) -> Result<Admin> {
+        let until = Instant::now() + REPLAYING;
+        loop {
+            match Admin::connect(&self.options) {
+                Err(_) if !stop.is_requested() && Instant::now() < until => std::thread::sleep(PAUSE),
+                connected => return connected.or_fail(Code::Start),
+            }
+        }
+    }
+
     /// Waits until it has replayed what the primary has now, which proves that it is a standby of it.
     ///
     /// # Errors
     /// When that takes too long, or the connection is lost.
     pub(crate) fn await_replay(&mut self, primary: &mut Admin, stop: &Stop) -> Result<()> {
-        let mut standby = Admin::connect(&self.options).or_fail(Code::Start)?;
+        let mut standby = self.connect(stop)?;
         self.conflicts_before = conflicts(&mut standby).or_fail(Code::Start)?;
         if !self.markers {
             return Ok(());

@@ -83,7 +83,8 @@ impl Reader {
         let Some(position) = position else { return Ok(()) };
         // So that it is flushed, and sent.
         target.execute("select pg_logical_emit_message(true, 'pgdyno', '')").ok();
-        let reached = format!("select pg_last_wal_replay_lsn() >= '{position}'");
+        // One of several servers may be the primary.
+        let reached = format!("select not pg_is_in_recovery() or pg_last_wal_replay_lsn() >= '{position}'");
         let until = Instant::now() + REPLAYING;
         let mut admin = None;
         loop {

@@ -122,7 +122,7 @@ fn select_only_leaves_the_primary_alone() {
     eventually("the standby has counted them", SOON, || scans()[1] - before[1] >= reader.0);
     assert_eq!(scans()[0], before[0], "the primary looked up no account");
 
-    // An address that leads to both servers is told.
+    // An address that leads to both servers is reported.
     let both = hosts.replace("target_session_attrs=prefer-standby", "load_balance_hosts=random");
     let ran = pair.place.run(&format!("run select-only -c 24 -T 1 --ramp 0 -n --no-check --reader {both}")).ok();
     ran.says(&["leads to 2 servers: ", "its figures are those of all of them"]);
