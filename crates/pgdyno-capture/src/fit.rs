@@ -116,7 +116,7 @@ pub fn fit(
     }
     let skews = skew::determine(capture, &fitted);
     for (nth, (one, skew)) in fitted.iter_mut().zip(skews).enumerate() {
-        if progress(nth, all.len()) {
+        if progress(all.len(), all.len()) {
             return Err(FitError::Interrupted);
         }
         let kept = lists::keep(&mut copy, one, skew, kept(all[nth])).map(Ok);

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_share_the_buffers_are_told_apart() {
+    fn keys_that_share_the_buffers_have_their_own_skew() {
         let found = thetas(&simulate(600, &[1.2, 0.0, 0.95], 0));
         assert!((found[0] - 1.2).abs() < 0.1 && found[1] == 0.0 && (found[2] - 0.95).abs() < 0.1, "{found:?}");
         // A scan that passes through takes its part.
