@@ -747,14 +747,14 @@ impl Fleet {
                     _ => {}
                 }
             }
-            if let Pacer::Open(schedule) = pacer {
+            if pacer.is_open() {
                 // With a number of transactions, or finished scripts, the schedule ends with the last transaction.
                 let are_done = || clients().all(|client| client.state() == ClientState::Finished);
                 if rules.transactions.is_none() && !are_done() {
-                    let (left, first) = schedule.leave(now);
+                    let (left, first) = pacer.leave(now);
                     recorder.still_waiting(left, now.since(first));
                 }
-                recorder.scheduled_until_end(schedule.drawn() - ahead);
+                recorder.scheduled_until_end(pacer.drawn().unwrap_or_default() - ahead);
             }
         }
     }

@@ -43,7 +43,7 @@ pub use errors::ErrorSample;
 pub use limits::{FileLimit, max_open_files, raise_file_limit};
 pub use observer::{CommitClass, Observer, TxEnd, TxOutcome};
 pub use pgdyno_net::Stop;
-pub use pgdyno_workload::{Arrivals, Rate};
+pub use pgdyno_workload::{Arrivals, Rate, RateSteps};
 pub use pin::allowed_cpus;
 pub use routes::EndpointWork;
 pub use rules::{ClientRules, RunSpec};

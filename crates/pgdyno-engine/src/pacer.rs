@@ -3,9 +3,12 @@
 //! Closed loop: when the client's last transaction ended. Open loop: on a schedule of arrivals that does not wait for
 //! the server, so that stalls of the server are not hidden (coordinated omission).
 
-use pgdyno_workload::{Arrivals, RATE_MAX_PER_S, Rate, Rng};
+mod steps;
+
+use pgdyno_workload::{Arrivals, RATE_MAX_PER_S, Rate, RateSteps, Rng};
 
 use crate::Tick;
+use steps::StepClock;
 
 /// From this many arrivals on, they are counted by arithmetic and not one by one.
 const MANY: f64 = 10_000.0;
@@ -15,8 +18,17 @@ const MANY: f64 = 10_000.0;
 pub enum Pacer {
     /// No schedule: a transaction is intended to start when its client is ready.
     Closed,
-    /// A schedule.
+    /// A schedule of one rate.
     Open(Schedule),
+    /// A schedule whose rate changes.
+    Stepped(Box<SteppedSchedule>),
+}
+
+/// Arrivals of one thread at a rate that changes in steps: those of a constant rate, on a clock that goes as fast as the rate.
+#[derive(Debug)]
+pub struct SteppedSchedule {
+    constant: Schedule,
+    clock: StepClock,
 }
 
 /// Arrivals of one thread in an open loop.
@@ -46,6 +58,19 @@ impl Pacer {
         Self::Open(Schedule { arrivals, mean_gap_ns, next_ns, rng, drawn: 0 })
     }
 
+    /// Returns the schedule of this rate with one that changes in steps from the begin of the measured window on. A closed loop stays
+    /// one.
+    #[must_use]
+    pub fn in_steps(self, steps: Option<(Rate, &RateSteps)>, ramp_ns: u64) -> Self {
+        match (self, steps) {
+            (Self::Open(constant), Some((rate, steps))) => {
+                let clock = StepClock::new(steps, ramp_ns, rate.per_s);
+                Self::Stepped(Box::new(SteppedSchedule { constant, clock }))
+            }
+            (pacer, _) => pacer,
+        }
+    }
+
     /// Returns the next intended start: `ready` in a closed loop, the next arrival in an open loop. An arrival may
     /// lie in the past.
     #[inline]
@@ -53,6 +78,7 @@ impl Pacer {
         match self {
             Self::Closed => ready,
             Self::Open(schedule) => schedule.next(),
+            Self::Stepped(stepped) => stepped.next(),
         }
     }
 
@@ -62,29 +88,47 @@ impl Pacer {
         match self {
             Self::Closed => 0,
             Self::Open(schedule) => schedule.skip_to(until.0 as f64, at_most),
+            Self::Stepped(stepped) => stepped.constant.skip_to(stepped.clock.warped(until.0 as f64), at_most),
         }
     }
 
     /// Returns true if there is a schedule.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        matches!(self, Self::Open(_))
+        !matches!(self, Self::Closed)
     }
-}
 
-impl Schedule {
-    /// Returns the number of arrivals drawn so far.
-    pub(crate) fn drawn(&self) -> u64 {
-        self.drawn
+    /// Returns the number of arrivals drawn so far; `None` in a closed loop.
+    pub(crate) fn drawn(&self) -> Option<u64> {
+        match self {
+            Self::Closed => None,
+            Self::Open(schedule) => Some(schedule.drawn),
+            Self::Stepped(stepped) => Some(stepped.constant.drawn),
+        }
     }
 
     /// Drops all arrivals up to `until`. Returns their number and the first of them. A very large number is replaced
     /// by its mean.
     pub(crate) fn leave(&mut self, until: Tick) -> (u64, Tick) {
-        let first = Tick(self.next_ns as u64);
-        (self.skip_to(until.0 as f64 + 1.0, u64::MAX), first)
+        let next_ns = match self {
+            Self::Closed => return (0, until),
+            Self::Open(schedule) => schedule.next_ns,
+            Self::Stepped(stepped) => stepped.clock.real(stepped.constant.next_ns),
+        };
+        let until = Tick(until.0.saturating_add(1));
+        (self.skip_to(until, u64::MAX), Tick(next_ns as u64))
     }
+}
 
+impl SteppedSchedule {
+    fn next(&mut self) -> Tick {
+        let at_ns = self.clock.real(self.constant.next_ns);
+        self.constant.next();
+        Tick(at_ns as u64)
+    }
+}
+
+impl Schedule {
     fn next(&mut self) -> Tick {
         self.drawn += 1;
         let arrival = Tick(self.next_ns as u64);
@@ -188,6 +232,65 @@ mod tests {
             );
             let next = pacer.intended(Tick(0));
             assert!((70_000..=70_010).contains(&next.0), "{next:?}");
+        }
+    }
+
+    /// Returns the arrivals of a rate in steps within so many seconds.
+    fn stepped(steps: &RateSteps, arrivals: Arrivals, ramp_s: u64, seconds: u64) -> Vec<u64> {
+        let rate = Rate { per_s: steps.mean_per_s(0.0, steps.length_s()), arrivals };
+        let mut all: Vec<u64> = (0..3)
+            .flat_map(|i| {
+                let pacer = Pacer::new(Some(rate), i, 3, Rng::derive(5, "pacer", &[i as u64]));
+                let mut pacer = pacer.in_steps(Some((rate, steps)), ramp_s * 1_000_000_000);
+                let next = move || pacer.intended(Tick(0)).0;
+                std::iter::repeat_with(next).take_while(|at| *at < seconds * 1_000_000_000).collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn a_rate_in_steps_has_the_arrivals_of_each_step() {
+        let steps = RateSteps { per_s: 1000.0, step_s: 10.0, steps: vec![1.0, 0.0, 3.5, 0.5] };
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            let all = stepped(&steps, arrivals, 10, 90);
+            // The warm-up has the first step; the ninth step is the first of the third round.
+            for (tenth, factor) in [1.0, 1.0, 0.0, 3.5, 0.5, 1.0, 0.0, 3.5, 0.5].into_iter().enumerate() {
+                let begin = tenth as u64 * 10_000_000_000;
+                let found = all.iter().filter(|at| (begin..begin + 10_000_000_000).contains(at)).count() as f64;
+                let expected = factor * 10_000.0;
+                let chance = if arrivals == Arrivals::Poisson { 5.0 * f64::sqrt(expected) } else { 3.0 };
+                assert!((found - expected).abs() <= chance, "{arrivals:?}, step {tenth}: {found} for {expected}");
+            }
+        }
+        let first = &stepped(&steps, Arrivals::Uniform, 0, 1)[..4];
+        assert_eq!(first, [0, 1_000_000, 2_000_000, 3_000_000], "threads interleave");
+    }
+
+    #[test]
+    fn arrivals_of_a_rate_in_steps_are_skipped_as_those_of_one_rate() {
+        let steps = RateSteps { per_s: 2e5, step_s: 0.5, steps: vec![0.0, 4.0, 1.0] };
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            let rate = Rate { per_s: 1e5, arrivals };
+            let mut pacer = Pacer::new(Some(rate), 0, 1, Rng::new(7)).in_steps(Some((rate, &steps)), 0);
+            let (mut passed, mut last) = (0, Tick(0));
+            for tenth in 1..=100_u64 {
+                let until = Tick(tenth * 100_000_000);
+                passed += pacer.skip_to(until, u64::MAX);
+                let next = pacer.intended(until);
+                // A nanosecond is lost where the clock's time is rounded.
+                assert!(next.0 + 2 >= until.0 && next >= last, "{arrivals:?}: {next:?} {until:?}");
+                (passed, last) = (passed + 1, next);
+                let expected = steps.arrivals_until(tenth as f64 / 10.0);
+                let chance = if arrivals == Arrivals::Poisson { 6.0 * expected.sqrt() } else { 0.0 };
+                // Where nothing arrives, the next arrival is drawn ahead each time.
+                let chance = chance + 10.0;
+                assert!((passed as f64 - expected).abs() < chance, "{arrivals:?} at {tenth}: {passed} for {expected}");
+            }
+            assert_eq!(pacer.drawn(), Some(passed));
+            let (left, first) = pacer.leave(Tick(10_500_000_000));
+            assert!(first >= last && left > 0 && pacer.intended(Tick(0)) > Tick(10_500_000_000));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use pgdyno_wire::{QueryMode, Wire};
 
-use crate::{Rate, RunShare};
+use crate::{Rate, RateSteps, RunShare};
 use pgdyno_workload::Results;
 
 /// Rules that every client follows.
@@ -77,6 +77,8 @@ pub struct RunSpec {
     pub pin: Vec<usize>,
     /// Rate of a group that does not say; `None` is a closed loop.
     pub rate: Option<Rate>,
+    /// How this rate changes over the measured window of each timed stage; `None`: not at all.
+    pub rate_steps: Option<RateSteps>,
     /// Rules of a group that does not say.
     pub rules: ClientRules,
     /// Warm-up before the measured window of each timed stage.
@@ -125,6 +127,7 @@ impl Default for RunSpec {
             wire: Wire::Native,
             pin: Vec::new(),
             rate: None,
+            rate_steps: None,
             rules: ClientRules::default(),
             ramp_ns: 0,
             measure_ns: Some(10_000_000_000),

@@ -504,7 +504,7 @@ impl StagedRun<'_> {
                 })
             };
             let clients = (share.first..share.first + share.count).map(script).collect();
-            let pacer = share.pacer(group.rate, rng("pacer", thread as u64));
+            let pacer = share.pacer(group, stage.ramp_ns, rng("pacer", thread as u64));
             let first = stage.clients_before(g) + share.first;
             fleet = Some(match fleet {
                 Some(fleet) => fleet.with_group(first, clients, group.mode, group.rules, pacer),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Ends, GroupWork, Pace, Rate, Rng, Stage};
+use pgdyno_workload::{Ends, GroupWork, Pace, Rate, RateSteps, Rng, Stage};
 
 use crate::pacer::Pacer;
 use crate::{ClientRules, RunSpec};
@@ -26,6 +26,8 @@ pub(crate) struct GroupSpec {
     pub(crate) clients: u32,
     pub(crate) mode: QueryMode,
     pub(crate) rate: Option<Rate>,
+    /// How it changes, if it does.
+    pub(crate) rate_steps: Option<RateSteps>,
     pub(crate) rules: ClientRules,
     pub(crate) work: GroupWork,
 }
@@ -60,6 +62,7 @@ impl StageSpec {
                 clients: group.clients.number(spec.clients),
                 mode: group.mode.unwrap_or(spec.mode),
                 rate: group.pace.map_or(spec.rate, Pace::rate),
+                rate_steps: spec.rate_steps.clone().filter(|_| group.pace.is_none()),
                 rules: ClientRules {
                     max_tries: group.max_tries.unwrap_or(spec.rules.max_tries),
                     latency_limit_ns: group.latency_limit_ns.or(spec.rules.latency_limit_ns),
@@ -152,8 +155,10 @@ impl StageSpec {
 
 impl ThreadShare {
     /// Returns the schedule of these clients. The arrivals of all threads together make the group's rate.
-    pub(crate) fn pacer(self, rate: Option<Rate>, rng: Rng) -> Pacer {
-        Pacer::new(rate.filter(|_| self.count > 0), self.turn, self.threads.max(1), rng)
+    pub(crate) fn pacer(self, group: &GroupSpec, ramp_ns: u64, rng: Rng) -> Pacer {
+        let rate = group.rate.filter(|_| self.count > 0);
+        let pacer = Pacer::new(rate, self.turn, self.threads.max(1), rng);
+        pacer.in_steps(rate.zip(group.rate_steps.as_ref()), ramp_ns)
     }
 }
 

@@ -223,6 +223,7 @@ fn drive(options: &RunOptions) -> DrivePlan {
         mode: options.protocol,
         wire: Wire::Libpq,
         pace: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }).into(),
+        rate_steps: None,
         own_rate_per_s: None,
         ramp_s: options.warmup_s.unwrap_or_default(),
         time_s,

@@ -3,6 +3,7 @@
 pub mod fault;
 mod foreign_order;
 pub mod other_servers;
+mod pace;
 pub mod preview;
 pub mod recipe_order;
 pub mod resolve;

@@ -110,7 +110,9 @@ impl Recording {
 
     /// Adds an interval.
     pub(crate) fn interval(&mut self, interval: &Interval) {
-        self.directory.interval(interval);
+        let (start_s, end_s) = (interval.start_ns as f64 / 1e9, interval.end_ns as f64 / 1e9);
+        let offered = self.record.plan.drive.offered_per_s(start_s, end_s).filter(|_| interval.phase != Phase::Drain);
+        self.directory.interval(interval, offered);
         // The record's main figures are those of the first stage.
         if interval.stage > 0 {
             return;

@@ -165,6 +165,7 @@ fn spec(options: &RunOptions) -> RunSpec {
         wire: pgdyno_wire::Wire::Libpq,
         pin: Vec::new(),
         rate: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }),
+        rate_steps: None,
         rules: ClientRules {
             max_tries: max_tries(options),
             latency_limit_ns: latency_limit_us(options).map(|us| us.saturating_mul(1000)),

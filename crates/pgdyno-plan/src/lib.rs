@@ -12,6 +12,7 @@ pub mod options;
 mod order;
 mod plan;
 mod rate_order;
+mod rate_steps_order;
 pub mod recipe;
 mod stages;
 mod steps;
@@ -26,12 +27,13 @@ pub use order::{
     TargetOrder, WatchOrder, WorkloadOrder,
 };
 pub use pgdyno_wire::{QueryMode, Wire};
-pub use pgdyno_workload::{Arrivals, Pace, Rate};
+pub use pgdyno_workload::{Arrivals, Pace, Rate, RateSteps};
 pub use plan::{
     AnalyticsPlan, Cycle, DrivePlan, Fitted, INLINE_BYTES, InputFile, LedgerPlan, LoadPlan, LoadWhen, Plan, Published,
     RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan, sha256,
 };
 pub use rate_order::RateOrder;
+pub use rate_steps_order::RateStepsOrder;
 pub use stages::{GroupPlan, StagePlan};
 pub use steps::{Step, steps};
 pub use target_kind::{TargetBuild, TargetKind, TargetName};

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Arrivals, FaultName, FaultPlan, LoadWhen, Pace, Plan, QueryMode, Rate, RateOrder, SuitePlan, TargetName, Wire,
-    targets,
+    Arrivals, FaultName, FaultPlan, LoadWhen, Pace, Plan, QueryMode, Rate, RateOrder, RateStepsOrder, SuitePlan,
+    TargetName, Wire, targets,
 };
 
 /// The default directory of run directories.
@@ -96,8 +96,14 @@ impl Order {
             // Where the workload has a rate of its own, a closed loop was asked for.
             Pace::ClosedLoop => (plan.drive.own_rate_per_s.map(|_| RateOrder::None), None),
             Pace::Rate(Rate { per_s, arrivals }) => {
+                let per_s = plan.drive.rate_steps.as_ref().map_or(per_s, |steps| steps.per_s);
                 (Some(RateOrder::PerS(per_s)), Some(arrivals).filter(|how| *how != Arrivals::default()))
             }
+        };
+        let rate_steps = match &plan.drive.rate_steps {
+            Some(steps) => Some(RateStepsOrder::Each(steps.step_s)),
+            // Where the workload has a rate of its own, it may have steps that runs follow.
+            None => plan.drive.own_rate_per_s.and(plan.drive.pace.rate()).map(|_| RateStepsOrder::None),
         };
         Self {
             workload: WorkloadOrder { names, params: pairs(&plan.params), ..WorkloadOrder::default() },
@@ -118,6 +124,7 @@ impl Order {
                 ramp: Some(plan.drive.ramp_s),
                 grace: Some(plan.drive.grace_s),
                 rate,
+                rate_steps,
                 arrivals,
                 mode: Some(plan.drive.mode),
                 wire: Some(plan.drive.wire),
@@ -298,6 +305,8 @@ pub struct DriveOrder {
     /// Transactions a second over all clients, or what multiple of the workload's own rate.
     #[serde(rename = "rate_per_s")]
     pub rate: Option<RateOrder>,
+    /// Whether the rate changes in the workload's steps.
+    pub rate_steps: Option<RateStepsOrder>,
     /// The distribution of the arrivals of the rate.
     pub arrivals: Option<Arrivals>,
     /// Query mode.

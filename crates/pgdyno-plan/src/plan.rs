@@ -173,6 +173,7 @@ pub(crate) fn example() -> Plan {
             mode: pgdyno_wire::QueryMode::Prepared,
             wire: pgdyno_wire::Wire::Native,
             pace: pgdyno_workload::Pace::ClosedLoop,
+            rate_steps: None,
             own_rate_per_s: None,
             ramp_s: 5.0,
             time_s: Some(30.0),

@@ -1,9 +1,9 @@
 //! The steps of a plan as text, in their order.
 
 use pgdyno_text::units::{estimated_bytes, plain_plural, sized};
-use pgdyno_wire::{QueryMode, Wire};
+use pgdyno_wire::QueryMode;
 
-use crate::{Arrivals, FaultKind, FaultPlan, GroupPlan, LoadWhen, Pace, Plan, Rate, StagePlan, WatchPlan};
+use crate::{Arrivals, DrivePlan, FaultKind, FaultPlan, GroupPlan, LoadWhen, Pace, Plan, Rate, StagePlan, WatchPlan};
 
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
                 "measure",
                 format!(
                     "{end}: {drivers}, {}",
-                    work(plan.drive.mode, plan.drive.pace, plan.drive.max_tries, plan.drive.wire)
+                    work(plan.drive.mode, plan.drive.pace, plan.drive.max_tries, &plan.drive)
                 ),
             );
         }
@@ -150,14 +150,15 @@ fn readers(plan: &Plan) -> String {
 }
 
 /// Returns how clients work.
-fn work(mode: QueryMode, pace: Pace, max_tries: u32, wire: Wire) -> String {
+fn work(mode: QueryMode, pace: Pace, max_tries: u32, drive: &DrivePlan) -> String {
+    let steps = if pace == drive.pace { drive.stepped() } else { String::new() };
     let pace = match pace {
         Pace::ClosedLoop => "as fast as the server answers".to_owned(),
         Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => {
-            format!("{per_s} transactions a second, Poisson arrivals")
+            format!("{per_s} transactions a second{steps}, Poisson arrivals")
         }
         Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => {
-            format!("{per_s} transactions a second, uniform arrivals")
+            format!("{per_s} transactions a second{steps}, uniform arrivals")
         }
     };
     let tries = match max_tries {
@@ -165,7 +166,7 @@ fn work(mode: QueryMode, pace: Pace, max_tries: u32, wire: Wire) -> String {
         0 => "; serialization failures and deadlocks are retried until they succeed".to_owned(),
         n => format!("; serialization failures and deadlocks are retried, up to {n} tries"),
     };
-    let form = if wire.is_native() { "" } else { " in libpq's form" };
+    let form = if drive.wire.is_native() { "" } else { " in libpq's form" };
     format!("query mode {}{form}, {pace}{tries}", mode.name())
 }
 
@@ -206,7 +207,7 @@ fn of_group(group: &GroupPlan, plan: &Plan) -> String {
     parts.extend(group.transactions.map(|n| format!("{n} transactions of each")));
     parts.extend(group.think_ms.map(|ms| format!("{ms} ms of think time")));
     parts.extend(group.latency_limit_ms.map(|ms| format!("latency limit {ms} ms")));
-    parts.push(work(group.mode, group.pace, group.max_tries, plan.drive.wire));
+    parts.push(work(group.mode, group.pace, group.max_tries, &plan.drive));
     parts.join(", ")
 }
 
@@ -242,7 +243,7 @@ fn watched(plan: &Plan) -> Option<String> {
 mod tests {
     use super::*;
     use crate::plan::example;
-    use crate::{Cycle, DrivePlan, LoadPlan};
+    use crate::{Cycle, LoadPlan, Wire};
 
     fn words(plan: &Plan) -> String {
         steps(plan).iter().map(|s| format!("{}: {}\n", s.name, s.what)).collect()

@@ -189,7 +189,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
                 Arrivals::Poisson => "Poisson",
                 Arrivals::Uniform => "uniform",
             };
-            format!("{}/s offered, {how} arrivals", rate(per_s))
+            format!("{}/s offered{}, {how} arrivals", rate(per_s), plan.drive.stepped())
         }
     };
     let how = format!(

@@ -95,7 +95,7 @@ fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result
     let plan = &record.plan;
     let mut what = format!("{}, {}", describe::workload(record), describe::clients(record));
     if let Some(Rate { per_s, .. }) = plan.rate() {
-        what += &format!(", {}/s offered", rate(per_s));
+        what += &format!(", {}/s offered{}", rate(per_s), plan.drive.stepped());
     }
     if let Some(summary) = &record.summary {
         let (ramp_s, _) = plan.window();

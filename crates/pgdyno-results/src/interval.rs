@@ -46,6 +46,9 @@ pub struct IntervalRecord {
     pub response_latency_ns: Option<IntervalLatency>,
     /// CPU time of the engine's threads, user and kernel.
     pub client_cpu_s: f64,
+    /// Transactions a second that were offered, where the rate changes in steps; absent after the measured window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_per_s: Option<f64>,
     /// Connections lost.
     #[serde(default)]
     pub connections_lost: u64,
@@ -125,6 +128,7 @@ impl IntervalRecord {
             service_latency_ns: latency(&all.service),
             response_latency_ns: latency(all.response_or_service()),
             client_cpu_s: 0.0,
+            offered_per_s: None,
             connections_lost: part.lost,
             reconnected: part.reconnected,
         }

@@ -128,17 +128,20 @@ mod tests {
                 recorder.completed(txn, true, 1_000_000, 5_000_000 * (index + 1), false);
             }
             let start_ns = 1_000_400_000 * index;
-            directory.interval(&Interval {
-                index,
-                stage: 0,
-                phase,
-                start_ns,
-                end_ns: start_ns + 1_000_400_000,
-                part: recorder.take(),
-                in_flight: 0,
-                workers: vec![],
-                groups: vec![],
-            });
+            directory.interval(
+                &Interval {
+                    index,
+                    stage: 0,
+                    phase,
+                    start_ns,
+                    end_ns: start_ns + 1_000_400_000,
+                    part: recorder.take(),
+                    in_flight: 0,
+                    workers: vec![],
+                    groups: vec![],
+                },
+                None,
+            );
         }
         let path = directory.path().join("run.json");
         (results, path)

@@ -152,16 +152,16 @@ impl RunDir {
         &self.path
     }
 
-    /// Appends a finished interval; one of a later stage only to the file by stage and group. A failure does not end
-    /// the run; [`RunDir::failure`] returns it.
-    pub fn interval(&mut self, interval: &Interval) {
+    /// Appends a finished interval, with the rate that was offered in it where that changes; one of a later stage only to the file by
+    /// stage and group. A failure does not end the run; [`RunDir::failure`] returns it.
+    pub fn interval(&mut self, interval: &Interval, offered_per_s: Option<f64>) {
         let by_group = self.group_intervals.as_mut().map_or(Ok(()), |groups| groups.interval(interval));
         let written = by_group.and_then(|()| {
             // The first stage gives the run its figures.
             if interval.stage > 0 {
                 return Ok(());
             }
-            self.intervals.interval(&IntervalRecord::from(interval));
+            self.intervals.interval(&IntervalRecord { offered_per_s, ..IntervalRecord::from(interval) });
             self.latency.write_all(&hlog::lines(interval, &self.txns)?)
         });
         if self.failure.is_none() {

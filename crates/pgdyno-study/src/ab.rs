@@ -18,7 +18,7 @@ use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::ab::{UNITS_MIN, so_far};
-use pgdyno_plan::{Order, RateOrder, SuitePlan};
+use pgdyno_plan::{Order, RateOrder, RateStepsOrder, SuitePlan};
 use pgdyno_report::compare::task_times;
 use pgdyno_results::{
     AbRecord, AbRuns, AbUnit, AbVerdict, RECORD, RecordMetric, Resumable as _, RunRecord, Status, clients_time_of,
@@ -218,6 +218,7 @@ impl<'a> AbRun<'a> {
             order.drive.ramp = Some(RAMP_S);
             // With a rate both sides would do as many transactions.
             order.drive.rate = Some(RateOrder::None);
+            order.drive.rate_steps = Some(RateStepsOrder::None);
         }
         // What slices are sampled costs both sides the same.
         order.watch.no_samples |= part == Part::WarmUp || !self.record.sampled;

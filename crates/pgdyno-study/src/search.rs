@@ -13,7 +13,7 @@ use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_measure::search::ERROR;
-use pgdyno_plan::{Order, RateOrder, SuitePlan};
+use pgdyno_plan::{Order, RateOrder, RateStepsOrder, SuitePlan};
 use pgdyno_report::search::load as words;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, run_id, write_json};
 use pgdyno_text::units;
@@ -158,6 +158,8 @@ impl<'a> SearchRun<'a> {
             repetition: *repetition,
         };
         let mut order = self.order.clone();
+        // The rate is what is searched.
+        order.drive.rate_steps = Some(RateStepsOrder::None);
         match self.wanted.by.as_str() {
             "rate" => order.drive.rate = Some(load.map_or(RateOrder::None, RateOrder::PerS)),
             _ => (order.drive.clients, order.drive.rate) = (load.map(|clients| clients as u32), Some(RateOrder::None)),

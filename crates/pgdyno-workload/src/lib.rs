@@ -59,7 +59,7 @@ pub use option::{
     Commands, Omitted, OptionSpec, OptionTable, OptionValues, ValueKind, WorkloadOption, WorkloadOptionGroup,
 };
 pub use oracle::{Answers, Oracle, OracleQuery, OracleTable};
-pub use pace::{Arrivals, Pace, RATE_MAX_PER_S, Rate};
+pub use pace::{Arrivals, Pace, RATE_MAX_PER_S, Rate, RateSteps};
 pub use params::{MARKERS, Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, ScenarioStep};

@@ -74,6 +74,84 @@ impl Rate {
     }
 }
 
+/// The most steps of a rate.
+const STEPS_MAX: usize = 20_000;
+
+/// The shortest and the longest step, in seconds.
+const STEP_S: std::ops::RangeInclusive<f64> = 0.01..=86_400.0;
+
+/// The most times that a step has the rate.
+const FACTOR_MAX: f64 = 1e6;
+
+/// A rate that changes in steps over the measured window. After the last step follows the first again; the warm-up has the rate of the
+/// first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RateSteps {
+    /// Transactions a second, over all clients, in a step of 1.
+    pub per_s: f64,
+    /// The length of a step in seconds.
+    pub step_s: f64,
+    /// How many times this rate each step has.
+    pub steps: Vec<f64>,
+}
+
+impl RateSteps {
+    /// Refuses steps that make no schedule. The error says why.
+    ///
+    /// # Errors
+    /// When there are none or too many, when none is above 0, or when a number is out of its range.
+    pub fn admit(&self) -> Result<(), String> {
+        let is_factor = |factor: &f64| (0.0..=FACTOR_MAX).contains(factor);
+        if self.steps.is_empty() || self.steps.len() > STEPS_MAX {
+            return Err(format!("it has {} steps: write 1 to {STEPS_MAX}", self.steps.len()));
+        }
+        if let Some(wrong) = self.steps.iter().find(|factor| !is_factor(factor)) {
+            return Err(format!("a step is {wrong}: write how many times the rate it has, 0 to {FACTOR_MAX}"));
+        }
+        if self.steps.iter().all(|factor| *factor == 0.0) {
+            return Err("all steps are 0".to_owned());
+        }
+        if !STEP_S.contains(&self.step_s) {
+            return Err(format!(
+                "a step of {} s is not between {} s and {} s",
+                self.step_s,
+                STEP_S.start(),
+                STEP_S.end()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns how long all steps take, in seconds.
+    #[must_use]
+    pub fn length_s(&self) -> f64 {
+        self.step_s * self.steps.len() as f64
+    }
+
+    /// Returns the arrivals that are expected up to a time of the measured window, in seconds; before it the number is negative.
+    #[must_use]
+    pub fn arrivals_until(&self, at_s: f64) -> f64 {
+        let first = self.steps.first().copied().unwrap_or_default();
+        if at_s <= 0.0 {
+            return self.per_s * first * at_s;
+        }
+        let all: f64 = self.steps.iter().sum();
+        let steps = at_s / self.step_s;
+        let rounds = (steps / self.steps.len().max(1) as f64).floor();
+        let steps = steps - rounds * self.steps.len() as f64;
+        let whole: f64 = self.steps.iter().take(steps as usize).sum();
+        let part = self.steps.get(steps as usize).map_or(0.0, |factor| factor * steps.fract());
+        self.per_s * self.step_s * (rounds * all + whole + part)
+    }
+
+    /// Returns the mean rate between two times of the measured window, in seconds.
+    #[must_use]
+    pub fn mean_per_s(&self, from_s: f64, until_s: f64) -> f64 {
+        (self.arrivals_until(until_s) - self.arrivals_until(from_s)) / (until_s - from_s)
+    }
+}
+
 /// When transactions start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -113,6 +191,32 @@ mod tests {
         }
         let error = "bursts".parse::<Arrivals>().unwrap_err();
         assert_eq!(error, "'bursts' is not a distribution of arrivals; use poisson or uniform");
+    }
+
+    #[test]
+    fn steps_follow_each_other_and_begin_anew() {
+        let steps = RateSteps { per_s: 100.0, step_s: 2.0, steps: vec![0.5, 2.0, 0.0] };
+        assert_eq!((steps.admit(), steps.length_s()), (Ok(()), 6.0));
+        for (at_s, wanted) in [
+            (-1.0, -50.0),
+            (0.0, 0.0),
+            (1.0, 50.0),
+            (2.0, 100.0),
+            (3.0, 300.0),
+            (5.0, 500.0),
+            (6.0, 500.0),
+            (15.0, 1300.0),
+        ] {
+            assert!((steps.arrivals_until(at_s) - wanted).abs() < 1e-9, "{at_s} s: {}", steps.arrivals_until(at_s));
+        }
+        assert!((steps.mean_per_s(1.0, 3.0) - 125.0).abs() < 1e-9);
+        for wrong in [vec![], vec![0.0, 0.0], vec![-1.0], vec![f64::NAN], vec![f64::INFINITY], vec![1.0; STEPS_MAX + 1]]
+        {
+            assert!(RateSteps { steps: wrong, ..steps.clone() }.admit().is_err());
+        }
+        for step_s in [0.0, -1.0, f64::NAN, 1e9] {
+            assert!(RateSteps { step_s, ..steps.clone() }.admit().is_err(), "{step_s}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::skew::{self, KeySkew};
 use super::{Fitted, wording};
-use crate::form::{ApplicationConnections, CaptureRecord, CapturedStatement};
+use crate::form::{ApplicationConnections, CaptureHead, CaptureRecord, CapturedStatement};
 use crate::same::statement_key;
 use crate::tokens::{Token, significant};
 
@@ -22,6 +22,12 @@ const SESSIONS_MAX: u64 = 100;
 
 /// The lowest rate, in transactions a second.
 const RATE_MIN: f64 = 0.001;
+
+/// The most minutes whose pace is written: a week.
+const MINUTES_MAX: usize = 7 * 24 * 60;
+
+/// Steps of the rate in a line.
+const STEPS_OF_LINE: usize = 15;
 
 /// The greatest weight of a script.
 const WEIGHT_MAX: f64 = 1e6;
@@ -359,9 +365,7 @@ pub(super) fn files(
         sessions(&head.connections),
         (calls / head.window.seconds.max(1.0)).max(RATE_MIN)
     );
-    if let Some(peak) = head.peak() {
-        toml += &format!("# The busiest minute had {peak:.1} times this pace: -R {peak:.1}x offers it.\n");
-    }
+    toml += &rate_steps(head);
     if !transactions.is_empty() {
         toml += &format!("max_tries = {TRIES_MAX}\n");
     }
@@ -375,6 +379,28 @@ pub(super) fn files(
 fn sessions(connections: &[ApplicationConnections]) -> u64 {
     connections.iter().map(|one| one.connections_max).fold(0, u64::saturating_add).clamp(1, SESSIONS_MAX)
 }
+/// Returns the pace of each captured minute, as far as it is known.
+fn rate_steps(head: &CaptureHead) -> String {
+    let minutes = &head.transactions_by_minute;
+    let mean = minutes.iter().sum::<f64>() / minutes.len().max(1) as f64;
+    if mean <= 0.0 || minutes.len() > MINUTES_MAX {
+        return String::new();
+    }
+    let steps: Vec<_> = minutes.iter().map(|minute| format!("{:.3}", minute / mean)).collect();
+    let lines: Vec<_> = steps.chunks(STEPS_OF_LINE).map(|line| line.join(", ")).collect();
+    let mut toml = String::new();
+    if let Some(peak) = head.peak() {
+        toml += &format!("# The busiest minute had {peak:.1} times this pace: -R {peak:.1}x offers it all the time.\n");
+    }
+    toml += "# The pace of each captured minute, as times rate_per_s. A run offers the mean; with --rate-steps it follows the minutes, and with\n\
+             # --rate-steps=10s it takes 10 s for each of them.\n";
+    toml += &format!(
+        "rate_steps = [\n    {},\n]\nrate_step = \"1min\"\nfollow_rate_steps = false\n",
+        lines.join(",\n    ")
+    );
+    toml
+}
+
 
 /// Returns a text as a TOML string.
 fn quoted(text: &str) -> String {
@@ -481,4 +507,26 @@ mod tests {
     fn names_of_others_are_quoted() {
         assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000Ad\"");
     }
+    #[test]
+    fn the_pace_of_each_minute_is_written() {
+        let of = |minutes: &[f64]| {
+            rate_steps(&CaptureHead { transactions_by_minute: minutes.to_vec(), ..CaptureHead::default() })
+        };
+        let toml = of(&[600.0, 1200.0, 0.0, 3000.0]);
+        let keys: Vec<_> = toml.lines().filter(|line| !line.starts_with('#')).collect();
+        let wanted = [
+            "rate_steps = [",
+            "    0.500, 1.000, 0.000, 2.500,",
+            "]",
+            "rate_step = \"1min\"",
+            "follow_rate_steps = false",
+        ];
+        assert_eq!(keys, wanted);
+        assert!(toml.contains("# The busiest minute had 2.5 times this pace: -R 2.5x"), "{toml}");
+        assert_eq!(of(&[1.0; 40]).lines().filter(|line| line.ends_with("1.000,")).count(), 3);
+        for none in [&[][..], &[0.0, 0.0], &[1.0; MINUTES_MAX + 1]] {
+            assert_eq!(of(none), "");
+        }
+    }
+
 }

@@ -16,6 +16,7 @@ pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         wire: plan.drive.wire,
         pin,
         rate: plan.drive.pace.rate(),
+        rate_steps: plan.drive.rate_steps.clone(),
         rules: ClientRules {
             max_tries: plan.drive.max_tries,
             latency_limit_ns: plan.drive.latency_limit_ms.map(|ms| (ms * 1e6) as u64),

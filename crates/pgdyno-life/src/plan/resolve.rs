@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{
     AnalyticsOrder, AnalyticsPlan, Cycle, CycleOrder, DrivePlan, Facts, LedgerPlan, LoadPlan, LoadWhen, Loaded, Order,
-    Plan, QueryMode, Rate, RateOrder, StagePlan, TargetFacts,
+    Plan, QueryMode, StagePlan, TargetFacts,
 };
 use pgdyno_results::admit_file;
-use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, RATE_MAX_PER_S, Stage, Workload};
+use pgdyno_workload::{Capabilities, Ends, GroupWork, MARKERS, Pooling, Stage, Workload};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -18,6 +18,7 @@ use crate::drive::watch::profile;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
 use crate::plan::fault;
+use crate::plan::pace;
 use crate::plan::recipe_order::{self, FollowedRecipe};
 use crate::plan::watch;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
@@ -201,6 +202,7 @@ fn default_size(order: &Order, facts: &Facts) -> u64 {
 
 /// Fills in what the order leaves open. `size` is the default size of data that is not loaded yet.
 fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, size: u64) -> Result<Resolved> {
+    let order = &pace::with_length(order, source)?;
     let seed = order.drive.random_seed.unwrap_or(seed);
     let mut notes = Vec::new();
     let asked = order.drive.mode;
@@ -457,28 +459,6 @@ fn load(order: &Order, workload: &Workload, facts: &Facts) -> LoadPlan {
     }
 }
 
-/// Returns the offered rate in transactions a second; `None` for a closed loop.
-fn rate_per_s(order: &Order, source: &WorkloadSource) -> Result<Option<f64>> {
-    let own = source.run_defaults().rate_per_s;
-    let times = match order.drive.rate {
-        None => return Ok(own),
-        Some(RateOrder::None) => return Ok(None),
-        Some(RateOrder::PerS(per_s)) => return Ok(Some(per_s)),
-        Some(RateOrder::Times(times)) => times,
-    };
-    let failed = |error: String, hint: &str| CommandError::new(Code::Start, error).hint(hint);
-    let Some(own) = own else {
-        let error = format!("--rate {times}x is a multiple of the workload's own rate, and {} has none", source.name());
-        return Err(failed(error, "give transactions a second, or write rate_per_s below [run] in workload.toml"));
-    };
-    let per_s = own * times;
-    if per_s > RATE_MAX_PER_S {
-        let error = format!("--rate {times}x is {per_s:.0} transactions a second, and 1e9 is the maximum");
-        return Err(failed(error, "lower it"));
-    }
-    Ok(Some(per_s))
-}
-
 /// Returns how long a lost connection is retried by default: clients are to outlast what is expected to end their sessions.
 fn reconnect_s(order: &Order, has_ledger: bool, setup: &ClientSetup) -> f64 {
     match (&order.fault.kind, setup.has_two_servers || !order.drive.readers.is_empty()) {
@@ -527,7 +507,7 @@ fn drive(
     facts: &Facts,
 ) -> Result<DrivePlan> {
     let drive = &order.drive;
-    let rate = rate_per_s(order, source)?;
+    let (pace, rate_steps) = pace::planned(order, source)?;
     let ledger = ledger(order, workload, setup)?;
     Ok(DrivePlan {
         clients: setup.clients,
@@ -539,7 +519,8 @@ fn drive(
         pin: drive.pin.clone(),
         mode: setup.mode,
         wire: drive.wire.unwrap_or_default(),
-        pace: rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into(),
+        pace,
+        rate_steps,
         own_rate_per_s: source.run_defaults().rate_per_s,
         ramp_s: ramp_s(order),
         time_s: time_s(order),

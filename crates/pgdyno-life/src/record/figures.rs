@@ -3,6 +3,7 @@
 use pgdyno_engine::{Clock, ErrorSample, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_plan::DrivePlan;
 use pgdyno_results::{
     BuildRecord, ClientRecord, CounterNames, ErrorRecord, LevelChangeRecord, Objective, ObjectiveRecord, PlaceRecord,
     RuleRecord, RunRecord, ServerRecord, SteadyRecord, Summary, TallyRecord, TxnName, Warning,
@@ -188,13 +189,29 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
         summary.still_waiting = waiting().map(|part| part.still_waiting).sum();
         summary.still_waiting_s_max = waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9);
         // A stage that does each piece of work once has no steady state.
-        let is_set = record.plan.drive.ends_with_work();
-        steady(summary, if is_set { &[] } else { tps });
+        let drive = &record.plan.drive;
+        steady(summary, if drive.ends_with_work() { Vec::new() } else { at_one_rate(drive, tps) });
     }
 }
 
+/// Length of an interval.
+const INTERVAL_S: f64 = 1.0;
+
+/// Returns the throughput of intervals as it would be if the rate had not changed: a server that keeps up with a changing rate is steady.
+/// Intervals in which nothing is offered are left out.
+fn at_one_rate(drive: &DrivePlan, tps: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let Some(mean) = drive.pace.rate().map(|rate| rate.per_s).filter(|_| drive.rate_steps.is_some()) else {
+        return tps.to_vec();
+    };
+    let one = |&(start_s, tps): &(f64, f64)| match drive.offered_per_s(start_s, start_s + INTERVAL_S) {
+        None => Some((start_s, tps)),
+        Some(offered) => (offered > 0.0).then(|| (start_s, tps / offered * mean)),
+    };
+    tps.iter().filter_map(one).collect()
+}
+
 /// Fills in whether throughput was in a steady state.
-fn steady(summary: &mut Summary, intervals: &[(f64, f64)]) {
+fn steady(summary: &mut Summary, intervals: Vec<(f64, f64)>) {
     let tps: Vec<f64> = intervals.iter().map(|(_, tps)| *tps).collect();
     summary.steadiness = steadiness(&tps).map(|s| SteadyRecord {
         variation: s.variation,
@@ -211,4 +228,39 @@ fn steady(summary: &mut Summary, intervals: &[(f64, f64)]) {
     summary.level_changes = changes.iter().map(change).collect();
     // Whole seconds are what people type.
     summary.ramp_s_proposed = warm_up(&tps).map(|at| intervals[at].0.ceil());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_plan::{Arrivals, Pace, Rate, RateSteps};
+
+    #[test]
+    fn a_server_that_keeps_up_with_a_changing_rate_is_steady() {
+        let text = include_str!("../../../../fixtures/runs/v1/run.json");
+        let mut drive = serde_json::from_str::<RunRecord>(text).unwrap().plan.drive;
+        let steps = RateSteps { per_s: 100.0, step_s: 30.0, steps: vec![0.5, 0.5, 1.5, 1.5] };
+        drive.pace = Pace::Rate(Rate { per_s: steps.mean_per_s(0.0, 120.0), arrivals: Arrivals::Poisson });
+        (drive.ramp_s, drive.stages) = (5.0, Vec::new());
+        let noise = |second: u32| f64::from(second * 7919 % 11) / 100.0 + 0.95;
+        let tps = |second: u32, factor: f64| {
+            let offered = steps.mean_per_s(f64::from(second), f64::from(second + 1));
+            (5.0 + f64::from(second), offered * noise(second) * factor)
+        };
+        let judged = |drive: &DrivePlan, tps: &[(f64, f64)]| {
+            let mut summary = Summary::default();
+            steady(&mut summary, at_one_rate(drive, tps));
+            (summary.steadiness.unwrap().drifts, summary.level_changes.len())
+        };
+        let kept: Vec<_> = (0..120).map(|second| tps(second, 1.0)).collect();
+        let (drifts, changes) = judged(&drive, &kept);
+        assert!(drifts || changes > 0, "of one rate the same is not steady");
+        drive.rate_steps = Some(steps.clone());
+        assert_eq!(judged(&drive, &kept), (false, 0));
+        let fell: Vec<_> = (0..120).map(|second| tps(second, if second < 60 { 1.0 } else { 0.6 })).collect();
+        let (drifts, changes) = judged(&drive, &fell);
+        assert!(drifts || changes > 0, "what falls behind is found");
+        drive.rate_steps = Some(RateSteps { step_s: 60.0, steps: vec![1.0, 0.0], ..steps });
+        assert_eq!(at_one_rate(&drive, &kept).len(), 60, "where nothing is offered, nothing is late");
+    }
 }

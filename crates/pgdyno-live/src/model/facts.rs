@@ -43,7 +43,7 @@ impl Facts {
         }
         drivers += &format!(", {}", units::plural(plan.drive.threads as u64, "thread"));
         if let Pace::Rate(Rate { per_s, .. }) = plan.drive.pace {
-            drivers += &format!(", {}/s offered", units::rate(per_s));
+            drivers += &format!(", {}/s offered{}", units::rate(per_s), plan.drive.stepped());
         }
         let (ramp_s, time_s) = plan.window();
         Self {

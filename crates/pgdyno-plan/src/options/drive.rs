@@ -7,7 +7,10 @@ use super::Bearing;
 use super::access::{flag, given, texts, whole};
 use super::kept::{self, Reported, figures, none, one, one_of, values, work};
 use super::{KeptOption, OptionGroup, RunOption};
-use crate::{Arrivals, DrivePlan, LedgerPlan, Pace, Plan, QueryMode, Rate, RateOrder, Wire, cpus};
+use crate::rate_steps_order::OWN;
+use crate::{
+    Arrivals, DrivePlan, LedgerPlan, Pace, Plan, QueryMode, Rate, RateOrder, RateSteps, RateStepsOrder, Wire, cpus,
+};
 
 /// The options.
 pub(super) const GROUP: OptionGroup = OptionGroup {
@@ -183,6 +186,23 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         },
         RunOption {
             spec: OptionSpec {
+                omitted: Omitted::WithEquals(OWN),
+                ..OptionSpec::value(
+                    "rate-steps",
+                    ValueKind::Text,
+                    "STEP",
+                    "Change the rate in the workload's steps: own, or the length of a step as in --rate-steps=10s; none: one rate [default: as the workload says; -T: all steps once]",
+                )
+            },
+            commands: Commands::Run,
+            suite: Some("rate_steps"),
+            access: given!(drive.rate_steps, word::<RateStepsOrder>),
+            kept: values("steps of the rate", work, |plan| one_of(plan.drive.rate_steps.as_ref().map(steps))),
+            sample: "none",
+            beside: "tpcb-like --target embedded -R 100",
+        },
+        RunOption {
+            spec: OptionSpec {
                 requires: Some("rate"),
                 ..OptionSpec::value(
                     "arrivals",
@@ -354,6 +374,11 @@ fn pace(plan: &Plan) -> Vec<(String, String)> {
         Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => one(format!("{per_s}/s, Poisson")),
         Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => one(format!("{per_s}/s, uniform")),
     }
+}
+
+/// Returns the steps of a rate as text.
+fn steps(steps: &RateSteps) -> String {
+    format!("{} of {} s, each times {}/s", steps.steps.len(), steps.step_s, steps.per_s)
 }
 
 /// With a rate, a limit decides which transactions are skipped; without one it only counts late ones.

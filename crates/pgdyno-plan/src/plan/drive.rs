@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_text::brief::duration;
+use pgdyno_text::units::plain_plural;
 use pgdyno_wire::{QueryMode, Wire};
-use pgdyno_workload::Pace;
+use pgdyno_workload::{Pace, RateSteps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,8 +58,11 @@ pub struct DrivePlan {
     /// The format in which statements are sent.
     #[serde(default, skip_serializing_if = "Wire::is_native")]
     pub wire: Wire,
-    /// When transactions start.
+    /// When transactions start. A rate that changes in steps has its mean over the measured window here.
     pub pace: Pace,
+    /// How the rate changes over the measured window; absent if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_steps: Option<RateSteps>,
     /// The workload's own rate in transactions a second, which `--rate` replaces or multiplies; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_rate_per_s: Option<f64>,
@@ -116,6 +121,27 @@ impl DrivePlan {
     #[must_use]
     pub fn ends_with_work(&self) -> bool {
         self.stages.first().is_some_and(StagePlan::ends_with_work)
+    }
+
+    /// Returns the mean rate that is offered between two times in seconds since the clients began, if the rate changes in steps and
+    /// all clients follow it.
+    #[must_use]
+    pub fn offered_per_s(&self, from_s: f64, until_s: f64) -> Option<f64> {
+        let steps = self.rate_steps.as_ref().filter(|_| self.stages.is_empty() && until_s > from_s)?;
+        Some(steps.mean_per_s(from_s - self.ramp_s, until_s - self.ramp_s))
+    }
+
+    /// Returns how its rate changes, as text that follows the rate; empty if it does not: ` in 10 steps of 1 min`.
+    #[must_use]
+    pub fn stepped(&self) -> String {
+        let Some(steps) = &self.rate_steps else { return String::new() };
+        let (all, length) = (steps.steps.len(), duration(steps.step_s));
+        let followed = self.time_s.map(|time_s| (time_s / steps.step_s).ceil() as usize);
+        match followed.filter(|followed| *followed < all) {
+            Some(1) => format!(" in the first of {all} steps of {length}"),
+            Some(followed) => format!(" in the first {followed} of {all} steps of {length}"),
+            None => format!(" in {} of {length}", plain_plural(all as u64, "step")),
+        }
     }
 
     /// Returns where its threads are pinned, as text that follows their number; empty if they are not.

@@ -70,13 +70,18 @@ pub(super) fn series(
 
 fn throughput(intervals: &[IntervalRecord], changes: &[LevelChangeRecord]) -> Chart {
     let tps = rate("TPS", intervals, |i| i.committed as f64);
+    let offered = intervals.iter().any(|i| i.offered_per_s.is_some());
+    let offered = offered.then(|| ChartSeries { over: true, ..series("offered", intervals, |i, _| i.offered_per_s) });
+    // Levels of throughput are those that it would have at one rate.
+    let levels = if offered.is_some() { None } else { levels(intervals, changes) };
+    let note = "Committed transactions a second, by interval";
     Chart {
         title: "Throughput".to_owned(),
-        note: "Committed transactions a second, by interval.".to_owned(),
+        note: if offered.is_some() { format!("{note}, and the offered rate.") } else { format!("{note}.") },
         unit: "transactions/s".to_owned(),
         first: true,
         part: ChartPart::Drive,
-        series: std::iter::once(tps).chain(levels(intervals, changes)).collect(),
+        series: std::iter::once(tps).chain(offered).chain(levels).collect(),
         ..Chart::default()
     }
 }

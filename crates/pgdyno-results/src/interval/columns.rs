@@ -69,6 +69,15 @@ const SERVICE_MEAN: Field = Field {
     },
 };
 
+/// The field of the offered rate.
+const OFFERED: Field = Field {
+    get: |interval| interval.offered_per_s.into(),
+    set: |interval, text| {
+        interval.offered_per_s = Some(text.parse().ok()?);
+        Some(())
+    },
+};
+
 /// The columns, in their order. New ones are added at the end.
 pub const INTERVAL_COLUMNS: &[IntervalColumn] = &[
     count("interval", "number from 0, over all phases and stages", field!(interval)),
@@ -116,6 +125,13 @@ pub const INTERVAL_COLUMNS: &[IntervalColumn] = &[
         "s",
         "CPU time of pgdyno's engine threads, user and kernel",
         field!(client_cpu_s),
+    )),
+    of_run(number(
+        "offered_per_s",
+        3,
+        "1/s",
+        "transactions a second that were offered, where the rate changes in steps; empty after the measured window",
+        OFFERED,
     )),
 ];
 

@@ -142,7 +142,7 @@ mod tests {
     const HEADER: &str = "interval,phase,start_s,end_s,tps,started,committed,rolled_back,failed,retried,retries,skipped,late,\
         in_flight,service_latency_ns_mean,service_latency_ns_p50,service_latency_ns_p95,service_latency_ns_p99,\
         service_latency_ns_max,response_latency_ns_p50,response_latency_ns_p95,response_latency_ns_p99,\
-        response_latency_ns_max,client_cpu_s";
+        response_latency_ns_max,client_cpu_s,offered_per_s";
 
     /// Returns an interval with another value in every column.
     fn full() -> IntervalRecord {
@@ -165,6 +165,7 @@ mod tests {
             service_latency_ns: Some(IntervalLatency { mean: Some(14.6), ..latency(16) }),
             response_latency_ns: Some(latency(20)),
             client_cpu_s: 24.25,
+            offered_per_s: Some(25.5),
             ..IntervalRecord::default()
         }
     }
@@ -178,10 +179,11 @@ mod tests {
 
     #[test]
     fn programs_of_others_find_the_columns_as_they_always_were() {
-        let cells = "3,measure,4.000001,0.333333,1234.568,5,6,7,8,9,10,11,12,13,15,16,17,18,19,20,21,22,23,24.250000";
+        let cells =
+            "3,measure,4.000001,0.333333,1234.568,5,6,7,8,9,10,11,12,13,15,16,17,18,19,20,21,22,23,24.250000,25.500";
         assert_eq!(written(&full()), format!("{HEADER}\n{cells}\n"));
         let empty = IntervalRecord { phase: "drain".to_owned(), ..IntervalRecord::default() };
-        let cells = "0,drain,0.000000,0.000000,0.000,0,0,0,0,0,0,0,0,0,,,,,,,,,,0.000000";
+        let cells = "0,drain,0.000000,0.000000,0.000,0,0,0,0,0,0,0,0,0,,,,,,,,,,0.000000,";
         assert_eq!(written(&empty), format!("{HEADER}\n{cells}\n"));
     }
 
@@ -239,8 +241,8 @@ mod tests {
             ]
         );
         let cells = |line: &str| line.split(',').count();
-        assert!(text.lines().all(|line| cells(line) == INTERVAL_COLUMNS.len() + 1), "{text}");
+        assert!(text.lines().all(|line| cells(line) == INTERVAL_COLUMNS.len()), "{text}");
         let header = text.lines().next().unwrap();
-        assert_eq!(header, format!("stage,group,{}", HEADER.trim_end_matches(",client_cpu_s")));
+        assert_eq!(header, format!("stage,group,{}", HEADER.trim_end_matches(",client_cpu_s,offered_per_s")));
     }
 }

@@ -2,7 +2,7 @@
 
 use pgdyno_measure::frontier::{Throughputs, area, area_reach, bounds, hull};
 use pgdyno_measure::mean::{mean, reach};
-use pgdyno_plan::{AnalyticsOrder, Order, RateOrder};
+use pgdyno_plan::{AnalyticsOrder, Order, RateOrder, RateStepsOrder};
 use pgdyno_results::{FrontierPoint, FrontierRecord, FrontierResult};
 
 /// Offered rates as shares of the highest.
@@ -33,6 +33,7 @@ pub(crate) fn next(record: &FrontierRecord) -> Option<usize> {
 pub(crate) fn order_of(point: &FrontierPoint, record: &FrontierRecord, order: &Order) -> Order {
     let mut order = with_streams(order, point.streams);
     (order.no_load, order.replace) = (!record.restored, false);
+    order.drive.rate_steps = Some(RateStepsOrder::None);
     if point.share > 0.0 {
         order.drive.rate = record.highest_tps.map(|tps| RateOrder::PerS(rounded(tps * point.share)));
     } else {

@@ -109,7 +109,7 @@ impl WorkloadDirectory {
     /// Returns what a run does unless its options say otherwise.
     #[must_use]
     pub fn run_defaults(&self) -> RunDefaults {
-        self.run
+        self.run.clone()
     }
 
     /// Returns true if its data is that of a built-in workload.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_text::parse::duration;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{ParamKind, RATE_MAX_PER_S, in_plain_words};
+use pgdyno_workload::{ParamKind, RATE_MAX_PER_S, RateSteps, in_plain_words};
 use serde::Deserialize;
 
 use super::groups::{OwnGroup, StageEntry};
@@ -46,7 +47,7 @@ pub(super) struct Manifest {
 }
 
 /// What a run of the workload does unless its options say otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunDefaults {
     /// Clients (`--clients`).
@@ -55,6 +56,13 @@ pub struct RunDefaults {
     pub mode: Option<QueryMode>,
     /// Transactions a second over all clients (`--rate`).
     pub rate_per_s: Option<f64>,
+    /// How many times `rate_per_s` is offered in each step of the measured window (`--rate-steps`).
+    #[serde(default)]
+    rate_steps: Vec<f64>,
+    /// The length of a step.
+    rate_step: Option<String>,
+    /// Whether runs follow the steps unless `--rate-steps` says otherwise.
+    pub follow_rate_steps: Option<bool>,
     /// Tries of a transaction that meets a serialization failure or a deadlock (`--max-tries`).
     pub max_tries: Option<u32>,
 }
@@ -67,10 +75,31 @@ impl RunDefaults {
         }
         match self.rate_per_s {
             Some(rate) if !(rate > 0.0 && rate <= RATE_MAX_PER_S) => {
-                Err("run: rate_per_s must be above 0 and at most 1e9".to_owned())
+                return Err("run: rate_per_s must be above 0 and at most 1e9".to_owned());
             }
-            _ => Ok(()),
+            _ => {}
         }
+        let has_steps = !self.rate_steps.is_empty();
+        match (&self.rate_step, self.rate_per_s) {
+            (None, _) if has_steps => return Err("run: rate_steps needs rate_step, such as \"1min\"".to_owned()),
+            (_, None) if has_steps => return Err("run: rate_steps needs rate_per_s".to_owned()),
+            (Some(_), _) if !has_steps => return Err("run: rate_step needs rate_steps".to_owned()),
+            _ => {}
+        }
+        if self.follow_rate_steps.is_some() && !has_steps {
+            return Err("run: follow_rate_steps needs rate_steps".to_owned());
+        }
+        if let Some(Err(error)) = self.rate_step.as_deref().map(duration) {
+            return Err(format!("run: rate_step: {error}"));
+        }
+        self.steps().map_or(Ok(()), |steps| steps.admit().map_err(|error| format!("run: rate_steps: {error}")))
+    }
+
+    /// Returns the steps of its rate, if it has any.
+    #[must_use]
+    pub fn steps(&self) -> Option<RateSteps> {
+        let step_s = duration(self.rate_step.as_deref()?).ok()?;
+        Some(RateSteps { per_s: self.rate_per_s?, step_s, steps: self.rate_steps.clone() })
     }
 }
 
@@ -182,6 +211,16 @@ mod tests {
     }
 
     #[test]
+    fn the_rate_may_have_steps() {
+        let text =
+            "[run]\nrate_per_s = 50\nrate_steps = [0.5, 1, 1.5]\nrate_step = '1min'\nfollow_rate_steps = false\n";
+        let run = Manifest::parse(text).unwrap().run;
+        let steps = RateSteps { per_s: 50.0, step_s: 60.0, steps: vec![0.5, 1.0, 1.5] };
+        assert_eq!((run.steps(), run.follow_rate_steps), (Some(steps), Some(false)));
+        assert_eq!(Manifest::parse("[run]\nrate_per_s = 50").unwrap().run.steps(), None);
+    }
+
+    #[test]
     fn what_is_wrong_is_reported_with_its_place() {
         for (text, words) in [
             ("summary = 1", &["line 1", "1 is not a text in quotes"][..]),
@@ -193,6 +232,12 @@ mod tests {
             ("[run]\nclients = 0", &["clients must be above 0"]),
             ("[run]\nrate_per_s = -1.0", &["rate_per_s must be above 0"]),
             ("[run]\nrate = 1", &["unknown field `rate`"]),
+            ("[run]\nrate_per_s = 1\nrate_steps = [1]", &["rate_steps needs rate_step"]),
+            ("[run]\nrate_step = '1min'\nrate_steps = [1]", &["rate_steps needs rate_per_s"]),
+            ("[run]\nrate_per_s = 1\nrate_step = '1min'", &["rate_step needs rate_steps"]),
+            ("[run]\nfollow_rate_steps = true", &["follow_rate_steps needs rate_steps"]),
+            ("[run]\nrate_per_s = 1\nrate_step = '1m'\nrate_steps = [1]", &["rate_step", "write min or ms"]),
+            ("[run]\nrate_per_s = 1\nrate_step = '1min'\nrate_steps = [0, 0]", &["all steps are 0"]),
             ("[params]\n'a-b' = 1", &["'a-b' cannot be a variable"]),
             ("[params]\na = []", &["default of a must be"]),
             ("[params]\na = { help = '' }", &["a needs a default"]),

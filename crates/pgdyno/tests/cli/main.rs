@@ -49,6 +49,7 @@ mod private_server;
 mod program;
 mod pty;
 mod python;
+mod rate_steps;
 mod read_only;
 mod readers;
 mod recipes;

@@ -1,5 +1,6 @@
 //! Orders and the plans that they resolve to, as a table.
 
+use pgdyno_plan::RateOrder;
 use pgdyno_workload::Cluster;
 
 use super::*;
