@@ -321,6 +321,8 @@ impl ScriptForm<'_> {
 #[derive(Debug)]
 pub(super) struct TransactionScript {
     pub(super) text: String,
+    /// Names and queries of the lists of values that it has beside those of its statements.
+    pub(super) values: Vec<(String, String)>,
     pub(super) calls: f64,
     pub(super) about: FittedTransaction,
 }
@@ -349,7 +351,9 @@ pub(super) fn files(
         one_line(&head.window.began_at),
         quoted(&format!("{} of {}", units::plural(statements.len() as u64, "statement"), head.server.database)),
     );
-    for (name, sql) in statements.iter().filter_map(|(_, script)| script.values.as_ref()) {
+    let values = statements.iter().filter_map(|(_, script)| script.values.as_ref());
+    let further: BTreeMap<_, _> = transactions.iter().flat_map(|script| &script.values).cloned().collect();
+    for (name, sql) in values.map(|(name, sql)| (name, sql)).chain(&further) {
         toml += &format!("\n[[values]]\nname = {}\nsql = {}\n", quoted(name), quoted(sql));
     }
     for (file, _, of_script) in &scripts {
@@ -375,10 +379,6 @@ pub(super) fn files(
     files
 }
 
-/// Returns the number of sessions that a run has: those that the applications had, as far as a run needs them.
-fn sessions(connections: &[ApplicationConnections]) -> u64 {
-    connections.iter().map(|one| one.connections_max).fold(0, u64::saturating_add).clamp(1, SESSIONS_MAX)
-}
 /// Returns the pace of each captured minute, as far as it is known.
 fn rate_steps(head: &CaptureHead) -> String {
     let minutes = &head.transactions_by_minute;
@@ -401,6 +401,10 @@ fn rate_steps(head: &CaptureHead) -> String {
     toml
 }
 
+/// Returns the number of sessions that a run has: those that the applications had, as far as a run needs them.
+fn sessions(connections: &[ApplicationConnections]) -> u64 {
+    connections.iter().map(|one| one.connections_max).fold(0, u64::saturating_add).clamp(1, SESSIONS_MAX)
+}
 
 /// Returns a text as a TOML string.
 fn quoted(text: &str) -> String {
@@ -504,10 +508,6 @@ mod tests {
     }
 
     #[test]
-    fn names_of_others_are_quoted() {
-        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000Ad\"");
-    }
-    #[test]
     fn the_pace_of_each_minute_is_written() {
         let of = |minutes: &[f64]| {
             rate_steps(&CaptureHead { transactions_by_minute: minutes.to_vec(), ..CaptureHead::default() })
@@ -529,4 +529,8 @@ mod tests {
         }
     }
 
+    #[test]
+    fn names_of_others_are_quoted() {
+        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000Ad\"");
+    }
 }

@@ -20,6 +20,9 @@ type ColumnPlace = (String, String);
 /// Rows of a call of a statement that returns one row, if any.
 const ONE_ROW: std::ops::RangeInclusive<f64> = 0.3..=1.05;
 
+/// The type of keys that are no numbers.
+const UUID: &str = "uuid";
+
 /// Foreign keys that are followed from a column.
 const STEPS_MAX: usize = 8;
 
@@ -62,8 +65,8 @@ fn of_statement(copy: &mut Copy, tables: &mut Tables, fitted: &Fitted) -> Result
     }
     for ((number, role), data_type) in statement.numbers.iter().zip(&statement.roles).zip(&statement.types) {
         let Role::Column(how @ (How::Equal | How::Written), source, column) = role else { continue };
-        // A variable of a script that is set to another one is a number.
-        if !WHOLE.contains(&data_type.as_str()) {
+        // Scripts pass on the texts of these as they are.
+        if !WHOLE.contains(&data_type.as_str()) && data_type != UUID {
             continue;
         }
         let Some(place) = tables.place(copy, &source.table, column)? else { continue };

@@ -7,7 +7,8 @@ use super::directory::{FittedTransaction, ScriptForm, ScriptSql, TransactionScri
 use super::results::StatementColumns;
 use super::roles::Role;
 use super::types::{self, Types};
-use super::{Fitted, results, wording};
+use super::values::WHOLE;
+use super::{Fitted, SCHEMA, Script, results, wording};
 use crate::form::{CaptureRecord, CapturedTransaction};
 use pgdyno_workload::IsolationLevel;
 
@@ -82,14 +83,14 @@ pub(super) fn arrange(
             continue;
         }
         let parts = TransactionParts { kind, executions: &executions, columns: &columns };
-        let Some((text, sent)) = script(copy, &parts, fitted)? else { continue };
+        let Some(MadeScript { text, sent, values }) = script(copy, &parts, fitted)? else { continue };
         for (execution, sent) in executions.iter().zip(sent) {
             fitted[execution.fitted].about.add_text(sent);
         }
         let files = executions.iter().map(|one| fitted[one.fitted].about.script.clone()).collect();
         let file = format!("t{:02}-{}.sql", scripts.len() + 1, name(&fitted[executions[0].fitted].about.text));
         let about = FittedTransaction { script: file, statements: files, calls_per_s: 0.0 };
-        scripts.push(TransactionScript { text, calls: 0.0, about });
+        scripts.push(TransactionScript { text, values, calls: 0.0, about });
         counts.push((kind.count as f64, executions));
     }
     if scripts.is_empty() {
@@ -313,53 +314,114 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// Returns the script of a transaction and the text of each execution; `None` if a run would read it otherwise.
-fn script(
-    copy: &mut Copy,
-    parts: &TransactionParts<'_>,
-    fitted: &[Fitted],
-) -> Result<Option<(String, Vec<String>)>, FitError> {
+/// A script of a transaction.
+struct MadeScript {
+    text: String,
+    /// The text of each execution.
+    sent: Vec<String>,
+    /// Names and queries of the lists of values that no statement has.
+    values: Vec<(String, String)>,
+}
+
+/// A drawn value that a variable of a returned row has until there is a row.
+struct Until {
+    by: usize,
+    name: String,
+    execution: usize,
+    column: usize,
+}
+
+impl Until {
+    /// Returns the list with this column alone, by its name, from the list of the statement that draws it.
+    fn list(&self, list: &str) -> (String, String) {
+        let Self { name, column, .. } = self;
+        let column = column + 1;
+        (format!("{list}_p{column}_{name}"), format!("SELECT p{column} AS \"{name}\" FROM {SCHEMA}.{list}"))
+    }
+}
+
+/// Returns the script of a transaction; `None` if a run would read it otherwise.
+fn script(copy: &mut Copy, parts: &TransactionParts<'_>, fitted: &[Fitted]) -> Result<Option<MadeScript>, FitError> {
     let TransactionParts { kind, executions, .. } = *parts;
     let scripts: Vec<_> = executions.iter().filter_map(|one| fitted[one.fitted].script.as_ref()).collect();
     let statements: Vec<_> = scripts.iter().map(|script| &script.statement).collect();
     let transaction = Transaction::new(parts, statements);
     let mut all = Vec::new();
-    // Variables of rows that are returned, with those whose values they have until then.
+    // Variables of rows that are returned, with the values that they have until then.
     let mut before = BTreeMap::new();
     let mut returning = BTreeSet::new();
     for execution in 0..transaction.statements.len() {
         let origins = transaction.origins(execution);
         for origin in &origins {
-            if let (Origin::Returned { by, execution, column, .. }, Some(variable)) = (origin, origin.variable()) {
-                before.entry(variable).or_insert_with(|| drawn(*execution, *column));
-                returning.insert(*by);
+            if let (Origin::Returned { by, name, execution, column }, Some(variable)) = (origin, origin.variable()) {
+                let (by, name, execution, column) = (*by, name.clone(), *execution, *column);
+                before.entry(variable).or_insert(Until { by, name, execution, column });
+                returning.insert(by);
             }
         }
         all.push(transaction.accepted_sql(copy, execution, origins)?);
     }
     returning.into_iter().for_each(|by: usize| all[by].collects = Some(prefix_of_returned(by)));
-    let mut lists = Vec::new();
-    let mut text = String::new();
-    for (at, script) in scripts.iter().enumerate() {
-        let prefix = prefix_of_drawn(at);
-        let mut used = all.iter().flat_map(|sql| &sql.variables).chain(before.values());
-        let is_used = used.any(|variable| variable.starts_with(&prefix));
-        if let Some((list, _)) = script.values.as_ref().filter(|_| is_used) {
-            text += &format!("\\values {list} {prefix}\n");
-            lists.push(list.clone());
-        }
-    }
-    before.iter().for_each(|(variable, drawn)| text += &format!("\\set {variable} :{drawn}\n"));
+    let (mut draws, values) = draws(&transaction, &scripts, &all, before);
     let level = |level: IsolationLevel| format!("BEGIN ISOLATION LEVEL {}", level.name().to_uppercase());
     let begin = kind.isolation.map_or_else(|| "BEGIN".to_owned(), level);
-    text += &format!("{begin};\n");
+    draws.text += &format!("{begin};\n");
     for sql in &all {
         let end = sql.collects.as_ref().map_or_else(|| ";".to_owned(), |prefix| format!(" \\aset {prefix}"));
-        text += &format!("{}{end}\n", sql.text);
+        draws.text += &format!("{}{end}\n", sql.text);
     }
-    text += "COMMIT;\n";
-    let form = ScriptForm { lists: &lists, sets: before.len(), begin: &begin, statements: &all };
-    Ok(form.matches(&text).then(|| (text, all.into_iter().map(|sql| sql.sent).collect())))
+    draws.text += "COMMIT;\n";
+    let form = ScriptForm { lists: &draws.lists, sets: draws.sets, begin: &begin, statements: &all };
+    let matches = form.matches(&draws.text);
+    Ok(matches.then(|| MadeScript { text: draws.text, sent: all.into_iter().map(|sql| sql.sent).collect(), values }))
+}
+
+/// The begin of a script, which draws values.
+#[derive(Default)]
+struct Draws {
+    text: String,
+    lists: Vec<String>,
+    /// The number of variables that have the value of another one.
+    sets: usize,
+}
+
+/// Returns the commands that draw the values of a transaction, and lists of values that they need beside those of the statements. A number
+/// can be copied to another variable; any other value is drawn for it.
+fn draws(
+    transaction: &Transaction<'_>,
+    scripts: &[&Script],
+    all: &[ScriptSql],
+    before: BTreeMap<String, Until>,
+) -> (Draws, Vec<(String, String)>) {
+    let is_number = |until: &Until| {
+        let data_type = transaction.statements[until.execution].types.get(until.column);
+        data_type.is_none_or(|data_type| WHOLE.contains(&data_type.as_str()))
+    };
+    let (sets, others): (Vec<_>, Vec<_>) = before.into_iter().partition(|(_, until)| is_number(until));
+    let sets: Vec<_> =
+        sets.into_iter().map(|(variable, until)| (variable, drawn(until.execution, until.column))).collect();
+    let mut draws = Draws { sets: sets.len(), ..Draws::default() };
+    let mut draw = |list: &str, prefix: &str| {
+        draws.text += &format!("\\values {list} {prefix}\n");
+        draws.lists.push(list.to_owned());
+    };
+    for (at, script) in scripts.iter().enumerate() {
+        let prefix = prefix_of_drawn(at);
+        let mut used = all.iter().flat_map(|sql| &sql.variables).chain(sets.iter().map(|(_, drawn)| drawn));
+        if let Some((list, _)) = script.values.as_ref().filter(|_| used.any(|variable| variable.starts_with(&prefix))) {
+            draw(list, &prefix);
+        }
+    }
+    let mut values = Vec::new();
+    for (_, until) in others {
+        if let Some((list, _)) = &scripts[until.execution].values {
+            let (list, query) = until.list(list);
+            draw(&list, &prefix_of_returned(until.by));
+            values.push((list, query));
+        }
+    }
+    sets.iter().for_each(|(variable, drawn)| draws.text += &format!("\\set {variable} :{drawn}\n"));
+    (draws, values)
 }
 
 /// How often transactions and single statements are executed, so that each statement has its captured calls.
@@ -521,6 +583,40 @@ mod tests {
         let parts = TransactionParts { kind: &kind, executions: &executions, columns: &columns };
         let transaction = Transaction::new(&parts, vec![&a, &b]);
         assert_eq!(transaction.origin(1, 1), Some(Origin::Drawn { execution: 0, column: 0 }));
+    }
+
+    #[test]
+    fn a_key_that_is_no_number_is_drawn_until_a_row_is_returned() {
+        let kind = kind(&[(0, 1.0), (1, 1.0)], &[]);
+        let executions = executions(&kind, &BTreeMap::from([(0, 0), (1, 1)]));
+        for (data_type, begin) in
+            [("bigint", "\\values s2 t2_\n\\set r1_id :t2_p1\n"), ("uuid", "\\values s2_p1_id r1_\n")]
+        {
+            let lock = statement("select id from q", &[]);
+            let delete =
+                ScriptStatement { types: vec![data_type.to_owned()], ..statement("delete from q where id = $1", &[1]) };
+            let columns =
+                [StatementColumns::example(&[("q.id", "id")], &[]), StatementColumns::example(&[], &[(1, "q.id")])];
+            let parts = TransactionParts { kind: &kind, executions: &executions, columns: &columns };
+            let transaction = Transaction::new(&parts, vec![&lock, &delete]);
+            let script = |statement: &ScriptStatement, values: Option<&str>| Script {
+                text: String::new(),
+                values: values.map(|list| (list.to_owned(), String::new())),
+                calls: 1.0,
+                statement: statement.clone(),
+            };
+            let [first, second] = [script(&lock, None), script(&delete, Some("s2"))];
+            let all: Vec<_> = [0, 1].iter().map(|at| transaction.sql(*at, &transaction.origins(*at))).collect();
+            let until = Until { by: 0, name: "id".to_owned(), execution: 1, column: 0 };
+            let before = BTreeMap::from([("r1_id".to_owned(), until)]);
+            let (draws, values) = draws(&transaction, &[&first, &second], &all, before);
+            assert_eq!(draws.text, begin);
+            assert_eq!(draws.lists.len(), 1);
+            if data_type == "uuid" {
+                let query = format!("SELECT p1 AS \"id\" FROM {SCHEMA}.s2");
+                assert_eq!(values, [("s2_p1_id".to_owned(), query)]);
+            }
+        }
     }
 
     fn shares(calls: &[f64], logged: &[f64], counts: &[(f64, &[usize])]) -> (Vec<f64>, Vec<f64>) {
