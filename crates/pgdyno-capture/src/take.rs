@@ -39,6 +39,8 @@ pub struct CaptureOrder {
     pub anonymise: bool,
     /// Logs of the server with sampled transactions: files, or directories of them. They are read at the end of the window.
     pub logs: Vec<PathBuf>,
+    /// `log_line_prefix` of a log in stderr's form; `None`: the server's setting.
+    pub log_prefix: Option<String>,
 }
 
 /// What a capture reports while it is taken.
@@ -110,8 +112,8 @@ impl TakeError {
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 /// Reads the server's counters, waits for the window, and reads them again, over one connection that only reads. `wait` sleeps for at
-/// most so long, and returns true when the user wants the window to end now. A connection that is lost is opened
-/// again.
+/// most so long, and returns true when the user wants the window to end now; called without a length while logs are read, when the reading
+/// is to end. A connection that is lost is opened again.
 ///
 /// # Errors
 /// When the server cannot be reached, counts no statements, does not show them to this role, or lost its counters in between.
@@ -126,7 +128,7 @@ pub fn take(
     let activity = Activity::read(&mut session)?;
     let database = server::database(&mut session)?;
     let mut warnings = facts.warnings();
-    let logs = Logs::begin(&mut session, &wanted.logs, &mut warnings)?;
+    let logs = Logs::begin(&mut session, wanted, &mut warnings)?;
     let queries = session.cost().queries;
     let before = Counters::read(&mut session, &facts)?;
     let began = Instant::now();
@@ -150,7 +152,10 @@ pub fn take(
     let texts = counters::texts(&mut session, &facts, &grown.entries)?;
     let statements = statements(&grown.entries, &texts, wanted.anonymise, &mut warnings);
     let transactions = match logs {
-        Some(logs) => logs.end(&mut session, &facts.server.database, &statements, &mut warnings)?,
+        Some(logs) => {
+            let reading = logs.end(&mut session, &facts.server.database)?;
+            reading.transactions(&statements, &mut || wait(Duration::ZERO), &mut warnings)
+        }
         None => None,
     };
     let own = (session.cost().queries - queries) as f64;

@@ -22,10 +22,13 @@ fn statement(text: &str, queryid: &str) -> CapturedStatement {
     }
 }
 
+/// The prefix of lines in stderr's form.
+const PREFIX: &str = "%m [%p]: [%l-1] db=%d,user=%u,app=%a ";
+
 pub(crate) fn run(input: &[u8]) {
     let statements =
         [statement("select * from t where a = $1", "7"), statement("update t set b = $1 where a in ($2, $3)", "8")];
-    let Ok(Some(found)) = fuzzing::transactions(input, "shop", &statements) else { return };
+    let Ok(Some(found)) = fuzzing::transactions(input, "shop", PREFIX, &statements) else { return };
     assert!(found.kinds.len() <= 1000 && found.kinds.iter().map(|kind| kind.count).sum::<u64>() <= found.committed);
     for kind in &found.kinds {
         assert!(kind.count > 0 && kind.steps.len() <= 200);

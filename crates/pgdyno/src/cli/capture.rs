@@ -50,11 +50,15 @@ pub(crate) struct TakeArgs {
     /// Make parameters of constants that are left in texts
     #[arg(help_heading = "Capture", long)]
     pub(crate) anonymise: bool,
-    /// A csvlog or jsonlog with sampled transactions, or its directory
+    /// A log with sampled transactions, or its directory
     ///
-    /// It is read at the end of the window. May be given several times.
+    /// In the form of csvlog, jsonlog or stderr, or entries of Google Cloud Logging. It is read at the end of the window. May be given
+    /// several times.
     #[arg(help_heading = "Capture", long, value_name = "FILE")]
     pub(crate) log: Vec<PathBuf>,
+    /// log_line_prefix of a log in stderr's form [default: the server's setting]
+    #[arg(help_heading = "Capture", long, value_name = "PREFIX", requires = "log", hide_short_help = true)]
+    pub(crate) log_prefix: Option<String>,
     /// A new file for the capture [default: DATABASE.capture]
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

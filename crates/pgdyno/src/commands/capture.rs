@@ -1,5 +1,6 @@
 //! `pgdyno capture`: takes what a server executes from its own counters, and shows it.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -50,8 +51,15 @@ fn capture(args: &TakeArgs) -> Result<Code> {
     let events: Arc<dyn EventSink> = Arc::new(ProgressView::new(args.quiet));
     let window_s = args.window.seconds();
     let window = Duration::from_secs_f64(window_s);
-    let wanted = CaptureOrder { window, anonymise: args.anonymise, logs: args.log.clone() };
+    let wanted =
+        CaptureOrder { window, anonymise: args.anonymise, logs: args.log.clone(), log_prefix: args.log_prefix.clone() };
+    // The signal that has ended the window does not end the reading of its logs.
+    let is_early = Cell::new(false);
     let mut wait = |length: Duration| {
+        if length.is_zero() {
+            let stop = if is_early.get() { &interrupt.last_stop } else { &interrupt.stop };
+            return stop.is_requested();
+        }
         let until = Instant::now() + length;
         while Instant::now() < until && !interrupt.stop.is_requested() {
             thread::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
@@ -64,7 +72,10 @@ fn capture(args: &TakeArgs) -> Result<Code> {
             let so_far = format!("{active} of its other sessions execute a statement; Ctrl-C ends the window");
             events.event(&RunEvent::Study { now: &watching, so_far: &so_far, done: elapsed_s, of: window_s });
         }
-        Progress::Reading => events.ended(),
+        Progress::Reading => {
+            is_early.set(interrupt.stop.is_requested());
+            events.ended();
+        }
     };
     let taken = interrupt.driving(|| take(&options, &wanted, &mut wait, &mut report));
     events.ended();

@@ -1,6 +1,8 @@
 //! Transactions of another program, captured from the server's log, and executed on a copy as transactions.
 
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use pgdyno_net::Admin;
 use rustix::process::Signal;
@@ -8,7 +10,7 @@ use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
 use crate::postgres;
-use crate::program::json;
+use crate::program::{eventually, json};
 
 const TABLES: [&str; 10] = [
     "create table customers (id bigint primary key, email text unique, balance numeric not null)",
@@ -88,6 +90,13 @@ DELETE FROM queue WHERE id = :job_id;
 COMMIT;
 ";
 
+/// The prefix of Amazon RDS and Aurora.
+const RDS: &str = "%t:%r:%u@%d:[%p]:";
+
+/// Other prefixes: PostgreSQL's own, that of Azure's servers, that of Google Cloud SQL, and one with everything.
+const PREFIXES: [&str; 4] =
+    ["%m [%p] ", "%t-%c-", "%m [%p]: [%l-1] db=%d,user=%u ", "%n|%8p|%c|%-6l|%v|%x|%e|%i|%Q|%q%u@%d/%a from %h "];
+
 fn execute(place: &Place, sql: &str) {
     session(place).execute(sql).unwrap();
 }
@@ -104,7 +113,8 @@ fn number(place: &Place, sql: &str) -> f64 {
 fn shop(test: &str, format: &str) -> Option<Place> {
     let conf = format!(
         "fsync = off\nshared_preload_libraries = 'pg_stat_statements'\nautovacuum = off\nlogging_collector = on\n\
-         log_directory = '%/logs'\nlog_destination = '{format}'\nlog_timezone = 'Asia/Kathmandu'\nlog_transaction_sample_rate = 1\n"
+         log_directory = '%/logs'\nlog_destination = '{format}'\nlog_timezone = 'Asia/Kathmandu'\nlog_transaction_sample_rate = 1\n\
+         lc_messages = 'C'\n"
     );
     let place = Place::new(test, &conf, TRUST)?;
     place.execute("create database shop");
@@ -134,7 +144,7 @@ fn capture(place: &Place) -> Value {
     let log = place.server.dir().join("logs");
     let words = format!("capture -o shop.capture --window 1h --log {}", log.display());
     let running = place.home.start(&place.args(&target, &words));
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     place.run("run ./app -c 2 -t 400 --ramp 0 --no-samples").ok();
     running.signal(Signal::INT);
     running.end().ok().prints(&["transactions in the log", "insert-orders", "$2 = $1 of 1"]);
@@ -162,6 +172,9 @@ fn calls(captured: &Value, text: &str) -> f64 {
 
 fn transactions_of_a_log_are_captured_and_executed(test: &str, format: &str) {
     let Some(place) = shop(test, format) else { return };
+    if format == "stderr" {
+        set_prefix(&place, RDS);
+    }
     let captured = capture(&place);
     let (buy, steps) = longest(&captured);
     let steps: Vec<_> = steps.iter().map(|(text, calls)| (text.as_str(), *calls)).collect();
@@ -236,6 +249,83 @@ fn transactions_of_a_log_are_captured_and_executed(test: &str, format: &str) {
 #[test]
 fn transactions_of_a_csvlog_are_captured_and_executed() {
     transactions_of_a_log_are_captured_and_executed("csvlog", "csvlog");
+}
+
+#[test]
+fn transactions_of_a_log_of_stderr_are_captured_and_executed() {
+    transactions_of_a_log_are_captured_and_executed("stderrlog", "stderr");
+}
+
+/// Sets the prefix of a server that runs. Escapes that its version does not know print nothing.
+fn set_prefix(place: &Place, prefix: &str) {
+    place.execute(&format!("alter system set log_line_prefix = '{prefix}'"));
+    place.execute("select pg_reload_conf()");
+    eventually("the prefix is set", Duration::from_secs(10), || place.ask("show log_line_prefix") == prefix);
+}
+
+/// Captures the application with the server's log, or with a file made of it at the end.
+fn capture_with(place: &Place, log: &Path, at_end: impl FnOnce(&str)) -> Value {
+    let words = format!("capture -o shop.capture --window 1h --log {}", log.display());
+    let target = place.target();
+    fs::remove_file(place.home.join("shop.capture")).ok();
+    let running = place.home.start(&place.args(&target, &words));
+    std::thread::sleep(Duration::from_millis(500));
+    place.run("run ./app -c 2 -t 60 --ramp 0 --no-samples").ok();
+    let mut logs: Vec<_> =
+        fs::read_dir(place.server.dir().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    logs.sort();
+    at_end(&fs::read_to_string(logs.last().unwrap()).unwrap());
+    running.signal(Signal::INT);
+    running.end().ok().prints(&["transactions in the log", "insert-orders"]);
+    serde_json::from_str(&place.home.run(&["capture", "show", "shop.capture", "--format", "json"]).ok().stdout).unwrap()
+}
+
+/// Returns the log as entries of Google Cloud Logging, the later of each ten first: each has a line with its further ones.
+fn entries(log: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in log.lines() {
+        match lines.last_mut() {
+            Some(last) if line.starts_with('\t') => *last += &format!("\n{line}"),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    let entry = |line: &String| {
+        let time = line.get(..23).unwrap_or_default().replace(' ', "T");
+        format!(
+            "{}\n",
+            serde_json::json!({ "insertId": "x", "timestamp": format!("{time}Z"), "textPayload": line,
+            "resource": { "type": "cloudsql_database" }, "logName": "projects/p/logs/cloudsql.googleapis.com%2Fpostgres.log" })
+        )
+    };
+    lines.chunks(10).flat_map(|chunk| chunk.iter().rev().map(entry)).collect()
+}
+
+#[test]
+fn a_log_of_stderr_has_any_prefix_that_names_time_and_session() {
+    let Some(place) = shop("prefixes", "stderr") else { return };
+    let logs = place.server.dir().join("logs");
+    let buys = |captured: &Value| {
+        let (kind, steps) = longest(captured);
+        let steps: Vec<_> = steps.iter().map(|(text, calls)| (text.as_str(), *calls)).collect();
+        assert_eq!((steps.len(), steps[2]), (4, ("INSERT INTO lines", 2.0)), "{captured:#}");
+        assert!(kind["flows"].as_array().unwrap().len() == 3, "{kind:#}");
+        let sampled = captured["transactions"]["committed"].as_f64().unwrap();
+        assert!(kind["count"].as_f64().unwrap() > 5.0 && sampled > 80.0, "{kind:#}");
+        assert_eq!(captured["transactions"]["incomplete"], 0, "{:#}", captured["transactions"]);
+    };
+    for prefix in PREFIXES {
+        set_prefix(&place, prefix);
+        buys(&capture_with(&place, &logs, |_| {}));
+        if prefix.contains("[%l-1]") {
+            let exported = place.home.join("exported.json");
+            fs::write(&exported, "").unwrap();
+            let at_end = |log: &str| fs::write(&exported, entries(log)).unwrap();
+            buys(&capture_with(&place, &exported, at_end));
+        }
+    }
+    set_prefix(&place, "%u@%d ");
+    let words = format!("capture --window 1s -o no.capture --log {}", logs.display());
+    place.run(&words).ended(1).says(&["log_line_prefix '%u@%d ' has no time", "--log-prefix names another one"]);
 }
 
 #[test]

@@ -80,6 +80,13 @@ impl Sessions {
         }
     }
 
+    /// Returns the number of the transaction after these statements, where the log has none: an empty one from BEGIN on.
+    pub(super) fn number(&self, session: &str, executed: &[Executed]) -> Option<&'static str> {
+        let is_open = self.open.get(session).is_some_and(|open| open.has_begin);
+        let begins = || executed.iter().any(|one| matches!(one, Executed::Begin(_)));
+        (is_open || begins()).then_some("")
+    }
+
     /// Notes whether a statement of the session's transaction has failed.
     pub(super) fn set_failed(&mut self, session: &str, has_failed: bool) {
         if let Some(open) = self.open.get_mut(session).filter(|open| open.has_begin) {

@@ -13,24 +13,32 @@ pub(super) struct LogLine {
     /// The database.
     #[serde(rename = "dbname")]
     pub(super) database: String,
-    session_id: String,
+    pub(super) session_id: String,
     /// What the session does, as `ps` shows it: the command, `PARSE` or `BIND`.
-    ps: String,
+    pub(super) ps: String,
     /// The virtual identifier of the transaction.
-    vxid: String,
+    pub(super) vxid: String,
     /// The SQLSTATE.
-    state_code: String,
-    message: String,
-    detail: String,
+    pub(super) state_code: String,
+    pub(super) message: String,
+    pub(super) detail: String,
     /// The statement's identifier, 0 if the server computes none.
     pub(super) query_id: i64,
+    /// A line in stderr's form, in an entry of Google Cloud Logging.
+    #[serde(rename = "textPayload")]
+    pub(super) payload: Option<String>,
+    /// Whether the form of the log has no identifier of the transaction.
+    #[serde(skip)]
+    pub(super) lacks_transaction: bool,
 }
 
 impl LogLine {
-    /// Returns a line from a record, if it is one.
+    /// Returns a line from a record of CSV or JSON, if it is one.
     pub(super) fn of(record: &[u8], format: LogFormat) -> Option<Self> {
-        if format == LogFormat::Json {
-            return serde_json::from_slice(record).ok();
+        match format {
+            LogFormat::Json => return serde_json::from_slice(record).ok(),
+            LogFormat::Stderr => return None,
+            LogFormat::Csv => {}
         }
         // PostgreSQL 13 has 24 columns; later ones have further columns at the end.
         let mut fields = fields(&String::from_utf8_lossy(record));
@@ -49,6 +57,7 @@ impl LogLine {
             message: take(13),
             detail: take(14),
             query_id,
+            ..Self::default()
         })
     }
 

@@ -1,0 +1,84 @@
+//! Entries of Google Cloud Logging, put into the order of their time.
+//!
+//! Each has a line of the log as its `textPayload`. An export has them in nearly the order of their time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Entries that wait for earlier ones.
+const ENTRIES_MAX: usize = 50_000;
+
+/// Bytes of these entries together.
+const BYTES_MAX: usize = 64 << 20;
+
+/// An entry by its time, the number of its line within the session, and its place in the file.
+type Entry = (String, u64, u64, String);
+
+/// Entries that wait for earlier ones.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    waiting: BinaryHeap<Reverse<Entry>>,
+    bytes: usize,
+    added: u64,
+    last: String,
+    /// Entries that came too late to be put in order.
+    pub(super) late: u64,
+}
+
+impl Entries {
+    /// Adds an entry with the number of its line. Returns the texts of those that no earlier one is expected for.
+    pub(super) fn add(&mut self, timestamp: &str, number: u64, text: String) -> Vec<String> {
+        self.added += 1;
+        self.bytes += text.len();
+        // Without the zone a shorter fraction comes first.
+        let time = timestamp.trim_end_matches('Z').to_owned();
+        self.waiting.push(Reverse((time, number, self.added, text)));
+        let mut ready = Vec::new();
+        while self.waiting.len() > ENTRIES_MAX || self.bytes > BYTES_MAX {
+            ready.extend(self.next());
+        }
+        ready
+    }
+
+    /// Returns the text of the earliest entry.
+    pub(super) fn next(&mut self) -> Option<String> {
+        let Reverse((time, _, _, text)) = self.waiting.pop()?;
+        self.bytes -= text.len();
+        self.late += u64::from(time < self.last);
+        self.last = time;
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_in_the_order_of_their_time_and_line() {
+        let mut entries = Entries::default();
+        for (time, number, text) in [
+            ("2026-08-04T14:52:17.5Z", 2, "d"),
+            ("2026-08-04T14:52:17Z", 9, "a"),
+            ("2026-08-04T14:52:17.5Z", 1, "c"),
+            ("2026-08-04T14:52:17.232Z", 7, "b"),
+        ] {
+            assert!(entries.add(time, number, text.to_owned()).is_empty());
+        }
+        let texts: Vec<_> = std::iter::from_fn(|| entries.next()).collect();
+        assert_eq!((texts.concat().as_str(), entries.late, entries.bytes), ("abcd", 0, 0));
+    }
+
+    #[test]
+    fn a_file_in_another_order_takes_no_memory_and_is_noted() {
+        let mut entries = Entries::default();
+        let mut ready = 0;
+        for nth in (0..2 * ENTRIES_MAX).rev() {
+            ready += entries.add(&format!("{nth:09}"), 0, String::new()).len();
+            assert!(entries.waiting.len() <= ENTRIES_MAX);
+        }
+        assert_eq!((ready, entries.late > 0), (ENTRIES_MAX, true));
+        ready += entries.add("x", 0, "x".repeat(BYTES_MAX + 1)).len();
+        assert_eq!((ready, entries.waiting.len()), (2 * ENTRIES_MAX + 1, 0));
+    }
+}
