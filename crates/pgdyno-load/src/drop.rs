@@ -8,7 +8,7 @@ use crate::load::apart;
 use crate::lock_key::lock_key;
 use crate::state::fate::{self, Fate};
 use crate::state::inventory::{Drop, Inventory};
-use crate::state::ledger::Ledger;
+use crate::state::logbook::Logbook;
 use crate::state::{stamp, taken};
 use crate::steps::{self, StepOutcome};
 use crate::{LoadError, Owner, Taken, state};
@@ -114,8 +114,8 @@ pub(crate) fn drop_all(
         return Err(inventory.refusal(foreign));
     }
     let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
-    for ledger in inventory.relations.iter().filter_map(Ledger::of) {
-        admin.execute(&ledger.close_sql()).map_err(|source| refusal(source, objects))?;
+    for logbook in inventory.relations.iter().filter_map(Logbook::of) {
+        admin.execute(&logbook.close_sql()).map_err(|source| refusal(source, objects))?;
     }
     drop_in_order(admin, inventory.drops()).map_err(|source| refusal(source, objects))?;
     let stamp = inventory.has_stamps && forget(admin, &inventory.schema, dataset).map_err(undroppable)?;

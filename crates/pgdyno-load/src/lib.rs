@@ -57,7 +57,7 @@ pub use state::changes::{interrupted_change, repair};
 pub use state::driven_by::driven_by;
 pub use state::fate::{Fate, Remains};
 pub use state::layout::differences;
-pub use state::ledger::ResumableLoad;
+pub use state::logbook::ResumableLoad;
 pub use state::maker::shortcomings;
 pub use state::owner::Owner;
 pub use state::relations::table_sizes;

@@ -49,8 +49,8 @@ pub trait Shared: Sync {
 /// transaction; only a table so large that all others would wait for it is filled by several and vacuumed.
 ///
 /// A resumable load fills every table of several chunks part by part: it commits the rows of one unit of the scale,
-/// such as a warehouse, together with an entry in a ledger. The next load of the same data keeps the rows and indexes
-/// of the ledger, and does the rest; the rows are the same as those of an uninterrupted load. Data that SQL makes
+/// such as a warehouse, together with an entry in a logbook. The next load of the same data keeps the rows and indexes
+/// of the logbook, and does the rest; the rows are the same as those of an uninterrupted load. Data that SQL makes
 /// ([`DataSet::sql_data`]) is made on one connection; its objects are found in the catalog and marked. Time limits of
 /// the role or database are lifted.
 ///
@@ -104,7 +104,7 @@ pub fn load(
     let loaders = conditions.useful_loaders(&tables, how.loaders.max(1));
     let way = conditions.way_of_largest(&tables, loaders);
     // Set once there is something to resume.
-    let ledger_begun = AtomicBool::new(false);
+    let logbook_begun = AtomicBool::new(false);
     let done = halt.watched(|| {
         let mut load = Load::new(data, caps, how, &tables, progress);
         let names: Vec<_> = tables.iter().map(|table| table.name).collect();
@@ -127,7 +127,7 @@ pub fn load(
         load.notes.extend(uneven);
         load.spread(options, &mut control, &mut sessions)?;
         let Prepared { schema, found } = load.phase(LoadPhase::Prepare, |load| load.prepare(&mut control, &stamp))?;
-        ledger_begun.store(load.ledger.is_some(), Ordering::Relaxed);
+        logbook_begun.store(load.logbook.is_some(), Ordering::Relaxed);
         let rows_kept = found.far.rows;
         progress(&LoadProgress::Plan {
             tables: tables.len(),
@@ -139,24 +139,24 @@ pub fn load(
             progress(&LoadProgress::Way(way));
         }
         let plan = FillPlan {
-            // A load that is resumed has a ledger, whatever its options are.
-            conditions: Conditions { resumable: load.ledger.is_some(), ..conditions.clone() },
+            // A load that is resumed has a logbook, whatever its options are.
+            conditions: Conditions { resumable: load.logbook.is_some(), ..conditions.clone() },
             mark: stamp::mark_sql(data),
             freeze_suffices: caps.major() >= 14,
             unlogged: load.unlogged,
-            ledger: load.ledger.clone(),
+            logbook: load.logbook.clone(),
             found,
         };
-        let plan = if let (Some(shared), Some(ledger)) = (shared, &load.ledger.clone()) {
+        let plan = if let (Some(shared), Some(logbook)) = (shared, &load.logbook.clone()) {
             let found = load.phase(LoadPhase::Rows, |load| {
                 LoaderWork::new(&tables, loaders, &plan, &halt, progress).create_split(&mut sessions)?;
-                let queue = Queue::new(&tables, ledger, &halt, progress);
+                let queue = Queue::new(&tables, logbook, &halt, progress);
                 let mut schedule = plan.schedule(&tables, loaders);
                 queue.put(&mut sessions[0], &mut schedule)?;
                 shared.begun(&schema);
                 looking_in(|| control.look_in(), || queue.work(&mut sessions))?;
-                // Index statements of an earlier load are in the ledger, too.
-                sessions[0].run(LoadPhase::Rows, None, |admin| ledger.progress(admin, load.unlogged))
+                // Index statements of an earlier load are in the logbook, too.
+                sessions[0].run(LoadPhase::Rows, None, |admin| logbook.progress(admin, load.unlogged))
             })?;
             FillPlan { found, ..plan }
         } else {
@@ -183,7 +183,7 @@ pub fn load(
     // A connection that failed to open then was interrupted.
     let stopped = |error: &LoadError| halt.is_interrupted() && matches!(error, LoadError::Connect(_));
     let done = done.map_err(|error| if stopped(&error) { LoadError::Interrupted } else { error });
-    let done = done.map_err(|error| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error });
+    let done = done.map_err(|error| if logbook_begun.load(Ordering::Relaxed) { error.resumable() } else { error });
     done.map_err(|error| looked_up(error, options, data))
 }
 
@@ -197,7 +197,7 @@ fn looked_up(error: LoadError, options: &ConnectOptions, data: &dyn DataSet) -> 
     match error {
         LoadError::Interrupted => LoadError::Stopped(Remains::ask(options, data)),
         LoadError::Suspended => match Remains::ask(options, data) {
-            // The ledger has what is committed.
+            // The logbook has what is committed.
             Remains::Part | Remains::Unknown(_) => LoadError::Suspended,
             remains => LoadError::Stopped(remains),
         },

@@ -6,7 +6,7 @@ pub(crate) mod driven_by;
 pub(crate) mod fate;
 pub(crate) mod inventory;
 pub(crate) mod layout;
-pub(crate) mod ledger;
+pub(crate) mod logbook;
 pub(crate) mod maker;
 pub(crate) mod object;
 pub(crate) mod owner;
@@ -21,7 +21,7 @@ use pgdyno_net::Admin;
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::state::inventory::Inventory;
-use crate::state::ledger::Left;
+use crate::state::logbook::Left;
 use crate::state::taken::Taken;
 use crate::{LoadError, ResumableLoad, Stamp, identity};
 
@@ -135,7 +135,7 @@ pub(crate) fn examine(
         Some(read) => read,
     };
     if !complete {
-        return Ok(match ledger::find(admin, data, caps, inventory, &stamp, false)? {
+        return Ok(match logbook::find(admin, data, caps, inventory, &stamp, false)? {
             Left::Found(found) => DataState::Partial { stamp: Some(stamp), kept: Some(found.far), damage: Vec::new() },
             Left::Damaged(damage) => DataState::Partial { stamp: Some(stamp), kept: None, damage },
             Left::Nothing => DataState::Partial { stamp: Some(stamp), kept: None, damage: Vec::new() },

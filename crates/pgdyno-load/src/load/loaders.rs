@@ -194,7 +194,7 @@ impl<'a> LoaderWork<'a> {
         match task {
             Task::Whole(n) => self.fill_whole(n, session, buffer)?,
             Task::Partition(n, nth) => self.fill_partition(n, nth, session, buffer)?,
-            Task::Share(n, _) if self.plan.ledger.is_some() => self.fill_unit(n, session, buffer)?,
+            Task::Share(n, _) if self.plan.logbook.is_some() => self.fill_unit(n, session, buffer)?,
             Task::Share(n, _) => self.fill_share(n, session, buffer)?,
             Task::FreezeBehind(_) => {
                 // Truncating the end would wait for those who add rows there.
@@ -215,8 +215,8 @@ impl<'a> LoaderWork<'a> {
             }
             Task::Index(_, index) => {
                 self.set_workers(table, session)?;
-                let ledger = self.plan.ledger.as_ref();
-                let entry = ledger.map(|ledger| format!("begin; {}", ledger.index_sql(table.name, index)));
+                let logbook = self.plan.logbook.as_ref();
+                let entry = logbook.map(|logbook| format!("begin; {}", logbook.index_sql(table.name, index)));
                 let end = entry.is_some().then_some("commit");
                 // The entry comes first: it blocks the next load while this one is in progress. Each statement is
                 // sent by itself: a server that forwards an ALTER TABLE to its nodes forwards everything sent with
@@ -315,7 +315,7 @@ impl<'a> LoaderWork<'a> {
         Ok(())
     }
 
-    /// Fills the next part of a table in a transaction, and notes it in the ledger.
+    /// Fills the next part of a table in a transaction, and notes it in the logbook.
     fn fill_unit(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         let Some(unit) = self.board().schedule.chunks(n) else {
@@ -416,12 +416,12 @@ impl<'a> LoaderWork<'a> {
     }
 
     fn begin_sql(&self) -> String {
-        self.plan.ledger.as_ref().map_or("begin".to_owned(), |ledger| format!("begin; {}", ledger.lock_sql()))
+        self.plan.logbook.as_ref().map_or("begin".to_owned(), |logbook| format!("begin; {}", logbook.lock_sql()))
     }
 
     fn commit_sql(&self, table: &Table, chunks: &Range<u64>, rows: u64) -> String {
-        let ledger = self.plan.ledger.as_ref();
-        ledger.map_or("commit".to_owned(), |ledger| format!("{}; commit", ledger.rows_sql(table.name, chunks, rows)))
+        let logbook = self.plan.logbook.as_ref();
+        logbook.map_or("commit".to_owned(), |logbook| format!("{}; commit", logbook.rows_sql(table.name, chunks, rows)))
     }
 }
 

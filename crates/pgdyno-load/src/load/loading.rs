@@ -9,7 +9,7 @@ use crate::load::loaders::{Filled, Span};
 use crate::load::{distribute, nodes, routines};
 use crate::session::Session;
 use crate::state::inventory::Inventory;
-use crate::state::ledger::{Found, Ledger};
+use crate::state::logbook::{Found, Logbook};
 use crate::state::{layout, stamp};
 use crate::steps::{self, ServerStep};
 use crate::{LoadError, LoadPhase, LoadProgress, LoadReport, PhaseReport, Stamp, TableReport};
@@ -49,8 +49,8 @@ pub(crate) struct Load<'a> {
     pub(crate) progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     pub(crate) spans: Vec<Span>,
     pub(crate) notes: Vec<String>,
-    /// The ledger, if the next load can resume this one.
-    pub(crate) ledger: Option<Ledger>,
+    /// The logbook, if the next load can resume this one.
+    pub(crate) logbook: Option<Logbook>,
     /// Whether tables are created unlogged.
     pub(crate) unlogged: bool,
 }
@@ -71,7 +71,7 @@ impl<'a> Load<'a> {
                     .to_owned(),
             );
         }
-        Self { data, caps, how, tables, progress, spans: Vec::new(), notes, ledger: None, unlogged }
+        Self { data, caps, how, tables, progress, spans: Vec::new(), notes, logbook: None, unlogged }
     }
 
     /// Decides what the outcome of a step means; notes that an optional one was left out.
@@ -98,7 +98,7 @@ impl<'a> Load<'a> {
     }
 
     /// On a server that distributes tables: checks that routines will find the tables on the nodes, and opens
-    /// connections for rows to the nodes, unless rows are committed with an entry in the ledger.
+    /// connections for rows to the nodes, unless rows are committed with an entry in the logbook.
     pub(crate) fn spread(
         &mut self,
         options: &ConnectOptions,
@@ -161,7 +161,7 @@ impl<'a> Load<'a> {
             let made = load.decide(&steps::SCHEMA, LoadPhase::Stamp, made)?;
             control.run(LoadPhase::Stamp, None, |admin| {
                 let complete = stamp::complete_sql(schema, stamp, made.as_ref());
-                let close = load.ledger.as_ref().map_or(String::new(), |ledger| format!("; {}", ledger.drop_sql()));
+                let close = load.logbook.as_ref().map_or(String::new(), |logbook| format!("; {}", logbook.drop_sql()));
                 admin.execute(&(complete + &close))?;
                 if let Some((written, true)) = stamp::read(admin, schema, &stamp.dataset)? {
                     *stamp = written;
@@ -178,7 +178,7 @@ impl<'a> Load<'a> {
             let there = found.tables.get(table.name).map_or(&[][..], |table| &table.foreign_keys);
             for (nth, sql) in table.foreign_keys.iter().enumerate().filter(|(nth, _)| !there.contains(nth)) {
                 // The entry comes first: it blocks the next load while this one is in progress.
-                let entry = self.ledger.as_ref().map(|ledger| ledger.foreign_key_sql(table.name, nth) + "; ");
+                let entry = self.logbook.as_ref().map(|logbook| logbook.foreign_key_sql(table.name, nth) + "; ");
                 statements.push((table.name, entry.unwrap_or_default() + sql));
             }
         }

@@ -6,7 +6,7 @@ use crate::load::cost::{Costs, ServerSettings};
 use crate::load::distribute;
 use crate::load::schedule::{Filling, Job, Schedule};
 use crate::load::ways::{Way, scheduled};
-use crate::state::ledger::{Found, KeptTable, Ledger};
+use crate::state::logbook::{Found, KeptTable, Logbook};
 
 /// What decides how tables are filled, beside the tables and the number of connections.
 #[derive(Clone)]
@@ -85,8 +85,8 @@ pub(crate) struct FillPlan {
     pub(crate) freeze_suffices: bool,
     /// Whether tables are created unlogged.
     pub(crate) unlogged: bool,
-    /// The ledger, if the next load can resume this one.
-    pub(crate) ledger: Option<Ledger>,
+    /// The logbook, if the next load can resume this one.
+    pub(crate) logbook: Option<Logbook>,
     /// Progress of an interrupted load.
     pub(crate) found: Found,
 }

@@ -8,7 +8,7 @@ use crate::lock_key::lock_key;
 use crate::session::Session;
 use crate::state::examine;
 use crate::state::inventory::Inventory;
-use crate::state::ledger::{self, Found, Ledger, Left};
+use crate::state::logbook::{self, Found, Left, Logbook};
 use crate::state::object::Object;
 use crate::state::owner;
 use crate::state::stamp::{self, command};
@@ -42,13 +42,13 @@ impl Load<'_> {
         if !objects.is_empty() {
             (self.progress)(&LoadProgress::Dropped(&objects.join(", ")));
         }
-        let ledger = Ledger::new(&schema, dataset);
+        let logbook = Logbook::new(&schema, dataset);
         if let Some(found) = found {
             self.unlogged = found.unlogged;
-            self.ledger = Some(ledger);
+            self.logbook = Some(logbook);
             return Ok(Prepared { schema, found });
         }
-        self.ledger = is_resumable(self.data, self.how).then_some(ledger);
+        self.logbook = is_resumable(self.data, self.how).then_some(logbook);
         // In another transaction: on a full disk this commit makes room.
         in_transaction(control, |admin| {
             let mut begun = admin.execute(&stamp::create_sql(&schema));
@@ -57,8 +57,8 @@ impl Load<'_> {
                 None => Ok(0),
             });
             begun = begun.and_then(|_| admin.execute(&stamp::begin_sql(&schema, stamp)));
-            if let Some(ledger) = &self.ledger {
-                let sql = ledger.create_sql(&stamp::mark_sql(self.data), self.unlogged);
+            if let Some(logbook) = &self.logbook {
+                let sql = logbook.create_sql(&stamp::mark_sql(self.data), self.unlogged);
                 begun = begun.and_then(|_| admin.execute(&sql));
             }
             begun.map_err(|error| LoadError::of(LoadPhase::Prepare, None, error))
@@ -96,7 +96,7 @@ impl Load<'_> {
                     });
                 }
                 DataState::Partial { stamp: Some(begun), kept: Some(_), .. } => {
-                    let left = ledger::find(admin, self.data, self.caps, &inventory, &begun, true)?;
+                    let left = logbook::find(admin, self.data, self.caps, &inventory, &begun, true)?;
                     if let Left::Found(found) = left {
                         self.drop_unfinished(admin, &found)?;
                         return Ok((inventory.schema, Some(found), Dropped::default()));
@@ -134,7 +134,7 @@ impl Load<'_> {
         Ok((schema, None, dropped))
     }
 
-    /// Drops the tables without an entry in the ledger: they are empty.
+    /// Drops the tables without an entry in the logbook: they are empty.
     fn drop_unfinished(&self, admin: &mut Admin, found: &Found) -> Result<(), LoadError> {
         for table in self.tables.iter().filter(|table| !found.tables.contains_key(table.name)) {
             let sql = format!("drop table if exists {}", quote::identifier(table.name));

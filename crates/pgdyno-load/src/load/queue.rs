@@ -1,4 +1,4 @@
-//! Units of rows that several machines take from one queue, which is in the ledger of the load.
+//! Units of rows that several machines take from one queue, which is in the logbook of the load.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::load::copy::{Sent, send};
 use crate::load::loaders::copy_sql;
 use crate::load::schedule::Schedule;
 use crate::session::Session;
-use crate::state::ledger::Ledger;
+use crate::state::logbook::Logbook;
 use crate::{LoadError, LoadPhase, LoadProgress};
 
 /// Units that one statement puts into the queue.
@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The queue of a load, and what its takers need.
 pub(crate) struct Queue<'a> {
     tables: &'a [Table],
-    ledger: &'a Ledger,
+    logbook: &'a Logbook,
     halt: &'a Halt<'a>,
     progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     sent: Vec<Sent>,
@@ -29,11 +29,11 @@ pub(crate) struct Queue<'a> {
 impl<'a> Queue<'a> {
     pub(crate) fn new(
         tables: &'a [Table],
-        ledger: &'a Ledger,
+        logbook: &'a Logbook,
         halt: &'a Halt<'a>,
         progress: &'a (dyn Fn(&LoadProgress<'_>) + Sync),
     ) -> Self {
-        Self { tables, ledger, halt, progress, sent: tables.iter().map(|_| Sent::default()).collect() }
+        Self { tables, logbook, halt, progress, sent: tables.iter().map(|_| Sent::default()).collect() }
     }
 
     /// Puts all units that are left into it.
@@ -44,7 +44,7 @@ impl<'a> Queue<'a> {
                 false => Vec::new(),
             };
             for units in units.chunks(AT_ONCE) {
-                session.execute(LoadPhase::Rows, Some(table.name), &self.ledger.queue_sql(n, table.name, units))?;
+                session.execute(LoadPhase::Rows, Some(table.name), &self.logbook.queue_sql(n, table.name, units))?;
             }
         }
         Ok(())
@@ -76,7 +76,7 @@ impl<'a> Queue<'a> {
         let done = loop {
             match self.take_one(session, &mut buffer) {
                 Ok(Some(more)) => rows += more,
-                Ok(None) => match session.run(LoadPhase::Rows, None, |admin| self.ledger.is_queue_done(admin)) {
+                Ok(None) => match session.run(LoadPhase::Rows, None, |admin| self.logbook.is_queue_done(admin)) {
                     Ok(true) => break Ok(rows),
                     Ok(false) => std::thread::sleep(POLL_INTERVAL),
                     Err(error) => break Err(error),
@@ -93,8 +93,8 @@ impl<'a> Queue<'a> {
 
     /// Takes a unit, copies its rows and enters them, in one transaction. Returns `None` if there is none to take.
     fn take_one(&self, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<Option<u64>, LoadError> {
-        session.execute(LoadPhase::Rows, None, &format!("begin; {}", self.ledger.lock_sql()))?;
-        let taken = session.run(LoadPhase::Rows, None, |admin| self.ledger.take(admin))?;
+        session.execute(LoadPhase::Rows, None, &format!("begin; {}", self.logbook.lock_sql()))?;
+        let taken = session.run(LoadPhase::Rows, None, |admin| self.logbook.take(admin))?;
         let known = |name: &str| self.tables.iter().position(|table| table.name == name);
         let Some((n, unit)) = taken.and_then(|(name, unit)| Some((known(&name)?, unit))) else {
             session.execute(LoadPhase::Rows, None, "rollback")?;
@@ -105,7 +105,7 @@ impl<'a> Queue<'a> {
         let rows = session.copy(table.name, &copy, |writer, halt| {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
-        let entry = self.ledger.rows_sql(table.name, &unit, rows);
+        let entry = self.logbook.rows_sql(table.name, &unit, rows);
         session.execute(LoadPhase::Rows, Some(table.name), &format!("{entry}; commit"))?;
         Ok(Some(rows))
     }
@@ -129,10 +129,10 @@ pub fn help(
     let halt = Halt::new(stop);
     let options = &halt.options(options);
     let tables = data.tables(caps);
-    let ledger = Ledger::new(schema, data.meta().dataset);
+    let logbook = Logbook::new(schema, data.meta().dataset);
     halt.watched(|| {
         let session = |_| Session::new(Admin::connect(options)?, &halt);
         let mut sessions = (0..loaders.max(1)).map(session).collect::<Result<Vec<_>, LoadError>>()?;
-        Queue::new(&tables, &ledger, &halt, progress).work(&mut sessions)
+        Queue::new(&tables, &logbook, &halt, progress).work(&mut sessions)
     })
 }

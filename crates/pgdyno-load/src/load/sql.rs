@@ -13,7 +13,7 @@ use pgdyno_workload::{DataSet, SqlData, SqlFile, SqlStatement};
 use crate::error::is_there;
 use crate::load::loading::Load;
 use crate::session::Session;
-use crate::state::ledger::Found;
+use crate::state::logbook::Found;
 use crate::state::sql_objects::{self, Address, Marked};
 use crate::state::taken;
 use crate::{LoadError, LoadPhase, LoadProgress, LoadReport, Stamp, TableReport, Taken, steps};

@@ -100,7 +100,7 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
     }
 }
 
-/// A loader locks the ledger before it writes rows. What drops the tables meanwhile waits for it, in the same order.
+/// A loader locks the logbook before it writes rows. What drops the tables meanwhile waits for it, in the same order.
 #[test]
 fn what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock() {
     if !server::available("what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock") {
@@ -111,10 +111,10 @@ fn what_drops_a_table_waits_for_a_loader_and_does_not_end_in_a_deadlock() {
     begin_and_stop(&target, 1, 150);
     let mut admin = connect(&target);
     await_alone(&mut admin);
-    let ledger =
+    let logbook =
         admin.query_one("select relname from pg_class where relname ~ '^pgdyno_load_' and relkind = 'r'").unwrap();
     let mut loader = connect(&target);
-    loader.execute(&format!("begin; lock table {ledger} in row exclusive mode")).unwrap();
+    loader.execute(&format!("begin; lock table {logbook} in row exclusive mode")).unwrap();
     std::thread::scope(|scope| {
         let dropping = scope.spawn(|| drop_data(&mut connect(&target), &Sample::new(SCALE), false));
         let waits = "select count(*) from pg_locks where not granted";

@@ -1,6 +1,6 @@
-//! The ledger of a load: what it has done so far, so that the next load can resume it.
+//! The logbook of a load: what it has done so far, so that the next load can resume it.
 //!
-//! The ledger is a small table of the data set. Each entry is written in the same transaction as the work that it
+//! The logbook is a small table of the data set. Each entry is written in the same transaction as the work that it
 //! notes, so it is exact however the load ended. It has the data set's mark, and is dropped at the end of the load.
 //! A load that several machines share has a queue in it: units of rows that are free. A loader that takes one deletes
 //! its entry in the transaction that copies its rows and enters them; a machine that dies leaves it to the others.
@@ -46,7 +46,7 @@ pub(crate) struct Found {
     pub(crate) tables: BTreeMap<String, KeptTable>,
     /// Progress in rows; empty if the workload loads no rows.
     pub(crate) far: ResumableLoad,
-    /// Whether the ledger is unlogged, and so may be the tables.
+    /// Whether the logbook is unlogged, and so may be the tables.
     pub(crate) unlogged: bool,
 }
 
@@ -60,17 +60,17 @@ pub(crate) enum Left {
     Found(Found),
 }
 
-/// The beginning of the names of ledgers.
+/// The beginning of the names of logbooks.
 const PREFIX: &str = "pgdyno_load_";
 
-/// The table of the ledger.
+/// The table of the logbook.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct Logbook {
     /// Its name in SQL, with the schema.
     sql: String,
 }
 
-impl Ledger {
+impl Logbook {
     /// Returns that of a data set in `schema`, which is quoted if necessary.
     pub(crate) fn new(schema: &str, dataset: &str) -> Self {
         Self { sql: format!("{schema}.{}", quote::identifier(&table(dataset))) }
@@ -92,15 +92,15 @@ impl Ledger {
     }
 
     /// Returns SQL that waits for the end of all transactions that write entries, and keeps others from beginning. What drops the
-    /// tables begins with it: a loader locks the ledger before a table, and another order of locks would be a deadlock.
+    /// tables begins with it: a loader locks the logbook before a table, and another order of locks would be a deadlock.
     pub(crate) fn close_sql(&self) -> String {
         format!("lock table {} in access exclusive mode", self.sql)
     }
 
-    /// Returns the ledger that an object of the database is; `None` if it is another object.
+    /// Returns the logbook that an object of the database is; `None` if it is another object.
     pub(crate) fn of(object: &Object) -> Option<Self> {
-        let is_ledger = object.kind == "table" && object.name.starts_with(PREFIX);
-        is_ledger.then(|| Self { sql: object.sql.clone() })
+        let is_logbook = object.kind == "table" && object.name.starts_with(PREFIX);
+        is_logbook.then(|| Self { sql: object.sql.clone() })
     }
 
     /// Returns SQL that enters rows of a table.
@@ -192,7 +192,7 @@ fn table(dataset: &str) -> String {
     format!("{PREFIX}{}", dataset.replace('-', "_"))
 }
 
-/// Returns the rest of the load `begun`; nothing if it kept no ledger. With `wait`, within a transaction, it first
+/// Returns the rest of the load `begun`; nothing if it kept no logbook. With `wait`, within a transaction, it first
 /// waits for work that the server is still doing for that load.
 pub(crate) fn find(
     admin: &mut Admin,
@@ -206,13 +206,13 @@ pub(crate) fn find(
     if inventory.lacks(&table(dataset), &begun.identity).is_some() {
         return Ok(Left::Nothing);
     }
-    let ledger = Ledger::new(&inventory.schema, dataset);
+    let logbook = Logbook::new(&inventory.schema, dataset);
     if wait {
         // Machines that shared the load and have not noticed its end find nothing more to take.
-        let sql = format!("{}; delete from {} where part = 'queue'", ledger.close_sql(), ledger.sql);
+        let sql = format!("{}; delete from {} where part = 'queue'", logbook.close_sql(), logbook.sql);
         admin.execute(&sql).map_err(LoadError::Catalog)?;
     }
-    let mut tables = ledger.read(admin).map_err(LoadError::Catalog)?;
+    let mut tables = logbook.read(admin).map_err(LoadError::Catalog)?;
     if tables.is_empty() {
         return Ok(Left::Nothing);
     }
@@ -229,7 +229,7 @@ pub(crate) fn find(
     for (name, table) in &mut tables {
         table.unlogged = relations::is_unlogged(admin, &quote::identifier(name)).map_err(LoadError::Catalog)?;
     }
-    let unlogged = relations::is_unlogged(admin, &ledger.sql).map_err(LoadError::Catalog)?;
+    let unlogged = relations::is_unlogged(admin, &logbook.sql).map_err(LoadError::Catalog)?;
     let rows = tables.values().map(|table| table.rows).sum();
     let expected = || data.tables(caps).iter().map(|table| table.rows.expected()).sum();
     let rows_expected = (begun.identity == identity(data)).then(expected);
