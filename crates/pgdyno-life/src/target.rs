@@ -10,6 +10,7 @@ pub mod reach;
 pub(crate) mod readers;
 pub mod room;
 mod server;
+pub(crate) mod server_state;
 mod want;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,6 +16,7 @@ use pgdyno_untrusted::append_to_file;
 use crate::events::EventSink;
 use crate::prepare::hooks::{Ended, run_program};
 use crate::target::TargetServer;
+use crate::target::server_state::ServerState;
 
 /// The kind of the events of faults.
 const EVENT: &str = "fault";
@@ -25,11 +26,6 @@ const OUTPUT: &str = "fault.log";
 const ANSWERING: Duration = Duration::from_secs(5);
 /// How often the server is tried after a fault.
 const POLL: Duration = Duration::from_millis(10);
-/// The server of a session. `pg_control` has an old timeline until the checkpoint after a promotion; the name of the WAL file
-/// has the new one.
-const LOOK: &str = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), \
-     current_setting('transaction_read_only'), \
-     CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 /// The backend that connected last: pgdyno's own sessions are older than those of clients.
 const BACKEND: &str = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
      AND datname = current_database() ORDER BY backend_start DESC LIMIT 1";
@@ -249,11 +245,10 @@ impl FaultCauser<'_> {
     /// Returns the server that clients reach; `None` if none accepts a session that may write.
     fn look(&self) -> Option<FaultServerRecord> {
         let mut admin = self.session()?;
-        let row = admin.query(LOOK).ok()?.rows.into_iter().next()?;
-        let [Some(started), Some(read_only), timeline] = <[_; 3]>::try_from(row).ok()? else { return None };
+        let ServerState { started, takes_writes, timeline } = ServerState::ask(&mut admin).ok()?;
         let timeline = timeline.and_then(|digits| u32::from_str_radix(&digits, 16).ok());
         let address = admin.server().to_string();
-        (read_only == "off").then_some(FaultServerRecord { started, timeline, address })
+        takes_writes.then_some(FaultServerRecord { started, timeline, address })
     }
 
     /// Returns the process of a client's session.

@@ -12,6 +12,7 @@ use super::account::{Present, compare, count_classes};
 use super::{outage, promise};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
+use crate::target::server_state::ServerState;
 
 /// How long the check waits for a server that takes writes.
 const AWAITING: Duration = Duration::from_secs(60);
@@ -22,10 +23,6 @@ const READS_MAX: usize = 60;
 /// Limits of the answer with all markers.
 const READING: Duration = Duration::from_secs(600);
 const MARKERS_BYTES_MAX: usize = 4 << 30;
-
-const READS_ONLY: &str = "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'";
-/// The name of a WAL file begins with the timeline. `pg_control_checkpoint` has the old one until the next checkpoint.
-const TIMELINE: &str = "select left(pg_walfile_name(pg_current_wal_lsn()), 8)";
 
 /// A commit that waits for a standby is not visible yet.
 const STILL_WAITING: &str =
@@ -57,8 +54,7 @@ pub(crate) fn look_before(ledger: &Ledger, run: i64, admin: &mut Admin) -> Resul
     let settings = admin.query(promise::SETTINGS).or_fail(Code::Start)?.rows;
     before.settings =
         settings.into_iter().filter_map(|mut row| Some((row[0].take()?, row.get_mut(1)?.take()?))).collect();
-    // A service may not let its users ask.
-    before.timeline = admin.query_one(TIMELINE).ok();
+    before.timeline = ServerState::ask(admin).or_fail(Code::Start)?.timeline;
     Ok(before)
 }
 
@@ -97,8 +93,8 @@ pub(crate) fn look_back(
     count_classes(&entries, &mut record);
     outage::fill(&entries, look.timeout_s, look.until_us, &mut record);
     let patience = if look.waits { AWAITING } else { Duration::ZERO };
-    let read = await_writable(options, patience, stop).and_then(|mut admin| {
-        record.timeline_after = admin.query_one(TIMELINE).ok();
+    let read = await_writable(options, patience, stop).and_then(|(mut admin, timeline)| {
+        record.timeline_after = timeline;
         find(look.ledger, look.run, &look.before.first, &entries, &mut admin)
     });
     match read {
@@ -116,19 +112,23 @@ pub(super) fn settle(record: &mut LedgerRecord) {
     record.is_promised = promise::is_promised(&record.settings, !has_stayed);
 }
 
-/// Returns a session on a server that takes writes.
-fn await_writable(options: &ConnectOptions, patience: Duration, stop: &Stop) -> std::result::Result<Admin, String> {
+/// Returns a session on a server that takes writes, and its timeline. Gives up after that time, or when the user does not want to wait.
+fn await_writable(
+    options: &ConnectOptions,
+    patience: Duration,
+    stop: &Stop,
+) -> std::result::Result<(Admin, Option<String>), String> {
     let deadline = Instant::now() + patience;
     loop {
         let reached = Admin::connect(options).map_err(|error| error.to_string()).and_then(|mut admin| {
-            match admin.query_one(READS_ONLY).as_deref() {
-                Ok("f") => Ok(admin),
+            match ServerState::ask(&mut admin) {
+                Ok(state) if state.takes_writes => Ok((admin, state.timeline)),
                 Ok(_) => Err(format!("{} is read-only", admin.peer())),
                 Err(error) => Err(error.to_string()),
             }
         });
         match reached {
-            Err(why) if Instant::now() >= deadline || stop.is_at_once() => {
+            Err(why) if Instant::now() >= deadline || stop.is_requested() => {
                 return Err(format!("no server takes writes: {why}"));
             }
             Err(_) => std::thread::sleep(PAUSE),
@@ -194,7 +194,18 @@ fn number(row: &[Option<String>], column: usize) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_net::Env;
+
     use super::*;
+
+    #[test]
+    fn the_first_ctrl_c_ends_the_wait_for_a_server() {
+        let dsn = "host=/nowhere port=1 user=nobody dbname=nothing";
+        let options = ConnectOptions::resolve(dsn, &Env::new([], None, None)).unwrap();
+        let began = Instant::now();
+        let why = await_writable(&options, Duration::from_secs(30), &Stop::requested()).unwrap_err();
+        assert!(why.starts_with("no server takes writes: ") && began.elapsed() < Duration::from_secs(10), "{why}");
+    }
 
     #[test]
     fn an_unknown_timeline_promises_what_a_promotion_does() {
