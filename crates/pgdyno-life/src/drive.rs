@@ -180,8 +180,9 @@ impl<'a> Driver<'a> {
         let Some(ledger) = self.workload.drive.ledger.as_ref().filter(|_| self.plan.drive.ledger.is_some()) else {
             return Ok(None);
         };
-        let txn = self.workload.drive.txns().iter().position(|txn| txn.name == ledger.txn).unwrap_or_default();
-        LedgerWriter::open(directory, txn).map(Some)
+        let txns = self.workload.drive.txns();
+        let marked = txns.iter().enumerate().filter(|(_, txn)| ledger.txns.contains(&txn.name)).map(|(nth, _)| nth);
+        LedgerWriter::open(directory, marked.collect()).map(Some)
     }
 
     /// Returns what is watched, if the server is.

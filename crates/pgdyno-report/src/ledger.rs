@@ -73,11 +73,16 @@ pub(crate) fn alarms(ledger: &LedgerRecord) -> Vec<String> {
             );
             alarms.push(text);
         }
+        let nameless = (found.unknown_unmarked, "unknown commit", "without a marker: its answer would have had it");
         let resurrected = (found.resurrected, "failed commit", "present although the server reported a failure");
         let duplicated = (found.duplicated, "marker", "present more than once");
         let unrecorded = (found.unrecorded, "marker", "present that no client has recorded");
-        let seen = [resurrected, duplicated, unrecorded].into_iter().filter(|(number, ..)| *number > 0);
+        let seen = [nameless, resurrected, duplicated, unrecorded].into_iter().filter(|(number, ..)| *number > 0);
         alarms.extend(seen.map(|(number, what, how)| format!("{} {how}", plural(number, what))));
+    }
+    if ledger.unmarked > 0 {
+        let commits = plural(ledger.unmarked, "acknowledged commit");
+        alarms.push(format!("{commits} without a marker: it is not known whether they are there"));
     }
     if let Some(overlap_s) = ledger.overlap_s {
         let servers = ledger.endpoints.iter().map(|server| server.address.as_str()).collect::<Vec<_>>().join(" and ");

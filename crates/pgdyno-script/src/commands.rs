@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pgdyno_workload::Rng;
 
-use crate::{EvalError, Expr, Extended, SetShell, Shell, Sleep, Slot, SqlTemplate, Variables};
+use crate::{EvalError, Expr, Extended, ScriptKey, SetShell, Shell, Sleep, Slot, SqlTemplate, Variables};
 
 /// A parsed script: at least one command, and every `\if` with its `\endif`.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// Positions of variables in SQL outside of quotes and comments, as offsets in the source.
     pub(crate) mentions: Vec<Range<usize>>,
+    /// The row that it inserts, once it was looked for.
+    pub(crate) key: Option<ScriptKey>,
 }
 
 /// A command of a script.

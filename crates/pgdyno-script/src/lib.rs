@@ -3,6 +3,7 @@
 //!
 //! - [`parse`] turns a [`ScriptText`] into a [`Script`]: a list of [`Command`]s, each of one [`CommandKind`];
 //! - [`parse_with_lists`] also takes `\values`, pgdyno's own command, which draws a row of a list;
+//! - [`Script::find_key`] reads the line that names the row which the script inserts, pgdyno's own;
 //! - [`VariableNames`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
 //! - [`Expr::eval`] evaluates, [`SqlTemplate::render`] fills values into SQL, [`Sleep`] and [`Shell`] describe the
 //!   caller's actions;
@@ -41,6 +42,7 @@ mod defined;
 mod eval_error;
 mod functions;
 mod grammar;
+mod key_line;
 mod lists;
 mod literals;
 mod meta;
@@ -62,6 +64,7 @@ pub use code::Expr;
 pub use commands::{Collect, Command, CommandKind, DrawValues, Script, Set, Sql};
 pub use defined::Defined;
 pub use eval_error::EvalError;
+pub use key_line::ScriptKey;
 pub use names::{Slot, VariableNames, valid_variable_name};
 pub use parse::{ScriptText, parse, parse_with_lists};
 pub use script_error::ScriptError;

@@ -158,7 +158,7 @@ impl Parser<'_, '_> {
             return Err(self.site(1).other(pgbench, "there is no command in it", "", None));
         }
         self.branches()?;
-        Ok(Script { name: self.name.to_owned(), commands: self.commands, mentions: self.mentions })
+        Ok(Script { name: self.name.to_owned(), commands: self.commands, mentions: self.mentions, key: None })
     }
 
     fn condition_error(&self, number: usize, at: usize, message: &str) -> ScriptError {

@@ -18,6 +18,8 @@ struct Variable {
     /// Its spelling, while `spelled`.
     text: Vec<u8>,
     spelled: bool,
+    /// Whether it was set since [`Variables::mark_old`].
+    is_new: bool,
     value: Option<Value>,
 }
 
@@ -40,6 +42,7 @@ impl Variables {
         variable.text.clear();
         variable.text.extend_from_slice(text.split(|b| *b == 0).next().unwrap_or_default());
         variable.spelled = true;
+        variable.is_new = true;
         variable.value = None;
     }
 
@@ -56,7 +59,24 @@ impl Variables {
     pub fn set_value(&mut self, slot: Slot, value: Value) {
         let variable = &mut self.all[slot.0 as usize];
         variable.spelled = false;
+        variable.is_new = true;
         variable.value = Some(value);
+    }
+
+    /// Marks the value of a variable as one of before.
+    pub fn mark_old(&mut self, slot: Slot) {
+        self.all[slot.0 as usize].is_new = false;
+    }
+
+    /// Returns the whole number to which a variable was set since [`Variables::mark_old`]; `None` if it was not set, or is none.
+    #[must_use]
+    pub fn new_integer(&self, slot: Slot) -> Option<i64> {
+        match &self.all[slot.0 as usize] {
+            Variable { is_new: false, .. } => None,
+            Variable { spelled: true, text, .. } => numbers::int(text),
+            Variable { value: Some(Value::Int(number)), .. } => Some(*number),
+            _ => None,
+        }
     }
 
     /// Returns true if a variable has a text or a value.
@@ -196,6 +216,21 @@ mod tests {
         }
         variables.set_text(x, b"7\0junk");
         assert_eq!(variables.value(x), Ok(Value::Int(7)));
+    }
+
+    #[test]
+    fn a_number_is_new_until_it_is_marked_old() {
+        let (mut variables, x) = one();
+        variables.set_value(x, Value::Int(3));
+        assert_eq!(variables.new_integer(x), Some(3));
+        variables.mark_old(x);
+        assert_eq!((variables.new_integer(x), variables.value(x)), (None, Ok(Value::Int(3))), "it keeps its value");
+        for (text, number) in [("12", Some(12)), ("-9", Some(-9)), ("", None), ("1.5", None), ("d9f0", None)] {
+            variables.set_text(x, text.as_bytes());
+            assert_eq!(variables.new_integer(x), number, "{text}");
+        }
+        variables.set_value(x, Value::Double(1.0));
+        assert_eq!(variables.new_integer(x), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 pub struct Ledger {
     /// Whether each run has one. If not, the user asks for it.
     pub is_always: bool,
-    /// The name of the transaction that writes a marker.
-    pub txn: &'static str,
+    /// The names of the transactions that write a marker each.
+    pub txns: Vec<&'static str>,
     /// Where markers are.
     pub markers: LedgerMarkers,
 }
@@ -18,6 +18,19 @@ pub enum LedgerMarkers {
     Rows(Vec<&'static str>),
     /// Rows of `orders` with their lines. The server numbers them: a client learns the number from the answer.
     Orders,
+    /// Rows with these keys, which a client's script names: one for each of its transactions.
+    Keys(Vec<MarkerKey>),
+}
+
+/// The key of the rows that a script inserts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkerKey {
+    /// Line and file that name it.
+    pub place: String,
+    /// The table, after its schema if that is named.
+    pub table: Vec<String>,
+    /// The column.
+    pub column: String,
 }
 
 /// Columns of [`Ledger::present`]: three numbers of the marker, whether it is whole, the timeline and the start of the server
@@ -32,7 +45,7 @@ impl Ledger {
             LedgerMarkers::Rows(tables) => {
                 tables.iter().map(|table| format!("delete from {table} where run = {run}")).collect()
             }
-            LedgerMarkers::Orders => Vec::new(),
+            LedgerMarkers::Orders | LedgerMarkers::Keys(_) => Vec::new(),
         }
     }
 
@@ -41,25 +54,27 @@ impl Ledger {
     #[must_use]
     pub fn first_markers(&self) -> Option<&'static str> {
         match self.markers {
-            LedgerMarkers::Rows(_) => None,
+            LedgerMarkers::Rows(_) | LedgerMarkers::Keys(_) => None,
             LedgerMarkers::Orders => Some("select d_w_id, d_id, d_next_o_id from district"),
         }
     }
 
-    /// Returns a query for all markers of a run, at least for those from number `first` on.
+    /// Returns a query for all markers of a run, at least for those from number `first` on; `None` if the rows of the run are found only
+    /// by their keys.
     #[must_use]
-    pub fn present(&self, run: i64, first: i64) -> String {
+    pub fn present(&self, run: i64, first: i64) -> Option<String> {
         match &self.markers {
+            LedgerMarkers::Keys(_) => None,
             LedgerMarkers::Rows(tables) => {
                 let of = |table: &&str| {
                     format!("select client, sequence, 0, true, timeline, server_started from {table} where run = {run}")
                 };
-                tables.iter().map(of).collect::<Vec<_>>().join(" union all ")
+                Some(tables.iter().map(of).collect::<Vec<_>>().join(" union all "))
             }
-            LedgerMarkers::Orders => format!(
+            LedgerMarkers::Orders => Some(format!(
                 "select o_w_id, o_d_id, o_id, o_ol_cnt = (select count(*) from order_line where ol_w_id = o_w_id and ol_d_id = o_d_id \
                  and ol_o_id = o_id), null, null from orders where o_id >= {first}"
-            ),
+            )),
         }
     }
 }
@@ -71,9 +86,9 @@ mod tests {
     #[test]
     fn rows_of_all_tables_are_asked_for_by_the_number_of_the_run() {
         let markers = LedgerMarkers::Rows(vec!["a", "b"]);
-        let ledger = Ledger { is_always: true, txn: "commit", markers };
+        let ledger = Ledger { is_always: true, txns: vec!["commit"], markers };
         assert_eq!(ledger.forget(-7), ["delete from a where run = -7", "delete from b where run = -7"]);
-        let query = ledger.present(-7, 0);
+        let query = ledger.present(-7, 0).unwrap();
         assert!(query.contains("from a where run = -7 union all select") && query.ends_with("from b where run = -7"));
     }
 }

@@ -52,7 +52,7 @@ pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
 pub use drive::{ClientCounts, Drive, Explained, Growth};
 pub use hash_partition::hash_partition;
 pub use judgement::{Judgement, TxnFigures, WindowFigures};
-pub use ledger::{Ledger, LedgerMarkers, MARKER_COLUMNS};
+pub use ledger::{Ledger, LedgerMarkers, MARKER_COLUMNS, MarkerKey};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use numbered::{NumberedDrive, NumberedScripts, NumberedStatement, Numbers};
 pub use option::{

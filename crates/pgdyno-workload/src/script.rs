@@ -501,6 +501,13 @@ pub enum Marks<'a> {
     Saw(&'a [u64]),
     /// The order that the transaction entered: its warehouse, its district and its number (TPC-C clause 2.4).
     Ordered([i32; 3]),
+    /// The row that the transaction inserted, by its key.
+    Keyed {
+        /// The place of its table and column in [`crate::LedgerMarkers::Keys`].
+        place: u32,
+        /// The value of the key.
+        key: i64,
+    },
 }
 
 /// One client's script. It holds its own random stream and its place in the transaction.
@@ -537,6 +544,10 @@ pub trait ClientScript: Send {
     /// block: the batch in flight commits by itself, unless it begins a block.
     fn may_commit_early(&self) -> bool {
         true
+    }
+    /// Returns true if the batch in flight is to commit the transaction block, although it is not the last one.
+    fn is_committing(&self) -> bool {
+        false
     }
     /// Returns file and line of the statement that failed, as `my.sql:3`, where the user wrote it. `stmt` is `None`
     /// while one is prepared. `position` is the server's: in characters from 1, in the text that was sent.

@@ -75,7 +75,7 @@ impl Markers {
             Program::new(statements, move |context| Box::new(Client::new(context, tables)))
         };
         let scripts = Scripts::new(Group::ONLY, vec![Txn::new(TXN, 1.0, 1)], program);
-        let ledger = Ledger { is_always: true, txn: TXN, markers: LedgerMarkers::Rows(names) };
+        let ledger = Ledger { is_always: true, txns: vec![TXN], markers: LedgerMarkers::Rows(names) };
         Drive { ledger: Some(ledger), ..Drive::new(vec![scripts]) }
     }
 }

@@ -5,6 +5,7 @@
 
 mod collect;
 mod interpreter;
+mod keys;
 mod lists;
 mod mix;
 mod program;
@@ -119,7 +120,11 @@ pub struct Scripted {
 pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
     let mut names = VariableNames::new();
     let scripts = spec.scripts.iter().map(|source| parse(&source.source(), &mut names));
-    let scripts = scripts.collect::<Result<Vec<Script>, _>>()?;
+    let mut scripts = scripts.collect::<Result<Vec<Script>, _>>()?;
+    // pgbench knows no keys: to it such a line is a comment.
+    if spec.errors == ErrorHandling::Pgdyno {
+        find_keys(&spec, &mut scripts, &mut names)?;
+    }
     Ok(scripted(spec, scripts, names, Vec::new()))
 }
 
@@ -131,8 +136,15 @@ pub fn build_with_lists(spec: Spec, queries: Vec<ValueQuery>) -> Result<Scripted
     let mut names = VariableNames::new();
     let lists: Vec<String> = queries.iter().map(|query| query.name.clone()).collect();
     let scripts = spec.scripts.iter().map(|source| parse_with_lists(&source.source(), &mut names, &lists));
-    let scripts = scripts.collect::<Result<Vec<Script>, _>>()?;
+    let mut scripts = scripts.collect::<Result<Vec<Script>, _>>()?;
+    find_keys(&spec, &mut scripts, &mut names)?;
     Ok(scripted(spec, scripts, names, queries))
+}
+
+/// Reads the lines that name the rows which scripts insert.
+fn find_keys(spec: &Spec, scripts: &mut [Script], names: &mut VariableNames) -> Result<(), Box<ScriptError>> {
+    let sources = spec.scripts.iter().map(WeightedScript::source);
+    Ok(scripts.iter_mut().zip(sources).try_for_each(|(script, source)| script.find_key(&source, names))?)
 }
 
 fn scripted(spec: Spec, scripts: Vec<Script>, names: VariableNames, queries: Vec<ValueQuery>) -> Scripted {
@@ -239,6 +251,21 @@ impl Scripted {
             .try_for_each(|(script, source)| script.check_literals(&source.source()))
     }
 
+    /// Checks that a script which names the row that it inserts is one transaction: the row proves nothing about others.
+    ///
+    /// # Errors
+    /// Returns the message for the first that is not.
+    pub fn check_keys(&self) -> Result<(), String> {
+        let keyed = self.scripts().iter().filter_map(|script| Some((script, script.key()?)));
+        match keyed.map(|(script, key)| (script, key, keys::transactions(script))).find(|(.., number)| *number > 1) {
+            Some((script, key, number)) => Err(format!(
+                "{}:{} names the row of one transaction, and the script has {number} that write",
+                script.name, key.line
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the places of scripts with the query mode in which clients send them; `mode` is the run's.
     #[must_use]
     pub fn modes(&self, mode: QueryMode) -> Vec<(usize, QueryMode)> {
@@ -277,7 +304,9 @@ impl Scripted {
                 .any(|command| matches!(command.kind, CommandKind::Shell(_) | CommandKind::SetShell(_))),
             ..Scripts::new(Group::ONLY, self.txns.clone(), make)
         };
-        let drive = Drive { value_lists: self.value_lists(), ..Drive::new(vec![scripts]) };
+        let txns: Vec<_> = self.txns.iter().map(|txn| txn.name).collect();
+        let ledger = keys::ledger(self.scripts(), &txns);
+        let drive = Drive { value_lists: self.value_lists(), ledger, ..Drive::new(vec![scripts]) };
         match &self.spec.groups {
             None => drive,
             Some(groups) => Drive { stages: groups.stages.clone(), ..drive },
@@ -321,7 +350,7 @@ fn client(
             (groups.first_client(context, clients) + id, rng, chooser)
         }
     };
-    Box::new(Interpreter::new(program, context.group, client, rng, chooser))
+    Box::new(Interpreter::new(program, context.group, client, rng, chooser).with_ledger(context.has_ledger))
 }
 
 #[cfg(test)]

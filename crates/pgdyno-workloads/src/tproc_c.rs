@@ -289,7 +289,7 @@ impl TprocC {
             clients: (rules.profile == Profile::Spec && rules.waits).then_some(terminals),
             connections_max: rules.waits.then_some(WAITING_CONNECTIONS),
         };
-        let ledger = Ledger { is_always: false, txn: NOPM.transactions[0], markers: LedgerMarkers::Orders };
+        let ledger = Ledger { is_always: false, txns: vec![NOPM.transactions[0]], markers: LedgerMarkers::Orders };
         Drive { metrics: &[NOPM], clients, ledger: Some(ledger), ..Drive::new(vec![scripts]) }
     }
 

@@ -89,7 +89,9 @@ impl Client {
         let ends_session = |message: &ServerMessage| matches!(message.severity.as_str(), "FATAL" | "PANIC");
         self.state == ClientState::WaitResult
             && self.error.as_ref().is_none_or(|error| ends_session(&error.message))
-            && (self.finish.is_some() || self.tx_status == TxStatus::Idle && self.script.may_commit_early())
+            && (self.finish.is_some()
+                || self.tx_status == TxStatus::Idle && self.script.may_commit_early()
+                || self.script.is_committing())
     }
 
     /// Handles a notice: the server may not have waited for its standbys.

@@ -207,7 +207,7 @@ impl Observer for OfThread {
         let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         match marks {
             // An order is a marker for the ledger of commits.
-            Marks::None | Marks::Ordered(_) => {}
+            Marks::None | Marks::Ordered(_) | Marks::Keyed { .. } => {}
             Marks::Wrote(number) => commits.wrote(self.stage, end.client, number, self.seconds(end.end.0)),
             Marks::Saw(seen) => commits.saw(self.stage, seen, self.seconds(end.begun.0)),
         }

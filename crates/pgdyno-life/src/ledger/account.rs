@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use pgdyno_results::{LedgerEntry, LedgerRecord, MarkerClass, MarkersFound};
 
-/// A marker: a client's number and its sequence, or warehouse, district and number of an order.
+/// The SQLSTATE of a key that is taken.
+const UNIQUE_VIOLATION: &str = "23505";
+
+/// A marker: a client's number and its sequence; warehouse, district and number of an order; or the place of a script's table and a key.
 pub(super) type Marker = [i64; 3];
 
 /// The markers that the server has.
@@ -29,36 +32,46 @@ fn count(entries: &[LedgerEntry], class: MarkerClass) -> u64 {
 
 /// Fills in what the clients know.
 pub(super) fn count_classes(entries: &[LedgerEntry], record: &mut LedgerRecord) {
-    record.acknowledged = count(entries, MarkerClass::Acknowledged);
+    let unmarked = |entry: &&LedgerEntry| entry.class == MarkerClass::Acknowledged && entry.marker.is_none();
+    record.unmarked = entries.iter().filter(unmarked).count() as u64;
+    record.acknowledged = count(entries, MarkerClass::Acknowledged) - record.unmarked;
     record.locally_only = count(entries, MarkerClass::LocallyOnly);
     record.failed = count(entries, MarkerClass::Failed);
     record.unknown = count(entries, MarkerClass::Unknown);
 }
 
-/// Compares commits with the markers that are there.
-pub(super) fn compare(entries: &[LedgerEntry], present: &Present) -> MarkersFound {
+/// Compares commits with the markers that are there. `shows_all`: the server was asked for all markers of the run, not only for those that
+/// clients know.
+pub(super) fn compare(entries: &[LedgerEntry], present: &Present, shows_all: bool) -> MarkersFound {
     let named = |class| {
         let of_class = move |entry: &&LedgerEntry| entry.class == class;
         entries.iter().filter(of_class).filter_map(|entry| entry.marker.map(|marker| (entry, marker)))
     };
     let there = |class| named(class).filter(|(_, marker)| present.has(marker)).count() as u64;
-    // After a loss, the server gives the numbers of lost orders to new ones: a marker that is there is that of the last commit.
-    let mut last: HashMap<Marker, &LedgerEntry> = HashMap::new();
+    // After a loss, the server gives the numbers of lost orders to new ones: as many markers as are there are those of the last commits.
+    let mut moments: HashMap<Marker, Vec<u64>> = HashMap::new();
     for (entry, marker) in named(MarkerClass::Acknowledged) {
-        let kept = last.entry(marker).or_insert(entry);
-        *kept = if entry.ended_us > kept.ended_us { entry } else { kept };
+        moments.entry(marker).or_default().push(entry.ended_us);
     }
-    let is_kept = |(entry, marker): &(&LedgerEntry, Marker)| {
-        present.has(marker) && last.get(marker).is_some_and(|last| std::ptr::eq(*last, *entry))
+    moments.values_mut().for_each(|moments| moments.sort_unstable_by(|a, b| b.cmp(a)));
+    let mut kept: HashMap<Marker, u64> = HashMap::new();
+    let mut is_kept = |(entry, marker): &(&LedgerEntry, Marker)| {
+        let times = if present.has(marker) { present.times.get(marker).copied().unwrap_or_default() } else { 0 };
+        let later = moments.get(marker).map_or(0, |moments| moments.partition_point(|at| *at > entry.ended_us) as u64);
+        let kept = kept.entry(*marker).or_default();
+        let stays = later < times && *kept < times;
+        *kept += u64::from(stays);
+        stays
     };
     let lost: Vec<_> = named(MarkerClass::Acknowledged).filter(|commit| !is_kept(commit)).collect();
     let known: HashSet<Marker> = entries.iter().filter_map(|entry| entry.marker).collect();
     // An answer that is lost takes the number of its order with it: such an order shows only as one that no client has recorded.
     let nameless =
         entries.iter().filter(|entry| entry.class == MarkerClass::Unknown && entry.marker.is_none()).count() as u64;
+    let unknown_unmarked = if shows_all { 0 } else { nameless };
     let others = present.times.keys().filter(|marker| !known.contains(*marker)).count() as u64;
     let unclaimed = named(MarkerClass::Unknown)
-        .filter(|(_, marker)| present.has(marker) && !last.contains_key(marker))
+        .filter(|(_, marker)| present.has(marker) && !moments.contains_key(marker))
         .count() as u64;
     let unknown_present = unclaimed + others.min(nameless);
     let locally_only = named(MarkerClass::LocallyOnly).count() as u64;
@@ -66,9 +79,10 @@ pub(super) fn compare(entries: &[LedgerEntry], present: &Present) -> MarkersFoun
         lost: lost.len() as u64,
         locally_only_absent: locally_only - there(MarkerClass::LocallyOnly),
         unknown_present,
-        unknown_absent: count(entries, MarkerClass::Unknown) - unknown_present,
+        unknown_absent: count(entries, MarkerClass::Unknown) - unknown_present - unknown_unmarked,
+        unknown_unmarked,
         resurrected: resurrected(entries, present),
-        duplicated: present.times.values().filter(|times| **times > 1).count() as u64,
+        duplicated: duplicated(entries, present),
         holes: holes(entries, &lost, present),
         unrecorded: others.saturating_sub(nameless),
         loss_window_s: window_s(lost.iter().map(|(entry, _)| entry.ended_us)),
@@ -76,12 +90,25 @@ pub(super) fn compare(entries: &[LedgerEntry], present: &Present) -> MarkersFoun
     }
 }
 
+/// Returns the markers that are there more often than clients tried to write them.
+fn duplicated(entries: &[LedgerEntry], present: &Present) -> u64 {
+    let mut tries: HashMap<Marker, u64> = HashMap::new();
+    for marker in entries.iter().filter(|entry| entry.class != MarkerClass::Failed).filter_map(|entry| entry.marker) {
+        *tries.entry(marker).or_default() += 1;
+    }
+    let is_more = |(marker, times): &(&Marker, &u64)| **times > tries.get(*marker).copied().unwrap_or(1);
+    present.times.iter().filter(is_more).count() as u64
+}
+
 /// Returns the failed commits that are there, unless another try of the same marker was not a failure: the server gives the number
 /// of an order that failed to the next one.
 fn resurrected(entries: &[LedgerEntry], present: &Present) -> u64 {
     let not_failed = entries.iter().filter(|entry| entry.class != MarkerClass::Failed);
     let explained: HashSet<Marker> = not_failed.filter_map(|entry| entry.marker).collect();
-    let failed = entries.iter().filter(|entry| entry.class == MarkerClass::Failed).filter_map(|entry| entry.marker);
+    // A key that was taken is there because of another row.
+    let is_taken = |entry: &&LedgerEntry| entry.sqlstate.as_deref() == Some(UNIQUE_VIOLATION);
+    let failed = entries.iter().filter(|entry| entry.class == MarkerClass::Failed && !is_taken(entry));
+    let failed = failed.filter_map(|entry| entry.marker);
     failed.filter(|marker| present.has(marker) && !explained.contains(marker)).count() as u64
 }
 
@@ -130,12 +157,12 @@ pub(super) mod tests {
         let classes = [Acknowledged, Acknowledged, Acknowledged, LocallyOnly, Failed, Unknown, Unknown, Acknowledged];
         let entries: Vec<_> =
             (1..).zip(classes).map(|(number, class)| entry(number, class, number as f64 / 10.0)).collect();
-        let found = compare(&entries, &present(&[1, 6, 8]));
+        let found = compare(&entries, &present(&[1, 6, 8]), true);
         let loss = (found.lost, found.holes, found.locally_only_absent);
         assert_eq!(loss, (2, 2, 1), "2 and 3, and 4 was on one server only");
         assert_eq!(found.loss_window_s.map(|s| (s * 10.0).round()), Some(1.0));
         assert_eq!((found.unknown_present, found.unknown_absent, found.resurrected, found.unrecorded), (1, 1, 0, 0));
-        let found = compare(&entries, &present(&[1, 2, 3, 4, 5, 8, 9]));
+        let found = compare(&entries, &present(&[1, 2, 3, 4, 5, 8, 9]), true);
         assert_eq!((found.lost, found.loss_window_s, found.resurrected), (0, None, 1));
         assert_eq!((found.unknown_absent, found.unrecorded), (2, 1), "no client has recorded 9");
     }
@@ -146,7 +173,7 @@ pub(super) mod tests {
         let mut present = present(&[1, 2]);
         present.times.insert([1, 1, 0], 2);
         present.incomplete.insert([1, 2, 0]);
-        let found = compare(&entries, &present);
+        let found = compare(&entries, &present, true);
         assert_eq!((found.duplicated, found.lost), (1, 1));
     }
 
@@ -154,17 +181,41 @@ pub(super) mod tests {
     fn an_order_whose_answer_was_lost_is_known_by_its_number_alone() {
         let unknown = |number| LedgerEntry { marker: None, ..entry(number, MarkerClass::Unknown, 1.0) };
         let entries = [entry(1, MarkerClass::Acknowledged, 1.0), unknown(2), unknown(3)];
-        let found = compare(&entries, &present(&[1, 7]));
+        let found = compare(&entries, &present(&[1, 7]), true);
         assert_eq!((found.unknown_present, found.unknown_absent, found.unrecorded, found.lost), (1, 1, 0, 0));
-        let found = compare(&entries, &present(&[1, 7, 8, 9]));
+        let found = compare(&entries, &present(&[1, 7, 8, 9]), true);
         assert_eq!((found.unknown_present, found.unknown_absent, found.unrecorded), (2, 0, 1));
     }
 
     #[test]
     fn a_lost_order_is_lost_although_another_one_has_its_number_now() {
         let again = LedgerEntry { marker: Some([1, 1, 0]), ..entry(5, MarkerClass::Acknowledged, 9.0) };
-        let found = compare(&[entry(1, MarkerClass::Acknowledged, 1.0), again], &present(&[1]));
+        let found = compare(&[entry(1, MarkerClass::Acknowledged, 1.0), again], &present(&[1]), true);
         assert_eq!((found.lost, found.duplicated), (1, 0));
+    }
+
+    #[test]
+    fn a_key_that_is_not_unique_is_there_as_often_as_it_was_written() {
+        let twice = [1.0, 2.0]
+            .map(|at| LedgerEntry { marker: Some([0, 5, 0]), ..entry(at as u64, MarkerClass::Acknowledged, at) });
+        let there = |times| Present { times: [([0, 5, 0], times)].into(), incomplete: HashSet::new() };
+        let of = |times| {
+            let found = compare(&twice, &there(times), false);
+            (found.lost, found.duplicated)
+        };
+        assert_eq!([of(1), of(2), of(3)], [(1, 0), (0, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn a_commit_whose_key_no_client_knows_is_neither_there_nor_absent() {
+        let nameless = |class| LedgerEntry { marker: None, ..entry(2, class, 1.0) };
+        let entries =
+            [nameless(MarkerClass::Unknown), nameless(MarkerClass::Acknowledged), entry(1, MarkerClass::Unknown, 1.0)];
+        let found = compare(&entries, &present(&[]), false);
+        assert_eq!((found.unknown_absent, found.unknown_unmarked, found.lost), (1, 1, 0));
+        let mut record = LedgerRecord::default();
+        count_classes(&entries, &mut record);
+        assert_eq!((record.acknowledged, record.unmarked, record.unknown), (0, 1, 2));
     }
 
     #[test]
@@ -173,6 +224,11 @@ pub(super) mod tests {
             entry(1, MarkerClass::Failed, 1.0),
             LedgerEntry { marker: Some([1, 1, 0]), ..entry(2, MarkerClass::Acknowledged, 2.0) },
         ];
-        assert_eq!(compare(&entries, &present(&[1])).resurrected, 0);
+        assert_eq!(compare(&entries, &present(&[1]), true).resurrected, 0);
+        let failed = |code: &str| {
+            let entry = LedgerEntry { sqlstate: Some(code.to_owned()), ..entry(1, MarkerClass::Failed, 1.0) };
+            compare(&[entry], &present(&[1]), false).resurrected
+        };
+        assert_eq!((failed("40001"), failed("23505")), (1, 0), "a key that was taken is that of another row");
     }
 }

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::{Order, Plan};
 use pgdyno_results::{LedgerEntry, LedgerRecord, RunRecord, read_ledger};
-use pgdyno_workload::LedgerMarkers;
-use pgdyno_workloads::registry;
+use pgdyno_workload::{LedgerMarkers, Workload};
 
 use super::account::count_classes;
 use super::outage;
 use super::server::{find, settle};
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
+use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 
 /// The commits of a run, and what a server has of them now.
 #[derive(Debug)]
@@ -34,21 +35,20 @@ pub fn check(directory: &Path, run: &RunRecord, options: &ConnectOptions) -> Res
             CommandError::new(Code::Start, error).hint("name a run of the workload ledger, or one with --ledger")
         );
     };
-    let params = run.plan.params.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let workload = registry::build(&run.plan.workload, params).or_fail(Code::Start)?;
+    let workload = workload(directory, &run.plan)?;
     let Some(ledger) = &workload.drive.ledger else {
         return Err(CommandError::new(Code::Start, format!("{} has no markers", run.plan.workload)));
     };
     let entries = read_ledger(directory).or_fail(Code::Start)?;
     let mut record = run.ledger.clone().unwrap_or_default();
-    (record.run, record.transaction) = (run.plan.seed.cast_signed(), ledger.txn.to_owned());
+    (record.run, record.transaction) = (run.plan.seed.cast_signed(), ledger.txns.join(", "));
     count_classes(&entries, &mut record);
     if run.ledger.is_none() {
         // The run was killed: the end of its window is unknown.
         outage::fill(&entries, plan.commit_timeout_s, 0, &mut record);
     }
     let first = match ledger.markers {
-        LedgerMarkers::Rows(_) => HashMap::new(),
+        LedgerMarkers::Rows(_) | LedgerMarkers::Keys(_) => HashMap::new(),
         LedgerMarkers::Orders => first_orders(&entries),
     };
     let mut admin = Admin::connect(options).or_fail(Code::Start)?;
@@ -58,6 +58,20 @@ pub fn check(directory: &Path, run: &RunRecord, options: &ConnectOptions) -> Res
     settle(&mut record);
     let code = if record.breaks_promise() { Code::CommitsLost } else { Code::Success };
     Ok(CheckedLedger { ledger: record, code })
+}
+
+/// Returns the workload of a run, from its plan.
+fn workload(directory: &Path, plan: &Plan) -> Result<Workload> {
+    let source = WorkloadSource::of_plan(plan, directory)?;
+    let setup = ClientSetup {
+        clients: plan.drive.clients,
+        connections: plan.drive.connections,
+        threads: plan.drive.threads,
+        mode: plan.drive.mode,
+        seed: plan.seed,
+        has_two_servers: false,
+    };
+    source.build(&Order::of_plan(plan).workload, None, None, &setup)
 }
 
 /// Returns the first order of the run in each district that is known to its clients.

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Stop};
 use pgdyno_results::{LedgerEntry, LedgerRecord, MarkersFound, read_ledger};
-use pgdyno_workload::{Ledger, MARKER_COLUMNS};
+use pgdyno_workload::{Ledger, LedgerMarkers, MARKER_COLUMNS};
 
 use super::account::{Present, compare, count_classes};
-use super::{outage, promise};
+use super::{keys, outage, promise};
+use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::target::server_state::ServerState;
@@ -41,7 +42,15 @@ pub(crate) struct LedgerBefore {
 ///
 /// # Errors
 /// When the server refuses.
-pub(crate) fn look_before(ledger: &Ledger, run: i64, admin: &mut Admin) -> Result<LedgerBefore> {
+pub(crate) fn look_before(
+    ledger: &Ledger,
+    run: i64,
+    admin: &mut Admin,
+    events: &dyn EventSink,
+) -> Result<LedgerBefore> {
+    if let LedgerMarkers::Keys(keys) = &ledger.markers {
+        keys::admit(keys, admin)?.iter().for_each(|warning| events.warn(warning));
+    }
     for sql in ledger.forget(run) {
         admin.execute(&sql).or_fail(Code::Load)?;
     }
@@ -85,7 +94,7 @@ pub(crate) fn look_back(
     let entries = read_ledger(directory).or_fail(Code::Run)?;
     let mut record = LedgerRecord {
         run: look.run,
-        transaction: look.ledger.txn.to_owned(),
+        transaction: look.ledger.txns.join(", "),
         settings: look.before.settings.clone(),
         timeline_before: look.before.timeline.clone(),
         ..LedgerRecord::default()
@@ -100,6 +109,10 @@ pub(crate) fn look_back(
     match read {
         Ok(found) => record.found = Some(found),
         Err(why) => record.not_read = Some(why),
+    }
+    if record.unmarked > 0 && record.acknowledged == 0 {
+        let why = "no transaction set the variable of its key to a whole number";
+        (record.found, record.not_read) = (None, Some(why.to_owned()));
     }
     settle(&mut record);
     Ok(record)
@@ -149,10 +162,15 @@ pub(super) fn find(
     let failed = |error: AdminError| format!("failed to read the markers on the server: {error}");
     admin.take_at_most(MARKERS_BYTES_MAX);
     admin.wait_at_most(READING);
-    let mut present = read(ledger, run, first, admin).map_err(failed)?;
+    let read = |admin: &mut Admin| match &ledger.markers {
+        LedgerMarkers::Keys(keys) => keys::find(keys, entries, admin),
+        LedgerMarkers::Rows(_) | LedgerMarkers::Orders => read(ledger, run, first, admin),
+    };
+    let shows_all = !matches!(ledger.markers, LedgerMarkers::Keys(_));
+    let mut present = read(admin).map_err(failed)?;
     for _ in 1..READS_MAX {
         std::thread::sleep(PAUSE);
-        let later = read(ledger, run, first, admin).map_err(failed)?;
+        let later = read(admin).map_err(failed)?;
         let is_settled = later == present;
         present = later;
         if is_settled {
@@ -161,7 +179,12 @@ pub(super) fn find(
     }
     let is_standby = admin.query_one("select pg_is_in_recovery()").map_err(failed)? == "t";
     let still_waiting = admin.query_one(STILL_WAITING).ok().and_then(|n| n.parse().ok()).unwrap_or_default();
-    Ok(MarkersFound { still_waiting, read_on: admin.peer().to_owned(), is_standby, ..compare(entries, &present) })
+    Ok(MarkersFound {
+        still_waiting,
+        read_on: admin.peer().to_owned(),
+        is_standby,
+        ..compare(entries, &present, shows_all)
+    })
 }
 
 /// Reads all markers of a run in one snapshot.
@@ -173,7 +196,8 @@ fn read(
 ) -> std::result::Result<Present, AdminError> {
     let from = first.values().min().copied().unwrap_or_default();
     let mut present = Present::default();
-    for row in admin.query(&ledger.present(run, from))?.rows {
+    let Some(query) = ledger.present(run, from) else { return Ok(present) };
+    for row in admin.query(&query)?.rows {
         let [Some(a), Some(b), Some(c)] = [number(&row, 0), number(&row, 1), number(&row, 2)] else { continue };
         // Where the first marker of a place is not known, the run has written none there.
         let is_own = first.is_empty() || first.get(&[a, b]).is_some_and(|first| c >= *first);

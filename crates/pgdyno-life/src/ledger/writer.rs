@@ -22,8 +22,8 @@ const BATCH: Duration = Duration::from_millis(100);
 /// The writer of a run's commits, in a thread of its own: the disk must not delay a client.
 pub(crate) struct LedgerWriter {
     waiting: Arc<Mutex<Vec<LedgerEntry>>>,
-    /// The number of the transaction whose commits are written.
-    txn: usize,
+    /// The numbers of the transactions whose commits are written.
+    txns: Vec<usize>,
     /// The time of day at which the stage's time is 0.
     epoch_ns: AtomicU64,
     /// Dropped to end the thread.
@@ -32,18 +32,18 @@ pub(crate) struct LedgerWriter {
 }
 
 impl LedgerWriter {
-    /// Begins the file in the directory of a run. `txn` is the number of the transaction whose commits are written.
+    /// Begins the file in the directory of a run. `txns` are the numbers of the transactions whose commits are written.
     ///
     /// # Errors
     /// When it cannot be created.
-    pub(crate) fn open(directory: &Path, txn: usize) -> Result<Self> {
+    pub(crate) fn open(directory: &Path, txns: Vec<usize>) -> Result<Self> {
         let file = LedgerFile::create(directory).or_fail(Code::Start)?;
         let waiting = Arc::<Mutex<Vec<LedgerEntry>>>::default();
         let (end, ended) = channel();
         let of_thread = Arc::clone(&waiting);
         let thread = std::thread::Builder::new().name("ledger".to_owned());
         let thread = thread.spawn(move || write(file, &of_thread, &ended)).or_fail(Code::Start)?;
-        Ok(Self { waiting, txn, epoch_ns: AtomicU64::new(0), end, thread })
+        Ok(Self { waiting, txns, epoch_ns: AtomicU64::new(0), end, thread })
     }
 
     /// Returns the observer of one engine thread. `epoch_ns` is the time of day at which the stage's time is 0.
@@ -51,7 +51,7 @@ impl LedgerWriter {
         self.epoch_ns.store(epoch_ns, Ordering::Relaxed);
         Box::new(OfThread {
             waiting: Arc::clone(&self.waiting),
-            txn: self.txn,
+            txns: self.txns.clone(),
             epoch_ns,
             servers: HashMap::new(),
             unknown: "".into(),
@@ -91,7 +91,7 @@ fn write(mut file: LedgerFile, waiting: &Mutex<Vec<LedgerEntry>>, ended: &Receiv
 /// The observer of one engine thread in one stage.
 struct OfThread {
     waiting: Arc<Mutex<Vec<LedgerEntry>>>,
-    txn: usize,
+    txns: Vec<usize>,
     epoch_ns: u64,
     /// The server of each client.
     servers: HashMap<u32, Arc<str>>,
@@ -113,7 +113,7 @@ impl Observer for OfThread {
     fn transaction(&mut self, _: &TxEnd) {}
 
     fn commit(&mut self, end: &TxEnd, class: CommitClass, code: Option<SqlState>, marks: Marks<'_>) {
-        if end.txn != self.txn {
+        if !self.txns.contains(&end.txn) {
             return;
         }
         let entry = LedgerEntry {
@@ -130,6 +130,7 @@ impl Observer for OfThread {
             marker: match marks {
                 Marks::Wrote(sequence) => Some([i64::from(end.client), sequence.cast_signed(), 0]),
                 Marks::Ordered(order) => Some(order.map(i64::from)),
+                Marks::Keyed { place, key } => Some([i64::from(place), key, 0]),
                 Marks::None | Marks::Saw(_) => None,
             },
             sqlstate: code.map(|code| code.to_string()),

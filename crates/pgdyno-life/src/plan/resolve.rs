@@ -485,11 +485,16 @@ fn ledger(order: &Order, workload: &Workload, setup: &ClientSetup) -> Result<Opt
     }
     if workload.drive.ledger.is_none() {
         let error = format!("--ledger needs a marker in each commit, and {} has none", workload.meta.id);
-        return failed(error, "run the workload ledger, or tproc-c");
+        let hint = "run the workload ledger or tproc-c; in a script of yours, name the row that it inserts: -- pgdyno ledger: TABLE.COLUMN = :VARIABLE";
+        return failed(error, hint);
     }
-    if order.meeting.agents.is_some() || setup.connections.is_some() {
-        let error = "a ledger is kept by one driver, whose clients have a connection each".to_owned();
-        return failed(error, "leave out --agents and --connections; with keying times give --no-think");
+    if order.meeting.agents.is_some() {
+        let error = "--ledger compares the commits of all clients with the server, and agents write no commits down";
+        return failed(error.to_owned(), "leave out --agents: one driver runs the clients");
+    }
+    if setup.connections.is_some() {
+        let error = "--ledger needs a connection each for its clients: one whose COMMIT hangs gives its connection up";
+        return failed(error.to_owned(), "leave out --connections; with keying times give --no-think");
     }
     let commit_timeout_s = drive.commit_timeout.unwrap_or(LedgerPlan::USUAL_TIMEOUT_S);
     if commit_timeout_s <= 0.0 {

@@ -418,6 +418,7 @@ fn admitted(built: std::result::Result<Scripted, Box<ScriptError>>, mode: QueryM
     let scripted = built.map_err(|error| CommandError::new(Code::Start, *error))?;
     scripted.check_variables(mode).or_fail(Code::Start)?;
     scripted.check_literals().or_fail(Code::Start)?;
+    scripted.check_keys().map_err(|why| CommandError::new(Code::Start, why).hint("write BEGIN and END around them"))?;
     for (script, _) in scripted.modes(mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {
         scripted.scripts()[script].check_extended().or_fail(Code::Start)?;
     }

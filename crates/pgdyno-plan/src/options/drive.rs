@@ -303,7 +303,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "ledger",
-                "Keep a ledger of the commits, and look at the end which of them the server has: tproc-c's New-Orders; the workload ledger always does",
+                "Keep a ledger of the commits, and look at the end which of them the server has: tproc-c's New-Orders, or rows that your scripts name; the workload ledger always does",
             ),
             commands: Commands::Run,
             suite: Some("ledger"),

@@ -14,6 +14,9 @@ pub struct LedgerRecord {
     pub transaction: String,
     /// Commits that the server acknowledged, those that it said are on this server only left out.
     pub acknowledged: u64,
+    /// Commits that the server acknowledged, and whose client does not know their marker.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unmarked: u64,
     /// Commits that are on one server only, as it said: it did not wait for its synchronous standbys to the end.
     pub locally_only: u64,
     /// Commits that failed, as the server said, or whose connection was lost before COMMIT was sent.
@@ -57,6 +60,9 @@ pub struct MarkersFound {
     pub unknown_present: u64,
     /// Unknown commits that the server does not have.
     pub unknown_absent: u64,
+    /// Unknown commits whose marker nobody knows: it was to come with the answer that was lost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown_unmarked: u64,
     /// Failed commits that the server has.
     pub resurrected: u64,
     /// Markers that the server has more than once.
@@ -117,6 +123,10 @@ pub struct LedgerEndpointRecord {
     pub first_s: f64,
     /// Its last one.
     pub last_s: f64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl LedgerRecord {

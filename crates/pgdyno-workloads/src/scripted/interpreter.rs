@@ -8,12 +8,14 @@ use std::sync::PoisonError;
 use pgdyno_script::{Collect, Command, CommandKind, EvalError, Expr, Extended, Sql, Value, Variables};
 use pgdyno_wire::{Capture, QueryMode, StmtId, TextParams};
 use pgdyno_workload::{
-    Batch, Begin, ClientScript, Failure, FailureAction, Next, Note, Reply, Rng, ShellOutcome, TxnId, Verdict,
+    Batch, Begin, ClientScript, Failure, FailureAction, Marks, Next, Note, Reply, Rng, ShellOutcome, TxnId, Verdict,
 };
 
 use super::collect::collect;
+use super::keys::KeyOfScript;
 use super::mix::Mix;
 use super::program::Program;
+use super::reads;
 use super::seeds::Chooser;
 use super::words::{self, CommandPlace};
 
@@ -54,6 +56,8 @@ pub(super) struct Interpreter {
     text: Vec<u8>,
     /// State of `--debug`; `None` without it.
     debug_state: Option<debug::State>,
+    /// Whether the run has a ledger.
+    has_ledger: bool,
 }
 
 /// Messages when a client cannot continue.
@@ -90,7 +94,13 @@ impl Interpreter {
             shell: Vec::new(),
             shell_outcome: None,
             text: Vec::new(),
+            has_ledger: false,
         }
+    }
+
+    /// Returns the same client in a run with a ledger.
+    pub(super) fn with_ledger(self, has_ledger: bool) -> Self {
+        Self { has_ledger, ..self }
     }
 
     fn place(&self, command: usize) -> CommandPlace {
@@ -416,6 +426,24 @@ impl ClientScript for Interpreter {
         Some(self.id(command))
     }
 
+    fn marks(&self) -> Marks<'_> {
+        let key =
+            self.key().and_then(|of| Some(Marks::Keyed { place: of.place, key: self.variables.new_integer(of.slot)? }));
+        key.unwrap_or_default()
+    }
+
+    fn may_commit_early(&self) -> bool {
+        let calls_functions = self.key().is_some_and(|key| key.calls_functions);
+        self.sent_statements().is_none_or(|sent| {
+            let is_block = sent.len() == 1 && reads::begins_block(&sent[0]);
+            !is_block && (calls_functions || sent.iter().any(|statement| !reads::only_reads(statement)))
+        })
+    }
+
+    fn is_committing(&self) -> bool {
+        self.sent_statements().is_some_and(|sent| sent.iter().any(|statement| reads::commits_block(statement)))
+    }
+
     fn on_failure(&mut self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> FailureAction {
         self.answer(failure, notes)
     }
@@ -432,5 +460,22 @@ impl Interpreter {
         self.in_pipeline = false;
         self.shell_outcome = None;
         self.jumped = false;
+        if let Some(key) = self.key() {
+            self.variables.mark_old(key.slot);
+        }
+    }
+
+    /// Returns the row of its script, in a run with a ledger.
+    #[inline]
+    fn key(&self) -> Option<KeyOfScript> {
+        if self.has_ledger { self.program.keys[self.script] } else { None }
+    }
+
+    /// Returns the statements whose reply it waits for; `None` for those of a pipeline.
+    fn sent_statements(&self) -> Option<Vec<String>> {
+        match &self.program.scripts[self.script].commands.get(self.sent)?.kind {
+            CommandKind::Sql(sql) => Some(reads::statements(&String::from_utf8_lossy(&sql.extended.text))),
+            _ => None,
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use pgdyno_script::{CommandKind, Defined, Script, ScriptError, Value, VariableNames, Variables};
 use pgdyno_wire::QueryMode;
 
+use super::keys::{self, KeyOfScript};
 use super::mix::Mix;
 use super::read_lists::ReadLists;
 use super::seeds::Seeds;
@@ -27,6 +28,8 @@ pub(super) struct Program {
     errors: ErrorHandling,
     /// Lists of values, once they are read.
     pub(super) lists: OnceLock<ReadLists>,
+    /// The row that each script inserts, if it names one.
+    pub(super) keys: Vec<Option<KeyOfScript>>,
 }
 
 impl Program {
@@ -53,7 +56,8 @@ impl Program {
             }
         }
         let mixes = Mix::all(&spec.scripts, spec.groups.as_ref());
-        Self { scripts, first, prepared_names, mixes, variables, errors: spec.errors, lists: OnceLock::new() }
+        let keys = keys::of_scripts(&scripts);
+        Self { scripts, first, prepared_names, mixes, variables, errors: spec.errors, lists: OnceLock::new(), keys }
     }
 
     pub(super) fn scripts(&self) -> &[Script] {

@@ -46,6 +46,40 @@ pub(super) fn only_reads(sql: &str) -> bool {
     })
 }
 
+/// Returns the statements of a text, without comments, literals and quoted names.
+pub(super) fn statements(sql: &str) -> Vec<String> {
+    plain(sql)
+        .split(';')
+        .map(|statement| statement.trim().to_owned())
+        .filter(|statement| !statement.is_empty())
+        .collect()
+}
+
+/// Returns the first word of a statement without comments, in lower case.
+fn first_word(statement: &str) -> String {
+    let word = statement.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
+    word.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Returns true if a statement without comments begins a transaction block.
+pub(super) fn begins_block(statement: &str) -> bool {
+    matches!(first_word(statement).as_str(), "begin" | "start")
+}
+
+/// Returns true if a statement without comments ends a transaction block.
+pub(super) fn ends_block(statement: &str) -> bool {
+    let to_savepoint = statement.split_whitespace().any(|word| word.eq_ignore_ascii_case("to"));
+    match first_word(statement).as_str() {
+        "rollback" => !to_savepoint,
+        word => matches!(word, "end" | "commit" | "abort"),
+    }
+}
+
+/// Returns true if a statement without comments commits a transaction block.
+pub(super) fn commits_block(statement: &str) -> bool {
+    matches!(first_word(statement).as_str(), "end" | "commit")
+}
+
 /// Returns the text without comments, literals and quoted names.
 fn plain(sql: &str) -> String {
     let mut plain = String::with_capacity(sql.len());

@@ -210,9 +210,12 @@ fn new_orders_are_their_own_markers() {
 #[test]
 fn what_cannot_keep_a_ledger_is_refused() {
     let Some(place) = Place::new("no ledger", "", TRUST) else { return };
-    place.run("run select-only --ledger -t 1").ended(1).says(&["has none", "run the workload ledger, or tproc-c"]);
+    place.run("run select-only --ledger -t 1").ended(1).says(&["has none", "run the workload ledger or tproc-c"]);
     place.run("run tpcb-like --commit-timeout 5s -t 1").ended(1).says(&["--commit-timeout is for a run with a ledger"]);
-    place.run("run ledger --connections 1 -c 2 -t 1").ended(1).says(&["a connection each"]);
+    place
+        .run("run ledger --connections 1 -c 2 -t 1")
+        .ended(1)
+        .says(&["needs a connection each for its clients", "leave out --connections"]);
     place.execute("create role reader login; revoke create on schema public from public");
     let target = place.target().replace("user=postgres", "user=reader");
     let refused = place.home.run(&["run", "ledger", "-c", "1", "-t", "1", "--target", &target]);

@@ -34,6 +34,7 @@ mod html;
 mod isolation;
 mod kept_data;
 mod ledger;
+mod ledger_keys;
 mod live;
 mod machines;
 mod no_server;

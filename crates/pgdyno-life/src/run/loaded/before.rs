@@ -57,7 +57,8 @@ impl Looking<'_> {
         self.warm(admin, caps)?;
         before.counts = server_counts(admin, self.plan, self.workload);
         let ledger = self.workload.drive.ledger.as_ref().filter(|_| self.plan.drive.ledger.is_some());
-        before.ledger = ledger.map(|ledger| look_before(ledger, self.plan.seed.cast_signed(), admin)).transpose()?;
+        let run = self.plan.seed.cast_signed();
+        before.ledger = ledger.map(|ledger| look_before(ledger, run, admin, self.context.events)).transpose()?;
         let growth = self.workload.drive.growth;
         before.rows = growth.and_then(|growth| data::number(admin, growth.rows_query));
         let mut left_out = Vec::new();
