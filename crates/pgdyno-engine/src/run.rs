@@ -94,6 +94,11 @@ pub enum EngineEvent<'a> {
         /// The cause.
         error: &'a ConnectError,
     },
+    /// A client tried to open its lost connection again, and failed.
+    NotReopened {
+        /// The cause.
+        error: &'a ConnectError,
+    },
     /// A message of a script, or a notice of the server, for the user.
     Note(&'a Note),
 }
@@ -712,6 +717,7 @@ impl<'a> Coordinator<'a> {
                 self.last_loss = Some(why);
             }
             Report::ConnectFailed { client, error } => on_event(EngineEvent::ConnectFailed { client, error: &error }),
+            Report::NotReopened(error) => on_event(EngineEvent::NotReopened { error: &error }),
             Report::Notes { notes, notice_bytes } => {
                 notes.iter().for_each(|note| on_event(EngineEvent::Note(note)));
                 self.backlog.release(notice_bytes);

@@ -48,6 +48,8 @@ pub(crate) enum Report {
     Lost { why: String },
     /// A client could not open a connection for its transaction.
     ConnectFailed { client: u32, error: ConnectError },
+    /// A lost connection could not be opened again.
+    NotReopened(ConnectError),
     /// Messages of scripts and server for the user, and the room that the notices take.
     Notes { notes: Vec<Note>, notice_bytes: usize },
     /// A client was aborted.

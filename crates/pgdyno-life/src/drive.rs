@@ -20,6 +20,7 @@ pub(crate) mod team;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -117,6 +118,7 @@ impl<'a> Driver<'a> {
                     samples,
                     notices: Notices::default(),
                     probes: 0,
+                    failed_attempts: BTreeMap::new(),
                 };
                 let ran = match &driver.team {
                     Some(team) => driver.run_by_team(team, &mut listener, &executions),

@@ -3,6 +3,7 @@
 
 mod account;
 mod again;
+mod course;
 mod keys;
 mod outage;
 mod promise;

@@ -25,6 +25,7 @@
 mod address;
 mod admin;
 mod admin_error;
+mod attempt;
 mod cancel;
 mod channel;
 mod connection;
@@ -60,6 +61,7 @@ mod waiting;
 
 pub use admin::{Admin, TextRows};
 pub use admin_error::AdminError;
+pub use attempt::AttemptClass;
 pub use cancel::{CancelHandle, cancel_all};
 pub use connection::{Connection, ConnectionParts, Parameters, TlsInfo};
 pub use conninfo::{ConninfoError, Env, pair, without_secrets};

@@ -217,6 +217,7 @@ fn drive(
                 }
             }
             EngineEvent::ConnectFailed { error, .. } => io.error(&connect::refusal(error)),
+            EngineEvent::NotReopened { .. } => {}
             EngineEvent::Note(note) => say(note, io),
         },
         observer: &mut |thread, epoch_ns| journal.map(|j| j.observer(thread, epoch_ns, workload)),

@@ -21,12 +21,44 @@ pub(crate) fn text(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io
         wrap::painted(out, &paint.bold(&format!("{label:<LABEL$}")), LABEL, &sentence(fault), colour)?;
     }
     let more = record.faults.len().saturating_sub(SHOWN_MAX);
-    if more > 0 { wrap::entry(out, paint, "", &format!("{more} more faults (run.json)")) } else { Ok(()) }
+    if more > 0 {
+        wrap::entry(out, paint, "", &format!("{more} more faults (run.json)"))?;
+    }
+    let label = if record.faults.is_empty() { "OUTAGE" } else { "" };
+    spread(record).into_iter().chain(attempts(record)).try_for_each(|line| wrap::entry(out, paint, label, &line))
+}
+
+/// Returns all of it as sentences, those of many faults too.
+pub(crate) fn sentences(record: &RunRecord) -> Vec<String> {
+    record.faults.iter().map(sentence).chain(spread(record)).chain(attempts(record)).collect()
+}
+
+/// Returns how the outages of several faults differ.
+fn spread(record: &RunRecord) -> Option<String> {
+    let done = record.faults.iter().filter(|fault| fault.outcome == FaultOutcome::Done);
+    let mut back: Vec<f64> = done.filter_map(|fault| Some(fault.available_s? - fault.began_s?)).collect();
+    back.sort_by(f64::total_cmp);
+    let [least, .., most] = back[..] else { return None };
+    let [least, median, most] = [least, back[back.len() / 2], most].map(duration);
+    Some(format!("{} faults: a new session could write after {least} to {most}, in the median {median}", back.len()))
+}
+
+/// Returns the attempts of clients to open lost connections again that failed, by class.
+fn attempts(record: &RunRecord) -> Option<String> {
+    let mut classes: Vec<_> = record.failed_attempts.iter().collect();
+    classes.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
+    let total: u64 = classes.iter().map(|(_, number)| **number).sum();
+    let classes: Vec<_> = classes.iter().map(|(class, number)| format!("{} {class}", count(**number))).collect();
+    (total > 0).then(|| {
+        let classes = classes.join(", ");
+        format!("{} attempt{} to connect again failed: {classes}", count(total), ending(total))
+    })
 }
 
 /// Writes the same as a Markdown list.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
-    record.faults.iter().try_for_each(|fault| writeln!(out, "- fault: {}", MarkdownText(&sentence(fault))))
+    record.faults.iter().try_for_each(|fault| writeln!(out, "- fault: {}", MarkdownText(&sentence(fault))))?;
+    spread(record).into_iter().chain(attempts(record)).try_for_each(|line| writeln!(out, "- {}", MarkdownText(&line)))
 }
 
 /// Returns a fault, how it came out, and what showed it.
@@ -71,6 +103,34 @@ mod tests {
     use pgdyno_results::FaultServerRecord;
 
     use super::*;
+
+    #[test]
+    fn several_faults_have_a_spread() {
+        let mut record = crate::ledger::tests::record();
+        let fault = |began_s: f64, took_s: f64, outcome| FaultRecord {
+            began_s: Some(began_s),
+            available_s: Some(began_s + took_s),
+            outcome,
+            ..FaultRecord::default()
+        };
+        record.faults = vec![fault(10.0, 2.0, FaultOutcome::Done), fault(20.0, 9.0, FaultOutcome::NoEffect)];
+        assert_eq!(spread(&record), None);
+        record.faults.extend([fault(30.0, 8.0, FaultOutcome::Done), fault(40.0, 3.0, FaultOutcome::Done)]);
+        let line = "3 faults: a new session could write after 2.0 s to 8.0 s, in the median 3.0 s";
+        assert_eq!(spread(&record).as_deref(), Some(line));
+    }
+
+    #[test]
+    fn failed_attempts_are_counted_by_class() {
+        let mut record = crate::ledger::tests::record();
+        assert_eq!(attempts(&record), None);
+        record.failed_attempts = [("not-ready", 14), ("refused", 1_200)].map(|(class, n)| (class.to_owned(), n)).into();
+        let line = "1,214 attempts to connect again failed: 1,200 refused, 14 not-ready";
+        assert_eq!(sentences(&record), [line]);
+        let mut text = Vec::new();
+        markdown(&record, &mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), format!("- {line}\n"));
+    }
 
     #[test]
     fn a_fault_is_a_sentence_with_what_showed_it() {

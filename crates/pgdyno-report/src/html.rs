@@ -32,6 +32,7 @@ mod mark;
 mod markup;
 mod of_run;
 mod of_study;
+mod outage;
 mod page;
 mod plans;
 mod profile;

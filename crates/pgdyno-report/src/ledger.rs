@@ -115,6 +115,12 @@ pub(crate) fn rows(ledger: &LedgerRecord) -> Vec<(String, String)> {
     for (name, seconds) in times {
         add(name, seconds.map_or_else(|| "-".to_owned(), duration));
     }
+    if let Some(lost) = &outage.work_lost {
+        let in_flight = format!("{}, {} of them in flight", count(lost.aborted), count(lost.in_flight));
+        add("transactions that failed or are unknown meanwhile", in_flight);
+        add("time of clients without a commit", duration(lost.client_s));
+        add("commits that were not made until the recovery", count(lost.commits));
+    }
     add("resolution of these times", format!("{:.1} ms", outage.resolution_s * 1e3));
     add("replies that did not come in time", count(outage.hung));
     for server in &ledger.endpoints {
@@ -149,7 +155,7 @@ fn of_server(found: &MarkersFound, add: &mut impl FnMut(&str, String)) {
 
 /// Writes the table as text.
 pub fn table(ledger: &LedgerRecord, out: &mut dyn Write) -> io::Result<()> {
-    rows(ledger).into_iter().try_for_each(|(name, value)| writeln!(out, "  {name:<42} {value}"))
+    rows(ledger).into_iter().try_for_each(|(name, value)| writeln!(out, "  {name:<50} {value}"))
 }
 
 /// Writes verdict and table as text, for a check after the run.
@@ -176,9 +182,17 @@ pub(crate) fn markdown(ledger: &LedgerRecord, out: &mut dyn Write) -> io::Result
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use pgdyno_results::{LedgerEndpointRecord, OutageRecord};
+    use std::path::Path;
+
+    use pgdyno_results::{LedgerEndpointRecord, OutageRecord, RunRecord};
 
     use super::*;
+
+    /// Returns a record without a ledger.
+    pub(crate) fn record() -> RunRecord {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        pgdyno_results::read_record(&path).unwrap()
+    }
 
     /// Returns the ledger of a run with a failover that lost nothing.
     pub(crate) fn ledger() -> LedgerRecord {

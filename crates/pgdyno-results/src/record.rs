@@ -12,6 +12,7 @@ mod figures;
 mod groups;
 mod ledger;
 mod observed;
+mod outage;
 mod query_costs;
 mod query_plans;
 mod readers;
@@ -42,11 +43,12 @@ pub use figures::{
     TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
-pub use ledger::{LedgerEndpointRecord, LedgerRecord, MarkersFound, OutageRecord};
+pub use ledger::{LedgerEndpointRecord, LedgerRecord, MarkersFound};
 pub use observed::{
     Certainty, EventRecord, FindingRecord, LeftOutRecord, LinkRecord, MachineRecord, ProfileRecord, SamplesRecord,
     TimePartRecord, time_part_title,
 };
+pub use outage::{ClientOutageRecord, OutageCourseRecord, OutageFailuresRecord, OutageRecord, WorkLostRecord};
 pub use query_costs::QueryCostRecord;
 pub use query_plans::{QueryPlanRecord, ScanRecord};
 pub use readers::{EndpointFigures, ReaderRecord, ReadersRecord, StalenessRecord};
@@ -227,6 +229,10 @@ pub struct RunRecord {
     /// Faults that the run was to cause, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRecord>,
+    /// Attempts of clients to open a lost connection again that failed, by class and by address that was tried: `refused`, `timed-out`,
+    /// `reset`, `not-ready`, `wrong-role`, `full`, `not-accepted`, `other`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed_attempts: BTreeMap<String, u64>,
     /// Events during the run, such as checkpoints, by their start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventRecord>,
@@ -298,6 +304,7 @@ impl RunRecord {
             server_machine: None,
             client_machine: None,
             faults: Vec::new(),
+            failed_attempts: BTreeMap::new(),
             events: Vec::new(),
             findings: Vec::new(),
             clients_time: Vec::new(),

@@ -148,7 +148,8 @@ impl Worker<'_> {
                             self.write(client, *now);
                             self.write_handed(*now);
                         }
-                        Err(_) if was_lost => {
+                        Err(error) if was_lost => {
+                            error.into_iter().for_each(|error| self.report(Report::NotReopened(error)));
                             if let Some(at) = self.backoff.refused(client, *now) {
                                 self.reviving += 1;
                                 self.reconnect_at(client, at, *now);

@@ -173,6 +173,8 @@ impl Reporter<'_> {
             EngineEvent::ConnectFailed { error, .. } => {
                 self.send(&Batch::Note(format!("a client could not connect: {error}")))
             }
+            // Agents keep no ledger, and a fault is caused where the coordinator is.
+            EngineEvent::NotReopened { .. } => {}
             EngineEvent::Note(Note::Notice(notice)) => {
                 self.send(&Batch::Note(format!("{}: {}", notice.severity, notice.message)))
             }

@@ -1,10 +1,12 @@
 //! Receives the engine's events while the clients run: samples the server's counters, and informs watchers, view and record.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pgdyno_engine::EngineEvent;
 use pgdyno_measure::{Interval, Phase};
+use pgdyno_net::AttemptClass;
 use pgdyno_plan::Plan;
 use pgdyno_server::ServerIdentity;
 use pgdyno_workload::Note;
@@ -39,6 +41,8 @@ pub(super) struct Listener<'a, 'e, 'scope> {
     pub(super) notices: Notices,
     /// Connections of clients that said which server they are on: each is a transaction of the server.
     pub(super) probes: u64,
+    /// Attempts to open lost connections again that failed, by class.
+    pub(super) failed_attempts: BTreeMap<AttemptClass, u64>,
 }
 
 /// What the listener has at the end.
@@ -76,6 +80,11 @@ impl<'a> Listener<'a, '_, '_> {
                 self.faults.iter().for_each(Faults::lost);
                 events.note(&format!("a client could not connect: {error}"));
             }
+            EngineEvent::NotReopened { error } => {
+                for class in error.attempts() {
+                    *self.failed_attempts.entry(class).or_default() += 1;
+                }
+            }
             EngineEvent::Note(Note::Notice(message)) => self.notices.take(message, events),
             EngineEvent::Note(note) => events.note(&note.text()),
         }
@@ -85,6 +94,8 @@ impl<'a> Listener<'a, '_, '_> {
     pub(super) fn end(mut self) -> Listened<'a> {
         self.samples.close(self.watch.as_ref());
         let (staleness, markers) = self.staleness.take().map(Staleness::end).unwrap_or_default();
+        let failed = self.failed_attempts.iter().map(|(class, number)| (class.name().to_owned(), *number)).collect();
+        self.context.record.edit(|recording| recording.record.failed_attempts = failed);
         if let Some((faults, events)) = self.faults.take().map(Faults::end) {
             self.context.record.edit(|recording| {
                 recording.record.faults = faults;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use pgdyno_results::{LedgerEndpointRecord, LedgerEntry, LedgerRecord, MarkerClass, OutageRecord};
 
+use super::course::OutageSpan;
+
 /// A gap is an outage if it is longer than this many times the mean time between two acknowledgements, and longer than this.
 const TIMES_LONGER: f64 = 20.0;
 const OUTAGE_US_MIN: u64 = 500_000;
@@ -61,12 +63,18 @@ fn outage(entries: &[LedgerEntry], origin_us: u64, timeout_s: f64, until_us: u64
     }
     let first_error =
         unanswered(entries).map(|entry| entry.ended_us).filter(|at| (from..=from + gap).contains(at)).min();
+    let recovered = recovery_us(&moments, from, from + gap);
+    let end_us = end.unwrap_or(last);
+    let recovered_us = recovered.unwrap_or(end_us);
+    let span = OutageSpan { entries, origin_us, gap: from..from + gap, recovered_us, end_us };
     OutageRecord {
+        work_lost: Some(span.work_lost()),
+        course: Some(span.course()),
         outage_s: Some(seconds(gap)),
         outage_from_s: Some(seconds(from - origin_us)),
         is_over: from + gap <= last,
         first_error_s: first_error.map(|at| seconds(at - from)),
-        recovery_s: recovery_us(&moments, from, from + gap).map(|at| seconds(at - from)),
+        recovery_s: recovered.map(|at| seconds(at - from)),
         ..record
     }
 }

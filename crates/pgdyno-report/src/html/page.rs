@@ -81,7 +81,7 @@ fn one(run: &ReportRun, html: &mut Html) {
     if run.timeline.executions.is_empty() {
         html.raw("<div id=\"heat\" class=\"grid\"></div>\n");
     }
-    ledger::ledger(record.ledger.as_ref(), html);
+    ledger::ledger(record, html);
     readers::readers(record, html);
     fidelity::fidelity(record.fidelity.as_ref(), html);
     queries::queries(run, html);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::outage::OutageRecord;
+
 /// The commits of a run, and what the server has of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerRecord {
@@ -80,36 +82,6 @@ pub struct MarkersFound {
     pub read_on: String,
     /// Whether it is a standby.
     pub is_standby: bool,
-}
-
-/// When there were no commits. Times are those of the driver's clock.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OutageRecord {
-    /// Time between two acknowledgements in the mean: no time here is more exact.
-    pub resolution_s: f64,
-    /// Time from the last acknowledgement before the longest gap to the first after it, of any client; absent if no gap stands
-    /// out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outage_s: Option<f64>,
-    /// When it began, since the first transaction with a marker began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outage_from_s: Option<f64>,
-    /// Whether commits were acknowledged after it.
-    pub is_over: bool,
-    /// Time from its start to the first failure that a client noticed; absent if none did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_error_s: Option<f64>,
-    /// Time from its start until 90 % of the former rate are reached again and last for 10 s, or to the end of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recovery_s: Option<f64>,
-    /// Replies that did not come within the time of `--commit-timeout`: the server hung, and did not refuse.
-    pub hung: u64,
-    /// The longest gap of each client: of the client in the middle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_outage_s_median: Option<f64>,
-    /// The longest gap of any client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_outage_s_max: Option<f64>,
 }
 
 /// A server that acknowledged commits.

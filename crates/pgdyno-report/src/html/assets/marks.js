@@ -88,7 +88,9 @@ function drawLanes(chart, x) {
     const of = DATA.marks.filter((mark) => laneOf(mark, chart.lanes) === lane);
     const top = box.bottom + MARGIN.compact + lane * LANE;
     const word = kind.length > WORD_MAX ? `${kind.slice(0, WORD_MAX - 1)}…` : kind;
-    chart.plot.append(svg("text", { ...text, x: box.left - 4, y: top + 8, textLength: Math.min(word.length * LABEL_PIXELS, box.left - 6), lengthAdjust: "spacingAndGlyphs" }, word));
+    const name = svg("text", { ...text, x: box.left - 4, y: top + 8, textLength: Math.min(word.length * LABEL_PIXELS, box.left - 6), lengthAdjust: "spacingAndGlyphs" }, word);
+    name.append(svg("title", {}, kind));
+    chart.plot.append(name);
     chart.plot.append(svg("path", { d: `M${box.left} ${top + 4}H${box.right}`, stroke: "var(--grid)" }));
     for (const { from, until } of spans(of, x)) {
       const [left, right] = [Math.max(from, box.left), Math.min(until, box.right)];
