@@ -1,10 +1,14 @@
 //! Faults that a run causes while its clients drive. No other file knows the texts that name them.
 
+mod failover;
+
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use failover::FailoverKind;
 
 /// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +25,8 @@ pub enum FaultKind {
     Promote,
     /// The server is killed, and loses what was written and not yet synced.
     PowerLoss,
+    /// A failover that a program of a cluster manager or of a cloud orders.
+    Failover(FailoverKind),
     /// A program of the user.
     Program,
 }
@@ -32,6 +38,8 @@ pub enum FaultKind {
 pub struct FaultName {
     text: String,
     kind: FaultKind,
+    /// Program and arguments of a failover.
+    argv: Vec<String>,
 }
 
 /// Faults of a run, and when they are caused.
@@ -62,10 +70,16 @@ impl FaultKind {
     pub const NAMED: [Self; 6] =
         [Self::Kill, Self::Restart, Self::RestartImmediate, Self::CrashBackend, Self::Promote, Self::PowerLoss];
 
-    /// Returns the name; a program has none.
+    /// Returns all kinds, in the order of a list.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::NAMED.into_iter().chain(FailoverKind::ALL.map(Self::Failover)).chain([Self::Program])
+    }
+
+    /// Returns the name, with what must be named after it; a program has none.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
+    pub fn name(self) -> String {
+        let name = match self {
+            Self::Failover(failover) => return failover.form(),
             Self::Kill => "kill-9",
             Self::Restart => "restart",
             Self::RestartImmediate => "restart-immediate",
@@ -73,13 +87,15 @@ impl FaultKind {
             Self::Promote => "promote",
             Self::PowerLoss => "power-loss",
             Self::Program => "FILE",
-        }
+        };
+        name.to_owned()
     }
 
     /// Returns what it does, as an imperative.
     #[must_use]
-    pub fn what(self) -> &'static str {
-        match self {
+    pub fn what(self) -> String {
+        let what = match self {
+            Self::Failover(failover) => return format!("run `{}`", failover.shown()),
             Self::Kill => "kill the postmaster and all of its processes (SIGKILL), and start the server again",
             Self::Restart => "shut the server down in fast mode, and start it again",
             Self::RestartImmediate => "shut the server down in immediate mode, and start it again",
@@ -87,13 +103,15 @@ impl FaultKind {
             Self::Promote => "kill the primary (SIGKILL), and promote its standby",
             Self::PowerLoss => "kill the server, undo all writes that were not synced, and start it again",
             Self::Program => "run a program of yours",
-        }
+        };
+        what.to_owned()
     }
 
     /// Returns what it needs.
     #[must_use]
     pub fn needs(self) -> &'static str {
         match self {
+            Self::Failover(failover) => failover.needs(),
             Self::Kill | Self::Restart | Self::RestartImmediate | Self::CrashBackend => {
                 "a server that the run starts: --target embedded"
             }
@@ -106,7 +124,13 @@ impl FaultKind {
     /// Returns true if pgdyno itself does it, to a server that it started.
     #[must_use]
     pub fn needs_private_server(self) -> bool {
-        self != Self::Program
+        !self.runs_program()
+    }
+
+    /// Returns true if a program of the user, or of a cluster, is run.
+    #[must_use]
+    pub fn runs_program(self) -> bool {
+        matches!(self, Self::Program | Self::Failover(_))
     }
 
     /// Returns true if it leaves a server to which it cannot be done again.
@@ -121,6 +145,12 @@ impl FaultName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns program and arguments of a failover; empty for any other fault.
+    #[must_use]
+    pub fn argv(&self) -> &[String] {
+        &self.argv
     }
 
     /// Returns the kind.
@@ -147,14 +177,20 @@ impl FromStr for FaultName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(parsed) = FailoverKind::parse(text) {
+            let (failover, argv) = parsed?;
+            return Ok(Self { text: text.to_owned(), kind: FaultKind::Failover(failover), argv });
+        }
         let named = FaultKind::NAMED.into_iter().find(|kind| kind.name() == text);
         // A file needs a sign of one: a misspelt name must not be taken for a program.
         let program = text.contains(['/', '.']).then_some(FaultKind::Program);
         let kind = named.or(program).ok_or_else(|| {
-            let names = FaultKind::NAMED.map(FaultKind::name).join(", ");
+            let names: Vec<String> =
+                FaultKind::all().filter(|kind| *kind != FaultKind::Program).map(FaultKind::name).collect();
+            let names = names.join(", ");
             format!("'{text}' is no fault: write {names}, or the file of a program (./{text})")
         })?;
-        Ok(Self { text: text.to_owned(), kind })
+        Ok(Self { text: text.to_owned(), kind, argv: Vec::new() })
     }
 }
 
@@ -187,6 +223,9 @@ mod tests {
         for kind in FaultKind::NAMED {
             assert_eq!(kind.name().parse::<FaultName>().unwrap().kind(), kind);
         }
+        let switchover: FaultName = "patroni:switchover".parse().unwrap();
+        assert_eq!(switchover.argv(), ["patronictl", "switchover", "--force"]);
+        assert!(!switchover.kind().needs_private_server() && !switchover.kind().is_final());
         for file in ["./failover.sh", "/usr/bin/failover", "failover.sh"] {
             assert_eq!(file.parse::<FaultName>().unwrap().kind(), FaultKind::Program);
         }

@@ -21,7 +21,7 @@ mod target_kind;
 pub mod targets;
 
 pub use facts::{Facts, Loaded, TargetFacts};
-pub use fault::{FaultKind, FaultName, FaultPlan};
+pub use fault::{FailoverKind, FaultKind, FaultName, FaultPlan};
 pub use order::{
     AnalyticsOrder, CycleOrder, DriveOrder, FaultOrder, LoadingOrder, MeetingOrder, Order, RESULTS, RecipeOrder,
     TargetOrder, WatchOrder, WorkloadOrder,

@@ -120,6 +120,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
 fn of_fault(fault: &FaultPlan) -> String {
     let what = match fault.kind.kind() {
         FaultKind::Program => format!("run {}", fault.kind),
+        FaultKind::Failover(_) => format!("{}: run `{}`", fault.kind, fault.kind.argv().join(" ")),
         kind => format!("{}: {}", kind.name(), kind.what()),
     };
     let again = fault.every_s.filter(|_| fault.repeat > 1);

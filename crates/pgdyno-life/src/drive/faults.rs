@@ -1,5 +1,6 @@
 //! Causes the faults of a run while its clients drive, in a thread of its own.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -192,7 +193,7 @@ impl FaultCauser<'_> {
         self.subject.events.note(&format!("fault {}", record.kind));
         record.began_s = Some(since(Instant::now()));
         match self.subject.plan.kind.kind() {
-            FaultKind::Program => self.run_program(&mut record),
+            FaultKind::Program | FaultKind::Failover(_) => self.run_program(&mut record),
             kind => match self.subject.server.cause(kind, backend) {
                 Ok(()) => record.outcome = FaultOutcome::Done,
                 Err(failure) => {
@@ -211,13 +212,17 @@ impl FaultCauser<'_> {
         record
     }
 
-    /// Runs the program of the user.
+    /// Runs the program of the user, or the one that orders a failover.
     fn run_program(&self, record: &mut FaultRecord) {
         let FaultSubject { plan, directory, environment, .. } = &self.subject;
-        let ran = std::path::absolute(plan.kind.as_str()).and_then(|program| {
+        let program = match plan.kind.argv() {
+            [] => std::path::absolute(plan.kind.as_str()).map(|file| vec![file.into()]),
+            argv => Ok(argv.iter().map(OsString::from).collect()),
+        };
+        let ran = program.and_then(|argv| {
             let log = append_to_file(&directory.join(OUTPUT))?;
             record.output = Some(OUTPUT.to_owned());
-            run_program(&program, log, environment, &|| self.is_unwanted())
+            run_program(&argv, log, environment, &|| self.is_unwanted())
         });
         (record.outcome, record.why) = match ran {
             Ok(Ended::By(status)) => {

@@ -1,11 +1,12 @@
 //! The faults of a run: from the order to the plan, and what is refused before anything is loaded.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pgdyno_plan::{FaultKind, FaultPlan, Order, Plan, TargetName, TargetOrder};
 use pgdyno_server::power_loss_missing;
 
+use crate::environment;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
 use crate::target::Target;
@@ -109,8 +110,7 @@ pub struct PossibleFault {
 /// When the target cannot be read.
 pub fn possible(order: &TargetOrder) -> Result<(TargetName, Vec<PossibleFault>)> {
     let target = Target::resolve(order)?;
-    let kinds = FaultKind::NAMED.into_iter().chain([FaultKind::Program]);
-    let faults = kinds.map(|kind| {
+    let faults = FaultKind::all().map(|kind| {
         let missing = missing(kind, &target).map(|missing| (missing.what, missing.remedy));
         PossibleFault { kind, missing }
     });
@@ -144,13 +144,35 @@ fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFault> {
             }
             (None, _) => None,
         },
+        FaultKind::Failover(_) if target.is_private() => {
+            missing("a private server is part of no cluster", "name the cluster's servers in --target")
+        }
+        FaultKind::Failover(failover) if on_path(failover.program()).is_none() => {
+            let what = format!("{} is not on the PATH", failover.program());
+            Some(MissingForFault {
+                what,
+                remedy: "install it, or give a program of yours that does it (--fault ./FILE)",
+            })
+        }
         FaultKind::Kill
         | FaultKind::Promote
         | FaultKind::Restart
         | FaultKind::RestartImmediate
         | FaultKind::CrashBackend
+        | FaultKind::Failover(_)
         | FaultKind::Program => None,
     }
+}
+
+/// Returns the path of a program of this name that can be executed.
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = environment::variable("PATH")?;
+    let is_program = |file: &PathBuf| {
+        std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    // An empty or relative entry means the working directory.
+    let directories = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
+    directories.map(|directory| directory.join(program)).find(is_program)
 }
 
 /// Refuses a program that cannot be run.

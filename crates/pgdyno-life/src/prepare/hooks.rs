@@ -1,5 +1,6 @@
 //! The user's commands around the runs on a target.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
@@ -171,13 +172,14 @@ pub(crate) enum Ended {
 /// # Errors
 /// When it cannot be run.
 pub(crate) fn run_program(
-    program: &Path,
+    argv: &[OsString],
     log: File,
     env: &[(&str, String)],
     is_unwanted: &dyn Fn() -> bool,
 ) -> io::Result<Ended> {
+    let Some((program, args)) = argv.split_first() else { return Err(io::ErrorKind::InvalidInput.into()) };
     let mut command = Command::new(program);
-    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
+    command.args(args).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
     command.env_remove("PGPASSWORD").envs(env.iter().map(|(name, value)| (*name, value)));
     watch(command.spawn()?, Duration::MAX, is_unwanted)
 }

@@ -35,8 +35,13 @@ fn list(args: &FaultListArgs) -> Result<Code> {
 
 fn write(fault: &FaultForm, text: &mut Vec<u8>) -> std::io::Result<()> {
     let mark = if fault.possible { "ok" } else { "-" };
-    wrap::hanging(text, &format!("{mark:<3}{:<1$}", fault.name, NAME - 3), NAME, &fault.what)?;
     let blank = " ".repeat(NAME);
+    if fault.name.len() > NAME - 4 {
+        text.extend_from_slice(format!("{mark:<3}{}\n", fault.name).as_bytes());
+        wrap::hanging(text, &blank, NAME, &fault.what)?;
+    } else {
+        wrap::hanging(text, &format!("{mark:<3}{:<1$}", fault.name, NAME - 3), NAME, &fault.what)?;
+    }
     match (&fault.missing, &fault.remedy) {
         (Some(missing), Some(remedy)) => wrap::hanging(text, &blank, NAME, &format!("missing: {missing}; {remedy}")),
         _ => wrap::hanging(text, &blank, NAME, &format!("needs {}", fault.needs)),
@@ -46,8 +51,8 @@ fn write(fault: &FaultForm, text: &mut Vec<u8>) -> std::io::Result<()> {
 fn form(fault: PossibleFault) -> FaultForm {
     let (missing, remedy) = fault.missing.map(|(what, remedy)| (what, remedy.to_owned())).unzip();
     FaultForm {
-        name: fault.kind.name().to_owned(),
-        what: fault.kind.what().to_owned(),
+        name: fault.kind.name(),
+        what: fault.kind.what(),
         needs: fault.kind.needs().to_owned(),
         possible: missing.is_none(),
         missing,

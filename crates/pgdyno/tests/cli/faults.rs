@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, Run, eventually};
+use crate::program::{Home, Run, Running, eventually};
 use crate::server;
 
 /// A home for private servers, where one can be had without a download.
@@ -139,12 +139,17 @@ fn what_can_be_caused_on_a_target_is_listed() {
         let faults = listed["faults"].as_array().unwrap().iter();
         faults.filter(possible).map(|fault| fault["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(of("host=db1"), ["FILE"]);
+    // Programs of clusters and clouds are on the PATH or not.
+    let elsewhere = of("host=db1");
+    assert!(elsewhere.ends_with(&["FILE".to_owned()]) && !elsewhere.contains(&"kill-9".to_owned()), "{elsewhere:?}");
     let private = of("embedded");
     assert!(private.starts_with(&["kill-9", "restart", "restart-immediate", "crash-backend"].map(str::to_owned)));
     assert!(!private.contains(&"promote".to_owned()) && of("embedded:ha").contains(&"promote".to_owned()));
+    assert!(!private.iter().any(|name| name.contains(':')), "a private server is part of no cluster: {private:?}");
     home.run(&["fault", "list", "--target", "host=db1"]).ok().prints(&[
         "on host=db1",
+        "azure-flexible:failover:GROUP:SERVER",
+        "run `aws rds reboot-db-instance --db-instance-identifier INSTANCE",
         "kill-9",
         "missing: pgdyno does this only to a server that the run itself starts",
     ]);
@@ -181,6 +186,58 @@ fn a_program_of_the_user_causes_a_fault_of_any_server() {
     let output = std::fs::read_to_string(run.path.join(fault["output"].as_str().unwrap())).unwrap();
     let directory = run.path.canonicalize().unwrap();
     assert!(output.contains(&format!("run in {} on host=", directory.display())), "{output}");
+}
+
+#[test]
+fn a_failover_is_ordered_by_the_program_of_the_cluster() {
+    let Some(place) = Place::new("a failover by another program", "", TRUST) else { return };
+    let sql = "select count(pg_terminate_backend(pid)) from pg_stat_activity where pid <> pg_backend_pid() \
+               and backend_type = 'client backend'";
+    let psql = server::command("psql").get_program().to_string_lossy().into_owned();
+    let text = format!("echo \"$0 $*\"; [ -z \"$PGPASSWORD\" ] && {psql} -XAtc \"{sql}\"");
+    std::fs::create_dir(place.home.join("bin")).unwrap();
+    program(&place.home, "bin/aws", &text);
+    let path = format!("{}:{}", place.home.join("bin").display(), std::env::var("PATH").unwrap());
+    let start = |command: &str, fault: &str| {
+        let args = format!("{command} select-only -s 1 -c 2 -T 4 --ramp 0 --fault {fault} --fault-at 1s");
+        let target = place.target();
+        let mut command = place.home.command(args.split(' ').chain(["--target", &target]));
+        command.env("PATH", &path).env("PGPASSWORD", "secret");
+        Running::new(command).end()
+    };
+    let argv = "aws rds reboot-db-instance --db-instance-identifier db-1 --force-failover";
+    start("plan", "rds:failover:db-1").ok().prints(&[&format!("rds:failover:db-1: run `{argv}`")]);
+    start("run", "rds:failover:db-1").ok().prints(&["FAULT   rds:failover:db-1 at 1", "connections lost"]);
+    let run = place.home.the_run();
+    assert_survived(&run, 2);
+    let output = std::fs::read_to_string(run.path.join("fault.log")).unwrap();
+    assert!(output.lines().next().unwrap().ends_with(argv), "{output}");
+    for (fault, words) in [
+        ("rds:failover", "rds:failover needs names after it, as in rds:failover:INSTANCE"),
+        ("rds:failover:--output", "needs names after it"),
+        ("pg_auto_failover:failover", "pg_autoctl is not on the PATH"),
+    ] {
+        let refused = start("run", fault);
+        assert!(refused.code != Some(0), "{fault}");
+        refused.says(&[words]);
+    }
+    assert_eq!(place.home.runs().len(), 1);
+}
+
+#[test]
+fn each_run_of_a_suite_has_its_fault() {
+    let Some(home) = home("a suite with faults") else { return };
+    let suite = "name = 'faults'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 2\ntime = '4s'\n\
+                 ramp = '0s'\nfault_at = '1s'\nmatrix.fault = ['kill-9', 'restart']\n";
+    std::fs::write(home.join("suite.toml"), suite).unwrap();
+    home.run(&["suite", "run", "suite.toml"]).ok();
+    let runs = home.runs();
+    assert_eq!(
+        runs.iter().map(|run| the_fault(run)["kind"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["kill-9", "restart"]
+    );
+    runs.iter().for_each(|run| assert_survived(run, 2));
+    home.assert_clean();
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod other_data;
 mod outputs;
 mod own;
 mod packaging;
+mod patroni;
 mod place;
 mod pooler;
 mod private_server;
