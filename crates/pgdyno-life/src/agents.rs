@@ -26,6 +26,7 @@ use std::path::PathBuf;
 pub use pgdyno_meet::postgres::AgentRow;
 use pgdyno_meet::postgres::{self, MeetError};
 use pgdyno_net::{ConnectOptions, Env};
+pub use ssh::SshMachine;
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};

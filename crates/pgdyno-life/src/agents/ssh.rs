@@ -78,7 +78,7 @@ impl Started {
         let agent = format!("agent --meet {} --once --until-eof --reserved {word}{allowing}", ShellWord(&meet));
         let mut sessions = Vec::new();
         for machine in machines {
-            let program = own.on(machine)?;
+            let program = own.on(&SshMachine::of_user(machine))?;
             events.note(&match &program {
                 Some(path) => format!("starting an agent on {machine}: {path}"),
                 None => format!("starting an agent on {machine}, with a copy of this program"),
@@ -140,8 +140,9 @@ impl Own {
     }
 
     /// Returns the path of the program on a machine; `None` if it is to be copied there.
-    fn on(&self, machine: &str) -> Result<Option<String>> {
-        let looked = ssh(machine, LOOK).stdin(Stdio::null()).output().map_err(|error| no_ssh(&error))?;
+    fn on(&self, machine: &SshMachine) -> Result<Option<String>> {
+        let looked = machine.command(LOOK).stdin(Stdio::null()).output().map_err(|error| no_ssh(&error))?;
+        let machine = machine.destination.as_str();
         let text = String::from_utf8_lossy(&looked.stdout).into_owned();
         let mut lines = text.lines();
         let Some(kind) = lines.next() else {
@@ -176,7 +177,8 @@ impl Session {
                 own.bytes, own.sha256
             ),
         };
-        let mut child = ssh(machine, &script)
+        let mut child = SshMachine::of_user(machine)
+            .command(&script)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -226,13 +228,64 @@ impl Write for Hashed<'_> {
     }
 }
 
-/// Returns a command on another machine. It leads a process group: Ctrl-C is the coordinator's, which ends the agents.
-fn ssh(machine: &str, script: &str) -> Command {
-    let mut command = Command::new("ssh");
-    command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "--", machine]);
-    // Whatever shell the account has, this is one for sh.
-    command.arg(format!("exec sh -c {}", ShellWord(script))).process_group(0);
-    command
+/// A machine that is reached by ssh, without questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SshMachine {
+    /// `user@host`, or a name in the user's configuration of ssh.
+    pub destination: String,
+    /// Further options of ssh.
+    pub options: Vec<String>,
+}
+
+impl SshMachine {
+    /// Returns a machine as the user's configuration of ssh has it.
+    fn of_user(destination: &str) -> Self {
+        Self { destination: destination.to_owned(), options: Vec::new() }
+    }
+
+    /// Returns a command on the machine. It leads a process group: Ctrl-C is this program's, which ends what it has started.
+    #[must_use]
+    pub fn command(&self, script: &str) -> Command {
+        let mut command = Command::new("ssh");
+        command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]).args(&self.options);
+        // Whatever shell the account has, this is one for sh.
+        command.arg("--").arg(&self.destination).arg(format!("exec sh -c {}", ShellWord(script))).process_group(0);
+        command
+    }
+
+    /// Puts this program at `path` on the machine, unless it is there. The file is whole, or not there.
+    ///
+    /// # Errors
+    /// When the machine cannot be reached, or cannot run this program.
+    pub fn install(&self, path: &str) -> Result<()> {
+        let own = Own::read()?;
+        let (path, bytes, sha256) = (ShellWord(path), own.bytes, &own.sha256);
+        let look =
+            format!("[ \"$(sha256sum <{path} | cut -c1-64)\" = {sha256} ] 2>/dev/null && exit; uname -sm; exit 3");
+        let looked = self.command(&look).stdin(Stdio::null()).output().map_err(|error| no_ssh(&error))?;
+        let failed = |said: &[u8]| {
+            let said = String::from_utf8_lossy(said);
+            let said = said.lines().last().unwrap_or("ssh says nothing").to_owned();
+            CommandError::new(Code::Start, format!("failed to copy this program to {}: {said}", self.destination))
+        };
+        match looked.status.code() {
+            Some(0) => return Ok(()),
+            Some(3) => {}
+            _ => return Err(failed(&looked.stderr)),
+        }
+        let kind = String::from_utf8_lossy(&looked.stdout).trim().to_owned();
+        if kind != own.kind {
+            let error = format!("{} is {kind}, and this program is for {}", self.destination, own.kind);
+            return Err(CommandError::new(Code::Start, error).hint("take a driver of this machine's kind"));
+        }
+        let script = format!(
+            "head -c {bytes} >{path}.part && [ \"$(sha256sum <{path}.part | cut -c1-64)\" = {sha256} ] &&
+             chmod 755 {path}.part && mv {path}.part {path}"
+        );
+        let file = File::open(own_program()?).or_fail(Code::Start)?;
+        let copied = self.command(&script).stdin(file).output().map_err(|error| no_ssh(&error))?;
+        if copied.status.success() { Ok(()) } else { Err(failed(&copied.stderr)) }
+    }
 }
 
 fn no_ssh(error: &io::Error) -> CommandError {
