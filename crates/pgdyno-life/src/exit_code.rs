@@ -55,6 +55,9 @@ exit_codes! {
     /// Commits that the server had acknowledged are missing afterwards, although its settings promise to keep them
     /// (`ledger`, `--ledger`); see [failover.md](failover.md).
     CommitsLost = 14,
+    /// `pgdyno cloud`: something of a lab is left and may cost money, or the cloud could not be asked. The message names it,
+    /// and the commands that delete it; see [cloud.md](cloud.md).
+    LeftOver = 15,
     /// `pgdyno compare --fail-if-slower`: NEW is slower by more than the limit; `pgdyno ab`: B is slower. `pgdyno
     /// history`: a slowdown within the last runs.
     Slower = 20,
@@ -90,7 +93,7 @@ impl Code {
             // A run that says success has no figures here, and one that says interrupted was not interrupted by the study's user.
             Self::Success | Self::Run | Self::Interrupted => Self::Run,
             // No run ends with these.
-            Self::Slower | Self::Unsure | Self::Missed | Self::Disturbed | Self::Unfit => Self::Run,
+            Self::LeftOver | Self::Slower | Self::Unsure | Self::Missed | Self::Disturbed | Self::Unfit => Self::Run,
         }
     }
 
