@@ -75,7 +75,17 @@ pub use pgdyno_workload::{Better, Unit};
 pub use profile::{read_profile, write_profile};
 pub use record::{
     AnalyticsRecord, AnalyticsServerRecord, BuildRecord, ByClientRecord, CachedDataRecord, CallRecord, Certainty,
-    CheckRecord, CheckSet, ClientOutageRecord, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, DriverRecord, DriverStageRecord, EarlierRunsRecord, EndpointFigures, EndpointRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FaultOutcome, FaultRecord, FaultServerRecord, FidelityRecord, FidelityStatementRecord, FindingRecord, FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord, LedgerEndpointRecord, LedgerRecord, LeftOutRecord, LevelChangeRecord, LinkRecord, LoadRecord, LoadTable, MachineRecord, MarkersFound, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, OutageCourseRecord, OutageFailuresRecord, OutageRecord, PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord, ReaderRecord, ReadersRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord, SettingRecord, StageRecord, StalenessRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkLostRecord, WorkloadMetricRecord, time_part_title,
+    CheckRecord, CheckSet, ClientOutageRecord, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord,
+    DriverRecord, DriverStageRecord, EarlierRunsRecord, EndpointFigures, EndpointRecord, ErrorRecord, EventRecord,
+    FORMAT_VERSION, FaultOutcome, FaultRecord, FaultServerRecord, FidelityRecord, FidelityStatementRecord,
+    FindingRecord, FreshnessRecord, GroupRecord, GrowingTableRecord, GrowthRecord, InFlightRecord, LatencyRecord,
+    LedgerEndpointRecord, LedgerRecord, LeftOutRecord, LevelChangeRecord, LinkRecord, LoadRecord, LoadTable,
+    MachineRecord, MarkersFound, MetricRecord, NodeRecord, NoticeRecord, ObjectiveRecord, OutageCourseRecord,
+    OutageFailuresRecord, OutageRecord, PlaceRecord, ProfileRecord, QueryCostRecord, QueryPlanRecord, QueryRecord,
+    ReaderRecord, ReadersRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerCountRecord, ServerRecord,
+    SettingRecord, StageRecord, StalenessRecord, StatementRecord, Status, SteadyRecord, StreamsRecord, Summary,
+    TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, UnfinishedRecord, WorkLostRecord,
+    WorkloadMetricRecord, time_part_title,
 };
 pub use resumable::Resumable;
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};

@@ -2,6 +2,7 @@
 
 mod ab;
 mod capture;
+mod cloud;
 mod compare;
 mod doctor;
 mod examples;
@@ -25,6 +26,7 @@ mod target;
 
 pub(crate) use ab::AbArgs;
 pub(crate) use capture::{CaptureAction, CaptureArgs, TakeArgs};
+pub(crate) use cloud::{CloudAction, EngineArgs, LabArgs, LabFileArgs, SweepArgs};
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
@@ -134,6 +136,12 @@ pub(crate) enum Command {
     /// Make a workload of a capture: find the values of its statements on a copy of the database
     #[command(after_help = examples::FIT)]
     Fit(FitArgs),
+    /// Create servers of several sizes in a cloud, run on each, fetch the results and destroy them
+    #[command(after_help = examples::CLOUD)]
+    Cloud {
+        #[command(subcommand)]
+        action: CloudAction,
+    },
     /// Drive as one of several machines: wait at a meeting for runs, and serve them
     #[command(after_help = examples::AGENT)]
     Agent(AgentArgs),

@@ -6,6 +6,7 @@ mod cache;
 mod capture;
 mod central;
 mod check;
+mod cloud;
 mod compare;
 mod confirm;
 mod doctor;
@@ -88,6 +89,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Store { action } => store::run(&action),
         Command::Doctor(args) => doctor::run(&args),
         Command::Fault { action } => fault::run(&action),
+        Command::Cloud { action } => cloud::run(&action),
         Command::Capture(args) => capture::run(&args),
         Command::Fit(args) => fit::run(&args),
         Command::Agent(args) => agent::run(args),

@@ -88,6 +88,28 @@ Examples:
   pgdyno scaling 'nightly/*' --axis clients
   pgdyno scaling 'nightly/*' --axis setting:shared_buffers --format html";
 
+pub(super) const CLOUD: &str = "\
+Examples:
+  pgdyno cloud list                modules, and how far each was verified
+  pgdyno cloud init citus/tproc-c-250 -o lab.toml
+  pgdyno cloud plan lab.toml       resources and the most that they cost
+  pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
+  pgdyno cloud status              labs: state, cost, time left, what to do
+  pgdyno cloud resume bulk         go on after a crash of this machine
+  pgdyno cloud down --all          destroy everything";
+
+pub(super) const CLOUD_RUN: &str = "\
+Examples:
+  pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
+  pgdyno cloud run lab.toml --yes --engine /opt/tofu
+  pgdyno cloud run citus/tproc-c-250 --module local";
+
+pub(super) const CLOUD_SWEEP: &str = "\
+Examples:
+  pgdyno cloud sweep               what all labs of this directory have left
+  pgdyno cloud sweep lab.toml      asks the cloud, from any machine
+  pgdyno cloud sweep lab.toml --delete     deletes what has expired";
+
 pub(super) const AB: &str = "\
 Examples:
   pgdyno ab tpcb-like -s 50 -c 16 --a shared_buffers=1GB --b shared_buffers=8GB

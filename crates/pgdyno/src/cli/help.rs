@@ -21,7 +21,7 @@ const HELP: &str = "Help";
 
 /// The commands by what they are for.
 const COMMANDS: [(&str, &[&str]); 6] = [
-    ("Measure", &["run", "ab", "search", "frontier", "suite"]),
+    ("Measure", &["run", "ab", "search", "frontier", "suite", "cloud"]),
     ("Prepare", &["plan", "doctor", "capture", "fit", "load", "check", "drop", "server", "cache"]),
     ("Read results", &["report", "compare", "history", "scaling", "export", "serve", "store"]),
     ("Look up", &["list", "show", "fault", "help", "man", "completions"]),

@@ -61,7 +61,7 @@ pub(super) fn confirm_resumed(orders: &[&Order], yes: bool) -> Result<()> {
 }
 
 /// Asks a question on the terminal.
-fn agrees(question: &str) -> Result<bool> {
+pub(super) fn agrees(question: &str) -> Result<bool> {
     write!(io::stderr(), "{} [y/N] ", TerminalText(question)).or_fail(Code::Start)?;
     io::stderr().flush().or_fail(Code::Start)?;
     let mut answer = String::new();

@@ -16,6 +16,7 @@ mod causes;
 mod ch_benchmark;
 mod ci;
 mod citus;
+mod cloud;
 mod compare;
 mod corruption;
 mod cycle;

@@ -91,6 +91,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "study",
         &["life", "load", "measure", "net", "plan", "report", "results", "text", "untrusted", "workload", "workloads"],
     ),
+    ("cloud", &["life", "net", "plan", "results", "text", "untrusted"]),
     ("live", &["life", "measure", "plan", "samples", "server", "text", "untrusted", "wire"]),
     // Of tests only: no crate may have it but as a dev-dependency.
     ("testing", &["net"]),

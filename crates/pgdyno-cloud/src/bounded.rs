@@ -1,0 +1,97 @@
+//! Runs a command of others, such as a cloud's command line: its output is bounded, its time too, and its arguments are words,
+//! never the text of a shell.
+
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Bytes of the output of a command that are read.
+pub(crate) const OUTPUT_MAX: u64 = 16 << 20;
+/// What ssh ends with where it has no connection.
+const SSH_BROKEN: i32 = 255;
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What a command has printed.
+pub(crate) struct Printed {
+    pub(crate) is_success: bool,
+    /// It ended as ssh does without a connection.
+    pub(crate) is_broken: bool,
+    pub(crate) stdout: Vec<u8>,
+    /// The last line of its standard error.
+    pub(crate) said: String,
+}
+
+/// Runs a command to its end, or for at most `limit`: then its process group is ended.
+///
+/// # Errors
+/// When it cannot be started, takes too long, or prints too much.
+pub(crate) fn run(mut command: Command, limit: Duration) -> io::Result<Printed> {
+    let mut child =
+        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().map(read_in_background);
+    let stderr = child.stderr.take().map(read_in_background);
+    let until = Instant::now() + limit;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if Instant::now() > until {
+            if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+                // It may have ended meanwhile.
+                let _ = kill_process_group(group, Signal::TERM);
+            }
+            let _ = child.wait();
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {} s", limit.as_secs())));
+        }
+        thread::sleep(POLL_INTERVAL);
+    };
+    let joined = |reader: Option<thread::JoinHandle<Vec<u8>>>| reader.and_then(|it| it.join().ok()).unwrap_or_default();
+    let (stdout, stderr) = (joined(stdout), joined(stderr));
+    if stdout.len() as u64 > OUTPUT_MAX {
+        return Err(io::Error::other(format!("it printed more than {} MiB", OUTPUT_MAX >> 20)));
+    }
+    let stderr = String::from_utf8_lossy(&stderr);
+    let said = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Ok(Printed {
+        is_success: status.success(),
+        is_broken: status.code() == Some(SSH_BROKEN),
+        stdout,
+        said: said.trim().chars().take(500).collect(),
+    })
+}
+
+/// Reads one byte more than is allowed, and then drops the rest, so that nobody waits for a reader.
+fn read_in_background(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read until an error is what there is.
+        let _ = pipe.by_ref().take(OUTPUT_MAX + 1).read_to_end(&mut bytes);
+        let _ = io::copy(&mut pipe, &mut io::sink());
+        bytes
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn output_and_time_are_bounded() {
+        let printed = run(shell("echo '[]'; echo first >&2; echo last >&2; exit 3"), Duration::from_secs(10)).unwrap();
+        assert_eq!((printed.is_success, printed.stdout, printed.said), (false, b"[]\n".to_vec(), "last".to_owned()));
+        assert!(run(shell("head -c 20000000 /dev/zero"), Duration::from_secs(20)).is_err());
+        let began = Instant::now();
+        assert!(run(shell("sleep 30 & wait"), Duration::from_millis(300)).is_err());
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+}

@@ -1,0 +1,182 @@
+//! Fetches the records of a size: from its driver into its directory here, and from there into the results directory. Every file is
+//! compared by its hash before the original may be destroyed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_results::{RECORD, is_listed, is_run_name, list_run, read_record};
+use pgdyno_untrusted::{RelativePath, ShellWord};
+use sha2::{Digest as _, Sha256};
+
+use crate::cloud_metrics;
+use crate::drive::{Driver, RESULTS, answered};
+use crate::engine::LabServer;
+use crate::lab_file::LabSize;
+use crate::order::LabOrder;
+
+/// Lists the files of the results on the driver: hash and path.
+const LIST: &str = "cd results && find . -type f ! -name lock -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum";
+
+/// Fetches what the size has, and returns the names of the runs that are in the results directory now.
+pub(crate) fn fetch(order: &LabOrder<'_>, size: &LabSize, server: &LabServer) -> Result<Vec<String>> {
+    let driver = Driver::of(order, size, server);
+    if driver.machine.is_some() {
+        copy_from_driver(&driver)?;
+    }
+    let mut runs = Vec::new();
+    let Ok(entries) = fs::read_dir(driver.directory.join(RESULTS)) else { return Ok(runs) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if is_run_name(&name) && entry.path().join(RECORD).is_file() {
+            import(order, size, server, &entry.path(), &name)?;
+            runs.push(name);
+        }
+    }
+    runs.sort();
+    Ok(runs)
+}
+
+/// Copies the results of a driver, and compares each file.
+fn copy_from_driver(driver: &Driver<'_>) -> Result<()> {
+    let Some((machine, directory)) = &driver.machine else { return Ok(()) };
+    let listed = answered(driver.shell(LIST), "list the files on the driver")?;
+    let part = driver.directory.join("results.part");
+    let _ = fs::remove_dir_all(&part);
+    fs::create_dir_all(&part).or_fail(Code::Run)?;
+    let failed =
+        |why: &str| CommandError::new(Code::Run, format!("failed to fetch the results from the driver: {why}"));
+    let script = format!("cd {}/results && tar -cf - .", ShellWord(directory));
+    let mut sender = machine
+        .command(&script)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| failed(&error.to_string()))?;
+    let Some(stream) = sender.stdout.take() else { return Err(failed("it sends nothing")) };
+    let received = Command::new("tar").args(["-xf", "-", "--no-same-owner"]).current_dir(&part).stdin(stream).output();
+    let received = received.map_err(|error| failed(&error.to_string()))?;
+    let sent = sender.wait().map_err(|error| failed(&error.to_string()))?;
+    // tar ends with 1 where a file has grown meanwhile: the hashes decide.
+    if !received.status.success() || !matches!(sent.code(), Some(0 | 1)) {
+        return Err(failed(
+            String::from_utf8_lossy(&received.stderr).lines().last().unwrap_or("the connection is broken"),
+        ));
+    }
+    compare(&String::from_utf8_lossy(&listed.stdout), &part)?;
+    let whole = driver.directory.join(RESULTS);
+    let _ = fs::remove_dir_all(&whole);
+    fs::rename(&part, &whole).or_fail(Code::Run)
+}
+
+/// Compares files below `directory` with a list of hashes and paths.
+fn compare(list: &str, directory: &Path) -> Result<()> {
+    let damaged = |what: String| {
+        CommandError::new(Code::Run, format!("what was fetched is not what the driver has: {what}"))
+            .hint("nothing was destroyed; `pgdyno cloud resume` fetches again")
+    };
+    for line in list.lines() {
+        let Some((hash, path)) = line.split_once("  ") else { return Err(damaged(format!("'{line}'"))) };
+        let path = RelativePath::parse(path.trim_start_matches("./")).map_err(|error| damaged(error.to_string()))?;
+        match sha256(&directory.join(path.as_path())) {
+            Ok(own) if own == hash => {}
+            Ok(_) => return Err(damaged(path.as_str().to_owned())),
+            Err(error) => return Err(damaged(format!("{}: {error}", path.as_str()))),
+        }
+    }
+    Ok(())
+}
+
+fn sha256(path: &Path) -> io::Result<String> {
+    let bytes = fs::read(path)?;
+    Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Copies a run into the results directory, with the cloud's own figures, and lists it.
+fn import(order: &LabOrder<'_>, size: &LabSize, server: &LabServer, from: &Path, name: &str) -> Result<()> {
+    let results = &order.lab.results;
+    let to = results.join(name);
+    if !to.exists() {
+        let part = results.join(format!(".{name}.part"));
+        let _ = fs::remove_dir_all(&part);
+        let copied = copy(from, &part).and_then(|()| {
+            let (was, is) = (hashes(from)?, hashes(&part)?);
+            if was == is { Ok(()) } else { Err(io::Error::other("the copy differs from the original")) }
+        });
+        copied.map_err(|error| {
+            CommandError::new(Code::Run, format!("failed to copy {} to {}: {error}", from.display(), to.display()))
+                .hint("make room there; nothing was destroyed, and `pgdyno cloud resume` goes on")
+        })?;
+        cloud_metrics::add(order, size, server, &part.join(RECORD))?;
+        fs::rename(&part, &to).or_fail(Code::Run)?;
+    }
+    let record = read_record(&to.join(RECORD)).or_fail(Code::Run)?;
+    if !is_listed(results, &record.id).or_fail(Code::Run)? {
+        list_run(results, &record).or_fail(Code::Run)?;
+    }
+    Ok(())
+}
+
+/// Copies ordinary files and directories; links are left out.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+            File::open(to.join(entry.file_name()))?.sync_all()?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the hashes of all ordinary files below a directory.
+fn hashes(directory: &Path) -> io::Result<BTreeMap<PathBuf, String>> {
+    fn add(directory: &Path, below: &Path, hashes: &mut BTreeMap<PathBuf, String>) -> io::Result<()> {
+        for entry in fs::read_dir(directory.join(below))? {
+            let entry = entry?;
+            let path = below.join(entry.file_name());
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                add(directory, &path, hashes)?;
+            } else if kind.is_file() {
+                hashes.insert(path.clone(), sha256(&directory.join(&path))?);
+            }
+        }
+        Ok(())
+    }
+    let mut all = BTreeMap::new();
+    add(directory, Path::new(""), &mut all)?;
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_differs_or_leaves_the_directory_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("a")).unwrap();
+        fs::write(directory.path().join("a/run.json"), "{}").unwrap();
+        let hash = sha256(&directory.path().join("a/run.json")).unwrap();
+        compare(&format!("{hash}  ./a/run.json\n"), directory.path()).unwrap();
+        for list in [
+            format!("{hash}  ./a/other.json"),
+            format!("{}  ./a/run.json", hash.replace('4', "5")),
+            format!("{hash}  ./../../etc/passwd"),
+            format!("{hash}  /etc/passwd"),
+            "\\escaped".to_owned(),
+        ] {
+            assert!(compare(&list, directory.path()).is_err(), "{list}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Labs in a cloud.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use pgdyno_cloud::Money;
+use pgdyno_text::parse;
+
+use super::{OutArgs, examples};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CloudAction {
+    /// List the modules, what each creates, and how far it was verified
+    #[command(after_help = examples::CLOUD)]
+    List,
+    /// Write a lab's file to edit, for a module or for a recipe and the module of its guide
+    #[command(after_help = examples::CLOUD)]
+    Init {
+        /// A module or a recipe
+        what: String,
+        /// The module to take for a recipe
+        #[arg(long)]
+        module: Option<String>,
+        /// The file; `-` is standard output
+        #[arg(short, long, value_name = "FILE", default_value = "lab.toml")]
+        output: PathBuf,
+    },
+    /// Show what a lab would create and the most that it costs; creates nothing
+    #[command(after_help = examples::CLOUD_RUN)]
+    Plan(LabFileArgs),
+    /// Create a lab, run on each size, fetch the results, and destroy it
+    #[command(after_help = examples::CLOUD_RUN)]
+    Run(LabFileArgs),
+    /// Show the labs: state of each size, cost, time left, what to do next
+    #[command(after_help = examples::CLOUD)]
+    Status {
+        /// The lab [default: all]
+        name: Option<String>,
+        #[command(flatten)]
+        out: OutArgs,
+    },
+    /// Follow a lab to its end; Ctrl-C leaves it as it is
+    #[command(after_help = examples::CLOUD)]
+    Attach(LabArgs),
+    /// Go on with a lab from where it is, after Ctrl-C, a failure, or a crash of this machine
+    #[command(after_help = examples::CLOUD)]
+    Resume {
+        #[command(flatten)]
+        lab: LabArgs,
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Fetch the results that a lab has until now; destroys nothing
+    #[command(after_help = examples::CLOUD)]
+    Fetch {
+        #[command(flatten)]
+        lab: LabArgs,
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Let a lab live longer
+    #[command(after_help = examples::CLOUD)]
+    Extend {
+        #[command(flatten)]
+        lab: LabArgs,
+        /// Time from now
+        #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+        ttl: f64,
+        /// Refuse it if the lab could cost more [default: as when it was created]
+        #[arg(long, value_name = "AMOUNT", value_parser = Money::parse)]
+        max_cost: Option<Money>,
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Destroy a lab in whatever state it is, and ask the cloud what is left
+    #[command(after_help = examples::CLOUD)]
+    Down {
+        /// The lab
+        #[arg(required_unless_present = "all")]
+        name: Option<String>,
+        /// All labs
+        #[arg(long, conflicts_with = "name")]
+        all: bool,
+        #[command(flatten)]
+        out: OutArgs,
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Ask the cloud itself what labs have left there, by their tag; needs no state
+    #[command(after_help = examples::CLOUD_SWEEP)]
+    Sweep(SweepArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabArgs {
+    /// The lab
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EngineArgs {
+    /// OpenTofu or Terraform [default: tofu, else terraform, in PATH]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) engine: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabFileArgs {
+    /// A lab's file, or a recipe: its file is then written here
+    pub(crate) lab: String,
+    /// The module to take for a recipe
+    #[arg(long)]
+    pub(crate) module: Option<String>,
+    /// Refuse a lab that could cost more, as in 60USD: the prices of all sizes for the time to live
+    #[arg(long, value_name = "AMOUNT", value_parser = Money::parse)]
+    pub(crate) max_cost: Option<Money>,
+    /// Time after which everything may be deleted [default: the file's]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) ttl: Option<f64>,
+    /// Address from which drivers admit ssh, as 198.51.100.7/32
+    #[arg(long, value_name = "CIDR")]
+    pub(crate) client_cidr: Option<String>,
+    /// Create without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Labs, or their files [default: all labs]
+    pub(crate) labs: Vec<String>,
+    /// Delete what has expired, and what closed labs have left
+    #[arg(long)]
+    pub(crate) delete: bool,
+    /// Delete it even if it has not expired
+    #[arg(long, requires = "delete")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}

@@ -1,0 +1,287 @@
+//! Labs: servers of several sizes on this machine, by a real engine, killed at any moment.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pgdyno_testing::random::Random;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{Home, PATIENCE, Ran, Running, eventually, finish, processes};
+use crate::{postgres, skipped::skipped};
+
+/// A password that must be nowhere.
+const SECRET: &str = "planted-secret-7c1f";
+
+/// Returns the engine; none where there is none, or no PostgreSQL for local servers.
+fn engine() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = ["tofu", "terraform"].iter().find_map(|name| {
+        std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
+    });
+    if found.is_none() {
+        skipped("labs: neither tofu nor terraform is installed");
+    }
+    found
+}
+
+/// A home with lab.toml: `sizes` servers of PostgreSQL on this machine, each for a run of `command`.
+struct Place {
+    home: Home,
+    engine: PathBuf,
+}
+
+impl Place {
+    fn new(sizes: usize, command: &str) -> Option<Self> {
+        let engine = engine()?;
+        let home = Home::new();
+        let sizes: String = (1..=sizes).map(|n| size(&format!("{n}cpu"), n)).collect();
+        let bin = postgres::chosen()
+            .map_or_else(String::new, |bin| format!("postgres_bin = {:?}\n", bin.display().to_string()));
+        let words: Vec<_> = command.split_whitespace().map(|word| format!("{word:?}")).collect();
+        let text = format!(
+            "name = \"two\"\nmodule = \"local\"\nttl = \"1h\"\nmax_cost = \"10USD\"\n\n[run]\ncommand = [{}]\n\n[variables]\nmemory_mb = 256\n{bin}{sizes}",
+            words.join(", ")
+        );
+        fs::write(home.join("lab.toml"), text).unwrap();
+        Some(Self { home, engine })
+    }
+
+    /// Puts a script in the place of the engine, which has the real one as `$ENGINE`.
+    fn with_engine(self, script: &str) -> Self {
+        let path = self.home.join("engine");
+        fs::write(&path, format!("#!/bin/sh\nENGINE={}\n{script}\nexec $ENGINE \"$@\"\n", self.engine.display()))
+            .unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Self { engine: path, ..self }
+    }
+
+    fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = self.home.command(args);
+        command.env("PGDYNO_CLOUD_PASSWORD", SECRET);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        finish(self.command(args))
+    }
+
+    fn start(&self, args: &[&str]) -> Running {
+        Running::new(self.command(args))
+    }
+
+    fn engine(&self) -> &str {
+        self.engine.to_str().unwrap()
+    }
+
+    fn lab(&self) -> PathBuf {
+        self.home.join("pgdyno-results/labs/two")
+    }
+
+    /// The directory of the local servers.
+    fn root(&self) -> PathBuf {
+        let spec: serde_json::Value = serde_json::from_slice(&fs::read(self.lab().join("lab.json")).unwrap()).unwrap();
+        spec["root"].as_str().unwrap().into()
+    }
+
+    /// Steps of the journal of a size.
+    fn steps(&self, size: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.lab().join("journal.jsonl")).unwrap();
+        let entries = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        entries.filter(|entry| entry["size"] == size).map(|entry| entry["step"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// No process and no data of the lab is left.
+    #[track_caller]
+    fn assert_gone(&self) {
+        let root = self.root();
+        assert!(!root.exists(), "{} is left", root.display());
+        let of_root = |args: &str| args.contains(root.to_str().unwrap());
+        let left: Vec<_> = processes().into_iter().filter(|process| of_root(&process.args)).map(|it| it.args).collect();
+        assert_eq!(left, Vec::<String>::new());
+    }
+}
+
+fn size(name: &str, cpus: usize) -> String {
+    format!("\n[[size]]\nname = {name:?}\ncpu = {}\nprice_per_hour = {}.5\n", cpus.min(2), cpus)
+}
+
+/// All files below a directory.
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files(&entry.path(), found),
+            Ok(kind) if kind.is_file() => found.push(entry.path()),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_lab_goes_from_nothing_to_the_chart_and_leaves_nothing() {
+    let Some(place) = Place::new(2, "run tproc-c -w 1 -c 2 -T 3 --ramp 0") else { return };
+    let engine = place.engine().to_owned();
+    place.run(&["cloud", "plan", "lab.toml"]).ok().prints(&[
+        "2 sizes, at most 4.00 USD",
+        "verified",
+        "nothing was created",
+    ]);
+    place
+        .run(&["cloud", "run", "lab.toml", "--max-cost", "3USD", "--engine", &engine])
+        .ended(1)
+        .says(&["could cost 4.00 USD, which is above the limit of 3.00 USD"]);
+    assert!(!place.lab().exists());
+
+    let ran = place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ok();
+    ran.prints(&[
+        "NOPM by vCPUs",
+        "a million transactions",
+        "lab two is closed: nothing is left",
+        "labs/two/scaling.html",
+    ]);
+    place.assert_gone();
+    for size in ["1cpu", "2cpu"] {
+        let steps = ["planned", "applying", "up", "driving", "ran", "fetched", "destroying", "swept", "closed"];
+        assert_eq!(place.steps(size), steps);
+    }
+    let runs = place.home.runs();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs.iter().map(|run| run.number("/target/vcpus")).sum::<f64>(), 3.0);
+    assert_eq!(runs[0].text("/labels/lab"), "two");
+    assert!(runs[0].text("/target/labels/verified").contains("real cloud:"));
+    let list = fs::read_to_string(place.home.join("pgdyno-results/results.csv")).unwrap();
+    assert_eq!(list.lines().count(), 3, "{list}");
+
+    // The password is in nothing that was written: state, plan, logs, records, journal.
+    let mut all = Vec::new();
+    files(place.home.path(), &mut all);
+    assert!(all.iter().any(|path| path.ends_with("terraform.tfstate")), "{all:?}");
+    for path in all {
+        let bytes = fs::read(&path).unwrap();
+        let is_there = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+        assert!(!is_there, "the password is in {}", path.display());
+        if path.starts_with(place.lab().join("sizes")) && path.ends_with("terraform.tfstate") {
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0, "{}", path.display());
+        }
+    }
+    place.run(&["cloud", "status"]).ok().prints(&["lab two: closed", "of at most 4.00 USD"]);
+    place.run(&["cloud", "sweep"]).ok().prints(&["nothing is left of 1 lab"]);
+    place.run(&["cloud", "down", "two"]).ok().prints(&["lab two is closed"]);
+}
+
+#[test]
+fn a_lab_that_is_killed_at_any_moment_is_resumed_and_leaves_nothing() {
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let (engine, mut random) = (place.engine().to_owned(), Random::new());
+    let real = fs::canonicalize(&place.engine).unwrap();
+    let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
+    eventually("the lab is there", PATIENCE, || place.lab().join("lab.json").exists());
+    for _ in 0..10 {
+        let began = Instant::now();
+        let wait = Duration::from_millis(100 + random.below(1500));
+        while began.elapsed() < wait && !place.is_closed() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let of_engine = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == real);
+        let is_of_lab =
+            |pid: i32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(place.lab()));
+        let engines: Vec<i32> =
+            processes().iter().map(|process| process.pid).filter(|pid| of_engine(*pid) && is_of_lab(*pid)).collect();
+        // Both, the engine, or pgdyno.
+        let which = random.below(3);
+        if which != 2 {
+            for pid in engines {
+                let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+            }
+        }
+        if which != 1 {
+            drop(running);
+            running = place.start(&["cloud", "resume", "two", "--engine", &engine]);
+        }
+    }
+    let _ = running.end();
+    let last = place.run(&["cloud", "resume", "two", "--engine", &engine]);
+    assert!(matches!(last.code, Some(0)), "{}\n{}\n{}", last.stdout, last.stderr, place.steps("1cpu").join(" "));
+    place.assert_gone();
+    assert_eq!(place.steps("1cpu").last().map(String::as_str), Some("closed"));
+    place.run(&["cloud", "sweep"]).ok();
+}
+
+#[test]
+fn a_size_that_cannot_be_created_is_destroyed_and_the_next_one_runs() {
+    let Some(place) = Place::new(2, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let place = place.with_engine("case \"$PWD $1\" in */1cpu\\ apply) echo '│ Error: no quota' >&2; exit 1 ;; esac");
+    let engine = place.engine().to_owned();
+    place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(2).says(&[
+        "1cpu: ",
+        "apply failed: ",
+        "no quota",
+    ]);
+    place.assert_gone();
+    assert_eq!(place.home.runs().len(), 1);
+    place.run(&["cloud", "status", "two"]).ok().prints(&["closed; failed:", "no quota"]);
+}
+
+#[test]
+fn what_cannot_be_destroyed_is_named_with_the_commands_that_delete_it() {
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    // It lies, as engines do that have lost their state.
+    let place = place.with_engine("[ \"$1\" = destroy ] && [ ! -e ../../../../../honest ] && exit 0");
+    let engine = place.engine().to_owned();
+    let ran = place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(15);
+    let command = format!("server.sh stop {}/1cpu", place.root().display());
+    ran.says(&["has left something, although the engine says that all is destroyed", "server process", &command]);
+    place.run(&["cloud", "status", "two"]).ok().prints(&["interrupted", "destroying", "pgdyno cloud resume two"]);
+    place.run(&["cloud", "sweep"]).ended(15).prints(&["1 resource left", &command]);
+    place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(1).says(&["lab two is there and not closed"]);
+    place.run(&["cloud", "sweep", "two", "--delete"]).ok().prints(&["deleted server process"]);
+    place.assert_gone_but_root();
+    place.run(&["cloud", "down", "two", "--engine", &engine]).ok().prints(&["nothing is left"]);
+    place.assert_gone();
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_created_and_down_removes_it() {
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 60 --ramp 0") else { return };
+    let engine = place.engine().to_owned();
+    let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
+    running.until_it_says("1cpu: driving", 1);
+    place.run(&["cloud", "status"]).ok().prints(&["lab two: at work", "driving", "left"]);
+    place
+        .run(&["cloud", "extend", "two", "--ttl", "9h", "--engine", &engine])
+        .ended(1)
+        .says(&["above the limit of 10.00 USD"]);
+    place.run(&["cloud", "extend", "two", "--ttl", "2h", "--engine", &engine]).ok().prints(&["of at most 3.0"]);
+    running.signal(Signal::INT);
+    running.end().ended(130).says(&["pgdyno cloud resume two", "pgdyno cloud down two"]);
+    assert!(place.root().join("1cpu/data/postmaster.pid").exists());
+    place.run(&["cloud", "down", "--all", "--engine", &engine]).ok().prints(&["nothing is left"]);
+    place.assert_gone();
+}
+
+#[test]
+fn without_an_engine_the_error_names_both() {
+    let home = Home::new();
+    home.run(&["cloud", "init", "local"]).ok().prints(&["wrote lab.toml"]);
+    let mut command = home.command(["cloud", "run", "lab.toml"]);
+    command.env("PATH", home.path());
+    finish(command).ended(1).says(&["neither OpenTofu nor Terraform is installed", "tofu", "terraform"]);
+    home.run(&["cloud", "status"]).ok().prints(&["no labs"]);
+    home.run(&["cloud", "list"]).ok().prints(&["local", "verified"]);
+    home.run(&["cloud", "down", "nothing"]).ended(1).says(&["there is no lab nothing"]);
+    home.run(&["cloud", "status", "../.."]).ended(1).says(&["there is no lab"]);
+}
+
+impl Place {
+    /// No process of the lab is left.
+    #[track_caller]
+    fn assert_gone_but_root(&self) {
+        assert!(!self.root().join("1cpu").exists());
+    }
+
+    /// Returns true if there is nothing to wait for.
+    fn is_closed(&self) -> bool {
+        self.steps("1cpu").last().is_some_and(|step| step == "closed")
+    }
+}
