@@ -61,13 +61,12 @@ limit_by_group() {
 
 # Limits the server to its CPUs. Without a control group it is pinned to the machine's first ones.
 limit_cpus() {
-    cpus=$(getconf _NPROCESSORS_ONLN)
+    group='' cpus=$(getconf _NPROCESSORS_ONLN)
     awk "BEGIN { exit !($PGDYNO_CPUS <= $cpus) }" || fail "it would have $PGDYNO_CPUS CPUs, and this machine has $cpus; set a smaller cpu"
-    group=
     # In this shell: it is the one that enters the group.
     if limit_by_group >"$directory/group" 2>/dev/null; then
         group=$(cat "$directory/group")
-    elif command -v taskset >/dev/null; then
+    elif group='' && command -v taskset >/dev/null; then
         last=$(awk "BEGIN { n = int($PGDYNO_CPUS); print (n < $PGDYNO_CPUS ? n : n - 1) }")
         taskset -p -c "0-$last" $$ >/dev/null 2>&1 || true
     fi
@@ -134,7 +133,7 @@ start() {
     # It must not hold the lock, nor the pipes on which the caller waits.
     (cd / && as_server "$bin/pg_ctl" -D "$directory/data" -l "$directory/log" -w -t 60 start) </dev/null >/dev/null 2>&1 9>&- ||
         fail "$(tail -n 3 "$directory/log")"
-    trap - EXIT
+    trap 'rm -f "$directory.lock"' EXIT
 }
 
 # Stops the server if it runs, and removes the directory and the group.
@@ -184,11 +183,9 @@ case $directory in
 esac
 (umask 022 && mkdir -p "$(dirname "$directory")")
 lock
+trap 'rm -f "$directory.lock"' EXIT
 case $action in
 start) start ;;
-stop)
-    remove
-    rm -f "$directory.lock"
-    ;;
+stop) remove ;;
 *) fail "unknown command" ;;
 esac
