@@ -83,14 +83,17 @@ resource "aws_vpc_security_group_ingress_rule" "postgres" {
   to_port                      = 5432
 }
 
+# A sweep finds this and the next by their description: a list of them has no tags.
 resource "aws_db_subnet_group" "server" {
-  name       = local.name
-  subnet_ids = [for subnet in aws_subnet.zone : subnet.id]
+  name        = local.name
+  description = "pgdyno lab ${var.lab}"
+  subnet_ids  = [for subnet in aws_subnet.zone : subnet.id]
 }
 
 resource "aws_db_parameter_group" "server" {
-  name   = local.name
-  family = "postgres${var.postgres_version}"
+  name        = local.name
+  description = "pgdyno lab ${var.lab}"
+  family      = "postgres${var.postgres_version}"
   dynamic "parameter" {
     for_each = var.settings
     content {
