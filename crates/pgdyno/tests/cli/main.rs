@@ -17,6 +17,7 @@ mod ch_benchmark;
 mod ci;
 mod citus;
 mod cloud;
+mod cloud_modules;
 mod compare;
 mod corruption;
 mod cycle;

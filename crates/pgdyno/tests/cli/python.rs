@@ -5,17 +5,17 @@ use std::process::{Command, Stdio};
 
 use crate::skipped;
 
-/// Returns a Python that has these modules: that of `target/python`, which `.ci/run` makes, or else the system's. Skips aloud
-/// without one.
+/// Returns a Python that has these modules: that of `target/python` or `target/cloud`, which `.ci/run` makes, or else the
+/// system's. Skips aloud without one.
 pub(crate) fn python(modules: &[&str], what: &str) -> Option<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python3");
+    let own = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target").join(name).join("bin/python3");
     let imports = format!("import {}", modules.join(", "));
     let has = |python: &PathBuf| {
         let mut command = Command::new(python);
         command.args(["-c", &imports]).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let found = [own, "python3".into()].into_iter().find(has);
+    let found = [own("python"), own("cloud"), "python3".into()].into_iter().find(has);
     if found.is_none() {
         skipped::skipped(&format!("no Python with {}, which {what}", modules.join(" and ")));
     }
