@@ -69,7 +69,7 @@ fn module_toml_says_what_the_module_takes() {
         let facts = facts(module);
         let (contract, own) = (variables(&read(module, "contract.tf")), variables(&read(module, "variables.tf")));
         assert_eq!(contract.len(), 6, "{contract:?}");
-        let mut told = BTreeSet::new();
+        let mut explained = BTreeSet::new();
         for variable in tables(&facts, "variable") {
             let name = variable["name"].as_str().unwrap();
             let Some(default) = own.get(name) else { panic!("{module} has no variable {name}") };
@@ -78,10 +78,10 @@ fn module_toml_says_what_the_module_takes() {
             let given = variable.get("default").map(|value| serde_json::to_string(value).unwrap());
             let null = default.as_deref() == Some("null") || required;
             assert_eq!(given.as_deref(), default.as_deref().filter(|_| !null), "{module}: {name}");
-            told.insert(name.to_owned());
+            explained.insert(name.to_owned());
         }
         // The directory is pgdyno's to give.
-        told.extend((module == "local").then(|| "root".to_owned()));
+        explained.extend((module == "local").then(|| "root".to_owned()));
         let sizes = tables(&facts, "size");
         assert!(!sizes.is_empty(), "{module}");
         for size in &sizes {
@@ -89,17 +89,17 @@ fn module_toml_says_what_the_module_takes() {
             assert!(given.iter().all(|name| own.contains_key(name)), "{module}: {size:?}");
             let needed: BTreeSet<_> =
                 own.iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name.clone()).collect();
-            assert!(needed.difference(&told).all(|name| given.contains(name)), "{module}: {size:?}");
+            assert!(needed.difference(&explained).all(|name| given.contains(name)), "{module}: {size:?}");
             let name = size["name"].as_str().unwrap();
             assert!(
                 name.len() <= 20 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
             );
-            told.extend(given);
+            explained.extend(given);
         }
         assert!(
-            own.keys().all(|name| told.contains(name)),
+            own.keys().all(|name| explained.contains(name)),
             "{module}: {:?}",
-            own.keys().filter(|name| !told.contains(*name))
+            own.keys().filter(|name| !explained.contains(*name))
         );
     }
 }
