@@ -194,6 +194,75 @@ fn the_module_of_this_machine_plans() {
     bench.check("local");
 }
 
+/// What a user says of where a lab is.
+fn place(module: &str, variable: &str) -> &'static str {
+    match (module, variable) {
+        ("alloydb" | "cloudsql", "project") => "bench-project",
+        ("alloydb" | "cloudsql", "region") => "us-central1",
+        ("alloydb" | "cloudsql", "zone") => "us-central1-c",
+        ("rds", "region") => "eu-central-1",
+        ("rds", "zone") => "eu-central-1a",
+        ("rds", "other_zone") => "eu-central-1b",
+        ("polardb", "region") => "ap-southeast-1",
+        ("polardb", "zone") => "ap-southeast-1b",
+        (_, "subscription_id") => "00000000-0000-0000-0000-000000000000",
+        (_, "location") => "westeurope",
+        other => panic!("no example of {other:?}"),
+    }
+}
+
+/// The directory of one size, as pgdyno writes it: a module with what the lab says, its password and its output.
+fn size_as_written(module: &str) -> serde_json::Value {
+    let facts = contract::facts(module);
+    let mut given = serde_json::json!({
+        "source": format!("../{module}"), "lab": "lab", "size": "first", "expires": 1_800_000_000, "password": "${var.password}",
+        "ssh_public_key": "ssh-ed25519 AAAA me: my laptop", "client_cidr": "192.0.2.1/32", "root": "/tmp/lab",
+    });
+    if module != "local" {
+        given.as_object_mut().unwrap().remove("root");
+    }
+    for variable in contract::tables(&facts, "variable") {
+        let default = variable.get("default").map(|value| serde_json::to_value(value).unwrap());
+        let name = variable["name"].as_str().unwrap();
+        let required = variable.contains_key("required").then(|| place(module, name).into());
+        if let Some(value) = default.or(required) {
+            given[name] = value;
+        }
+    }
+    for (name, value) in contract::tables(&facts, "size")[0].iter().filter(|(name, _)| *name != "name") {
+        given[name] = serde_json::to_value(value).unwrap();
+    }
+    serde_json::json!({
+        "variable": { "password": { "type": "string", "ephemeral": true, "sensitive": true, "default": null } },
+        "module": { "size": given },
+        "output": { "pgdyno": { "value": "${module.size.pgdyno}" } },
+    })
+}
+
+/// What pgdyno writes of a lab is what the modules take.
+#[test]
+fn a_size_of_each_module_is_valid_as_pgdyno_writes_it() {
+    let modules = [
+        ("hashicorp/google", vec!["alloydb", "cloudsql"]),
+        ("hashicorp/azurerm", vec!["azure-flexible", "azure-citus-vms"]),
+        ("hashicorp/aws", vec!["rds"]),
+        ("aliyun/alicloud", vec!["polardb"]),
+        ("", vec!["local"]),
+    ];
+    for (provider, modules) in modules {
+        let bench = if provider.is_empty() { Workbench::without_provider() } else { Workbench::new(provider) };
+        let Some(bench) = bench else { continue };
+        for module in modules {
+            let directory = bench.path("size");
+            drop(fs::remove_dir_all(&directory));
+            fs::create_dir(&directory).unwrap();
+            fs::write(directory.join("main.tf.json"), size_as_written(module).to_string()).unwrap();
+            bench.run("size", &["init", "-no-color", "-backend=false"]).ok();
+            bench.run("size", &["validate", "-no-color"]).ok();
+        }
+    }
+}
+
 /// The check would be worth nothing if it found nothing.
 #[test]
 fn mistakes_in_a_module_are_found() {
@@ -243,10 +312,10 @@ fn user_data(bench: &Workbench) -> serde_json::Value {
     let text = r#"
 output "data" {
   value = {
-    driver  = templatefile("../common/driver.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA x", powers_off = false, expires = 0 })
-    ends    = templatefile("../common/driver.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA x", powers_off = true, expires = 1800000000 })
-    worker  = templatefile("../azure-citus-vms/cloud-init.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA x", citus_version = "13.2.2", memory_mb = 65536, settings = { work_mem = "16MB" }, address = "10.13.1.11", workers = [], is_coordinator = false })
-    first   = templatefile("../azure-citus-vms/cloud-init.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA x", citus_version = "13.2.2", memory_mb = 65536, settings = {}, address = "10.13.1.10", workers = ["10.13.1.11"], is_coordinator = true })
+    driver  = templatefile("../common/driver.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA me: my laptop", powers_off = false, expires = 0 })
+    ends    = templatefile("../common/driver.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA me: my laptop", powers_off = true, expires = 1800000000 })
+    worker  = templatefile("../azure-citus-vms/cloud-init.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA me: my laptop", citus_version = "13.2.2", memory_mb = 65536, settings = { work_mem = "16MB" }, address = "10.13.1.11", workers = [], is_coordinator = false })
+    first   = templatefile("../azure-citus-vms/cloud-init.yaml.tftpl", { ssh_public_key = "ssh-ed25519 AAAA me: my laptop", citus_version = "13.2.2", memory_mb = 65536, settings = {}, address = "10.13.1.10", workers = ["10.13.1.11"], is_coordinator = true })
   }
 }
 "#;

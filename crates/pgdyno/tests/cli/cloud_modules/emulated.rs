@@ -1,6 +1,8 @@
-//! Commands and programs of modules against emulators: AWS's by moto, Alibaba Cloud's by a few lines here.
+//! Commands and programs of modules against emulators: AWS's by moto, Google Cloud's by gcplocal, Alibaba Cloud's by a few lines
+//! here.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -10,35 +12,47 @@ use pgdyno_testing::port::Port;
 
 use super::clouds;
 use super::contract::{facts, tables};
-use crate::program::{Ran, finish};
+use crate::program::{PATIENCE, Ran, eventually, finish};
 use crate::python::python;
 use crate::skipped::skipped;
 
-/// moto, which answers as AWS does.
+/// A program that answers as a cloud does.
 struct Emulator {
     child: Child,
     port: Port,
 }
 
 impl Emulator {
-    fn start(python: &Path) -> Self {
+    /// Starts it; the words are those of its command, without the port.
+    fn start(program: &Path, words: &[&str]) -> Self {
         let port = Port::reserve();
-        let mut command = Command::new(python);
-        command.args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.number().to_string()]);
+        let mut command = Command::new(program);
+        command.args(words).arg(port.number().to_string()).stdin(Stdio::null());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let emulator = Self { child, port };
-        for _ in 0..600 {
-            if TcpStream::connect(("127.0.0.1", emulator.port.number())).is_ok() {
-                return emulator;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        panic!("moto does not answer");
+        let answers = || TcpStream::connect(("127.0.0.1", emulator.port.number())).is_ok();
+        eventually("the emulator answers", PATIENCE, answers);
+        emulator
     }
 
-    fn run(&self, mut command: Command) -> Ran {
-        command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port.number()));
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port.number())
+    }
+
+    /// Runs a command line of AWS.
+    fn aws(&self, mut command: Command) -> Ran {
+        command.env("AWS_ENDPOINT_URL", self.url());
         command.env("AWS_ACCESS_KEY_ID", "emulated").env("AWS_SECRET_ACCESS_KEY", "emulated").env("AWS_PAGER", "");
+        finish(command)
+    }
+
+    /// Runs a command line of Google Cloud, with a configuration in `home`.
+    fn gcloud(&self, mut command: Command, home: &Path) -> Ran {
+        fs::write(home.join("token"), "emulated").unwrap();
+        command.env("CLOUDSDK_CONFIG", home).env("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", home.join("token"));
+        command.env("CLOUDSDK_CORE_DISABLE_PROMPTS", "1").env("CLOUDSDK_CORE_CHECK_GCE_METADATA", "0");
+        command.env("CLOUDSDK_API_ENDPOINT_OVERRIDES_SQL", self.url());
+        command.env("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE", format!("{}compute/v1/", self.url()));
         finish(command)
     }
 }
@@ -73,14 +87,14 @@ fn the_sweep_of_rds_finds_one_lab_and_removes_it() {
     if command(&cli, &[]).output().is_err() {
         return skipped("aws, the command line of AWS, is not installed");
     }
-    let emulator = Emulator::start(&python);
+    let emulator = Emulator::start(&python, &["-m", "moto.server", "-H", "127.0.0.1", "-p"]);
     let mut make = Command::new(&python);
     make.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/cloud_modules/rds_lab.py")).args(["lab", "lab-2"]);
-    emulator.run(make).ok();
+    emulator.aws(make).ok();
     let facts = facts("rds");
     let resources = tables(facts["sweep"].as_table().unwrap(), "resource");
     let list = |resource: &toml::Table, lab: &str| {
-        let ran = emulator.run(command(&resource["list"], &[("region", "eu-central-1"), ("lab", lab)])).ok();
+        let ran = emulator.aws(command(&resource["list"], &[("region", "eu-central-1"), ("lab", lab)])).ok();
         let found: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).unwrap();
         found
     };
@@ -92,7 +106,7 @@ fn the_sweep_of_rds_finds_one_lab_and_removes_it() {
             let expires = resource.get("expires").map(|pointer| found.pointer(pointer.as_str().unwrap()).unwrap());
             assert!(expires.is_none_or(|expires| expires == "1800000000"), "{kind}: {found}");
             // The order is one in which nothing still needs what is removed: the emulator, as AWS, refuses otherwise.
-            emulator.run(command(&resource["delete"], &[("region", "eu-central-1"), ("id", id)])).ok();
+            emulator.aws(command(&resource["delete"], &[("region", "eu-central-1"), ("id", id)])).ok();
             *removed.entry(kind).or_insert(0) += 1;
         }
     }
@@ -112,6 +126,58 @@ fn the_sweep_of_rds_finds_one_lab_and_removes_it() {
     let last = resources.last().unwrap();
     assert_eq!((list(last, "lab").len(), list(last, "lab-2").len()), (0, 1));
     assert_eq!((list(resources[0], "lab").len(), list(resources[0], "lab-2").len()), (0, 1));
+}
+
+/// Sends a request with a JSON body.
+fn post(url: &str, path: &str, body: &serde_json::Value) {
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = body.to_string();
+    let head =
+        format!("POST /{path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nConnection: close\r\n");
+    stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn the_sweep_of_cloud_sql_finds_one_lab_and_fails_where_it_cannot_look() {
+    let Some(python) = python(&["gcplocal"], "emulates Google Cloud") else { return };
+    let cli = toml::Value::from(vec!["gcloud", "--version"]);
+    if command(&cli, &[]).output().is_err() {
+        return skipped("gcloud, the command line of Google Cloud, is not installed");
+    }
+    let home = tempfile::tempdir().unwrap();
+    let start = "import gcplocal.cli; gcplocal.cli.main()";
+    let emulator = Emulator::start(&python, &["-c", start, "start", "--host", "127.0.0.1", "--port"]);
+    for lab in ["lab", "lab-2"] {
+        let labels = serde_json::json!({ "pgdyno-lab": lab, "pgdyno-expires": "1800000000" });
+        let server = serde_json::json!({
+            "name": format!("pgdyno-{lab}--16vcpu-0a1b2c3d"), "region": "us-central1", "databaseVersion": "POSTGRES_14",
+            "settings": { "tier": "db-custom-16-106496", "userLabels": labels },
+        });
+        post(&emulator.url(), "sql/v1beta4/projects/bench-project/instances", &server);
+    }
+    let facts = facts("cloudsql");
+    let resources = tables(facts["sweep"].as_table().unwrap(), "resource");
+    let list = |kind: &str, lab: &str| {
+        let resource = resources.iter().find(|resource| resource["kind"].as_str() == Some(kind)).unwrap();
+        emulator.gcloud(command(&resource["list"], &[("project", "bench-project"), ("lab", lab)]), home.path())
+    };
+    let found = |lab: &str| -> Vec<serde_json::Value> {
+        serde_json::from_str(&list("Cloud SQL instance", lab).ok().stdout).unwrap()
+    };
+    let servers = found("lab");
+    assert_eq!(servers.len(), 1, "a lab whose name begins like this one is another: {servers:?}");
+    let id = servers[0].pointer(resources[0]["id"].as_str().unwrap()).unwrap().as_str().unwrap();
+    assert_eq!(servers[0].pointer(resources[0]["expires"].as_str().unwrap()).unwrap(), "1800000000");
+    let delete = command(&resources[0]["delete"], &[("project", "bench-project"), ("id", id)]);
+    emulator.gcloud(delete, home.path()).ok();
+    assert_eq!((found("lab").len(), found("lab-2").len()), (0, 1));
+    // The emulator has no list of machines: an answer in part is not an empty one.
+    let failed = list("driver", "lab").ended(1);
+    assert!(failed.stderr.contains("Some requests did not succeed"), "{}", failed.stderr);
 }
 
 /// Answers requests one after the other; returns the parameters of each.
