@@ -136,7 +136,7 @@ pub(crate) enum Command {
     /// Make a workload of a capture: find the values of its statements on a copy of the database
     #[command(after_help = examples::FIT)]
     Fit(FitArgs),
-    /// Create servers of several sizes in a cloud, run on each, fetch the results and destroy them
+    /// Create servers of several sizes in a cloud, run on each, destroy them
     #[command(after_help = examples::CLOUD)]
     Cloud {
         #[command(subcommand)]

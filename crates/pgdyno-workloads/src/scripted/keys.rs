@@ -82,7 +82,8 @@ mod tests {
     use crate::scripted::{ErrorHandling, Scripted, Spec, WeightedScript, build};
 
     fn scripted(text: &str) -> Scripted {
-        let script = WeightedScript { name: "s.sql".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
+        let script =
+            WeightedScript { name: "s.sql".to_owned(), text: text.as_bytes().to_vec(), weight: 1, read_only: None };
         let spec = Spec {
             id: "s".to_owned(),
             summary: String::new(),

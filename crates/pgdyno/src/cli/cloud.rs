@@ -13,7 +13,7 @@ pub(crate) enum CloudAction {
     /// List the modules, what each creates, and how far it was verified
     #[command(after_help = examples::CLOUD)]
     List,
-    /// Write a lab's file to edit, for a module or for a recipe and the module of its guide
+    /// Write a lab's file to edit, for a module or a recipe
     #[command(after_help = examples::CLOUD)]
     Init {
         /// A module or a recipe
@@ -25,8 +25,8 @@ pub(crate) enum CloudAction {
         #[arg(short, long, value_name = "FILE", default_value = "lab.toml")]
         output: PathBuf,
     },
-    /// Show what a lab would create and the most that it costs; creates nothing
-    #[command(after_help = examples::CLOUD_RUN)]
+    /// Show what a lab would create, and the most that it costs
+    #[command(after_help = examples::CLOUD)]
     Plan(LabFileArgs),
     /// Create a lab, run on each size, fetch the results, and destroy it
     #[command(after_help = examples::CLOUD_RUN)]
@@ -40,9 +40,9 @@ pub(crate) enum CloudAction {
         out: OutArgs,
     },
     /// Follow a lab to its end; Ctrl-C leaves it as it is
-    #[command(after_help = examples::CLOUD)]
+    #[command(after_help = examples::CLOUD_GOES_ON)]
     Attach(LabArgs),
-    /// Go on with a lab from where it is, after Ctrl-C, a failure, or a crash of this machine
+    /// Go on with a lab from where it is, after a crash or Ctrl-C
     #[command(after_help = examples::CLOUD)]
     Resume {
         #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) enum CloudAction {
         engine: EngineArgs,
     },
     /// Fetch the results that a lab has until now; destroys nothing
-    #[command(after_help = examples::CLOUD)]
+    #[command(after_help = examples::CLOUD_GOES_ON)]
     Fetch {
         #[command(flatten)]
         lab: LabArgs,
@@ -59,7 +59,7 @@ pub(crate) enum CloudAction {
         engine: EngineArgs,
     },
     /// Let a lab live longer
-    #[command(after_help = examples::CLOUD)]
+    #[command(after_help = examples::CLOUD_GOES_ON)]
     Extend {
         #[command(flatten)]
         lab: LabArgs,
@@ -86,7 +86,7 @@ pub(crate) enum CloudAction {
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Ask the cloud itself what labs have left there, by their tag; needs no state
+    /// Ask the cloud itself what labs have left there, by their tag
     #[command(after_help = examples::CLOUD_SWEEP)]
     Sweep(SweepArgs),
 }

@@ -104,6 +104,12 @@ Examples:
   pgdyno cloud run lab.toml --yes --engine /opt/tofu
   pgdyno cloud run citus/tproc-c-250 --module local";
 
+pub(super) const CLOUD_GOES_ON: &str = "\
+Examples:
+  pgdyno cloud attach bulk         what it does now, until it has ended
+  pgdyno cloud fetch bulk          its results until now
+  pgdyno cloud extend bulk --ttl 2h             two hours from now";
+
 pub(super) const CLOUD_SWEEP: &str = "\
 Examples:
   pgdyno cloud sweep               what all labs of this directory have left

@@ -64,7 +64,7 @@ fn a_run_offers_the_steps_of_its_workload() {
     place.run("run ./mine -T 1 --ramp 0 --no-samples").ok().prints(&["50.0/s offered in the first of 4 steps of 60 s"]);
     place.run("run ./mine --rate-steps=none -T 1 --ramp 0 --no-samples").ok().prints(&["100.0/s offered,"]);
     place.run("run ./mine -R none -T 1 --ramp 0 --no-samples").ok();
-    assert!(place.home.runs().pop().unwrap().at("/plan/rate_steps").is_null());
+    assert!(place.home.runs().pop().unwrap().at("/plan").get("rate_steps").is_none());
     place
         .run("run ./mine -R none --rate-steps -T 1")
         .ended(1)
