@@ -35,7 +35,6 @@ use pgdyno_workload::{Capabilities, Workload};
 pub(crate) use server::DrivenServer;
 
 use crate::agents::drive::TeamDrive;
-use crate::drive::endpoints::Endpoints;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::faults::{FaultSubject, Faults};
 use crate::drive::journal::Journal;
@@ -43,7 +42,7 @@ use crate::drive::listener::{Listened, Listener};
 use crate::drive::notices::Notices;
 use crate::drive::samples::Samples;
 use crate::drive::spec::spec;
-use crate::drive::staleness::{Measured, Staleness};
+use crate::drive::staleness::Staleness;
 use crate::drive::team::TeamOfRun;
 use crate::drive::watch::{Subject, Watch, Watched};
 use crate::events;
@@ -103,34 +102,33 @@ impl<'a> Driver<'a> {
         let ledger = self.ledger(&directory)?;
         let executions = RefCell::new(executions);
         let driver = &self;
-        let (ran, Listened { samples, notices, probes, watched, of_readers, staleness }) =
-            std::thread::scope(|scope| {
-                let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
-                let mut listener = Listener {
-                    context,
-                    plan: driver.plan,
-                    identity: driver.server.identity.as_ref(),
-                    executions: &executions,
-                    watch,
-                    faults: faults.map(|faults| Faults::begin(scope, faults)),
-                    staleness: driver.staleness(scope),
-                    of_readers: Vec::new(),
-                    samples,
-                    notices: Notices::default(),
-                    probes: 0,
-                    failed_attempts: BTreeMap::new(),
-                };
-                let ran = match &driver.team {
-                    Some(team) => driver.run_by_team(team, &mut listener, &executions),
-                    None => driver.run_here(
-                        pin,
-                        &mut listener,
-                        &executions,
-                        &Logs { journal: journal.as_ref(), ledger: ledger.as_ref() },
-                    ),
-                };
-                (ran, listener.end())
-            });
+        let (ran, Listened { samples, notices, probes, watched, readers }) = std::thread::scope(|scope| {
+            let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
+            let mut listener = Listener {
+                context,
+                plan: driver.plan,
+                identity: driver.server.identity.as_ref(),
+                executions: &executions,
+                watch,
+                faults: faults.map(|faults| Faults::begin(scope, faults)),
+                staleness: driver.staleness(scope),
+                of_readers: Vec::new(),
+                samples,
+                notices: Notices::default(),
+                probes: 0,
+                failed_attempts: BTreeMap::new(),
+            };
+            let ran = match &driver.team {
+                Some(team) => driver.run_by_team(team, &mut listener, &executions),
+                None => driver.run_here(
+                    pin,
+                    &mut listener,
+                    &executions,
+                    &Logs { journal: journal.as_ref(), ledger: ledger.as_ref() },
+                ),
+            };
+            (ran, listener.end())
+        });
         context.events.ended();
         let notices = notices.end(context.view);
         context.record.edit(|recording| recording.record.notices = notices);
@@ -149,17 +147,7 @@ impl<'a> Driver<'a> {
         // the pooler does between two clients is included.
         let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
         let (window, disk_reads) = (counted.window, counted.disk_reads);
-        Ok(Driven {
-            outcome,
-            drivers,
-            window,
-            whole,
-            disk_reads,
-            watched,
-            kept,
-            ledger_until_us,
-            readers: readers_of(of_readers, staleness),
-        })
+        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us, readers })
     }
 
     /// Takes a server that is down for an interruption, if the user ended the run during a fault.
@@ -304,16 +292,6 @@ pub(crate) struct ReaderDriven {
     pub(crate) endpoints: Vec<EndpointRecord>,
     /// How far it was behind, or why that is not known.
     pub(crate) staleness: std::result::Result<StalenessRecord, String>,
-}
-
-/// Returns what was found about each reader.
-fn readers_of(endpoints: Vec<Endpoints>, staleness: Vec<Measured>) -> Vec<ReaderDriven> {
-    let found = |(endpoints, staleness): (Endpoints, Measured)| ReaderDriven {
-        clients: endpoints.clients(),
-        endpoints: endpoints.records_of_several(),
-        staleness,
-    };
-    endpoints.into_iter().zip(staleness).map(found).collect()
 }
 
 /// Files with each transaction of a run.

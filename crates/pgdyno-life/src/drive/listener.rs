@@ -11,6 +11,7 @@ use pgdyno_plan::Plan;
 use pgdyno_server::ServerIdentity;
 use pgdyno_workload::Note;
 
+use super::ReaderDriven;
 use super::endpoints::Endpoints;
 use super::executions::Executions;
 use super::faults::Faults;
@@ -54,10 +55,13 @@ pub(super) struct Listened<'a> {
     /// Transactions of the server for probes and markers.
     pub(super) probes: u64,
     pub(super) watched: Option<Watched>,
-    /// By reader, the servers that its clients are on.
-    pub(super) of_readers: Vec<Endpoints>,
-    /// By reader, how far it was behind, or why that is not known.
-    pub(super) staleness: Vec<Measured>,
+    /// What was found about each reader.
+    pub(super) readers: Vec<ReaderDriven>,
+}
+
+/// Returns what was found about a reader.
+fn found((endpoints, staleness): (Endpoints, Measured)) -> ReaderDriven {
+    ReaderDriven { clients: endpoints.clients(), endpoints: endpoints.records_of_several(), staleness }
 }
 
 impl<'a> Listener<'a, '_, '_> {
@@ -107,8 +111,7 @@ impl<'a> Listener<'a, '_, '_> {
             notices: self.notices,
             probes: self.probes + markers,
             watched: self.watch.map(Watch::end),
-            of_readers: self.of_readers,
-            staleness,
+            readers: self.of_readers.into_iter().zip(staleness).map(found).collect(),
         }
     }
 
