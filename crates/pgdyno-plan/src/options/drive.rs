@@ -198,8 +198,8 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             suite: Some("rate_steps"),
             access: given!(drive.rate_steps, word::<RateStepsOrder>),
             kept: values("steps of the rate", work, |plan| one_of(plan.drive.rate_steps.as_ref().map(steps))),
-            sample: "none",
-            beside: "tpcb-like --target embedded -R 100",
+            sample: "10s",
+            beside: "../../fixtures/workloads/steps --target host=/tmp",
         },
         RunOption {
             spec: OptionSpec {

@@ -14,5 +14,5 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[WorkloadOption::of(
             "Texts of tproc-ds's queries: duckdb, or a directory of files [default: pgdyno's own]",
         )
     },
-    (".", "tproc-ds"),
+    ("../../fixtures/workloads/questions", "tproc-ds"),
 )];
