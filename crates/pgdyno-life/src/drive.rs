@@ -118,14 +118,10 @@ impl<'a> Driver<'a> {
                 probes: 0,
                 failed_attempts: BTreeMap::new(),
             };
+            let logs = Logs { journal: journal.as_ref(), ledger: ledger.as_ref() };
             let ran = match &driver.team {
                 Some(team) => driver.run_by_team(team, &mut listener, &executions),
-                None => driver.run_here(
-                    pin,
-                    &mut listener,
-                    &executions,
-                    &Logs { journal: journal.as_ref(), ledger: ledger.as_ref() },
-                ),
+                None => driver.run_here(pin, &mut listener, &executions, &logs),
             };
             (ran, listener.end())
         });

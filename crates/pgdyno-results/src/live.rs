@@ -170,7 +170,7 @@ mod tests {
         let mut samples = SampleFiles::of_run(directory.path());
         let mut text = fs::read_to_string(directory.path().join("intervals.csv")).unwrap();
         for second in 0..3000 {
-            let _ = writeln!(text, "{second},measure,{second}.0,{}.0,7,7,7,0,0,0,0,0,0,1,,,,,,,,,,0.5", second + 1);
+            let _ = writeln!(text, "{second},measure,{second}.0,{}.0,7,7,7,0,0,0,0,0,0,1,,,,,,,,,,0.5,", second + 1);
             for event in ["WALWrite", "CPU"] {
                 let row = vec![vec![Some(event.to_owned()), Some("3".to_owned())]];
                 samples.append("waits", f64::from(second) + 1.0, &["wait_event", "samples"], &row);

@@ -258,7 +258,7 @@ mod tests {
         let mut run = held(directory.path());
         let state = |run: &ServedRun, goes_on| news(run, goes_on, None).unwrap()["state"].clone();
         assert_eq!((state(&run, true), state(&run, false)), (json!("preparing"), json!("lost")));
-        let line = "0,measure,0.0,1.0,7,7,7,0,2,0,0,0,0,1,,,,,,1000000,2000000,3000000,4000000,0.5\n";
+        let line = "0,measure,0.0,1.0,7,7,7,0,2,0,0,0,0,1,,,,,,1000000,2000000,3000000,4000000,0.5,\n";
         let path = directory.path().join("intervals.csv");
         std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + line).unwrap();
         assert_eq!((state(&run, true), state(&run, false)), (json!("running"), json!("lost")));
