@@ -109,7 +109,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// What lab.toml may say in `[module]`.
+/// What lab.toml may say in `[variables]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ModuleVariable {
