@@ -75,6 +75,12 @@ impl Pacer {
     /// lie in the past.
     #[inline]
     pub fn intended(&mut self, ready: Tick) -> Tick {
+        if matches!(self, Self::Closed) { ready } else { self.next_arrival(ready) }
+    }
+
+    /// Returns the next arrival. Out of the way of closed loops.
+    #[inline(never)]
+    fn next_arrival(&mut self, ready: Tick) -> Tick {
         match self {
             Self::Closed => ready,
             Self::Open(schedule) => schedule.next(),
