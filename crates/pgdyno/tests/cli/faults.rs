@@ -60,7 +60,7 @@ fn assert_survived(run: &Run, clients: u64) {
 
 /// Runs a fault on a private server, which leaves nothing behind.
 fn on_private_server(home: &Home, kind: &str) -> Run {
-    let args = format!("run tpcb-like -s 1 -c 3 -T 8 --ramp 0 --fault {kind} --fault-at 2s --target embedded");
+    let args = format!("run tpcb-like -s 1 -c 3 -T 10 -R 200 --ramp 0 --fault {kind} --fault-at 2s --target embedded");
     let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ok();
     ran.prints(&[&format!("FAULT   {kind} at 2"), "connections lost", "a new session could write after"]);
     home.assert_clean();
@@ -88,7 +88,8 @@ fn clients_outlast_each_fault_of_a_private_server() {
 fn clients_go_on_at_the_promoted_standby() {
     let Some(home) = home("a promotion") else { return };
     for target in ["embedded:ha", "embedded:ha,sync"] {
-        let args = format!("run tpcb-like -s 1 -c 3 -T 8 --ramp 0 --fault promote --fault-at 2s --target {target}");
+        let args =
+            format!("run tpcb-like -s 1 -c 3 -T 15 -R 200 --ramp 0 --fault promote --fault-at 2s --target {target}");
         let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ok();
         ran.prints(&["FAULT   promote at 2", "timeline 2 after 1"]);
         let run = home.runs().pop().unwrap();
