@@ -163,7 +163,9 @@ fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
     place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &target]).ok().prints(&["representative"]);
     let directory = place.home.join("fitted");
     let fidelity = json(&directory.join("fidelity.json"));
-    assert!(fidelity["representative_time_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
+    // On a busy machine COMMIT, which is no script, takes 5 to 6 % of the time.
+    assert!(fidelity["representative_time_share"].as_f64().unwrap() >= 0.92, "{fidelity:#}");
+    assert!(fidelity["representative_calls_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
     // Of a hundred orders one is open, and these are the last: values by their frequency would read all the others.
     let open = statement(&fidelity, "WHERE status = $1");
     assert!(open["values"].as_str().unwrap().contains("one common value of status"), "{open:#}");
