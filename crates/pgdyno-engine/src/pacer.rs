@@ -18,17 +18,8 @@ const MANY: f64 = 10_000.0;
 pub enum Pacer {
     /// No schedule: a transaction is intended to start when its client is ready.
     Closed,
-    /// A schedule of one rate.
+    /// A schedule.
     Open(Schedule),
-    /// A schedule whose rate changes.
-    Stepped(Box<SteppedSchedule>),
-}
-
-/// Arrivals of one thread at a rate that changes in steps: those of a constant rate, on a clock that goes as fast as the rate.
-#[derive(Debug)]
-pub struct SteppedSchedule {
-    constant: Schedule,
-    clock: StepClock,
 }
 
 /// Arrivals of one thread in an open loop.
@@ -41,6 +32,8 @@ pub struct Schedule {
     rng: Rng,
     /// Arrivals drawn so far.
     drawn: u64,
+    /// For a rate that changes: arrivals are those of a constant rate, on this clock, which goes as fast as the rate.
+    clock: Option<Box<StepClock>>,
 }
 
 impl Pacer {
@@ -55,7 +48,7 @@ impl Pacer {
             Arrivals::Uniform => mean_gap_ns * index as f64 / threads as f64,
             Arrivals::Poisson => rng.exponential(mean_gap_ns),
         };
-        Self::Open(Schedule { arrivals, mean_gap_ns, next_ns, rng, drawn: 0 })
+        Self::Open(Schedule { arrivals, mean_gap_ns, next_ns, rng, drawn: 0, clock: None })
     }
 
     /// Returns the schedule of this rate with one that changes in steps from the begin of the measured window on. A closed loop stays
@@ -65,7 +58,7 @@ impl Pacer {
         match (self, steps) {
             (Self::Open(constant), Some((rate, steps))) => {
                 let clock = StepClock::new(steps, ramp_ns, rate.per_s);
-                Self::Stepped(Box::new(SteppedSchedule { constant, clock }))
+                Self::Open(Schedule { clock: Some(Box::new(clock)), ..constant })
             }
             (pacer, _) => pacer,
         }
@@ -75,16 +68,9 @@ impl Pacer {
     /// lie in the past.
     #[inline]
     pub fn intended(&mut self, ready: Tick) -> Tick {
-        if matches!(self, Self::Closed) { ready } else { self.next_arrival(ready) }
-    }
-
-    /// Returns the next arrival. Out of the way of closed loops.
-    #[inline(never)]
-    fn next_arrival(&mut self, ready: Tick) -> Tick {
         match self {
             Self::Closed => ready,
             Self::Open(schedule) => schedule.next(),
-            Self::Stepped(stepped) => stepped.next(),
         }
     }
 
@@ -93,15 +79,14 @@ impl Pacer {
     pub fn skip_to(&mut self, until: Tick, at_most: u64) -> u64 {
         match self {
             Self::Closed => 0,
-            Self::Open(schedule) => schedule.skip_to(until.0 as f64, at_most),
-            Self::Stepped(stepped) => stepped.constant.skip_to(stepped.clock.warped(until.0 as f64), at_most),
+            Self::Open(schedule) => schedule.skip_to(schedule.scheduled_ns(until), at_most),
         }
     }
 
     /// Returns true if there is a schedule.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        !matches!(self, Self::Closed)
+        matches!(self, Self::Open(_))
     }
 
     /// Returns the number of arrivals drawn so far; `None` in a closed loop.
@@ -109,40 +94,46 @@ impl Pacer {
         match self {
             Self::Closed => None,
             Self::Open(schedule) => Some(schedule.drawn),
-            Self::Stepped(stepped) => Some(stepped.constant.drawn),
         }
     }
 
     /// Drops all arrivals up to `until`. Returns their number and the first of them. A very large number is replaced
     /// by its mean.
     pub(crate) fn leave(&mut self, until: Tick) -> (u64, Tick) {
-        let next_ns = match self {
+        let first = match self {
             Self::Closed => return (0, until),
-            Self::Open(schedule) => schedule.next_ns,
-            Self::Stepped(stepped) => stepped.clock.real(stepped.constant.next_ns),
+            Self::Open(schedule) => schedule.due(),
         };
         let until = Tick(until.0.saturating_add(1));
-        (self.skip_to(until, u64::MAX), Tick(next_ns as u64))
-    }
-}
-
-impl SteppedSchedule {
-    fn next(&mut self) -> Tick {
-        let at_ns = self.clock.real(self.constant.next_ns);
-        self.constant.next();
-        Tick(at_ns as u64)
+        (self.skip_to(until, u64::MAX), first)
     }
 }
 
 impl Schedule {
+    /// Returns when the next arrival is due.
+    fn due(&self) -> Tick {
+        Tick(self.clock.as_ref().map_or(self.next_ns, |clock| clock.real(self.next_ns)) as u64)
+    }
+
+    /// Returns the time of the schedule at this time.
+    fn scheduled_ns(&self, at: Tick) -> f64 {
+        let at_ns = at.0 as f64;
+        self.clock.as_ref().map_or(at_ns, |clock| clock.warped(at_ns))
+    }
+
     fn next(&mut self) -> Tick {
+        let arrival = self.due();
+        self.draw();
+        arrival
+    }
+
+    /// Draws the arrival after the next one.
+    fn draw(&mut self) {
         self.drawn += 1;
-        let arrival = Tick(self.next_ns as u64);
         self.next_ns += match self.arrivals {
             Arrivals::Uniform => self.mean_gap_ns,
             Arrivals::Poisson => self.rng.exponential(self.mean_gap_ns),
         };
-        arrival
     }
 
     fn skip_to(&mut self, until_ns: f64, at_most: u64) -> u64 {
@@ -150,7 +141,7 @@ impl Schedule {
         if expected < MANY {
             let mut skipped = 0;
             while self.next_ns < until_ns && skipped < at_most {
-                self.next();
+                self.draw();
                 skipped += 1;
             }
             return skipped;
