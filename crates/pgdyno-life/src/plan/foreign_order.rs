@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use pgdyno_plan::{InputFile, Order, TargetName, TargetOrder, sha256};
+use pgdyno_plan::{InputFile, Order, TargetName, TargetOrder, WorkloadOrder, sha256};
 use pgdyno_results::read_ordinary;
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
 use crate::plan::resolve::RunRequest;
-use crate::plan::workload_source::WorkloadSource;
+use crate::plan::workload_source::{self, WorkloadSource};
 use crate::target::Target;
 
 /// Refuses the directory of programs that a stored order names as its private server, unless the user names a target.
@@ -54,8 +54,6 @@ impl RunRequest {
             let fault = order.fault.kind.as_ref().filter(|fault| fault.kind().runs_program());
             asked.extend(fault.map(|fault| format!("the fault {fault}")));
             asked.extend(self.source.script_with_shell().map(|script| format!("the shell commands of {script}")));
-            let fault = order.fault.kind.as_ref().filter(|fault| !fault.kind().needs_private_server());
-            asked.extend(fault.map(|fault| format!("the fault {}", fault.as_str())));
             if given.target.settings.is_empty() {
                 let reaching = order.target.settings.iter().filter(|(name, value)| reaches_out(name, value));
                 asked.extend(reaching.map(|(name, value)| format!("the setting {name} = {value}")));
@@ -96,18 +94,26 @@ impl RunRequest {
     /// the record: then they are the user's own. Such a role runs programs (COPY … TO PROGRAM).
     fn superuser_statements(&self, given: &Order) -> Option<String> {
         let target = given.target.target.as_ref().or(self.order.target.target.as_ref());
-        let is_private = target.is_none_or(|target| target.kind().is_private());
+        if !target.is_none_or(|target| target.kind().is_private()) {
+            return None;
+        }
+        let words = |file: &str| format!("the statements of {file}, as superuser of a private server");
         let base = match &self.source {
-            WorkloadSource::BuiltIn(_) => return None,
+            WorkloadSource::BuiltIn(_) => return queries_directory(&self.order.workload).map(|file| words(&file)),
             WorkloadSource::Scripts(_) => PathBuf::new(),
             WorkloadSource::Directory(_) => PathBuf::from(self.order.workload.names.first()?),
         };
         let is_here = |file: &InputFile| {
             read_ordinary(&base.join(&file.file)).is_ok_and(|content| sha256(&content) == file.sha256)
         };
-        let foreign = self.source.inputs().into_iter().find(|file| !is_here(file)).filter(|_| is_private)?;
-        Some(format!("the statements of {}, as superuser of a private server", foreign.file))
+        self.source.inputs().iter().find(|file| !is_here(file)).map(|file| words(&file.file))
     }
+}
+
+/// Returns the directory from which a built-in workload takes its queries, if it does: the record does not have their texts.
+fn queries_directory(order: &WorkloadOrder) -> Option<String> {
+    let (_, source) = workload_source::given(order).into_iter().find(|(name, _)| *name == "queries-from")?;
+    (!["own", "duckdb"].contains(&source.as_str())).then_some(source)
 }
 
 impl WorkloadSource {
@@ -176,6 +182,24 @@ mod tests {
     }
 
     #[test]
+    fn queries_of_a_directory_are_those_of_a_superuser_of_a_private_server() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("q1.sql"), "SELECT 1").unwrap();
+        let mut order = Order::default();
+        order.workload.names = vec!["tproc-ds".to_owned()];
+        let source = place.path().display().to_string();
+        order.workload.params = vec![("queries-from".to_owned(), source.clone())];
+        let request = RunRequest::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let plan = request.resolve(&Facts::unknown()).unwrap_or_else(|failure| panic!("{}", failure.text())).plan;
+        for (target, is_asked) in [("embedded", true), ("host=/tmp dbname=x user=u", false)] {
+            let plan = Plan { target: target.into(), ..plan.clone() };
+            let words =
+                asked(&plan, &Order::default()).unwrap_or_else(|failure| panic!("{}", failure.text())).join("; ");
+            assert_eq!(words.contains(&format!("the statements of {source}, as superuser")), is_asked, "{words}");
+        }
+    }
+
+    #[test]
     fn servers_elsewhere_commands_and_shells_are_to_be_confirmed() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("a.sql");
@@ -193,7 +217,8 @@ mod tests {
         for (kind, is_asked) in [("/tmp/evil", true), ("./evil", true), ("kill-9", false)] {
             let plan = Plan { fault: Some(fault(kind)), ..plan.clone() };
             let words = asked(&plan, &Order::default()).unwrap_or_else(|failure| panic!("{}", failure.text()));
-            assert_eq!(words.contains(&format!("the fault {kind}")), is_asked, "{words:?}");
+            let times = words.iter().filter(|word| **word == format!("the fault {kind}")).count();
+            assert_eq!(times, usize::from(is_asked), "{words:?}");
         }
         // Options of ssh start programs.
         plan.watch.os = Some("ssh -oProxyCommand=touch me@evil.example".to_owned());

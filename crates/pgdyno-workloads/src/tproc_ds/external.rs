@@ -55,7 +55,8 @@ fn refused(why: String, hint: &str) -> ParamsRefused {
 fn by_duckdb(pythons: &[&str]) -> Result<Vec<Question>, ParamsRefused> {
     let mut failed = "there is no python3 on PATH".to_owned();
     for python in pythons {
-        let run = Command::new(python).args(["-c", PYTHON]).stdin(Stdio::null()).output();
+        // Python imports modules of the directory that it starts in, which may be a stranger's.
+        let run = Command::new(python).args(["-c", PYTHON]).current_dir("/").stdin(Stdio::null()).output();
         let Ok(output) = run else { continue };
         if output.status.success() {
             return printed(&String::from_utf8_lossy(&output.stdout));
@@ -91,8 +92,12 @@ fn of_directory(directory: &Path) -> Result<Vec<Question>, ParamsRefused> {
     for entry in entries {
         let path = entry.map_err(|error| failed(directory, &error))?.path();
         let Some(number) = path.file_name().and_then(|name| number(name.to_str()?)) else { continue };
-        let size = std::fs::metadata(&path).map_err(|error| failed(&path, &error))?.len();
-        if size > FILE_BYTES_MAX {
+        let there = std::fs::metadata(&path).map_err(|error| failed(&path, &error))?;
+        // A pipe or a device may never end.
+        if !there.is_file() {
+            return Err(failed(&path, &"it is not an ordinary file"));
+        }
+        if there.len() > FILE_BYTES_MAX {
             return Err(failed(&path, &"it is larger than 1 MiB"));
         }
         let text = std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
@@ -142,6 +147,9 @@ mod tests {
         assert!(read().unwrap_err().ends_with("another file is query 3, too"));
         write("3.sql", "--: X = 1\n");
         assert!(read().unwrap_err().contains("3.sql: '--: X = 1' is no parameter"));
+        std::fs::remove_file(directory.path().join("3.sql")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", directory.path().join("q08.sql")).unwrap();
+        assert!(read().unwrap_err().ends_with("q08.sql: it is not an ordinary file"));
         let missing = of_directory(&directory.path().join("missing")).unwrap_err();
         assert!(missing.why.contains("missing: ") && missing.hint.contains("q01.sql"), "{missing:?}");
     }

@@ -155,6 +155,21 @@ fn what_runs_programs_on_a_private_server_is_to_be_confirmed() {
 }
 
 #[test]
+fn a_module_in_the_working_directory_is_not_imported() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        crate::skipped::skipped("modules of Python, as there is no python3");
+        return;
+    }
+    let home = Home::new();
+    let executed = home.join("executed");
+    fs::write(home.join("duckdb.py"), format!("open({executed:?}, 'w').close()\n")).unwrap();
+    // Whether DuckDB is installed does not matter.
+    home.run(&["plan", "tproc-ds", "--queries-from", "duckdb", "--target", "null"]);
+    home.run(&["check", "tproc-h", "--oracle", "duckdb", "--target", "host=/nonexistent"]);
+    assert!(!executed.exists());
+}
+
+#[test]
 fn text_of_a_record_moves_no_terminal_and_is_no_markup() {
     let home = Home::new();
     put(&home, "20260101T000000Z-a", |record| {

@@ -98,6 +98,8 @@ impl<'a> DuckDb<'a> {
             "duckdb" => command.args(["-init", "/dev/null"]).arg(database).args(["-c", sql]),
             _ => command.args(["-c", PYTHON]).arg(database).arg(sql),
         };
+        // Python imports modules of the directory that it starts in, which may be a stranger's.
+        command.current_dir(self.directory.path());
         command.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().or_fail(Code::Start)
     }
 
@@ -133,7 +135,8 @@ impl<'a> DuckDb<'a> {
 
 /// Returns what a program prints of its version, if it is there.
 fn version(program: &str, args: &[&str]) -> Option<String> {
-    let run = || -> io::Result<_> { Command::new(program).args(args).stdin(Stdio::null()).output() };
+    // As below.
+    let run = || -> io::Result<_> { Command::new(program).args(args).current_dir("/").stdin(Stdio::null()).output() };
     let output = run().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
