@@ -64,7 +64,7 @@ pub(crate) fn run(mut command: Command, limit: Duration) -> io::Result<Printed> 
     })
 }
 
-/// Reads one byte more than is allowed, and then drops the rest, so that nobody waits for a reader.
+/// Keeps one byte more than is allowed and discards the rest, so that the program does not block on a full pipe.
 fn read_in_background(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();

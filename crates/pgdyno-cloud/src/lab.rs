@@ -76,8 +76,8 @@ impl Lab {
             let earlier = Self::open(&results, &file.name)?;
             if !earlier.is_closed()? {
                 let name = &file.name;
-                return Err(CommandError::new(Code::Start, format!("lab {name} is there and not closed")).hint(
-                    format!("`pgdyno cloud resume {name}` goes on with it, `pgdyno cloud down {name}` removes it"),
+                return Err(CommandError::new(Code::Start, format!("lab {name} exists and is not closed")).hint(
+                    format!("`pgdyno cloud resume {name}` continues it, `pgdyno cloud down {name}` destroys it"),
                 ));
             }
         }

@@ -779,8 +779,8 @@ impl Fleet {
         self.runnable.retain(|&r| r != i);
     }
 
-    /// Handles the loss of a line that was lent: its transaction failed, and its client goes on with another line, or with the
-    /// same one when it is open again.
+    /// Handles the loss of a line that was lent. Its transaction has failed; its client continues on another line, or on this one
+    /// once it is open again.
     fn lose_lent(&mut self, line: usize, now: Tick, why: &str) {
         if !self.lines[line].attached {
             return;

@@ -33,7 +33,7 @@ use scale::ScaleFactor;
 use schema::IndexSet;
 use stream::{Stream, Task};
 
-/// Metrics of a run with pgdyno's texts. Names of metrics are none of the TPC's.
+/// Metrics of a run with pgdyno's texts. They do not have the TPC's names.
 const METRICS: [Metric; 3] = metrics(NAMES);
 /// Metrics of a run with texts from elsewhere, which may be of all queries.
 const METRICS_OF_OTHERS: [Metric; 3] = metrics(&ALL_NAMES);

@@ -40,7 +40,7 @@ use stream::{Function, Ids, Query, Stream, Task};
 /// Group of the session that refreshes beside several streams.
 const REFRESH: &str = "refresh";
 
-/// Metrics of a run without refresh functions. Names of metrics are none of the TPC's.
+/// Metrics of a run without refresh functions. They do not have the TPC's names.
 const METRICS: [Metric; 3] = [
     geometric_mean(
         "geometric-mean",

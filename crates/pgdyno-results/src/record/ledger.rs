@@ -62,7 +62,7 @@ pub struct MarkersFound {
     pub unknown_present: u64,
     /// Unknown commits that the server does not have.
     pub unknown_absent: u64,
-    /// Unknown commits whose marker nobody knows: it was to come with the answer that was lost.
+    /// Unknown commits without a known marker: the server would have returned it in the lost answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown_unmarked: u64,
     /// Failed commits that the server has.

@@ -234,7 +234,7 @@ fn what_cannot_be_destroyed_is_named_with_the_commands_that_delete_it() {
     ran.says(&["has left something, although the engine says that all is destroyed", "server process", &command]);
     place.run(&["cloud", "status", "two"]).ok().prints(&["interrupted", "destroying", "pgdyno cloud resume two"]);
     place.run(&["cloud", "sweep"]).ended(15).prints(&["1 resource left", &command]);
-    place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(1).says(&["lab two is there and not closed"]);
+    place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(1).says(&["lab two exists and is not closed"]);
     place.run(&["cloud", "sweep", "two", "--delete"]).ok().prints(&["deleted server process"]);
     place.assert_gone_but_root();
     place.run(&["cloud", "down", "two", "--engine", &engine]).ok().prints(&["nothing is left"]);

@@ -11,7 +11,7 @@ const NEAR: f64 = 2.0;
 /// The greatest exponent.
 const THETA_MAX: f64 = 2.5;
 
-/// The least number of hot keys, and how many times more are tried next.
+/// Factor from one tried number of hot keys to the next; also the smallest number.
 const HOT_STEP: f64 = 1.4;
 
 /// Returns the simplest distribution over so many keys that has the profile, or else the nearest: uniform, zipfian, some hot keys.

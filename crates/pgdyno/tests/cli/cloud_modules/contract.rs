@@ -140,7 +140,7 @@ fn commands_of_a_module_are_those_of_its_cloud() {
                 !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
             });
             for name in names {
-                assert!(REPLACED.contains(&name), "{module}: nobody replaces {{{name}}} in {text}");
+                assert!(REPLACED.contains(&name), "{module}: {{{name}}} in {text} is not replaced");
             }
             // A command that reads the whole account would delete what is not the lab's.
             assert!(text.contains("{lab}") || text.contains("{id}") || text.contains("{instance}"), "{module}: {text}");
