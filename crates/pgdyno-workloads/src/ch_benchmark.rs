@@ -22,7 +22,7 @@ use pgdyno_workload::{
 };
 
 use crate::query_set::selection::Selection;
-use crate::query_set::{self, NAMES, QUERIES, TIMEOUT_S, limit, limit_ms};
+use crate::query_set::{self, NAMES, QUERIES, limit, limit_ms, params};
 use crate::tproc_c;
 use queries::Form;
 use stream::{Ids, Stream};
@@ -73,13 +73,7 @@ const OWN_PARAMS: [Param; 7] = [
         kind: ParamKind::Choice(&["full", "citus"]),
         when: When::Run,
     },
-    Param {
-        name: "timeout",
-        help: "seconds that a query may take before it is cancelled; 86400: the server's own limit",
-        default: "86400",
-        kind: ParamKind::Thousandths(1, 1000 * TIMEOUT_S),
-        when: When::Run,
-    },
+    params::TIMEOUT,
     Param {
         name: "transactions",
         help: "transactions beside the queries; false: queries only",

@@ -6,6 +6,7 @@ pub(crate) mod digests;
 pub(crate) mod metrics;
 pub(crate) mod options;
 pub(crate) mod orderings;
+pub(crate) mod params;
 pub(crate) mod selection;
 pub(crate) mod stages;
 

@@ -26,7 +26,7 @@ use pgdyno_workload::{
 use crate::query_set::metrics::{geometric_mean, queries_per_hour, set_time};
 use crate::query_set::selection::Selection;
 use crate::query_set::stages::{self, POWER};
-use crate::query_set::{ALL_NAMES, QUERIES_MAX, TIMEOUT_S, limit, limit_ms};
+use crate::query_set::{ALL_NAMES, QUERIES_MAX, limit, limit_ms, params};
 use crate::refused::ParamsRefused;
 use questions::{NAMES, Question, Questions};
 use scale::ScaleFactor;
@@ -82,20 +82,8 @@ pub(crate) static META: Meta = Meta {
             kind: ParamKind::Choice(IndexSet::NAMES),
             when: When::Load,
         },
-        Param {
-            name: "streams",
-            help: "streams of the throughput stage; 0: only the power stage",
-            default: "0",
-            kind: ParamKind::Integer(0, 1_000),
-            when: When::Run,
-        },
-        Param {
-            name: "repeat",
-            help: "sets of queries in the power stage, one after the other: each query's time has an interval",
-            default: "1",
-            kind: ParamKind::Integer(1, 1_000),
-            when: When::Run,
-        },
+        params::STREAMS,
+        params::REPEAT,
         Param {
             name: "queries",
             help: "numbers of the queries to run, such as 1-25,30; all",
@@ -110,13 +98,7 @@ pub(crate) static META: Meta = Meta {
             kind: ParamKind::Text,
             when: When::Run,
         },
-        Param {
-            name: "timeout",
-            help: "seconds that a query may take before it is cancelled; 86400: the server's own limit",
-            default: "86400",
-            kind: ParamKind::Thousandths(1, 1000 * TIMEOUT_S),
-            when: When::Run,
-        },
+        params::TIMEOUT,
         Param {
             name: "validation",
             help: "the parameters of the standard's validation, instead of those of the seed",

@@ -31,7 +31,7 @@ use crate::query_set::selection::Selection;
 #[cfg(test)]
 use crate::query_set::stages::THROUGHPUT;
 use crate::query_set::stages::{self, POWER};
-use crate::query_set::{self, NAMES, QUERIES, TIMEOUT_S, limit, limit_ms, orderings};
+use crate::query_set::{self, NAMES, QUERIES, limit, limit_ms, orderings, params};
 use refresh::{RefreshProgress, State};
 use scale::ScaleFactor;
 use schema::Profile;
@@ -115,20 +115,8 @@ pub(crate) static META: Meta = Meta {
             kind: ParamKind::Integer(1, 64_000),
             when: When::Load,
         },
-        Param {
-            name: "streams",
-            help: "streams of the throughput stage; 0: only the power stage",
-            default: "0",
-            kind: ParamKind::Integer(0, 1_000),
-            when: When::Run,
-        },
-        Param {
-            name: "repeat",
-            help: "sets of queries in the power stage, one after the other: each query's time has an interval",
-            default: "1",
-            kind: ParamKind::Integer(1, 1_000),
-            when: When::Run,
-        },
+        params::STREAMS,
+        params::REPEAT,
         Param {
             name: "queries",
             help: "numbers of the queries to run, such as 1,6,17; all: all 22",
@@ -136,13 +124,7 @@ pub(crate) static META: Meta = Meta {
             kind: ParamKind::Numbers(1, QUERIES as i64),
             when: When::Run,
         },
-        Param {
-            name: "timeout",
-            help: "seconds that a query may take before it is cancelled; 86400: the server's own limit",
-            default: "86400",
-            kind: ParamKind::Thousandths(1, 1000 * TIMEOUT_S),
-            when: When::Run,
-        },
+        params::TIMEOUT,
         Param {
             name: "refresh",
             help: "refresh functions before and after the queries, and beside the streams; only with all queries",
