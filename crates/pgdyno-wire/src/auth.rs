@@ -533,6 +533,27 @@ mod tests {
     }
 
     #[test]
+    fn the_iterations_of_a_password_and_a_salt_are_done_once() {
+        for (password, asked_wanted) in [(b"password", 4), (b"password", 0), (b"passwort", 4)] {
+            let mut auth = Authenticator::new("u", Some(password), Binding::NoTls, BindingPolicy::Prefer);
+            let mut out = Vec::new();
+            auth.answer(&request(10, b"SCRAM-SHA-256\0\0"), &mut out).unwrap();
+            let (server, _) = Server::with_iterations(&out[5..], 20_001);
+            out.clear();
+            let mut asked = 0;
+            let mut go_on = || {
+                asked += 1;
+                true
+            };
+            auth.answer_while(&request(11, server.first.as_bytes()), &mut out, &mut go_on).unwrap();
+            assert_eq!(asked, asked_wanted, "{}", password.escape_ascii());
+            if password == b"password" {
+                server.finish(&out[5..], b"");
+            }
+        }
+    }
+
+    #[test]
     fn required_binding_sends_nothing_to_a_server_that_cannot() {
         let end_point = || Binding::EndPoint(b"hash".into());
         for (binding, kind, data) in [

@@ -2,6 +2,8 @@
 //!
 //! Source: RFC 5802, RFC 7677; saslprep as in PostgreSQL: a password that it rejects is used unchanged.
 
+use std::sync::{Mutex, PoisonError};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -84,7 +86,7 @@ impl Scram {
         let salt = STANDARD.decode(salt).map_err(|_| malformed())?;
         let digits = iterations.bytes().all(|b| b.is_ascii_digit());
         let iterations = iterations.parse().ok().filter(|count| digits && *count > 0).ok_or_else(malformed)?;
-        let salted = salted(&self.password, &salt, iterations, go_on)?;
+        let salted = salted_once(self.password, salt, iterations, go_on)?;
         let client_key = hmac(&salted, b"Client Key");
         let without_proof = format!("c={},r={nonce}", self.bound.input());
         let auth_message = format!("n=,r={},{first},{without_proof}", self.nonce);
@@ -121,6 +123,41 @@ fn keyed(key: &[u8]) -> Hmac<Sha256> {
 
 fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     keyed(key).chain_update(text).finalize().into_bytes().into()
+}
+
+/// A password with a salt, and what they became.
+struct Salted {
+    password: Vec<u8>,
+    salt: Vec<u8>,
+    iterations: u32,
+    key: [u8; 32],
+}
+
+/// Passwords that were salted last, the newest first: the connections of a process are to few roles, and a role has one salt.
+/// RFC 5802, section 5.1, lets a client keep what it computed.
+static SALTED: Mutex<Vec<Salted>> = Mutex::new(Vec::new());
+
+/// How many are kept: roles of a few targets.
+const SALTED_KEPT: usize = 8;
+
+/// [`salted`], without the iterations where this process has done them before.
+fn salted_once(
+    password: Vec<u8>,
+    salt: Vec<u8>,
+    iterations: u32,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<[u8; 32], AuthError> {
+    let kept = || SALTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_this = |kept: &&Salted| kept.iterations == iterations && kept.salt == salt && kept.password == password;
+    if let Some(known) = kept().iter().find(is_this) {
+        return Ok(known.key);
+    }
+    // Others are not kept waiting meanwhile: a server may ask for seconds.
+    let key = salted(&password, &salt, iterations, go_on)?;
+    let mut kept = kept();
+    kept.insert(0, Salted { password, salt, iterations, key });
+    kept.truncate(SALTED_KEPT);
+    Ok(key)
 }
 
 /// PBKDF2 with one block: `Hi` of RFC 5802.
