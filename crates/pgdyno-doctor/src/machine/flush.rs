@@ -29,7 +29,7 @@ pub(super) fn check(directory: &Path) -> Option<Finding> {
         Err(error) => {
             Some(Finding::passed("disk-flush", format!("not measured in {}: {error}", directory.display())).note(
                 "A private server has its data below this directory.",
-                "Give it to this user, or set XDG_CACHE_HOME.",
+                "Give it to this user, or set PGDYNO_CACHE to another one.",
             ))
         }
     }
@@ -62,7 +62,7 @@ fn judge(times: &Times) -> Finding {
         found.note(
             "No disk is that fast: the data stays in a cache, or in memory (tmpfs). A commit on a private server costs less here \
              than it would where it is kept.",
-            "To measure commits, put the cache directory (XDG_CACHE_HOME) on a disk like that of the server.",
+            "To measure commits, put the cache directory (PGDYNO_CACHE) on a disk like that of the server.",
         )
     } else if median > SLOW {
         found.warning(

@@ -21,7 +21,7 @@ pub enum EmbeddedError {
     #[error(transparent)]
     Build(#[from] InstallationError),
     /// Its directory is unusable.
-    #[error("cannot use {} for the private server; set XDG_CACHE_HOME to a writable directory on a disk", .path.display())]
+    #[error("cannot use {} for the private server; set PGDYNO_CACHE to a writable directory on a disk", .path.display())]
     Place {
         /// The directory.
         path: PathBuf,

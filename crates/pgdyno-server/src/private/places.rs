@@ -20,8 +20,14 @@ pub struct Places {
 
 /// The error when there is no directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no place for the private server: neither XDG_CACHE_HOME nor HOME is set to an absolute path")]
-pub struct NoPlace;
+pub enum NoPlace {
+    /// The user has no home.
+    #[error("no place for the cache: none of PGDYNO_CACHE, XDG_CACHE_HOME and HOME is set to an absolute path")]
+    NoHome,
+    /// The one that was asked for depends on the working directory.
+    #[error("PGDYNO_CACHE must be an absolute path, and is '{}'", .0.display())]
+    Relative(PathBuf),
+}
 
 impl Places {
     /// Returns the directories under `root`, an absolute path.
@@ -30,12 +36,15 @@ impl Places {
         Self { root: root.into() }
     }
 
-    /// Returns the directories of this process's user, with `env` as the environment: `/var/cache/pgdyno` for root,
-    /// else `pgdyno` in `XDG_CACHE_HOME`, `~/Library/Caches` (macOS) or `~/.cache`.
+    /// Returns the directories of this process's user, with `env` as the environment: `PGDYNO_CACHE`; without it `/var/cache/pgdyno`
+    /// for root, else `pgdyno` in `XDG_CACHE_HOME`, `~/Library/Caches` (macOS) or `~/.cache`.
     ///
     /// # Errors
-    /// When the user has no home.
+    /// When the user has no home, or `PGDYNO_CACHE` is a relative path.
     pub fn of_user(env: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoPlace> {
+        if let Some(root) = env("PGDYNO_CACHE").filter(|root| !root.is_empty()).map(PathBuf::from) {
+            return if root.is_absolute() { Ok(Self::at(root)) } else { Err(NoPlace::Relative(root)) };
+        }
         if rustix::process::geteuid().is_root() {
             return Ok(Self::at("/var/cache/pgdyno"));
         }
@@ -47,7 +56,7 @@ impl Places {
             .filter(|path| path.is_absolute())
             .or_else(|| home().filter(|path| path.is_absolute()).map(|home| home.join(cache)))
             .map(|cache| Self::at(cache.join("pgdyno")))
-            .ok_or(NoPlace)
+            .ok_or(NoPlace::NoHome)
     }
 
     /// Returns the directory of everything.
@@ -121,6 +130,15 @@ mod tests {
             return;
         }
         assert_eq!(place(&[("HOME", "/home/x")]).unwrap().root(), Path::new("/var/cache/pgdyno"));
+    }
+
+    #[test]
+    fn anybody_may_name_another() {
+        let named = place(&[("HOME", "/home/x"), ("XDG_CACHE_HOME", "/c"), ("PGDYNO_CACHE", "/data/bench")]);
+        assert_eq!(named.unwrap().root(), Path::new("/data/bench"));
+        let relative = place(&[("HOME", "/home/x"), ("PGDYNO_CACHE", "bench")]);
+        assert_eq!(relative, Err(NoPlace::Relative("bench".into())));
+        assert_eq!(place(&[("HOME", "/home/x"), ("PGDYNO_CACHE", "")]), place(&[("HOME", "/home/x")]));
     }
 
     #[test]

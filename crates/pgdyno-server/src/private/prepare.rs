@@ -82,7 +82,7 @@ impl std::fmt::Display for PrivateServerWarning {
         match self {
             Self::DataInMemory(path) => write!(
                 f,
-                "{} is in memory: commits cost less than on any disk; set XDG_CACHE_HOME to a directory on a disk",
+                "{} is in memory: commits cost less than on any disk; set PGDYNO_CACHE to a directory on a disk",
                 path.display()
             ),
             Self::LittleSpace(path, bytes) => {

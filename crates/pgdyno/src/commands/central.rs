@@ -55,14 +55,14 @@ pub(super) fn failure(error: CentralError) -> CommandError {
     }
 }
 
-/// Returns the directory of mirrors. Source: XDG base directory specification.
+/// Returns the directory of mirrors: in `PGDYNO_CACHE`; without it, also for root, as the XDG base directory specification says.
 pub(super) fn cache() -> Result<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    let root = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(cache)));
-    let root = root.map(|root| root.join("pgdyno")).ok_or_else(|| {
+    let usual = || absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(cache)));
+    let root = absolute("PGDYNO_CACHE").or_else(|| usual().map(|root| root.join("pgdyno"))).ok_or_else(|| {
         CommandError::new(Code::Start, "there is no place for copies of a store's runs")
-            .hint("set HOME or XDG_CACHE_HOME to an absolute path")
+            .hint("set PGDYNO_CACHE to an absolute path")
     })?;
     // A mirror checks its own directory.
     require_own(&root, None).or_fail(Code::Start)?;

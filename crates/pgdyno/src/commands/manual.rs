@@ -21,7 +21,10 @@ const FILES: &[(&str, &str)] = &[
     ("pgdyno-results/RUN/report.html", "The report of a run as one page."),
     ("pgdyno.toml", "Targets by name, with their hooks."),
     ("~/.pgpass, ~/.pg_service.conf", "Passwords and services, as libpq reads them."),
-    ("$XDG_CACHE_HOME/pgdyno/", "Programs and loaded data of private servers: see pgdyno cache."),
+    (
+        "~/.cache/pgdyno/",
+        "Programs and loaded data of private servers: see pgdyno cache. Root's is /var/cache/pgdyno/.",
+    ),
 ];
 
 /// Variables that all commands read.
@@ -33,7 +36,8 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("PGPASSWORD, PGPASSFILE", "The password, or the file that has it."),
     ("PGDYNO_STORE", "The store of a team, as --store takes it."),
     ("PGDYNO_POSTGRES", "The directory with the programs of PostgreSQL for private servers."),
-    ("XDG_CACHE_HOME", "Where the cache is [default: ~/.cache]."),
+    ("PGDYNO_CACHE", "The directory of the cache, for example on another disk."),
+    ("XDG_CACHE_HOME", "Where the cache is otherwise, except for root [default: ~/.cache]."),
     ("NO_COLOR", "No colours, if it is not empty."),
 ];
 

@@ -33,8 +33,7 @@ impl Home {
         Self { dir, program: env!("CARGO_BIN_EXE_pgdyno").into(), account: None }
     }
 
-    /// For an ordinary user: `nobody` where the tests run as root. Root's private servers share one place, where
-    /// a kept one may be a user's; an ordinary user's are all in this home.
+    /// For an ordinary user: `nobody` where the tests run as root.
     pub(crate) fn of_an_ordinary_user() -> Self {
         let mut home = Self::new();
         if rustix::process::geteuid().is_root() {
@@ -85,6 +84,10 @@ impl Home {
     fn as_user<S: AsRef<OsStr>>(&self, mut command: Command, args: impl IntoIterator<Item = S>) -> Command {
         command.args(args).env_clear().env("HOME", self.path()).env("XDG_CACHE_HOME", self.join("cache"));
         command.env("LC_ALL", "C").envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        // Root's cache is where the machine's is, whatever its home.
+        if self.account.is_none() && rustix::process::geteuid().is_root() {
+            command.env("PGDYNO_CACHE", self.join("cache/pgdyno"));
+        }
         command.envs(crate::postgres::chosen().map(|bin| ("PGDYNO_POSTGRES", bin)));
         command.current_dir(self.path()).stdin(Stdio::null());
         if let Some((uid, gid)) = self.account {
