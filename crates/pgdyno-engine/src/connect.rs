@@ -1,9 +1,10 @@
 //! Opening the connections of all clients before the run begins.
 
+use std::io::{self, Read as _, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, ConnectionParts, Transport};
+use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, ConnectionParts, TlsStream, Transport};
 use pgdyno_workload::Note;
 
 use crate::Stop;
@@ -15,6 +16,10 @@ const CONNECTS_AT_ONCE: usize = 16;
 /// One client's connection.
 pub(crate) struct Link {
     pub(crate) transport: Transport,
+    /// Whether reads of the transport wait ([`Transport::wait_in_reads`]).
+    pub(crate) waits: bool,
+    /// Whether the next read waits.
+    pub(crate) is_waited_for: bool,
     /// Whether the socket took only part of the last write, so that the poller waits for room.
     pub(crate) blocked: bool,
     /// Whether the next turn reads it without asking the poller: one turn did not read everything.
@@ -39,6 +44,8 @@ impl Link {
         notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
         Ok(Self {
             transport,
+            waits: false,
+            is_waited_for: false,
             blocked: false,
             half_read: false,
             cancel: Box::new(cancel),
@@ -46,6 +53,53 @@ impl Link {
             peer: peer.to_string().into(),
         })
     }
+
+    /// Reads from the transport, without waiting unless the read is waited for.
+    #[inline]
+    pub(crate) fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match &mut self.transport {
+            Transport::Plain(socket) if std::mem::take(&mut self.is_waited_for) => socket.read(buf),
+            Transport::Plain(socket) => socket.now().read(buf),
+            Transport::Tls(stream) => stream.read(buf),
+        }
+    }
+
+    /// Writes `out` without waiting, and drops what was written. Returns true if it is empty.
+    #[inline]
+    pub(crate) fn send(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+        match &mut self.transport {
+            Transport::Plain(socket) => send(&mut socket.now(), out),
+            Transport::Tls(stream) => send_encrypted(stream, out),
+        }
+    }
+}
+
+/// Writes `out`, and drops what was written. Returns true if it is empty.
+#[inline]
+fn send(stream: &mut impl Write, out: &mut Vec<u8>) -> io::Result<bool> {
+    while !out.is_empty() {
+        match stream.write(out) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) if count == out.len() => out.clear(),
+            Ok(count) => drop(out.drain(..count)),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(true)
+}
+
+/// The same for TLS, where bytes may wait in memory, encrypted.
+#[inline(never)]
+fn send_encrypted(stream: &mut TlsStream, out: &mut Vec<u8>) -> io::Result<bool> {
+    let all_taken = send(stream, out)?;
+    match stream.flush() {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+        Err(e) => return Err(e),
+    }
+    Ok(all_taken && !stream.wants_write())
 }
 
 /// The error when not all clients could connect.

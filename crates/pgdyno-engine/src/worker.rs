@@ -4,15 +4,16 @@ mod backoff;
 mod chores;
 mod coalesce;
 mod half_read;
+mod lone;
 mod unread;
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use pgdyno_measure::{GroupInterval, IntervalPart, Phase, WorkerUsage};
-use pgdyno_net::{ConnectError, Interrupter, TlsStream, Transport, cancel_all};
+use pgdyno_net::{ConnectError, Interrupter, cancel_all};
 use pgdyno_wire::frontend;
 use pgdyno_workload::Note;
 
@@ -28,6 +29,7 @@ use crate::usage::{be_punctual, thread_cpu_ns, thread_usage, usage_since};
 use crate::{Stop, Tick};
 use backoff::Backoff;
 use coalesce::Coalescing;
+use lone::PATIENCE;
 use pgdyno_poll::{Poller, Ready, Waker};
 use unread::Unread;
 
@@ -244,6 +246,11 @@ impl<'a> Worker<'a> {
                 break;
             }
             let others = self.fleet.lines() > 1;
+            if !others && self.waits_for_reply(now) {
+                self.wait_for_reply(&mut now)?;
+                self.after_turn(&mut now)?;
+                continue;
+            }
             let asked = if others || self.next_deadline().is_some() { self.now() } else { now };
             // If no other socket is ready, none waits while this one is served.
             let polls = others && self.unread.is_poll_due(asked);
@@ -267,20 +274,27 @@ impl<'a> Worker<'a> {
             for event in ready.drain(..) {
                 self.on_ready(event, since, &mut now)?;
             }
-            self.fire(&mut now);
-            if self.fleet.has_runnable() {
-                self.run_some(&mut now);
-            }
-            if self.awaited > 0 {
-                self.take_answers(&mut now)?;
-            }
-            if self.backoff.next().is_some_and(|at| at <= now) {
-                self.end_pauses(now);
-            }
-            self.run_errands();
-            if let Some(fatal) = self.fleet.take_fatal() {
-                self.report(Report::Fatal(fatal));
-            }
+            self.after_turn(&mut now)?;
+        }
+        Ok(())
+    }
+
+    /// Does what is due after sockets were served.
+    #[inline]
+    fn after_turn(&mut self, now: &mut Tick) -> io::Result<()> {
+        self.fire(now);
+        if self.fleet.has_runnable() {
+            self.run_some(now);
+        }
+        if self.awaited > 0 {
+            self.take_answers(now)?;
+        }
+        if self.backoff.next().is_some_and(|at| at <= *now) {
+            self.end_pauses(*now);
+        }
+        self.run_errands();
+        if let Some(fatal) = self.fleet.take_fatal() {
+            self.report(Report::Fatal(fatal));
         }
         Ok(())
     }
@@ -301,6 +315,9 @@ impl<'a> Worker<'a> {
             return Ok(());
         };
         self.poller.add(link.transport.as_fd(), i)?;
+        if self.fleet.lines() == 1 {
+            link.waits = link.transport.wait_in_reads(PATIENCE)?;
+        }
         self.fleet.report_connected(i, link.cancel.process_id(), &link.peer);
         let input = std::mem::take(&mut link.input);
         if let Err(error) = self.fleet.receive(i, now, &input) {
@@ -439,7 +456,7 @@ impl<'a> Worker<'a> {
             let Some(link) = &mut self.links[i] else {
                 return Ok(());
             };
-            let read = link.transport.read(&mut self.buffer);
+            let read = link.read(&mut self.buffer);
             let is_tls = link.transport.is_tls();
             // One reading of the clock for each read: its replies ended now, and what follows starts now.
             *now = self.now();
@@ -511,11 +528,7 @@ impl<'a> Worker<'a> {
         let Some(link) = self.links.get_mut(i).and_then(Option::as_mut) else {
             return;
         };
-        let sent = match &mut link.transport {
-            Transport::Plain(socket) => send(socket, out),
-            Transport::Tls(stream) => send_encrypted(stream, out),
-        };
-        match sent {
+        match link.send(out) {
             Ok(all_sent) if link.blocked != all_sent => {}
             Ok(all_sent) => {
                 link.blocked = !all_sent;
@@ -649,35 +662,7 @@ fn say_goodbye(link: &mut Link) {
     let mut goodbye = Vec::new();
     frontend::terminate(&mut goodbye);
     // Closing the connection has the same effect.
-    drop(link.transport.write_all(&goodbye));
-}
-
-/// Writes `out`, and drops what was written. Returns true if it is empty.
-#[inline]
-fn send(stream: &mut impl Write, out: &mut Vec<u8>) -> io::Result<bool> {
-    while !out.is_empty() {
-        match stream.write(out) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) if count == out.len() => out.clear(),
-            Ok(count) => drop(out.drain(..count)),
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(true)
-}
-
-/// The same for TLS, where bytes may wait in memory, encrypted.
-#[inline(never)]
-fn send_encrypted(stream: &mut TlsStream, out: &mut Vec<u8>) -> io::Result<bool> {
-    let all_taken = send(stream, out)?;
-    match stream.flush() {
-        Ok(()) => {}
-        Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-        Err(e) => return Err(e),
-    }
-    Ok(all_taken && !stream.wants_write())
+    drop(link.send(&mut goodbye));
 }
 
 #[cfg(test)]

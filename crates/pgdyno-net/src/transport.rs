@@ -45,6 +45,18 @@ impl Transport {
         }
     }
 
+    /// Makes reads wait for bytes, for as long as `patience` ([`io::ErrorKind::WouldBlock`] then), where nothing but such a read is to
+    /// be waited for; [`Socket::now`] does not wait. Returns false for TLS, which stays as it is.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn wait_in_reads(&self, patience: Duration) -> io::Result<bool> {
+        let Self::Plain(socket) = self else { return Ok(false) };
+        socket.set_read_timeout(Some(patience))?;
+        socket.set_nonblocking(false)?;
+        Ok(true)
+    }
+
     /// Returns the address of this end of a TCP connection.
     pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
         let socket = match self {
@@ -87,6 +99,12 @@ impl Transport {
 }
 
 impl Socket {
+    /// Returns the socket for reads and writes that do not wait, whether or not it is non-blocking.
+    #[inline]
+    pub fn now(&mut self) -> Now<'_> {
+        Now(self)
+    }
+
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_nonblocking(nonblocking),
@@ -199,6 +217,29 @@ impl Write for Socket {
     fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         let pieces = &bufs[..bufs.len().min(MAX_PIECES)];
         Ok(rustix::net::sendmsg(self, pieces, &mut SendAncillaryBuffer::default(), SEND)?)
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A socket whose reads and writes do not wait: [`io::ErrorKind::WouldBlock`].
+#[derive(Debug)]
+pub struct Now<'a>(&'a mut Socket);
+
+impl Read for Now<'_> {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::net::recv(&*self.0, buf, RecvFlags::DONTWAIT)?.0)
+    }
+}
+
+impl Write for Now<'_> {
+    #[inline]
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(&*self.0, buf, SEND.union(SendFlags::DONTWAIT))?)
     }
 
     #[inline]

@@ -5,6 +5,7 @@
 mod drivers;
 mod endings;
 mod floods;
+mod lone;
 mod mixed;
 mod stages;
 

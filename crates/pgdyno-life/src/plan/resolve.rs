@@ -188,10 +188,17 @@ fn default_clients(facts: &Facts) -> u32 {
     (2 * facts.driver_cpus as u32).max(4)
 }
 
-/// Returns the default number of threads: a quarter of the CPUs beside a local server, all of them for a remote one.
-/// One thread drives what about ten CPUs of a server answer.
-fn default_threads(facts: &Facts) -> usize {
-    if facts.target.is_local { (facts.driver_cpus / 4).max(1) } else { facts.driver_cpus }
+/// At most so many clients have a thread each: such a thread waits for its replies without a poller.
+const CLIENTS_WITH_THREADS: u32 = 8;
+
+/// Returns the default number of threads: one for each of a few clients. Else a quarter of the CPUs beside a local server, all of
+/// them for a remote one: one thread drives what about ten CPUs of a server answer.
+fn default_threads(facts: &Facts, clients: u32) -> usize {
+    match facts.driver_cpus {
+        _ if clients <= CLIENTS_WITH_THREADS => clients as usize,
+        cpus if facts.target.is_local => (cpus / 4).max(1),
+        cpus => cpus,
+    }
 }
 
 /// Returns the default size of data that is not loaded yet: one unit per client, so that clients need not wait for each
@@ -233,7 +240,7 @@ fn client_setup(
     let agents = order.meeting.agents.unwrap_or_default();
     let usual = source.run_defaults().clients.unwrap_or_else(|| default_clients(facts)).max(agents);
     let clients = drive.clients.unwrap_or(usual);
-    let threads = drive.threads.map_or_else(|| default_threads(facts).max(agents as usize), usize::from);
+    let threads = drive.threads.map_or_else(|| default_threads(facts, clients).max(agents as usize), usize::from);
     let has_two_servers = order.analytics.target.is_some();
     let threads_at_most = threads.min(clients as usize);
     let setup = ClientSetup { clients, connections: None, threads: threads_at_most, has_two_servers, ..setup };

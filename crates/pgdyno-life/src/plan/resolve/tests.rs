@@ -58,7 +58,7 @@ fn spread() -> Option<Capabilities> {
 /// Orders and facts, and the plans that follow.
 const PLANS: [Row; 17] = [
     ("tpcb-like", NOTHING, UNKNOWN, "scale 10 clients 32 threads 4 prepared tries 1000 30s+5s"),
-    ("tpcb-like", NOTHING, |f| f.driver_cpus = 1, "scale 4 clients 4 threads 1 prepared tries 1000 30s+5s"),
+    ("tpcb-like", NOTHING, |f| f.driver_cpus = 1, "scale 4 clients 4 threads 4 prepared tries 1000 30s+5s"),
     ("tpcb-like", NOTHING, |f| f.target.is_local = false, "scale 10 clients 32 threads 16 prepared tries 1000 30s+5s"),
     ("tpcb-like", |o| o.drive.clients = Some(3), UNKNOWN, "scale 3 clients 3 threads 3 prepared tries 1000 30s+5s"),
     ("tpcb-like", NOTHING, |f| f.loaded = loaded(50, &[]), "scale 50 clients 32 threads 4 prepared tries 1000 30s+5s"),
