@@ -26,9 +26,14 @@ impl End {
     }
 }
 
-/// Returns that so many clients aborted or lost their connection: `1 client aborted`.
+/// Returns that so many clients aborted: `1 client aborted`.
 pub(crate) fn aborted(clients: usize) -> String {
     format!("{} aborted", units::plain_plural(clients as u64, "client"))
+}
+
+/// Returns that so many clients had no connection at the end: `1 client had no connection when the window ended`.
+fn disconnected(clients: usize) -> String {
+    format!("{} had no connection when the window ended", units::plain_plural(clients as u64, "client"))
 }
 
 /// Returns why a run ended early; `None` if it did not.
@@ -82,8 +87,9 @@ fn of_clients(ending: &Ending) -> Option<String> {
     if !ending.broken.is_empty() {
         return Some(ending.broken.join("; "));
     }
-    let gone = ending.clients_lost + ending.clients_aborted;
-    (gone > 0).then(|| aborted(gone))
+    let lost = (ending.clients_lost > 0).then(|| disconnected(ending.clients_lost));
+    let aborted = (ending.clients_aborted > 0).then(|| aborted(ending.clients_aborted));
+    lost.into_iter().chain(aborted).reduce(|lost, aborted| format!("{lost}, {aborted}"))
 }
 
 /// Returns that transactions failed for other reasons than concurrency.

@@ -121,14 +121,19 @@ fn records_of_0_2_0_are_judged_as_they_were() {
 
 #[test]
 fn what_ended_the_clients_decides_before_the_figures() {
-    let table: [(Ending, Status, &str); 5] = [
+    let table: [(Ending, Status, &str); 6] = [
         (
             Ending { ended: RunEnd::ServerLost("gone".to_owned()), death: Some("it crashed".to_owned()), ..complete() },
             Status::Failed,
             "the server was lost: gone; what was measured until then stands (--reconnect TIME keeps trying); it crashed",
         ),
         (Ending { broken: vec!["1 is not 2".to_owned()], ..complete() }, Status::Invalid, "1 is not 2"),
-        (Ending { clients_lost: 2, clients_aborted: 1, ..complete() }, Status::Invalid, "3 clients aborted"),
+        (
+            Ending { clients_lost: 2, clients_aborted: 1, ..complete() },
+            Status::Invalid,
+            "2 clients had no connection when the window ended, 1 client aborted",
+        ),
+        (Ending { clients_aborted: 3, ..complete() }, Status::Invalid, "3 clients aborted"),
         (
             Ending { is_silent: true, cancelled: 1, ..complete() },
             Status::Failed,
