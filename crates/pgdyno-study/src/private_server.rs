@@ -28,10 +28,6 @@ pub fn private_server(
         return Ok(None);
     }
     let planned = request.draft()?.resolved;
-    // Each of its runs starts its own server, to which it does harm.
-    if planned.plan.fault.as_ref().is_some_and(|fault| fault.kind.kind().needs_private_server()) {
-        return Ok(None);
-    }
     let demand = demand(Demand::of(&planned.plan, &planned.workload, wanted));
     let (shown_as, has_settings) = (target.name(), !target.settings.is_empty());
     let mut server = target.hold(wanted, demand, progress)?;
@@ -71,13 +67,26 @@ pub fn direct(order: &mut Order, server: &TargetServer, shown_as: TargetName, ha
         count_statements(options);
     }
     (order.target.target, order.target.shown_as) = (Some(options.to_string().into()), Some(shown_as));
-    if let Some(standby) = server.standby()? {
-        let named = order.analytics.target.iter_mut().chain(&mut order.drive.readers);
-        named.filter(|name| *name == TargetName::STANDBY).for_each(|name| *name = standby.to_string());
-    }
+    name_standby(order, server, |standby| standby)?;
     if has_settings {
         order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
     }
+    Ok(())
+}
+
+/// Puts the address of the standby of a private pair where an order has its name. `to_database` chooses the database.
+///
+/// # Errors
+/// When its address cannot be a part of a connection string.
+pub(crate) fn name_standby(
+    order: &mut Order,
+    server: &TargetServer,
+    to_database: impl FnOnce(ConnectOptions) -> ConnectOptions,
+) -> Result<()> {
+    let Some(standby) = server.standby()? else { return Ok(()) };
+    let standby = to_database(standby).to_string();
+    let named = order.analytics.target.iter_mut().chain(&mut order.drive.readers);
+    named.filter(|name| *name == TargetName::STANDBY).for_each(|name| name.clone_from(&standby));
     Ok(())
 }
 

@@ -12,8 +12,8 @@ use pgdyno_workload::{GroupWork, Workload};
 
 use super::difference::differ;
 use super::time;
-use crate::lock;
 use crate::stored::{name, storable, without_passwords};
+use crate::{lock, steady};
 
 /// What the user asks for.
 pub struct ExperimentRequest {
@@ -76,8 +76,12 @@ pub fn begin(wanted: &ExperimentRequest) -> Result<ExperimentStart> {
 
 /// Returns a side as its record stores it.
 fn recorded(differs: &[String], order: &Order) -> Result<AbSide> {
-    let shown = |difference: &String| match difference.strip_prefix("target=") {
-        Some(target) => storable(&target.into()).map(|target| format!("target={target}")),
+    let server = |difference: &String| {
+        let (name, server) = difference.split_once('=').filter(|(name, _)| matches!(*name, "target" | "reader"))?;
+        Some((name.to_owned(), server.to_owned()))
+    };
+    let shown = |difference: &String| match server(difference) {
+        Some((name, server)) => storable(&server.as_str().into()).map(|server| format!("{name}={server}")),
         None if difference.contains("://") => storable(&difference.as_str().into()).map(Into::into),
         None => Ok(difference.clone()),
     };
@@ -106,7 +110,10 @@ pub fn resume(order: &Order, name: &str, budget_s: f64) -> Result<ExperimentStar
 
 /// Returns what a side does, as far as that is known without its server. Refuses a profile that cannot be taken.
 fn planned(order: &Order) -> Result<Resolved> {
-    let draft = RunRequest::read(order.clone())?.draft()?;
+    let request = RunRequest::read(order.clone())?;
+    let remedy = "compare outages with a suite that has a [[run]] for each side, several times, and pgdyno compare";
+    steady::admit("an experiment", &request.order, remedy)?;
+    let draft = request.draft()?;
     draft.admit_profile()?;
     Ok(draft.resolved)
 }

@@ -5,7 +5,7 @@ use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_plan::{Order, TargetName};
 use pgdyno_workloads::registry;
 
-/// Applies a difference to an order: `NAME=VALUE` for a setting of the server, `target=…`, `script=…`, `mode=…`,
+/// Applies a difference to an order: `NAME=VALUE` for a setting of the server, `target=…`, `reader=…`, `script=…`, `mode=…`,
 /// `param:NAME=VALUE`, or a private server as it is.
 ///
 /// # Errors
@@ -18,13 +18,14 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
     }
     let refuse = |error: String| {
         CommandError::new(Code::Start, error)
-            .hint("write shared_buffers=8GB, target=db1, embedded:/opt/pg18/bin, script=FILE, mode=prepared or param:NAME=VALUE")
+            .hint("write shared_buffers=8GB, target=db1, reader=db2, embedded:/opt/pg18/bin, script=FILE, mode=prepared or param:NAME=VALUE")
     };
     let (name, value) = difference
         .split_once('=')
         .ok_or_else(|| refuse(format!("'{difference}' is not a difference: it has no value")))?;
     match name {
         "target" => order.target.target = Some(value.into()),
+        "reader" => order.drive.readers.push(value.to_owned()),
         "script" => order.workload.names = vec![value.to_owned()],
         "mode" => {
             let mode = serde_json::from_value(value.into()).or_fail(Code::Start);
@@ -65,12 +66,15 @@ mod tests {
     #[test]
     fn a_difference_goes_where_it_belongs() {
         let mut order = Order::of("tpcb-like");
-        for difference in ["shared_buffers=8GB", "target=db1", "mode=prepared", "param:fillfactor=90"] {
+        for difference in
+            ["shared_buffers=8GB", "target=db1", "mode=prepared", "param:fillfactor=90", "reader=host=b port=5433"]
+        {
             differ(&mut order, difference).unwrap();
         }
         assert_eq!(order.target.settings, [("shared_buffers".to_owned(), "8GB".to_owned())]);
         assert_eq!(order.target.target.as_ref().map(TargetName::as_str), Some("db1"));
         assert_eq!(order.drive.mode, Some(pgdyno_plan::QueryMode::Prepared));
+        assert_eq!(order.drive.readers, ["host=b port=5433"]);
         assert_eq!(order.workload.params, [("fillfactor".to_owned(), "90".to_owned())]);
         differ(&mut order, "embedded:/opt/pg18/bin").unwrap();
         assert_eq!(order.target.target.as_ref().map(TargetName::as_str), Some("embedded:/opt/pg18/bin"));

@@ -10,9 +10,9 @@ use pgdyno_untrusted::Lock;
 use pgdyno_workload::GroupWork;
 
 use super::decider::points;
-use crate::lock;
 use crate::objectives::of_workload;
 use crate::stored::{name, without_passwords};
+use crate::{lock, steady};
 
 /// What the user asks for.
 pub struct FrontierRequest {
@@ -45,6 +45,8 @@ pub struct FrontierStart {
 pub fn begin(wanted: FrontierRequest) -> Result<FrontierStart> {
     let FrontierRequest { order, objectives, streams_max, restored } = wanted;
     let request = RunRequest::read(order.clone())?;
+    let remedy = "measure the fault alone: pgdyno run with --fault, with -R and --streams of a point of the frontier";
+    steady::admit("a frontier", &request.order, remedy)?;
     let draft = request.draft()?;
     let stages = &draft.resolved.workload.drive.stages;
     if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == GroupWork::Queries) {

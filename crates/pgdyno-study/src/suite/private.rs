@@ -14,6 +14,7 @@ use pgdyno_plan::{Cycle, Order};
 use pgdyno_results::CycleRecord;
 
 use super::check::CellDraft;
+use crate::private_server::name_standby;
 
 /// A server and its settings at the start.
 struct RunningServer {
@@ -118,16 +119,22 @@ fn reach(
         return Err(CommandError::new(Code::Server, "the private server has no address"));
     };
     let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;
-    let options = if let Some(name) = database(draft).filter(|name| held.home.as_ref() != Some(name)) {
-        let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(&name));
+    let other = database(draft).filter(|name| held.home.as_ref() != Some(name));
+    let options = if let Some(name) = &other {
+        let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(name));
         if admin.query_opt(&there).or_fail(Code::Server)?.is_none() {
-            admin.execute(&format!("create database {}", quote::identifier(&name))).or_fail(Code::Server)?;
+            admin.execute(&format!("create database {}", quote::identifier(name))).or_fail(Code::Server)?;
         }
-        options.with_database(&name)
+        options.with_database(name)
     } else {
         options.clone()
     };
     let done = evidence.iter().filter(|record| record.done);
     let done = done.map(|record| (record.step.clone(), record.what.clone())).collect();
-    Ok(draft.order_at(&options.to_string(), target, done))
+    let mut order = draft.order_at(&options.to_string(), target, done);
+    name_standby(&mut order, &held.server, |standby| match &other {
+        Some(name) => standby.with_database(name),
+        None => standby,
+    })?;
+    Ok(order)
 }

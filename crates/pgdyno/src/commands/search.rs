@@ -10,6 +10,7 @@ use pgdyno_study::objectives::{of_workload, rarest_share};
 use pgdyno_study::page::show_beside;
 use pgdyno_study::private_server::{announce_given, private_server};
 use pgdyno_study::search::{MAX_CLIENTS, SearchRequest, SearchRun, begin};
+use pgdyno_study::steady;
 
 use super::confirm::confirm;
 use super::study::{self, Session};
@@ -25,6 +26,8 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     let mut order = args.run.order();
     let request = RunRequest::read(order.clone())?;
     let (run, source) = (&request.order, &request.source);
+    let remedy = "search without it, then give the rate to a run with the fault: pgdyno run with -R RATE and --fault";
+    steady::admit("a search", run, remedy)?;
     let draft = request.draft()?.resolved;
     let kinds = draft.workload.drive.txns();
     let objectives = of_workload(args.slo, &kinds)?;

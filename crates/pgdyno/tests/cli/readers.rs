@@ -271,3 +271,24 @@ fn the_standby_of_a_private_pair_is_a_reader_and_a_server_of_queries() {
     assert_eq!(home.runs().pop().unwrap().at("/analytics/server/place/standby"), true);
     home.assert_clean();
 }
+
+#[test]
+fn each_run_of_a_suite_reads_from_the_standby_of_its_private_pair() {
+    if !server::available("a suite with readers") {
+        return;
+    }
+    let home = Home::of_an_ordinary_user();
+    // The data of the second run has a database of its own on the pair.
+    let suite = "name = 'readers'\ntargets = ['embedded:ha']\n[[run]]\nwhat = 'select-only'\nclients = 2\ntime = '2s'\nramp = '0s'\n\
+                 reader = ['standby']\nmatrix.scale = [1, 2]\n";
+    std::fs::write(home.join("suite.toml"), suite).unwrap();
+    home.run(&["suite", "run", "suite.toml"]).ok();
+    let runs = home.runs();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let [(by_target, _), (by_reader, _)] = work(&run);
+        assert!(by_target == 0.0 && by_reader > 0.0, "{}", run.at("/readers"));
+        assert!(run.number("/readers/readers/0/staleness/p50_ms") >= 0.0);
+    }
+    home.assert_clean();
+}
