@@ -26,6 +26,7 @@ pub mod failure;
 pub mod interrupt;
 mod kept_session;
 pub mod ledger;
+mod network_drop;
 pub mod pgbench;
 pub mod plan;
 pub mod prepare;

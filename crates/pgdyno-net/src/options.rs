@@ -342,6 +342,12 @@ impl ConnectOptions {
         })
     }
 
+    /// Returns true if a host is reached by TCP.
+    #[must_use]
+    pub fn uses_tcp(&self) -> bool {
+        self.hosts.iter().any(|host| matches!(host.place, HostPlace::Tcp { .. }))
+    }
+
     /// Returns the variables that libpq's programs read: `PGHOST`, `PGPORT`, `PGDATABASE` and `PGUSER`. Never the
     /// password.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Name of a server in messages.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use crate::address::Address;
@@ -61,6 +61,13 @@ impl Peer {
         self.0.port
     }
 
+    /// Returns the address that was connected to; `None` for a socket of the file system.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        let ip = self.0.looked_up.or_else(|| self.0.host.parse().ok());
+        ip.filter(|_| !self.0.is_socket).map(|ip| SocketAddr::new(ip, self.0.port))
+    }
+
     /// Returns it in the form of libpq's messages: `on socket "PATH"`, `at "HOST" (ADDRESS), port N`.
     #[must_use]
     pub fn in_libpq_words(&self) -> String {
@@ -87,6 +94,7 @@ mod tests {
         let tcp = |name: &str, addr: Option<&str>| {
             let place = HostPlace::Tcp { name: name.to_owned(), addr: addr.map(|a| a.parse().unwrap()) };
             let peer = Peer::new(&Host { place, port: 7 }, &Address::Tcp("127.0.0.1:7".parse().unwrap()));
+            assert_eq!(peer.address(), Some("127.0.0.1:7".parse().unwrap()));
             (peer.to_string(), peer.in_libpq_words())
         };
         for (name, addr, shown, words) in [
@@ -99,6 +107,6 @@ mod tests {
         let host = Host { place: HostPlace::Socket("/tmp".to_owned()), port: 7 };
         let peer = Peer::new(&host, &Address::Unix("/tmp/.s.PGSQL.7".to_owned()));
         assert_eq!(peer.in_libpq_words(), "on socket \"/tmp/.s.PGSQL.7\"");
-        assert_eq!((peer.host(), peer.port()), ("/tmp", 7));
+        assert_eq!((peer.host(), peer.port(), peer.address()), ("/tmp", 7, None));
     }
 }

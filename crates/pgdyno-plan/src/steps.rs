@@ -121,7 +121,7 @@ fn of_fault(fault: &FaultPlan) -> String {
     let what = match fault.kind.kind() {
         FaultKind::Program => format!("run {}", fault.kind),
         FaultKind::Failover(_) => format!("{}: run `{}`", fault.kind, fault.kind.argv().join(" ")),
-        kind => format!("{}: {}", kind.name(), kind.what()),
+        kind => format!("{}: {}", fault.kind, kind.what()),
     };
     let again = fault.every_s.filter(|_| fault.repeat > 1);
     let again = again.map_or_else(String::new, |every_s| format!(", then every {every_s} s, {} in all", fault.repeat));

@@ -82,6 +82,8 @@ fn effects(fault: &FaultRecord) -> Vec<String> {
     let lost = (lost > 0).then(|| format!("{} connection{} lost", count(lost), ending(lost)));
     let failed = fault.transactions_failed;
     let failed = (failed > 0).then(|| format!("{} transaction{} failed", count(failed), ending(failed)));
+    let dropped = fault.packets_dropped;
+    let dropped = dropped.map(|packets| format!("{} packet{} dropped", count(packets), ending(packets)));
     let server = match (&fault.server_before, &fault.server_after) {
         (Some(before), Some(after)) if before.timeline != after.timeline => {
             let timeline = |timeline: Option<u32>| timeline.map_or_else(|| "?".to_owned(), |number| number.to_string());
@@ -95,7 +97,7 @@ fn effects(fault: &FaultRecord) -> Vec<String> {
         Some(back_s) => format!("a new session could write after {}", duration(back_s)),
         None => "no new session could write until the end".to_owned(),
     };
-    lost.into_iter().chain(failed).chain(server).chain([back]).collect()
+    dropped.into_iter().chain(lost).chain(failed).chain(server).chain([back]).collect()
 }
 
 #[cfg(test)]
@@ -159,6 +161,11 @@ mod tests {
         );
         let promoted = FaultRecord { server_after: server("b", 2), available_s: None, ..killed.clone() };
         assert!(sentence(&promoted).ends_with("timeline 2 after 1, no new session could write until the end"));
+        let dropped = FaultRecord { packets_dropped: Some(1_200), server_after: server("a", 1), ..killed.clone() };
+        assert!(
+            sentence(&dropped)
+                .ends_with("1,200 packets dropped, 1 connection lost, a new session could write after 1.5 s")
+        );
         let nothing = FaultRecord { outcome: FaultOutcome::NoEffect, ..killed };
         assert_eq!(sentence(&nothing), "kill-9 at 20 s of the window had no effect: this run measured no fault");
     }

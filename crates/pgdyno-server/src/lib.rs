@@ -8,12 +8,14 @@
 //! - [`sizing`] fits it to the [`MachineFacts`]; [`caches`] drops the operating system's file cache;
 //! - [`capabilities`] and [`facts()`] query any server for its facts and nodes; a [`Sample`] has its counters,
 //!   [`DiskReads`] the bytes that its processes read from disks. [`stat`] samples it continuously, and [`os`] the
-//!   machines.
+//!   machines;
+//! - [`PatroniMember`] is a member of a cluster on this machine, for a fault that kills it.
 
 pub mod caches;
 mod facts;
 mod frame;
 pub mod os;
+mod patroni;
 mod private;
 mod process;
 pub mod stat;
@@ -29,6 +31,7 @@ pub use facts::reads::DiskReads;
 pub use facts::room::{ConnectionLimit, room};
 pub use facts::sample::{Counters, Sample, ServerWork};
 pub use frame::Frame;
+pub use patroni::{PatroniMember, patroni_missing};
 pub use private::account::{Account, AccountError};
 pub use private::cache::{Cache, Keeping, KeptData, WantedData};
 pub use private::error::EmbeddedError;

@@ -12,9 +12,11 @@ use pgdyno_measure::Interval;
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_plan::{FaultKind, FaultPlan};
 use pgdyno_results::{EventRecord, FaultOutcome, FaultRecord, FaultServerRecord};
+use pgdyno_server::PatroniMember;
 use pgdyno_untrusted::append_to_file;
 
 use crate::events::EventSink;
+use crate::network_drop::NetworkDrop;
 use crate::prepare::hooks::{Ended, run_program};
 use crate::target::TargetServer;
 use crate::target::server_state::ServerState;
@@ -142,6 +144,14 @@ fn event(record: &FaultRecord, ramp_s: f64) -> Option<EventRecord> {
     })
 }
 
+/// Puts into a record how its fault came out.
+fn set_outcome(record: &mut FaultRecord, caused: Result<(), String>) {
+    (record.outcome, record.why) = match caused {
+        Ok(()) => (FaultOutcome::Done, None),
+        Err(why) => (FaultOutcome::Failed, Some(why)),
+    };
+}
+
 /// The work of the thread.
 struct FaultCauser<'a> {
     subject: FaultSubject<'a>,
@@ -194,12 +204,16 @@ impl FaultCauser<'_> {
         record.began_s = Some(since(Instant::now()));
         match self.subject.plan.kind.kind() {
             FaultKind::Program | FaultKind::Failover(_) => self.run_program(&mut record),
-            kind => match self.subject.server.cause(kind, backend) {
-                Ok(()) => record.outcome = FaultOutcome::Done,
-                Err(failure) => {
-                    (record.outcome, record.why) = (FaultOutcome::Failed, Some(failure.text()));
-                }
-            },
+            FaultKind::NetworkDrop => {
+                let dropped = self.drop_packets();
+                record.packets_dropped = dropped.as_ref().ok().copied();
+                set_outcome(&mut record, dropped.map(drop));
+            }
+            FaultKind::PatroniKill => set_outcome(&mut record, self.kill_member()),
+            kind => {
+                let caused = self.subject.server.cause(kind, backend);
+                set_outcome(&mut record, caused.map_err(|failure| failure.text()));
+            }
         }
         record.ended_s = Some(since(Instant::now()));
         while record.server_after.is_none() && !self.is_unwanted() {
@@ -210,6 +224,27 @@ impl FaultCauser<'_> {
             }
         }
         record
+    }
+
+    /// Drops packets for the time of the fault, or until the clients have ended. Returns how many were dropped.
+    fn drop_packets(&self) -> Result<u64, String> {
+        let time = self.subject.plan.kind.lasts().unwrap_or_default();
+        let admin = self.session().ok_or("no server accepts a session: its address is not known")?;
+        let address =
+            admin.server().address().ok_or_else(|| format!("{} is a socket of this machine", admin.server()))?;
+        // Otherwise its end would be among the packets.
+        drop(admin);
+        let dropping = NetworkDrop::begin(address, time)?;
+        let until = Instant::now() + time;
+        while Instant::now() < until && !self.is_unwanted() {
+            std::thread::sleep(POLL.min(until.saturating_duration_since(Instant::now())));
+        }
+        dropping.end()
+    }
+
+    /// Kills the member of a cluster that the fault names.
+    fn kill_member(&self) -> Result<(), String> {
+        PatroniMember::find(self.subject.plan.kind.member().unwrap_or_default())?.kill()
     }
 
     /// Runs the program of the user, or the one that orders a failover.

@@ -3,12 +3,14 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use pgdyno_net::ConnectOptions;
 use pgdyno_plan::{FaultKind, FaultPlan, Order, Plan, TargetName, TargetOrder};
-use pgdyno_server::power_loss_missing;
+use pgdyno_server::{PatroniMember, patroni_missing, power_loss_missing};
 
 use crate::environment;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
+use crate::network_drop;
 use crate::target::Target;
 
 /// How long clients retry a lost connection in a run with a fault.
@@ -64,7 +66,12 @@ pub(super) fn planned(order: &Order, time_s: Option<f64>) -> Result<Option<Fault
         (None, _) => 1,
     };
     if kind.kind().is_final() && repeat > 1 {
-        return failed(format!("{kind} cannot be repeated: it leaves no standby"), "leave --fault-every out");
+        return failed(format!("{kind} cannot be repeated: what it kills stays down"), "leave --fault-every out");
+    }
+    let lasts =
+        kind.lasts().filter(|lasts| repeat > 1 && fault.every.is_some_and(|every_s| every_s <= lasts.as_secs_f64()));
+    if lasts.is_some() {
+        return failed(format!("{kind} has not ended when it begins again"), "raise --fault-every");
     }
     let plan = FaultPlan { kind, at_s, every_s: fault.every, repeat };
     if plan.last_s() >= time_s {
@@ -86,7 +93,7 @@ fn room(rest_s: f64, every_s: f64) -> u32 {
 pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
     let Some(fault) = &plan.fault else { return Ok(()) };
     let kind = fault.kind.kind();
-    if let Some(missing) = missing(kind, target) {
+    if let Some(missing) = missing(kind, fault.kind.member(), target, plan.tcp) {
         let hint = format!("{}; `pgdyno fault list` shows what is possible", missing.remedy);
         return Err(CommandError::new(Code::Start, format!("--fault {}: {}", fault.kind, missing.what)).hint(hint));
     }
@@ -111,7 +118,7 @@ pub struct PossibleFault {
 pub fn possible(order: &TargetOrder) -> Result<(TargetName, Vec<PossibleFault>)> {
     let target = Target::resolve(order)?;
     let faults = FaultKind::all().map(|kind| {
-        let missing = missing(kind, &target).map(|missing| (missing.what, missing.remedy));
+        let missing = missing(kind, None, &target, order.tcp).map(|missing| (missing.what, missing.remedy));
         PossibleFault { kind, missing }
     });
     Ok((target.name(), faults.collect()))
@@ -125,8 +132,12 @@ struct MissingForFault {
     remedy: &'static str,
 }
 
-/// Returns what a fault needs and does not have on this target.
-fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFault> {
+const KILL_THERE: &str = "run pgdyno on the member's machine as its account or as root, or give a program that kills it there by ssh \
+     (--fault ./FILE)";
+
+/// Returns what a fault needs and does not have on this target. `member` is the one that it names; `tcp`: a private server is reached by
+/// TCP.
+fn missing(kind: FaultKind, member: Option<&str>, target: &Target, tcp: bool) -> Option<MissingForFault> {
     let missing = |what: &str, remedy| Some(MissingForFault { what: what.to_owned(), remedy });
     if !target.is_postgres() {
         return missing("there is no PostgreSQL", "name a server, or give --target embedded");
@@ -144,8 +155,18 @@ fn missing(kind: FaultKind, target: &Target) -> Option<MissingForFault> {
             }
             (None, _) => None,
         },
-        FaultKind::Failover(_) if target.is_private() => {
+        FaultKind::NetworkDrop if !target.given().map_or(tcp, ConnectOptions::uses_tcp) => missing(
+            "packets can be dropped only where the server is reached by TCP",
+            "name the host, or give --tcp for a private server",
+        ),
+        FaultKind::NetworkDrop => network_drop::missing()
+            .and_then(|why| missing(&why, "install nftables, and run pgdyno as root or with CAP_NET_ADMIN")),
+        FaultKind::Failover(_) | FaultKind::PatroniKill if target.is_private() => {
             missing("a private server is part of no cluster", "name the cluster's servers in --target")
+        }
+        FaultKind::PatroniKill => {
+            let why = member.map_or_else(patroni_missing, |member| PatroniMember::find(member).err());
+            why.and_then(|why| missing(&why, KILL_THERE))
         }
         FaultKind::Failover(failover) if on_path(failover.program()).is_none() => {
             let what = format!("{} is not on the PATH", failover.program());
@@ -223,6 +244,11 @@ mod tests {
         let mut promoted = order("promote", 5.0);
         (promoted.fault.every, promoted.fault.repeat) = (Some(1.0), Some(2));
         assert!(refused(&promoted, Some(30.0)).contains("cannot be repeated"));
+        let mut dropped = order("network-drop:3s", 5.0);
+        (dropped.fault.every, dropped.fault.repeat) = (Some(3.0), Some(2));
+        assert!(refused(&dropped, Some(30.0)).contains("network-drop:3s has not ended when it begins again"));
+        dropped.fault.every = Some(4.0);
+        assert_eq!(planned(&dropped, Some(30.0)).unwrap().unwrap().repeat, 2);
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl RunRequest {
             asked.extend(order.watch.os_metrics.as_ref().map(|command| format!("the command `{command}`")));
         }
         if carried_out {
-            let fault = order.fault.kind.as_ref().filter(|fault| fault.kind().runs_program());
+            let fault = order.fault.kind.as_ref().filter(|fault| !fault.kind().needs_private_server());
             asked.extend(fault.map(|fault| format!("the fault {fault}")));
             asked.extend(self.source.script_with_shell().map(|script| format!("the shell commands of {script}")));
             if given.target.settings.is_empty() {

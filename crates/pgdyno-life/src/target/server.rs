@@ -389,7 +389,11 @@ impl TargetServer {
                 false => Err(CommandError::new(Code::Server, "no client has a backend on the server")),
             },
             FaultKind::PowerLoss => embedded.lose_power().or_fail(Code::Server),
-            FaultKind::Promote | FaultKind::Failover(_) | FaultKind::Program => {
+            FaultKind::Promote
+            | FaultKind::NetworkDrop
+            | FaultKind::PatroniKill
+            | FaultKind::Failover(_)
+            | FaultKind::Program => {
                 Err(CommandError::new(Code::Server, format!("{} is not possible on this server", kind.name())))
             }
         }

@@ -205,7 +205,7 @@ fn joined(parts: &[&str]) -> String {
 }
 
 /// Returns true for a name that no program takes for an option.
-fn is_identifier(part: &str) -> bool {
+pub(super) fn is_identifier(part: &str) -> bool {
     part.starts_with(|c: char| c.is_ascii_alphanumeric())
         && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }

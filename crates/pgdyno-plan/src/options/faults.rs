@@ -20,7 +20,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "fault",
                     ValueKind::Text,
                     "NAME|FILE",
-                    "Cause a fault while the clients run: kill-9, promote, patroni:switchover …, or what a program of yours does",
+                    "Cause a fault while the clients run: kill-9, promote, network-drop:10s, patroni:switchover …, or what a program of yours does",
                 )
             },
             commands: Commands::Run,

@@ -59,6 +59,9 @@ pub struct FaultRecord {
     /// The file in the run directory with the output of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// Packets that were dropped, of a fault that drops them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets_dropped: Option<u64>,
     /// Connections that clients lost or could not open, until the next fault or the end of the run.
     pub connections_lost: u64,
     /// Transactions that failed until then.
@@ -82,7 +85,8 @@ impl FaultRecord {
             (Some(_), None) => true,
             (None, _) => false,
         };
-        is_changed || self.connections_lost > 0 || self.transactions_failed > 0
+        let has_dropped = self.packets_dropped.is_some_and(|packets| packets > 0);
+        is_changed || has_dropped || self.connections_lost > 0 || self.transactions_failed > 0
     }
 }
 
@@ -100,6 +104,8 @@ mod tests {
         assert!(of(server("a", Some(1)), server("b", Some(1))).has_effect());
         assert!(of(server("a", Some(1)), server("a", Some(2))).has_effect());
         assert!(of(server("a", None), None).has_effect());
+        assert!(FaultRecord { packets_dropped: Some(3), ..of(None, None) }.has_effect());
+        assert!(!FaultRecord { packets_dropped: Some(0), ..of(None, None) }.has_effect());
         assert!(FaultRecord { connections_lost: 1, ..of(None, None) }.has_effect());
         assert!(FaultRecord { transactions_failed: 1, ..of(None, None) }.has_effect());
     }

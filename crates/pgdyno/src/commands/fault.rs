@@ -1,5 +1,7 @@
 //! `pgdyno fault list`: which faults a run can cause on a target.
 
+use std::io::{self, Write as _};
+
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::plan::fault::{PossibleFault, possible};
@@ -9,7 +11,7 @@ use pgdyno_text::wrap;
 use crate::cli::{FaultAction, FaultListArgs};
 
 /// Columns before what a fault does.
-const NAME: usize = 22;
+const NAME: usize = 23;
 
 pub(crate) fn run(action: &FaultAction) -> Result<Code> {
     match action {
@@ -24,28 +26,46 @@ fn list(args: &FaultListArgs) -> Result<Code> {
         super::print_form(&FaultsForm { format_version: FORMAT_VERSION, target: target.to_string(), faults })?;
         return Ok(Code::Success);
     }
-    let mut text = format!("Faults that `pgdyno run --fault` can cause on {target}:\n\n").into_bytes();
-    for fault in &faults {
-        // Memory takes every line.
-        let _ = write(fault, &mut text);
-    }
+    let mut text = Vec::new();
+    // Memory takes every line.
+    let _ = write(&target.to_string(), &faults, &mut text);
     super::print_lines(&String::from_utf8_lossy(&text))?;
     Ok(Code::Success)
 }
 
-fn write(fault: &FaultForm, text: &mut Vec<u8>) -> std::io::Result<()> {
-    let mark = if fault.possible { "ok" } else { "-" };
-    let blank = " ".repeat(NAME);
-    if fault.name.len() > NAME - 4 {
-        text.extend_from_slice(format!("{mark:<3}{}\n", fault.name).as_bytes());
-        wrap::hanging(text, &blank, NAME, &fault.what)?;
-    } else {
-        wrap::hanging(text, &format!("{mark:<3}{:<1$}", fault.name, NAME - 3), NAME, &fault.what)?;
+/// Writes the faults that the target can have, and the others by what is missing.
+fn write(target: &str, faults: &[FaultForm], text: &mut Vec<u8>) -> io::Result<()> {
+    wrap::wrapped(text, &format!("Faults that `pgdyno run --fault` can cause on {target}:"), "")?;
+    writeln!(text)?;
+    let mut why = Vec::new();
+    for fault in faults {
+        match (&fault.missing, &fault.remedy) {
+            (Some(missing), Some(remedy)) if !why.contains(&(missing, remedy)) => why.push((missing, remedy)),
+            (None, _) => {
+                entry(fault, text)?;
+                wrap::hanging(text, &" ".repeat(NAME), NAME, &format!("needs {}", fault.needs))?;
+            }
+            _ => {}
+        }
     }
-    match (&fault.missing, &fault.remedy) {
-        (Some(missing), Some(remedy)) => wrap::hanging(text, &blank, NAME, &format!("missing: {missing}; {remedy}")),
-        _ => wrap::hanging(text, &blank, NAME, &format!("needs {}", fault.needs)),
+    for (missing, remedy) in why {
+        writeln!(text)?;
+        wrap::wrapped(text, &format!("Not there: {missing}; {remedy}"), "")?;
+        faults
+            .iter()
+            .filter(|fault| fault.missing.as_ref() == Some(missing))
+            .try_for_each(|fault| entry(fault, text))?;
     }
+    Ok(())
+}
+
+/// Writes the name of a fault, and what it does.
+fn entry(fault: &FaultForm, text: &mut Vec<u8>) -> io::Result<()> {
+    if fault.name.len() + 4 > NAME {
+        writeln!(text, "  {}", fault.name)?;
+        return wrap::hanging(text, &" ".repeat(NAME), NAME, &fault.what);
+    }
+    wrap::hanging(text, &format!("  {:<1$}", fault.name, NAME - 2), NAME, &fault.what)
 }
 
 fn form(fault: PossibleFault) -> FaultForm {

@@ -152,7 +152,7 @@ fn what_can_be_caused_on_a_target_is_listed() {
         "azure-flexible:failover:GROUP:SERVER",
         "run `aws rds reboot-db-instance --db-instance-identifier INSTANCE",
         "kill-9",
-        "missing: pgdyno does this only to a server that the run itself starts",
+        "Not there: pgdyno does this only to a server that the run itself starts; give --target embedded",
     ]);
 }
 
@@ -290,6 +290,20 @@ fn ctrl_c_during_a_fault_of_a_private_server_leaves_nothing() {
     running.signal(Signal::INT);
     running.end().ended(130);
     home.assert_clean();
+}
+
+#[test]
+fn studies_of_steady_states_refuse_a_fault_and_name_what_to_run_instead() {
+    let Some(place) = Place::new("faults in studies", "", TRUST) else { return };
+    for (args, words) in [
+        ("ab select-only -s 1 --b work_mem=8MB", ["an experiment", "pgdyno compare"]),
+        ("search select-only -s 1 --slo p95<50ms", ["a search", "pgdyno run with -R RATE and --fault"]),
+        ("frontier ch-benchmark -w 1", ["a frontier", "with -R and --streams of a point"]),
+    ] {
+        let refused = format!("{} compares steady states, and takes no --fault /bin/true", words[0]);
+        place.run(&format!("{args} --fault /bin/true")).ended(1).says(&[&refused, "hint: ", words[1]]);
+    }
+    assert_eq!(place.ask("select count(*) from pg_class where relname like 'pgbench%'"), "0");
 }
 
 #[test]

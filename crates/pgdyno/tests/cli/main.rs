@@ -39,6 +39,7 @@ mod ledger;
 mod ledger_keys;
 mod live;
 mod machines;
+mod network_drop;
 mod no_server;
 mod notices;
 mod null_server;

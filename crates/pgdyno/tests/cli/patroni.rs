@@ -125,15 +125,16 @@ impl Cluster {
         self.roles().into_iter().find(|(_, known)| known == role).map(|(name, _)| name).unwrap()
     }
 
-    /// Runs the ledger over all servers with a fault, to its end.
-    fn run(&self, home: &Home, fault: &str) -> Run {
+    /// Runs the ledger over all servers for a time with a fault, to its end.
+    fn run(&self, home: &Home, time_s: u32, fault: &str) -> Run {
         let ports: Vec<_> = self.nodes.iter().map(|node| node.server.number().to_string()).collect();
         let hosts = ["127.0.0.1"; NODES].join(",");
         let target = format!(
             "host={hosts} port={} user=postgres dbname=postgres target_session_attrs=read-write",
             ports.join(",")
         );
-        let args = format!("run ledger -c 4 -T 16 --ramp 0 -R 200 --commit-timeout 5s --fault {fault} --fault-at 3s");
+        let args =
+            format!("run ledger -c 4 -T {time_s} --ramp 0 -R 200 --commit-timeout 5s --fault {fault} --fault-at 3s");
         let args: Vec<_> = args.split(' ').chain(["--target", &target]).collect();
         let mut command = home.command(args);
         command.env("PATRONICTL_CONFIG_FILE", &self.nodes[0].config);
@@ -166,10 +167,14 @@ fn a_synchronous_cluster_under_patroni_loses_no_commit_by_its_failovers() {
     let Some(cluster) = Cluster::new("failovers of Patroni") else { return };
     let home = Home::new();
     let leader = cluster.member("Leader");
-    let switched = cluster.run(&home, "patroni:switchover");
+    let switched = cluster.run(&home, 16, "patroni:switchover");
     let candidate = cluster.member("Sync Standby");
-    let forced = cluster.run(&home, &format!("patroni:failover:{candidate}"));
-    for run in [&switched, &forced] {
+    let forced = cluster.run(&home, 16, &format!("patroni:failover:{candidate}"));
+    assert_eq!(cluster.member("Leader"), candidate);
+    // The others take over when the leader's key has expired (ttl).
+    let killed = cluster.run(&home, 50, &format!("patroni:kill:{candidate}"));
+    assert_ne!(cluster.member("Leader"), candidate);
+    for run in [&switched, &forced, &killed] {
         let ledger = run.at("/ledger");
         assert_eq!(
             (run.text("/status"), &ledger["lost"], &ledger["is_promised"]),
@@ -185,7 +190,24 @@ fn a_synchronous_cluster_under_patroni_loses_no_commit_by_its_failovers() {
         );
     }
     assert_eq!(forced.text("/faults/0/kind"), format!("patroni:failover:{candidate}"));
-    assert!(cluster.member("Leader") == candidate && candidate != leader || leader == candidate);
+    assert!(
+        switched.text("/ledger/endpoints/0/address") != forced.text("/ledger/endpoints/0/address"),
+        "not {leader} again"
+    );
+    // Its processes are gone, and it is not found again.
+    let again = home.run(&[
+        "run",
+        "ledger",
+        "-T",
+        "5",
+        "--target",
+        "host=127.0.0.1 port=1",
+        "--fault",
+        &format!("patroni:kill:{candidate}"),
+    ]);
+    again
+        .ended(1)
+        .says(&[&format!("no Patroni of this machine has the member {candidate}: there is node"), "--fault ./FILE"]);
     // What patronictl refuses is not taken for a failover.
     let unknown = home.command(["fault", "list", "--target", "host=db1"]).output().unwrap();
     let listed = String::from_utf8(unknown.stdout).unwrap();
