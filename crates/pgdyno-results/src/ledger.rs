@@ -12,6 +12,10 @@ use crate::store::open_beside;
 
 /// The first line of the file.
 const HEADER: &str = "client,number,class,begun_us,ended_us,marker,sqlstate,server";
+/// Between the place of a row and a key that is no whole number.
+const BEFORE_KEY: &str = "/=";
+/// The longest key that has room in a line.
+pub const KEY_BYTES_MAX: usize = 1000;
 /// pgdyno writes no longer line: the longest address is a path.
 const LINE_BYTES_MAX: u64 = 8192;
 /// Commits that are further apart than a year are not those of one run.
@@ -45,6 +49,8 @@ pub struct LedgerEntry {
     pub ended_us: u64,
     /// Its marker, if the client knows it.
     pub marker: Option<[i64; 3]>,
+    /// The key of its row, if that is no whole number. The first number of the marker is the place of the row then.
+    pub key: Option<Box<str>>,
     /// The SQLSTATE of its failure, if the server gave one.
     pub sqlstate: Option<String>,
     /// The address of its server.
@@ -103,12 +109,42 @@ impl LedgerFile {
 }
 
 fn line(entry: &LedgerEntry) -> String {
-    let LedgerEntry { client, number, class, begun_us, ended_us, marker, sqlstate, server } = entry;
-    let marker = marker.map_or_else(String::new, |[a, b, c]| format!("{a}/{b}/{c}"));
+    let LedgerEntry { client, number, class, begun_us, ended_us, marker, key, sqlstate, server } = entry;
+    let marker = match (marker, key) {
+        (Some([place, ..]), Some(key)) => format!("{place}{BEFORE_KEY}{}", encoded(key)),
+        (Some([a, b, c]), None) => format!("{a}/{b}/{c}"),
+        (None, _) => String::new(),
+    };
     let sqlstate = sqlstate.as_deref().unwrap_or_default();
     // A directory of sockets may have any name.
     let server = server.replace(|c: char| matches!(c, ',' | '"') || c.is_control(), "?");
     format!("{client},{number},{},{begun_us},{ended_us},{marker},{sqlstate},{server}\n", class.name())
+}
+
+/// Returns a key without characters that end a cell, a line or a key: others than letters, digits and `-` are `%` and two hexadecimal
+/// digits for each byte.
+fn encoded(key: &str) -> String {
+    let mut text = String::with_capacity(key.len());
+    for byte in key.bytes() {
+        match byte {
+            b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => text.push(byte.into()),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+/// Returns the key of such a text.
+fn decoded(text: &str) -> Option<Box<str>> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    let key = String::from_utf8(bytes).ok()?;
+    (!key.is_empty()).then(|| key.into())
 }
 
 /// Reads the commits of a run.
@@ -170,13 +206,7 @@ fn entry(line: &str, servers: &mut HashSet<Arc<str>>) -> Option<LedgerEntry> {
     let (client, number) = (cell()?.parse().ok()?, cell()?.parse().ok()?);
     let class = cell().and_then(|word| MarkerClass::ALL.into_iter().find(|class| class.name() == word))?;
     let (begun_us, ended_us) = (cell()?.parse().ok()?, cell()?.parse().ok()?);
-    let marker = match cell()? {
-        "" => None,
-        marker => {
-            let mut numbers = marker.split('/').map(|number| number.parse().ok());
-            Some([numbers.next()??, numbers.next()??, numbers.next()??])
-        }
-    };
+    let MarkerCell { marker, key } = MarkerCell::parse(cell()?)?;
     let sqlstate = Some(cell()?).filter(|code| !code.is_empty()).map(str::to_owned);
     let server = cell()?;
     let server = servers.get(server).cloned().unwrap_or_else(|| {
@@ -184,7 +214,27 @@ fn entry(line: &str, servers: &mut HashSet<Arc<str>>) -> Option<LedgerEntry> {
         servers.insert(Arc::clone(&new));
         new
     });
-    Some(LedgerEntry { client, number, class, begun_us, ended_us, marker, sqlstate, server })
+    Some(LedgerEntry { client, number, class, begun_us, ended_us, marker, key, sqlstate, server })
+}
+
+/// A marker, and its key if that is no whole number.
+#[derive(Default)]
+struct MarkerCell {
+    marker: Option<[i64; 3]>,
+    key: Option<Box<str>>,
+}
+
+impl MarkerCell {
+    fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::default());
+        }
+        if let Some((place, key)) = text.split_once(BEFORE_KEY) {
+            return Some(Self { marker: Some([place.parse().ok()?, 0, 0]), key: Some(decoded(key)?) });
+        }
+        let mut numbers = text.split('/').map(|number| number.parse().ok());
+        Some(Self { marker: Some([numbers.next()??, numbers.next()??, numbers.next()??]), key: None })
+    }
 }
 
 #[cfg(test)]
@@ -199,14 +249,21 @@ mod tests {
             begun_us: 1_700_000_000_000_000,
             ended_us: 1_700_000_000_000_950,
             marker,
+            key: None,
             sqlstate: sqlstate.map(str::to_owned),
             server: "db1:5432".into(),
+        };
+        let key = |key: &str| LedgerEntry {
+            key: Some(key.into()),
+            ..entry(5, MarkerClass::Acknowledged, Some([2, 0, 0]), None)
         };
         vec![
             entry(1, MarkerClass::Acknowledged, Some([3, 1, 0]), None),
             entry(2, MarkerClass::LocallyOnly, Some([3, 2, 0]), None),
             entry(3, MarkerClass::Failed, None, Some("40001")),
             entry(4, MarkerClass::Unknown, Some([-1, 2, 3001]), Some("57P01")),
+            key("0d9ac7e2-5a3e-4f0e-9d7c-2f5b6a1c8e40"),
+            key("a, \"b\"/=100 %\n\u{e4}"),
         ]
     }
 
@@ -223,7 +280,7 @@ mod tests {
         assert_eq!(read_ledger(directory.path()).unwrap(), entries);
         file.0.write_all(b"\n").unwrap();
         let error = read_ledger(directory.path()).unwrap_err().to_string();
-        assert!(error.contains("line 6 does not fit"), "{error}");
+        assert!(error.contains("line 8 does not fit"), "{error}");
     }
 
     #[test]
@@ -235,10 +292,17 @@ mod tests {
         };
         let line = |begun_us: u64, ended_us: u64| format!("1,1,unknown,{begun_us},{ended_us},,,a");
         assert_eq!(read(&line(5, 7)), Ok(1));
+        for marker in ["1/=", "1/=%", "1/=%4", "1/=%zz", "1/=%FF", "x/=a", "1/2"] {
+            let line = format!("1,1,unknown,5,7,{marker},,a");
+            assert!(read(&line).unwrap_err().contains("line 2 does not fit"), "{marker}");
+        }
         assert!(read(&line(7, 5)).unwrap_err().contains("line 2 does not fit"), "it ends before it begins");
         let apart = format!("{}\n{}", line(5, 7), line(u64::MAX - 1, u64::MAX));
         assert!(read(&apart).unwrap_err().contains("line 3 does not fit"), "centuries later");
         assert!(read(&line(0, u64::MAX)).is_err());
+        let year = RUN_US_MAX;
+        let endless = format!("{}\n{}", line(3 * year, 3 * year + 2), line(year, 3 * year + 4));
+        assert!(read(&endless).unwrap_err().contains("line 3 does not fit"), "it lasts for two years");
         let endless = format!("{}{}", line(5, 7), "x".repeat(10_000));
         assert!(read(&endless).unwrap_err().contains("line 2 has more than 8192 bytes"));
     }

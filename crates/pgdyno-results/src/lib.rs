@@ -66,7 +66,7 @@ pub use interval::columns::{INTERVAL_COLUMNS, IntervalColumn};
 pub use interval::csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
-pub use ledger::{LedgerEntry, LedgerFile, MarkerClass, read_ledger};
+pub use ledger::{KEY_BYTES_MAX, LedgerEntry, LedgerFile, MarkerClass, read_ledger};
 pub use listing::{is_listed, list_run};
 pub use live::{LiveData, goes_on, read_latest};
 pub use metric::RecordMetric;

@@ -72,7 +72,7 @@ pub use shell::{SetShell, Shell};
 pub use sleep::{Amount, Sleep};
 pub use template::{Extended, SqlTemplate};
 pub use value::Value;
-pub use variables::Variables;
+pub use variables::{NewKey, Variables};
 
 /// The most scripts of a run, as in pgbench.
 pub const SCRIPTS_MAX: usize = 128;

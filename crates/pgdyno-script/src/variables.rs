@@ -13,6 +13,15 @@ pub struct Variables {
     all: Vec<Variable>,
 }
 
+/// The key of a row, as a variable has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewKey<'a> {
+    /// A whole number.
+    Number(i64),
+    /// A text, such as a UUID.
+    Text(&'a [u8]),
+}
+
 #[derive(Clone, Debug, Default)]
 struct Variable {
     /// Its spelling, while `spelled`.
@@ -68,13 +77,18 @@ impl Variables {
         self.all[slot.0 as usize].is_new = false;
     }
 
-    /// Returns the whole number to which a variable was set since [`Variables::mark_old`]; `None` if it was not set, or is none.
+    /// Returns the whole number or the text to which a variable was set since [`Variables::mark_old`]; `None` if it was not set, is empty, or
+    /// is another value. A text that is spelled as a whole number is one.
     #[must_use]
-    pub fn new_integer(&self, slot: Slot) -> Option<i64> {
+    pub fn new_key(&self, slot: Slot) -> Option<NewKey<'_>> {
         match &self.all[slot.0 as usize] {
             Variable { is_new: false, .. } => None,
-            Variable { spelled: true, text, .. } => numbers::int(text),
-            Variable { value: Some(Value::Int(number)), .. } => Some(*number),
+            Variable { spelled: true, text, .. } if text.is_empty() => None,
+            Variable { spelled: true, text, .. } => Some(match numbers::int(text) {
+                Some(number) if number.to_string().as_bytes() == text => NewKey::Number(number),
+                _ => NewKey::Text(text),
+            }),
+            Variable { value: Some(Value::Int(number)), .. } => Some(NewKey::Number(*number)),
             _ => None,
         }
     }
@@ -219,18 +233,22 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_new_until_it_is_marked_old() {
+    fn a_key_is_new_until_it_is_marked_old() {
         let (mut variables, x) = one();
         variables.set_value(x, Value::Int(3));
-        assert_eq!(variables.new_integer(x), Some(3));
+        assert_eq!(variables.new_key(x), Some(NewKey::Number(3)));
         variables.mark_old(x);
-        assert_eq!((variables.new_integer(x), variables.value(x)), (None, Ok(Value::Int(3))), "it keeps its value");
-        for (text, number) in [("12", Some(12)), ("-9", Some(-9)), ("", None), ("1.5", None), ("d9f0", None)] {
+        assert_eq!(variables.new_key(x), None);
+        assert_eq!(variables.value(x), Ok(Value::Int(3)), "it keeps its value");
+        for (text, number) in [("12", Some(12)), ("-9", Some(-9)), ("012", None), ("1.5", None), ("d9f0", None)] {
             variables.set_text(x, text.as_bytes());
-            assert_eq!(variables.new_integer(x), number, "{text}");
+            let key = number.map_or(NewKey::Text(text.as_bytes()), NewKey::Number);
+            assert_eq!(variables.new_key(x), Some(key), "{text}");
         }
+        variables.set_text(x, b"");
+        assert_eq!(variables.new_key(x), None);
         variables.set_value(x, Value::Double(1.0));
-        assert_eq!(variables.new_integer(x), None);
+        assert_eq!(variables.new_key(x), None);
     }
 
     #[test]

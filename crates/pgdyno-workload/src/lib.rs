@@ -65,7 +65,7 @@ pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, ScenarioStep};
 pub use script::{
     Batch, Begin, ClientContext, ClientId, ClientScript, Failure, FailureAction, Marks, Next, Note, REPLY_BYTES_MAX,
-    Reply, ReplyBuffer, ResultSet, ShellOutcome, Since, TooMuch, TxnId, Verdict,
+    Reply, ReplyBuffer, ResultSet, RowKey, ShellOutcome, Since, TooMuch, TxnId, Verdict,
 };
 pub use scripts::{
     Adviser, ClientMaker, Judge, Program, ProgramMaker, ScriptStatement, Scripts, ServerCount, Statements, Txn,

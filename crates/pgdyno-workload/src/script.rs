@@ -506,8 +506,17 @@ pub enum Marks<'a> {
         /// The place of its table and column in [`crate::LedgerMarkers::Keys`].
         place: u32,
         /// The value of the key.
-        key: i64,
+        key: RowKey<'a>,
     },
+}
+
+/// The value of a row's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKey<'a> {
+    /// A whole number.
+    Number(i64),
+    /// A text, such as a UUID.
+    Text(&'a [u8]),
 }
 
 /// One client's script. It holds its own random stream and its place in the transaction.

@@ -142,6 +142,7 @@ pub(super) mod tests {
             begun_us: ended_us.saturating_sub(1_000),
             ended_us,
             marker: Some([1, number.cast_signed(), 0]),
+            key: None,
             sqlstate: None,
             server: "a:5432".into(),
         }
@@ -162,9 +163,14 @@ pub(super) mod tests {
         assert_eq!(loss, (2, 2, 1), "2 and 3, and 4 was on one server only");
         assert_eq!(found.loss_window_s.map(|s| (s * 10.0).round()), Some(1.0));
         assert_eq!((found.unknown_present, found.unknown_absent, found.resurrected, found.unrecorded), (1, 1, 0, 0));
+        // Threads write their commits one after the other.
+        let backwards: Vec<_> = entries.iter().rev().cloned().collect();
+        assert_eq!(compare(&backwards, &present(&[1, 6, 8]), true), found);
+        let last = compare(&entries, &present(&[1, 2, 3, 4]), true);
+        assert_eq!((last.lost, last.holes), (1, 0), "nothing came after 8");
         let found = compare(&entries, &present(&[1, 2, 3, 4, 5, 8, 9]), true);
         assert_eq!((found.lost, found.loss_window_s, found.resurrected), (0, None, 1));
-        assert_eq!((found.unknown_absent, found.unrecorded), (2, 1), "no client has recorded 9");
+        assert_eq!((found.unknown_absent, found.unrecorded, found.duplicated), (2, 1, 0), "no client has recorded 9");
     }
 
     #[test]
@@ -175,6 +181,26 @@ pub(super) mod tests {
         present.incomplete.insert([1, 2, 0]);
         let found = compare(&entries, &present, true);
         assert_eq!((found.duplicated, found.lost), (1, 1));
+    }
+
+    #[test]
+    fn a_commit_that_failed_explains_no_second_row() {
+        let entries = [MarkerClass::Failed, MarkerClass::Acknowledged].map(|class| entry(1, class, 1.0));
+        let mut there = present(&[1]);
+        there.times.insert([1, 1, 0], 2);
+        assert_eq!(compare(&entries, &there, true).duplicated, 1);
+        // A row that is there in part is no commit that came back.
+        there.incomplete.insert([1, 1, 0]);
+        assert_eq!(compare(&entries[..1], &there, true).resurrected, 0);
+    }
+
+    #[test]
+    fn a_later_commit_of_another_client_leaves_no_hole() {
+        let other = LedgerEntry { client: 2, marker: Some([2, 9, 0]), ..entry(9, MarkerClass::Acknowledged, 2.0) };
+        let entries = [entry(1, MarkerClass::Acknowledged, 1.0), other];
+        let there = Present { times: [([2, 9, 0], 1)].into(), incomplete: HashSet::new() };
+        let found = compare(&entries, &there, true);
+        assert_eq!((found.lost, found.holes), (1, 0));
     }
 
     #[test]
@@ -190,8 +216,10 @@ pub(super) mod tests {
     #[test]
     fn a_lost_order_is_lost_although_another_one_has_its_number_now() {
         let again = LedgerEntry { marker: Some([1, 1, 0]), ..entry(5, MarkerClass::Acknowledged, 9.0) };
-        let found = compare(&[entry(1, MarkerClass::Acknowledged, 1.0), again], &present(&[1]), true);
-        assert_eq!((found.lost, found.duplicated), (1, 0));
+        let found = compare(&[entry(1, MarkerClass::Acknowledged, 1.0), again.clone()], &present(&[1]), true);
+        assert_eq!((found.lost, found.duplicated, found.holes), (1, 0, 1), "the first one is lost");
+        let at_once = LedgerEntry { number: 6, ..again.clone() };
+        assert_eq!(compare(&[again, at_once], &present(&[1]), true).lost, 1, "both in the same microsecond");
     }
 
     #[test]

@@ -186,6 +186,7 @@ mod tests {
     #[test]
     fn an_outage_has_its_start_its_first_error_and_its_recovery() {
         let mut entries = commits(0, 10);
+        entries.push(entry(8_999, MarkerClass::Failed, 5.0));
         entries.push(entry(9_000, MarkerClass::Unknown, 10.4));
         entries.push(LedgerEntry { begun_us: 7_000_000, ..entry(9_001, MarkerClass::Unknown, 12.0) });
         // A second of a slow start.
@@ -196,6 +197,40 @@ mod tests {
         assert_eq!((rounded(outage.first_error_s), outage.hung, outage.is_over), (Some(0.4), 1, true));
         assert_eq!(rounded(outage.recovery_s), Some(6.01));
         assert_eq!(rounded(outage.client_outage_s_median), Some(5.01));
+        // Threads write their commits one after the other.
+        entries.reverse();
+        assert_eq!(record(&entries).outage, outage);
+    }
+
+    #[test]
+    fn the_longest_of_several_gaps_is_the_outage_and_each_client_has_its_own() {
+        let of = |client: u32, entries: Vec<LedgerEntry>| {
+            entries.into_iter().map(move |entry| LedgerEntry { client, ..entry }).collect::<Vec<_>>()
+        };
+        let one = of(1, [commits(0, 5), commits(7, 20), commits(27, 30), commits(31, 40)].concat());
+        // Another client is away for longer while the first one commits.
+        let other = of(2, [commits(0, 10), commits(29, 40)].concat());
+        let third = of(3, [commits(0, 20), commits(26, 40)].concat());
+        let outage = record(&[one, other, third].concat()).outage;
+        assert_eq!((rounded(outage.outage_s), rounded(outage.outage_from_s)), (Some(6.01), Some(19.99)));
+        assert_eq!(rounded(outage.client_outage_s_median), Some(7.01));
+        assert_eq!(rounded(outage.client_outage_s_max), Some(19.01));
+    }
+
+    #[test]
+    fn a_short_gap_is_no_outage_nor_is_one_among_rare_commits() {
+        let mut entries = commits(0, 10);
+        entries.retain(|entry| !(5_000_000..5_300_000).contains(&entry.ended_us));
+        assert_eq!(record(&entries).outage.outage_s, None);
+        let rare: Vec<_> = [commits(0, 20), commits(23, 40)].concat().into_iter().step_by(50).collect();
+        assert_eq!(record(&rare).outage.outage_s, None, "two commits a second, and a pause of 3 s");
+    }
+
+    #[test]
+    fn a_rate_that_is_reached_for_a_second_only_is_no_recovery() {
+        let slow = commits(16, 22).into_iter().step_by(5).collect();
+        let entries = [commits(0, 10), commits(15, 16), slow, commits(22, 40)].concat();
+        assert_eq!(rounded(record(&entries).outage.recovery_s), Some(12.01));
     }
 
     #[test]
@@ -220,7 +255,13 @@ mod tests {
         };
         let apart = record(&[on("a", 0, 5), on("b", 6, 9)].concat());
         assert_eq!((apart.overlap_s, apart.endpoints.len(), apart.endpoints[1].acknowledged), (None, 2, 300));
-        let both = record(&[on("a", 0, 5), on("b", 3, 9)].concat());
+        let both = [on("a", 0, 5), on("b", 3, 9)].concat();
+        let backwards: Vec<_> = both.iter().rev().cloned().collect();
+        let both = record(&both);
+        assert_eq!(record(&backwards).endpoints, both.endpoints);
         assert_eq!(rounded(both.overlap_s), Some(1.99));
+        // Of three servers, the first and the last acknowledged together for the longest time.
+        let three = record(&[on("a", 0, 9), on("b", 1, 2), on("c", 5, 8)].concat());
+        assert_eq!(rounded(three.overlap_s), Some(2.99));
     }
 }

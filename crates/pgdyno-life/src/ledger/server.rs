@@ -111,7 +111,7 @@ pub(crate) fn look_back(
         Err(why) => record.not_read = Some(why),
     }
     if record.unmarked > 0 && record.acknowledged == 0 {
-        let why = "no transaction set the variable of its key to a whole number";
+        let why = "no transaction set the variable of its key ";
         (record.found, record.not_read) = (None, Some(why.to_owned()));
     }
     settle(&mut record);
@@ -162,11 +162,12 @@ pub(super) fn find(
     let failed = |error: AdminError| format!("failed to read the markers on the server: {error}");
     admin.take_at_most(MARKERS_BYTES_MAX);
     admin.wait_at_most(READING);
+    let shows_all = !matches!(ledger.markers, LedgerMarkers::Keys(_));
+    let commits = keys::numbered(if shows_all { &[] } else { entries });
     let read = |admin: &mut Admin| match &ledger.markers {
-        LedgerMarkers::Keys(keys) => keys::find(keys, entries, admin),
+        LedgerMarkers::Keys(keys) => keys::find(keys, &commits, admin),
         LedgerMarkers::Rows(_) | LedgerMarkers::Orders => read(ledger, run, first, admin),
     };
-    let shows_all = !matches!(ledger.markers, LedgerMarkers::Keys(_));
     let mut present = read(admin).map_err(failed)?;
     for _ in 1..READS_MAX {
         std::thread::sleep(PAUSE);
@@ -183,7 +184,7 @@ pub(super) fn find(
         still_waiting,
         read_on: admin.peer().to_owned(),
         is_standby,
-        ..compare(entries, &present, shows_all)
+        ..compare(if shows_all { entries } else { &commits.entries }, &present, shows_all)
     })
 }
 

@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use pgdyno_engine::{CommitClass, Observer, TxEnd};
-use pgdyno_results::{LedgerEntry, LedgerFile, MarkerClass};
+use pgdyno_results::{KEY_BYTES_MAX, LedgerEntry, LedgerFile, MarkerClass};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::Marks;
+use pgdyno_workload::{Marks, RowKey};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -116,6 +116,11 @@ impl Observer for OfThread {
         if !self.txns.contains(&end.txn) {
             return;
         }
+        let key = match marks {
+            Marks::Keyed { key: RowKey::Text(text), .. } => std::str::from_utf8(text).ok(),
+            _ => None,
+        };
+        let key = key.filter(|key| key.len() <= KEY_BYTES_MAX);
         let entry = LedgerEntry {
             client: end.client,
             number: end.number,
@@ -130,9 +135,11 @@ impl Observer for OfThread {
             marker: match marks {
                 Marks::Wrote(sequence) => Some([i64::from(end.client), sequence.cast_signed(), 0]),
                 Marks::Ordered(order) => Some(order.map(i64::from)),
-                Marks::Keyed { place, key } => Some([i64::from(place), key, 0]),
+                Marks::Keyed { place, key: RowKey::Number(number) } => Some([i64::from(place), number, 0]),
+                Marks::Keyed { place, key: RowKey::Text(_) } => key.map(|_| [i64::from(place), 0, 0]),
                 Marks::None | Marks::Saw(_) => None,
             },
+            key: key.map(Box::from),
             sqlstate: code.map(|code| code.to_string()),
             server: Arc::clone(self.servers.get(&end.client).unwrap_or(&self.unknown)),
         };

@@ -5,10 +5,11 @@ mod failure;
 
 use std::sync::PoisonError;
 
-use pgdyno_script::{Collect, Command, CommandKind, EvalError, Expr, Extended, Sql, Value, Variables};
+use pgdyno_script::{Collect, Command, CommandKind, EvalError, Expr, Extended, NewKey, Sql, Value, Variables};
 use pgdyno_wire::{Capture, QueryMode, StmtId, TextParams};
 use pgdyno_workload::{
-    Batch, Begin, ClientScript, Failure, FailureAction, Marks, Next, Note, Reply, Rng, ShellOutcome, TxnId, Verdict,
+    Batch, Begin, ClientScript, Failure, FailureAction, Marks, Next, Note, Reply, Rng, RowKey, ShellOutcome, TxnId,
+    Verdict,
 };
 
 use super::collect::collect;
@@ -427,9 +428,12 @@ impl ClientScript for Interpreter {
     }
 
     fn marks(&self) -> Marks<'_> {
-        let key =
-            self.key().and_then(|of| Some(Marks::Keyed { place: of.place, key: self.variables.new_integer(of.slot)? }));
-        key.unwrap_or_default()
+        let Some(KeyOfScript { place, slot, .. }) = self.key() else { return Marks::None };
+        let keyed = |key| match key {
+            NewKey::Number(number) => Marks::Keyed { place, key: RowKey::Number(number) },
+            NewKey::Text(text) => Marks::Keyed { place, key: RowKey::Text(text) },
+        };
+        self.variables.new_key(slot).map_or(Marks::None, keyed)
     }
 
     fn may_commit_early(&self) -> bool {

@@ -75,7 +75,7 @@ mod tests {
     use pgdyno_script::{ScriptText, VariableNames, parse};
     use pgdyno_wire::{QueryMode, Session};
     use pgdyno_workload::{
-        Batch, Capabilities, ClientContext, ClientId, ClientScript, Group, Marks, Reply, Rng, Stage,
+        Batch, Capabilities, ClientContext, ClientId, ClientScript, Group, Marks, Reply, Rng, RowKey, Stage,
     };
 
     use super::*;
@@ -114,7 +114,7 @@ mod tests {
         let mut batch = Batch::new(&mut session, &statements, &mut out, &mut notes);
         client.step(Reply::default(), &mut batch);
         let key = match client.marks() {
-            Marks::Keyed { place: 0, key } => Some(key),
+            Marks::Keyed { place: 0, key: RowKey::Number(key) } => Some(key),
             _ => None,
         };
         (key, client.may_commit_early(), client.is_committing())

@@ -69,7 +69,7 @@ fn rows_of_scripts_are_looked_for_by_their_keys() {
 #[test]
 fn a_key_that_cannot_be_looked_for_is_refused_before_the_clients_begin() {
     let Some(place) = place("keys that cannot be looked for") else { return };
-    place.execute("create table plain (id int, name text)");
+    place.execute("create table plain (id int, at date)");
     let script = |line: &str, rest: &str| {
         write(&place.home, "s", &[("own.sql", &format!("{line}\n\\set id random(1, 1000000000)\n{rest}"))]);
         place.run("run s/own.sql --ledger -c 2 -t 20")
@@ -81,7 +81,7 @@ fn a_key_that_cannot_be_looked_for_is_refused_before_the_clients_begin() {
         ("-- pgdyno ledger: plain.id = :idd", "nothing sets the variable \"idd\""),
         ("-- pgdyno ledger: nowhere.id = :id", "line 1 of s/own.sql: there is no table \"nowhere\""),
         ("-- pgdyno ledger: plain.it = :id", "line 1 of s/own.sql: the table \"plain\" has no column it"),
-        ("-- pgdyno ledger: plain.name = :id", "the ledger cannot look for \"plain\".\"name\" of type text"),
+        ("-- pgdyno ledger: plain.at = :id", "the ledger cannot look for \"plain\".\"at\" of type date"),
     ] {
         script(line, insert).ended(1).says(&[words, "hint: "]);
     }
@@ -93,7 +93,43 @@ fn a_key_that_cannot_be_looked_for_is_refused_before_the_clients_begin() {
     place.run("run s/own.sql -c 1 -t 1").ok();
     let ran = script("-- pgdyno ledger: plain.id = :id", "insert into plain values (:id) returning 'x' as id \\gset\n");
     assert!(ran.code != Some(0), "nothing is proven: {}", ran.stdout);
-    ran.prints(&["no transaction set the variable of its key to a whole number"]);
+    ran.prints(&["invalid input syntax for type bigint: \"x\""]);
+    let ran =
+        script("-- pgdyno ledger: plain.id = :id", "insert into plain values (:id) returning null as id \\gset\n");
+    assert!(ran.code != Some(0), "nothing is proven: {}", ran.stdout);
+    ran.prints(&["no transaction set the variable of its key"]);
+}
+
+#[test]
+fn a_key_may_be_a_uuid_or_a_text() {
+    let Some(place) = place("keys that are texts") else { return };
+    place.execute("create table by_uuid (id uuid primary key); create table by_name (name text primary key)");
+    let scripts = [
+        (
+            "uuid.sql",
+            // PostgreSQL writes it in small letters.
+            "-- pgdyno ledger: by_uuid.id = :id\nselect upper(gen_random_uuid()::text) as id \\gset\nBEGIN;\n\
+             INSERT INTO by_uuid VALUES (:id::uuid);\nEND;\n",
+        ),
+        (
+            "name.sql",
+            "-- pgdyno ledger: by_name.name = :name\n\
+             INSERT INTO by_name VALUES ('{a, \"b\" \\''c'' %} ' || random()) RETURNING name \\gset\n",
+        ),
+    ];
+    write(&place.home, "s", &scripts);
+    place
+        .run("run s/uuid.sql s/name.sql --mode extended --ledger -c 3 -t 60")
+        .ok()
+        .prints(&["180 acknowledged, none lost"]);
+    let run = place.home.the_run();
+    assert!(run.at("/ledger").get("unmarked").is_none(), "{}", run.at("/ledger"));
+    place.execute(
+        "delete from by_uuid where id in (select id from by_uuid limit 2); delete from by_name where name in (select name from by_name limit 1)",
+    );
+    let json = place.run("check ledger --run last --format json").ended(14);
+    let form: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&form["ledger"]["lost"], &form["ledger"]["duplicated"]), (&3.into(), &0.into()), "{form}");
 }
 
 #[test]
