@@ -329,6 +329,8 @@ fn tables(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
             crate::latency_table::aligned("transaction", &latency_columns(record, Extent::Short), &rows, out)?;
             writeln!(out)?;
+        } else if record.readers.is_some() {
+            writeln!(out)?;
         }
         return readers::text(record, Extent::Short, out);
     }
