@@ -1,8 +1,8 @@
 //! Transactions of a schedule wait for a free client.
 
 use pgdyno_plan::Pace;
-use pgdyno_results::FindingRecord;
-use pgdyno_text::brief::{number, percent};
+use pgdyno_results::{FaultOutcome, FindingRecord, RunRecord};
+use pgdyno_text::brief::{duration, number, percent};
 
 use super::SHARE_MIN;
 use crate::facts::Facts;
@@ -25,6 +25,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.summary.still_waiting > 0 {
         evidence.push(format!("{} were due and had not begun at the end", number(facts.summary.still_waiting as f64)));
     }
+    let away_s = away_s(facts.record);
+    if away_s > 0.0 {
+        let away = duration(away_s);
+        evidence.push(format!("the run's faults took the server away for {away}: what was due meanwhile had to wait"));
+    }
     Some(FindingRecord {
         rule: "backlog".to_owned(),
         text: format!(
@@ -38,14 +43,23 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         ),
         weight: share,
         evidence,
-        advice: Some(format!(
-            "{}add clients where the server has room (-c is {})",
-            if is_met { "" } else { "lower --rate, or " },
-            facts.record.plan.drive.clients
-        )),
+        advice: Some(match away_s > 0.0 {
+            true => "to see what limits the server, run without the fault".to_owned(),
+            false => format!(
+                "{}add clients where the server has room (-c is {})",
+                if is_met { "" } else { "lower --rate, or " },
+                facts.record.plan.drive.clients
+            ),
+        }),
         also_seen: false,
         ..FindingRecord::default()
     })
+}
+
+/// Returns how long the faults of a run took its server away, in seconds.
+fn away_s(record: &RunRecord) -> f64 {
+    let done = record.faults.iter().filter(|fault| fault.outcome == FaultOutcome::Done);
+    done.filter_map(|fault| Some(fault.available_s.or(fault.ended_s)? - fault.began_s?)).sum()
 }
 
 #[cfg(test)]
@@ -53,7 +67,7 @@ mod tests {
     use super::*;
     use crate::fixture::Run;
     use pgdyno_plan::{Arrivals, Rate};
-    use pgdyno_results::LatencyRecord;
+    use pgdyno_results::{FaultRecord, LatencyRecord};
 
     #[test]
     fn a_rate_that_is_too_high_is_reported() {
@@ -69,6 +83,19 @@ mod tests {
             found.text,
             "75 % of the response time was the wait for a free client: at times all 8 clients were busy"
         );
+        assert!(found.advice.unwrap().starts_with("lower --rate, or add clients"));
+        let fault = FaultRecord {
+            outcome: FaultOutcome::Done,
+            began_s: Some(3.0),
+            available_s: Some(9.0),
+            ..FaultRecord::default()
+        };
+        let nothing = FaultRecord { outcome: FaultOutcome::NoEffect, ..fault.clone() };
+        run.record.faults = vec![fault, nothing];
+        let found = run.finds(look);
+        let words = "the run's faults took the server away for 6.0 s: what was due meanwhile had to wait";
+        assert_eq!(found.evidence.last().map(String::as_str), Some(words));
+        assert_eq!(found.advice.as_deref(), Some("to see what limits the server, run without the fault"));
         run.record.plan.drive.pace = Pace::ClosedLoop;
         run.finds_nothing(look);
     }
