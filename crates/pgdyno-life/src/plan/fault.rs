@@ -93,6 +93,11 @@ fn room(rest_s: f64, every_s: f64) -> u32 {
 pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
     let Some(fault) = &plan.fault else { return Ok(()) };
     let kind = fault.kind.kind();
+    if kind == FaultKind::NetworkDrop && plan.drive.agents.is_some() {
+        let error = format!("--fault {}: it drops packets of this machine, and agents run the clients", fault.kind);
+        let hint = "leave --agents out, or give a program that drops packets of the server's machine (--fault ./FILE)";
+        return Err(CommandError::new(Code::Start, error).hint(hint));
+    }
     if let Some(missing) = missing(kind, fault.kind.member(), target, plan.tcp) {
         let hint = format!("{}; `pgdyno fault list` shows what is possible", missing.remedy);
         return Err(CommandError::new(Code::Start, format!("--fault {}: {}", fault.kind, missing.what)).hint(hint));

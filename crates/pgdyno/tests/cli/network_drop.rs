@@ -80,5 +80,7 @@ fn packets_of_a_socket_cannot_be_dropped() {
     assert_eq!(missing(&place, &place.target()).as_deref(), Some(words));
     assert_eq!(missing(&place, "embedded").as_deref(), Some(words));
     place.run("run select-only -s 1 -c 1 -T 2 --fault network-drop:1s").ended(1).says(&[words, "--tcp"]);
+    let agents = "run select-only -s 1 -c 1 -T 2 --fault network-drop:1s --agents 1 --meet host=x";
+    place.run(agents).ended(1).says(&["it drops packets of this machine, and agents run the clients"]);
     assert_eq!(place.ask("select count(*) from pg_class where relname like 'pgbench%'"), "0");
 }
