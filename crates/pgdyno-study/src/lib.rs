@@ -5,8 +5,8 @@
 //! - `study` is the loop: measure what comes next until it is enough, the budget has ended, or the user ends it.
 //! - [`ab`], [`search`], [`frontier`] and [`suite`] are the studies. The `decider` of each says what is measured next and what
 //!   was shown; it is pure, or as pure as its records.
-//! - [`steady`] refuses faults where steady states are compared, [`lock`] admits one process at a time, [`private_server`] keeps one server for all runs, [`page`] writes the page of a
-//!   record.
+//! - [`steady`] refuses faults where steady states are compared, [`lock`] admits one process at a time, [`private_server`] keeps
+//!   one server for all runs, [`page`] writes the page of a record.
 //!
 //! Studies report by events, as a run does, and print nothing.
 
