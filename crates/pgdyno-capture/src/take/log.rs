@@ -23,7 +23,7 @@ use pgdyno_text::units;
 use super::session::{self, MARK, Session, text};
 use super::{CaptureOrder, TakeError};
 use crate::form::{CapturedStatement, CapturedTransactions};
-use entries::Entries;
+use entries::{Entries, EntryText};
 use grouping::Sessions;
 use line::LogLine;
 use messages::Messages;
@@ -111,12 +111,15 @@ fn has_prefix(file: &Path) -> io::Result<bool> {
     Ok(match LogFormat::of(&mut log)? {
         LogFormat::Csv => false,
         LogFormat::Stderr => true,
-        LogFormat::Json => log.fill_buf()?.windows(PAYLOAD.len()).any(|part| part == PAYLOAD),
+        LogFormat::Json => {
+            let begin = log.fill_buf()?;
+            PAYLOADS.iter().any(|key| begin.windows(key.len()).any(|part| part == *key))
+        }
     })
 }
 
-/// The key of an entry of Google Cloud Logging.
-const PAYLOAD: &[u8] = b"\"textPayload\"";
+/// Keys of the entries of services: Google Cloud Logging, records and rows of Azure Monitor.
+const PAYLOADS: [&[u8]; 3] = [b"\"textPayload\"", b"\"properties\"", b"\"Message\""];
 
 /// Settings with which the log has other statements than those of sampled transactions, or has them in another form, and the values with
 /// which it has not.
@@ -287,7 +290,7 @@ impl Reading<'_> {
 
     fn record(&self, record: &[u8], format: LogFormat, prefix: Option<&LinePrefix>, read: &mut Read) {
         if format == LogFormat::Stderr {
-            return self.prefixed(&String::from_utf8_lossy(record), prefix, read);
+            return self.prefixed(&String::from_utf8_lossy(record), "", prefix, read);
         }
         // The time comes first in a line of CSV.
         let is_csv = format == LogFormat::Csv;
@@ -299,20 +302,22 @@ impl Reading<'_> {
             None => self.line(&line, read),
             Some(text) => {
                 let number = prefix.and_then(|prefix| prefix.read(&text)).map_or(0, |prefixed| prefixed.number);
+                let text = EntryText { line: text, detail: line.detail };
                 for ready in read.entries.add(&line.timestamp, number, text) {
-                    self.prefixed(&ready, prefix, read);
+                    self.prefixed(&ready.line, &ready.detail, prefix, read);
                 }
             }
         }
     }
 
-    /// Reads a line in stderr's form.
-    fn prefixed(&self, text: &str, prefix: Option<&LinePrefix>, read: &mut Read) {
+    /// Reads a line in stderr's form, whose detail may be apart from it.
+    fn prefixed(&self, text: &str, detail: &str, prefix: Option<&LinePrefix>, read: &mut Read) {
         let Some(prefix) = prefix else { return };
-        let Some(prefixed) = prefix.read(text).filter(|prefixed| self.has(&prefixed.line, prefix.has_database()))
+        let Some(mut prefixed) = prefix.read(text).filter(|prefixed| self.has(&prefixed.line, prefix.has_database()))
         else {
             return;
         };
+        detail.clone_into(&mut prefixed.line.detail);
         read.lacks_database |= !prefix.has_database();
         for line in read.messages.add(prefixed) {
             read.add(&line);
@@ -328,8 +333,8 @@ impl Reading<'_> {
     /// Reads what has waited for later lines.
     fn rest(&self, read: &mut Read) {
         let prefix = LinePrefix::new(&self.prefix).ok();
-        while let Some(text) = read.entries.next() {
-            self.prefixed(&text, prefix.as_ref(), read);
+        while let Some(EntryText { line, detail }) = read.entries.next() {
+            self.prefixed(&line, &detail, prefix.as_ref(), read);
         }
         for line in read.messages.end() {
             read.add(&line);
@@ -538,6 +543,25 @@ mod tests {
         let read = read_with("%m [%p]: [%l-1] db=%d ", &log);
         assert_eq!((read.lines, read.sessions.unknown, read.sessions.incomplete), (3, 1, 0));
         assert!(read.warnings("shop").concat().contains("compute_query_id"));
+    }
+
+    #[test]
+    fn records_of_azure_monitor_have_the_detail_apart() {
+        let text = "duration: 0.012 ms  execute a: select $1";
+        let message = |time: &str| format!("2026-11-28 10:05:{time} UTC-6b0aecc7.d70-LOG:  {text}");
+        let record = |time: &str| {
+            let properties = serde_json::json!({ "prefix": "", "message": message(time), "detail": "parameters: $1 = '5'",
+                "errorLevel": "LOG", "sqlerrcode": "00000" });
+            let record = serde_json::json!({ "resourceId": "/SUBSCRIPTIONS/X", "time": format!("2026-11-28T10:05:{time}.000Z"),
+                "category": "PostgreSQLLogs", "operationName": "LogEvent", "properties": properties });
+            format!("{record}\n")
+        };
+        let row =
+            serde_json::json!({ "TimeGenerated": "2026-11-28T10:05:09Z", "Message": message("09"), "Detail": null });
+        let log = [record("02"), record("01"), format!("{row}\n")].concat();
+        let read = read_with("%t-%c-", &log);
+        assert_eq!((read.lines, read.executed, read.sessions.unknown), (3, 3, 3));
+        assert!(read.warnings("shop").concat().contains("no database (%d)"));
     }
 
     #[test]

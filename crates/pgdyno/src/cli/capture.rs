@@ -52,8 +52,8 @@ pub(crate) struct TakeArgs {
     pub(crate) anonymise: bool,
     /// A log with sampled transactions, or its directory
     ///
-    /// In the form of csvlog, jsonlog or stderr, or entries of Google Cloud Logging. It is read at the end of the window. May be given
-    /// several times.
+    /// In the form of csvlog, jsonlog or stderr, entries of Google Cloud Logging, or records of Azure Monitor. It is read at the end of the
+    /// window. May be given several times.
     #[arg(help_heading = "Capture", long, value_name = "FILE")]
     pub(crate) log: Vec<PathBuf>,
     /// log_line_prefix of a log in stderr's form [default: the server's setting]

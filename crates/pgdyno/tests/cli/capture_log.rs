@@ -93,9 +93,13 @@ COMMIT;
 /// The prefix of Amazon RDS and Aurora.
 const RDS: &str = "%t:%r:%u@%d:[%p]:";
 
-/// Other prefixes: PostgreSQL's own, that of Azure's servers, that of Google Cloud SQL, and one with everything.
-const PREFIXES: [&str; 4] =
-    ["%m [%p] ", "%t-%c-", "%m [%p]: [%l-1] db=%d,user=%u ", "%n|%8p|%c|%-6l|%v|%x|%e|%i|%Q|%q%u@%d/%a from %h "];
+/// The prefixes of Azure's servers and of Google Cloud SQL.
+const AZURE: &str = "%t-%c-";
+const GOOGLE: &str = "%m [%p]: [%l-1] db=%d,user=%u ";
+
+/// Other prefixes: PostgreSQL's own, those of services, another one that Azure's servers have, and one with everything.
+const PREFIXES: [&str; 5] =
+    ["%m [%p] ", AZURE, GOOGLE, "%m [%p] [user=%u,db=%d,app=%a] ", "%n|%8p|%c|%-6l|%v|%x|%e|%i|%Q|%q%u@%d/%a from %h "];
 
 fn execute(place: &Place, sql: &str) {
     session(place).execute(sql).unwrap();
@@ -280,8 +284,8 @@ fn capture_with(place: &Place, log: &Path, at_end: impl FnOnce(&str)) -> Value {
     serde_json::from_str(&place.home.run(&["capture", "show", "shop.capture", "--format", "json"]).ok().stdout).unwrap()
 }
 
-/// Returns the log as entries of Google Cloud Logging, the later of each ten first: each has a line with its further ones.
-fn entries(log: &str) -> String {
+/// Returns the lines of a log, each with its further ones.
+fn whole_lines(log: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in log.lines() {
         match lines.last_mut() {
@@ -289,6 +293,11 @@ fn entries(log: &str) -> String {
             _ => lines.push(line.to_owned()),
         }
     }
+    lines
+}
+
+/// Returns the log as entries of Google Cloud Logging, the later of each ten first.
+fn entries(log: &str) -> String {
     let entry = |line: &String| {
         let time = line.get(..23).unwrap_or_default().replace(' ', "T");
         format!(
@@ -297,7 +306,28 @@ fn entries(log: &str) -> String {
             "resource": { "type": "cloudsql_database" }, "logName": "projects/p/logs/cloudsql.googleapis.com%2Fpostgres.log" })
         )
     };
-    lines.chunks(10).flat_map(|chunk| chunk.iter().rev().map(entry)).collect()
+    whole_lines(log).chunks(10).flat_map(|chunk| chunk.iter().rev().map(entry)).collect()
+}
+
+/// Returns the log as records of Azure Monitor: each has a message with its detail.
+fn azure_records(log: &str) -> String {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for line in whole_lines(log) {
+        match (line.split_once("-DETAIL:  "), all.last_mut()) {
+            (Some((_, detail)), Some(last)) => last.1 = detail.to_owned(),
+            _ => all.push((line, String::new())),
+        }
+    }
+    let record = |(message, detail): (String, String)| {
+        let time = message.get(..19).unwrap_or_default().replace(' ', "T");
+        let properties = serde_json::json!({ "prefix": "", "message": message, "detail": detail, "errorLevel": "LOG" });
+        format!(
+            "{}\n",
+            serde_json::json!({ "resourceId": "/SUBSCRIPTIONS/S/FLEXIBLESERVERS/SHOP", "time": format!("{time}Z"),
+            "category": "PostgreSQLLogs", "operationName": "LogEvent", "properties": properties })
+        )
+    };
+    all.into_iter().map(record).collect()
 }
 
 #[test]
@@ -316,12 +346,14 @@ fn a_log_of_stderr_has_any_prefix_that_names_time_and_session() {
     for prefix in PREFIXES {
         set_prefix(&place, prefix);
         buys(&capture_with(&place, &logs, |_| {}));
-        if prefix.contains("[%l-1]") {
-            let exported = place.home.join("exported.json");
-            fs::write(&exported, "").unwrap();
-            let at_end = |log: &str| fs::write(&exported, entries(log)).unwrap();
-            buys(&capture_with(&place, &exported, at_end));
-        }
+        let of_service: fn(&str) -> String = match prefix {
+            GOOGLE => entries,
+            AZURE => azure_records,
+            _ => continue,
+        };
+        let exported = place.home.join("exported.json");
+        fs::write(&exported, "").unwrap();
+        buys(&capture_with(&place, &exported, |log| fs::write(&exported, of_service(log)).unwrap()));
     }
     set_prefix(&place, "%u@%d ");
     let words = format!("capture --window 1s -o no.capture --log {}", logs.display());

@@ -1,14 +1,15 @@
 //! A line of a log: who executed which statement when.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::records::{LogFormat, fields};
 
-/// A line, as far as it is used. The names are those of `jsonlog`.
+/// A line, as far as it is used. The names are those of `jsonlog`, and of the entries of managed services, which have a line in stderr's form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct LogLine {
-    /// The time in the zone of `log_timezone`, with milliseconds and the zone's name.
+    /// The time in the zone of `log_timezone`, with milliseconds and the zone's name; in UTC in an entry of a service.
+    #[serde(alias = "time", alias = "TimeGenerated")]
     pub(super) timestamp: String,
     /// The database.
     #[serde(rename = "dbname")]
@@ -21,22 +22,45 @@ pub(super) struct LogLine {
     /// The SQLSTATE.
     pub(super) state_code: String,
     pub(super) message: String,
+    #[serde(alias = "Detail", deserialize_with = "text_or_null")]
     pub(super) detail: String,
     /// The statement's identifier, 0 if the server computes none.
     pub(super) query_id: i64,
-    /// A line in stderr's form, in an entry of Google Cloud Logging.
-    #[serde(rename = "textPayload")]
+    /// A line in stderr's form, in an entry of Google Cloud Logging or a row of Azure Monitor.
+    #[serde(rename = "textPayload", alias = "Message")]
     pub(super) payload: Option<String>,
+    /// The same in a record of Azure Monitor.
+    pub(super) properties: Option<AzureProperties>,
     /// Whether the form of the log has no identifier of the transaction.
     #[serde(skip)]
     pub(super) lacks_transaction: bool,
+}
+
+/// Properties of a record of Azure Monitor (category `PostgreSQLLogs`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct AzureProperties {
+    /// The line without its detail.
+    message: Option<String>,
+    #[serde(deserialize_with = "text_or_null")]
+    detail: String,
+}
+
+fn text_or_null<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.unwrap_or_default())
 }
 
 impl LogLine {
     /// Returns a line from a record of CSV or JSON, if it is one.
     pub(super) fn of(record: &[u8], format: LogFormat) -> Option<Self> {
         match format {
-            LogFormat::Json => return serde_json::from_slice(record).ok(),
+            LogFormat::Json => {
+                let mut line: Self = serde_json::from_slice(record).ok()?;
+                if let Some(AzureProperties { message, detail }) = line.properties.take() {
+                    (line.payload, line.detail) = (message, detail);
+                }
+                return Some(line);
+            }
             LogFormat::Stderr => return None,
             LogFormat::Csv => {}
         }
@@ -163,6 +187,22 @@ mod tests {
             (line.executed(), line.transaction(), line.query_id),
             (Some("commit"), None, 8_085_340_880_788_646_241)
         );
+    }
+
+    #[test]
+    fn an_entry_of_a_service_has_a_line_and_its_detail() {
+        let of = |json: &str| LogLine::of(json.as_bytes(), LogFormat::Json).unwrap();
+        let google = of(r#"{"timestamp":"2026-11-28T15:01:27Z","textPayload":"a","severity":"INFO"}"#);
+        let azure = of(
+            r#"{"time":"2026-11-28T15:01:27Z","category":"PostgreSQLLogs","properties":{"prefix":"","message":"a","detail":"b"}}"#,
+        );
+        let row = of(r#"{"TimeGenerated":"2026-11-28T15:01:27Z","Message":"a","Detail":null,"ProcessId":7}"#);
+        for (line, detail) in [(&google, ""), (&azure, "b"), (&row, "")] {
+            assert_eq!((line.timestamp.as_str(), line.payload.as_deref()), ("2026-11-28T15:01:27Z", Some("a")));
+            assert_eq!(line.detail, detail);
+        }
+        // A record of another category.
+        assert_eq!(of(r#"{"time":"2026-11-28T15:01:27Z","properties":{"count":1}}"#).payload, None);
     }
 
     #[test]

@@ -62,10 +62,11 @@ impl Messages {
             severity.clone_into(&mut line.state_code);
         }
         line.message = without_code(&text).to_owned();
-        if self.waiting.len() >= MESSAGES_MAX || self.bytes + line.message.len() > BYTES_MAX {
+        let bytes = line.message.len() + line.detail.len();
+        if self.waiting.len() >= MESSAGES_MAX || self.bytes + bytes > BYTES_MAX {
             whole.extend(self.end());
         }
-        self.bytes += line.message.len();
+        self.bytes += bytes;
         self.waiting.insert(line.session().to_owned(), line);
         whole
     }

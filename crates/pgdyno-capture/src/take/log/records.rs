@@ -15,7 +15,7 @@ const PEEKED: usize = 4 << 10;
 pub(super) enum LogFormat {
     /// `csvlog`.
     Csv,
-    /// `jsonlog`, or entries of Google Cloud Logging.
+    /// `jsonlog`, or entries of a managed service's log.
     Json,
     /// stderr's: lines with `log_line_prefix`, and a tab in front of each further line of a text.
     Stderr,
