@@ -188,6 +188,7 @@ fn statements(
 ) -> Vec<CapturedStatement> {
     let mut by_text: BTreeMap<String, (Classified, Vec<String>, Counted)> = BTreeMap::new();
     let (mut hidden, mut constants) = (Counted::default(), 0);
+    let left_out = |begin: &str, why| Classified { refused: Some(why), ..classify(begin, true) };
     for entry in entries {
         let classified = match texts.get(&entry.queryid) {
             Some(counters::Text::Whole(text)) if session::is_own(text) => continue,
@@ -198,11 +199,11 @@ fn statements(
                 classified
             }
             Some(counters::Text::TooLong(begin)) => {
-                let classified = classify(begin, true);
-                Classified {
-                    refused: Some(format!("its text is longer than {}", units::bytes(counters::TEXT_MAX))),
-                    ..classified
-                }
+                left_out(begin, format!("its text is longer than {}", units::bytes(counters::TEXT_MAX)))
+            }
+            Some(counters::Text::TooMany(begin)) => {
+                let bytes = units::bytes(counters::TEXTS_MAX);
+                left_out(begin, format!("its text is left out: those of statements with more time take {bytes}"))
             }
             None => {
                 hidden.add(&entry.counted);

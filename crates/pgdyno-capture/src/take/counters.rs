@@ -11,7 +11,10 @@ use super::session::{MARK, Session, is_true, number};
 /// Bytes of a text that are kept: longer ones are lists of values.
 pub(super) const TEXT_MAX: u64 = 64 << 10;
 
-/// Bytes of a text that is longer.
+/// Bytes of all texts together that are kept, from the statement that took most time.
+pub(super) const TEXTS_MAX: u64 = 32 << 20;
+
+/// Characters of a text that is not kept.
 const BEGIN: usize = 200;
 
 /// Counters of an entry.
@@ -211,6 +214,8 @@ pub(super) enum Text {
     Whole(String),
     /// The beginning of a very long one.
     TooLong(String),
+    /// The beginning of one for which the others left no room.
+    TooMany(String),
 }
 
 /// Returns the texts of entries.
@@ -222,12 +227,17 @@ pub(super) fn texts(
     if entries.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let ids: Vec<_> = entries.iter().map(|entry| entry.queryid.as_str()).collect();
+    let mut ordered: Vec<_> = entries.iter().collect();
+    ordered.sort_by(|a, b| b.counted.exec_time_ms.total_cmp(&a.counted.exec_time_ms));
+    let ids: Vec<_> =
+        ordered.iter().enumerate().map(|(place, entry)| format!("({}, {place})", entry.queryid)).collect();
     let sql = format!(
-        "SELECT {MARK} DISTINCT ON (queryid) queryid, CASE WHEN octet_length(query) <= {TEXT_MAX} THEN query \
-         ELSE left(query, {BEGIN}) END, octet_length(query) > {TEXT_MAX} FROM {} \
-         WHERE queryid IN ({}) AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-         AND query IS NOT NULL ORDER BY queryid",
+        "SELECT {MARK} queryid, CASE WHEN bytes <= {TEXT_MAX} AND so_far <= {TEXTS_MAX} THEN query ELSE left(query, {BEGIN}) END, \
+         bytes > {TEXT_MAX}, so_far > {TEXTS_MAX} FROM (SELECT *, sum(least(bytes, {TEXT_MAX})) OVER (ORDER BY place, queryid) AS so_far \
+         FROM (SELECT DISTINCT ON (s.queryid) s.queryid, place, query, octet_length(query) AS bytes \
+         FROM {} s JOIN (VALUES {}) wanted (queryid, place) ON wanted.queryid = s.queryid \
+         WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND query IS NOT NULL \
+         ORDER BY s.queryid, place) one) all_texts",
         facts.view,
         ids.join(", ")
     );
@@ -235,9 +245,15 @@ pub(super) fn texts(
     let mut texts = BTreeMap::new();
     for row in rows {
         let mut cells = row.into_iter();
-        let (Some(Some(id)), Some(Some(text)), is_long) = (cells.next(), cells.next(), cells.next()) else { continue };
-        let is_long = is_long.flatten().as_deref() == Some("t");
-        texts.insert(id, if is_long { Text::TooLong(text) } else { Text::Whole(text) });
+        let (Some(Some(id)), Some(Some(text))) = (cells.next(), cells.next()) else { continue };
+        let mut is_true = || cells.next().flatten().as_deref() == Some("t");
+        let (is_long, is_beyond) = (is_true(), is_true());
+        let text = match (is_long, is_beyond) {
+            (true, _) => Text::TooLong(text),
+            (false, true) => Text::TooMany(text),
+            (false, false) => Text::Whole(text),
+        };
+        texts.insert(id, text);
     }
     Ok(texts)
 }
