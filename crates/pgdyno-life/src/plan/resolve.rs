@@ -558,7 +558,8 @@ pub fn without_effect(plan: &Plan) -> Vec<String> {
         warnings.push(format!("-T or -t has no effect on {}: its stages end when their work is done", plan.workload));
     }
     if plan.drive.pace.rate().is_some() && plan.rate().is_none() {
-        warnings.push(format!("--rate has no effect on this run of {}: none of its clients follows it", plan.workload));
+        let what = if plan.drive.rate_steps.is_some() { "--rate-steps" } else { "--rate" };
+        warnings.push(format!("{what} has no effect on this run of {}: none of its clients follows it", plan.workload));
     }
     warnings
 }

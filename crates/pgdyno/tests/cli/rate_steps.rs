@@ -26,7 +26,8 @@ fn seconds(directory: &std::path::Path) -> Vec<(f64, f64)> {
     let at = |name: &str| names.iter().position(|column| *column == name).unwrap();
     let [phase, offered, tps] = ["phase", "offered_per_s", "tps"].map(at);
     let rows = lines.map(|line| line.split(',').collect::<Vec<_>>()).filter(|row| row[phase] == "measure");
-    rows.map(|row| (row[offered].parse().unwrap(), row[tps].parse().unwrap())).collect()
+    // Of several groups only their own files have the offered rates.
+    rows.map(|row| (row[offered].parse().unwrap_or_default(), row[tps].parse().unwrap())).collect()
 }
 
 #[test]
@@ -72,4 +73,29 @@ fn a_run_offers_the_steps_of_its_workload() {
     place.run("run select-only -R 9 --rate-steps -T 1").ended(1).says(&["steps", "select-only has none"]);
     write(&place.home, "mine", &[("workload.toml", &format!("{MANIFEST}follow_rate_steps = false\n"))]);
     place.run("run ./mine -T 1 --ramp 0 --no-samples").ok().prints(&["100.0/s offered,"]);
+}
+
+/// Two groups, of which each may have a rate of its own.
+fn groups(rates: [&str; 2]) -> String {
+    let group = |name: &str, rate: &str| {
+        format!("[[group]]\nname = \"{name}\"\nscripts = [\"one.sql\"]\nshare = 0.5\n{rate}\n")
+    };
+    let both = [group("one", rates[0]), group("two", rates[1])].concat();
+    MANIFEST.replace("[run]", &format!("{both}\n[run]")).replace("[0.5, 2, 0, 1.5]", "[0.5, 2]")
+}
+
+#[test]
+fn each_group_without_a_rate_of_its_own_follows_the_steps() {
+    let Some(place) = Place::new("rate_steps_of_groups", "fsync = off\n", TRUST) else { return };
+    let own = "rate_per_s = 30\narrivals = \"uniform\"";
+    for (rates, wanted) in [(["", ""], [100.0, 400.0]), ([own, ""], [80.0, 230.0]), ([own, own], [60.0, 60.0])] {
+        write(&place.home, "mine", &[("workload.toml", &groups(rates)), ("one.sql", "select 1;\n")]);
+        let ran = place.run("run ./mine --rate-steps=2s -R 1x --ramp 0 --arrivals uniform --no-samples").ok();
+        let run = place.home.runs().pop().unwrap();
+        let all: f64 = seconds(&run.path).iter().map(|(_, tps)| tps).sum();
+        assert!((all / (2.0 * (wanted[0] + wanted[1])) - 1.0).abs() < 0.08, "{rates:?}: {all} of {wanted:?}");
+        if rates == [own, own] {
+            ran.says(&["--rate-steps has no effect on this run of mine: none of its clients follows it"]);
+        }
+    }
 }
