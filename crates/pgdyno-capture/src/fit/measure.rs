@@ -1,5 +1,7 @@
 //! What a statement does with some values: rows and blocks of a call.
 
+use std::collections::BTreeMap;
+
 use pgdyno_net::quote;
 use serde_json::Value;
 
@@ -60,8 +62,8 @@ pub(super) enum Way {
     Count {
         /// The view of the counters.
         view: String,
-        /// The statement there.
-        queryid: String,
+        /// The statement there; `None` if the server does not say it, as PostgreSQL 13.
+        queryid: Option<String>,
     },
 }
 
@@ -80,7 +82,7 @@ pub(super) fn measure(copy: &mut Copy, method: &Method, all: &[Values]) -> Resul
     copy.execute(about, &format!("{begin}; SET LOCAL statement_timeout = {patience_ms:.0}"))?;
     let measured = match way {
         Way::Explain { .. } => explained(copy, all)?,
-        Way::Count { view, queryid } => counted(copy, all, view, queryid)?,
+        Way::Count { view, queryid } => counted(copy, all, view, queryid.as_deref())?,
     };
     copy.execute(about, "ROLLBACK")?;
     Ok(measured)
@@ -103,16 +105,20 @@ pub(super) fn literals(values: &[Option<String>]) -> String {
 fn explained(copy: &mut Copy, all: &[Values]) -> Result<Result<PerCall, Refusal>, FitError> {
     let mut sum = PerCall::default();
     for values in all {
-        let options = "ANALYZE, BUFFERS, TIMING OFF, COSTS OFF, SUMMARY OFF";
-        let plan = match copy.explain("measure a statement", options, &execution(values))? {
-            Ok(plan) => plan,
+        let one = match explained_once(copy, values)? {
+            Ok(one) => one,
             Err(why) => return Ok(Err(why)),
         };
-        let one = of_plan(&plan["Plan"]);
         sum = PerCall { rows: sum.rows + one.rows, blocks: sum.blocks + one.blocks };
     }
     let calls = all.len().max(1) as f64;
     Ok(Ok(PerCall { rows: sum.rows / calls, blocks: sum.blocks / calls }))
+}
+
+fn explained_once(copy: &mut Copy, values: &Values) -> Result<Result<PerCall, Refusal>, FitError> {
+    let options = "ANALYZE, BUFFERS, TIMING OFF, COSTS OFF, SUMMARY OFF";
+    let plan = copy.explain("measure a statement", options, &execution(values))?;
+    Ok(plan.map(|plan| of_plan(&plan["Plan"])))
 }
 
 /// Returns what a plan did: the rows of its first node, or those that it wrote.
@@ -126,28 +132,61 @@ fn of_plan(node: &Value) -> PerCall {
     PerCall { rows: written, blocks: number(node, "Shared Hit Blocks") + number(node, "Shared Read Blocks") }
 }
 
-fn counted(copy: &mut Copy, all: &[Values], view: &str, queryid: &str) -> Result<Result<PerCall, Refusal>, FitError> {
-    let sql = format!(
-        "SELECT coalesce(sum(calls), 0), coalesce(sum(rows), 0), coalesce(sum(shared_blks_hit + shared_blks_read), 0) \
-         FROM {view}(false) WHERE queryid = {queryid}"
+/// Counters of statements by their identifiers: executions, rows and blocks.
+type Counters = BTreeMap<String, [f64; 3]>;
+
+fn counted(
+    copy: &mut Copy,
+    all: &[Values],
+    view: &str,
+    queryid: Option<&str>,
+) -> Result<Result<PerCall, Refusal>, FitError> {
+    let which = queryid.map_or_else(
+        || {
+            "userid = (SELECT oid FROM pg_roles WHERE rolname = current_user) \
+             AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
+                .to_owned()
+        },
+        |queryid| format!("queryid = {queryid}"),
     );
-    let read = |copy: &mut Copy| -> Result<[f64; 3], FitError> {
-        let row = copy.ask("read pg_stat_statements", &sql)?.into_iter().next().unwrap_or_default();
-        let mut cells = row.into_iter().map(|cell| cell.and_then(|cell| cell.parse().ok()).unwrap_or_default());
-        Ok([0; 3].map(|_: i32| cells.next().unwrap_or_default()))
-    };
-    let before = read(copy)?;
+    let sql = format!(
+        "SELECT queryid, sum(calls), sum(rows), sum(shared_blks_hit + shared_blks_read) \
+         FROM {view}(false) WHERE {which} GROUP BY queryid"
+    );
+    let before = counters(copy, &sql)?;
     for values in all {
         if let Err(why) = copy.try_to("measure a statement", &execution(values))? {
             return Ok(Err(why));
         }
     }
-    let after = read(copy)?;
-    let calls = after[0] - before[0];
-    if calls <= 0.0 {
-        return explained(copy, all);
+    let after = counters(copy, &sql)?;
+    match per_call(&before, &after, queryid.is_none().then_some(all.len())) {
+        Some(per_call) => Ok(Ok(per_call)),
+        None => explained(copy, all),
     }
-    Ok(Ok(PerCall { rows: (after[1] - before[1]) / calls, blocks: (after[2] - before[2]) / calls }))
+}
+
+fn counters(copy: &mut Copy, sql: &str) -> Result<Counters, FitError> {
+    let number = |cell: Option<&Option<String>>| cell.and_then(|cell| cell.as_ref()?.parse().ok()).unwrap_or_default();
+    let rows = copy.ask("read pg_stat_statements", sql)?;
+    let of = |row: Vec<Option<String>>| {
+        let counted = [1, 2, 3].map(|at| number(row.get(at)));
+        Some((row.into_iter().next()??, counted))
+    };
+    Ok(rows.into_iter().filter_map(of).collect())
+}
+
+/// Returns the means of the only statement that was executed meanwhile; so many times, if a number is given.
+fn per_call(before: &Counters, after: &Counters, executions: Option<usize>) -> Option<PerCall> {
+    let grown = |(queryid, now): (&String, &[f64; 3])| {
+        let then = before.get(queryid).copied().unwrap_or_default();
+        [0, 1, 2].map(|at: usize| now[at] - then[at])
+    };
+    let is_it =
+        |[calls, ..]: &[f64; 3]| executions.map_or(*calls > 0.0, |executions| (calls - executions as f64).abs() < 0.5);
+    let mut all = after.iter().map(grown).filter(is_it);
+    let [calls, rows, blocks] = all.next()?;
+    all.next().is_none().then_some(PerCall { rows: rows / calls, blocks: blocks / calls })
 }
 
 #[cfg(test)]
@@ -161,6 +200,21 @@ mod tests {
         let node = json!({ "Node Type": "ModifyTable", "Actual Rows": 0, "Actual Loops": 1, "Shared Hit Blocks": 9,
             "Shared Read Blocks": 1, "Plans": [{ "Node Type": "Index Scan", "Actual Rows": 3, "Actual Loops": 1 }] });
         assert_eq!(of_plan(&node), PerCall { rows: 3.0, blocks: 10.0 });
+    }
+
+    #[test]
+    fn a_statement_without_an_identifier_is_the_only_one_that_was_executed_so_often() {
+        let counters = |all: &[(&str, f64)]| -> Counters {
+            all.iter().map(|(id, calls)| ((*id).to_owned(), [*calls, calls * 3.0, calls * 5.0])).collect()
+        };
+        let before = counters(&[("1", 7.0), ("2", 4.0)]);
+        let after = counters(&[("1", 8.0), ("2", 10.0)]);
+        let found = PerCall { rows: 3.0, blocks: 5.0 };
+        assert_eq!(per_call(&before, &after, Some(6)), Some(found));
+        assert_eq!(per_call(&before, &after, Some(5)), None);
+        assert_eq!(per_call(&before, &counters(&[("1", 7.0), ("2", 10.0), ("3", 6.0)]), Some(6)), None, "two were");
+        assert_eq!(per_call(&counters(&[]), &counters(&[("2", 6.0)]), None), Some(found));
+        assert_eq!(per_call(&before, &before, None), None);
     }
 
     #[test]

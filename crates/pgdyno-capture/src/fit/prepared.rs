@@ -188,9 +188,7 @@ impl Prepared {
         };
         let plan = copy.explain("plan a statement", "VERBOSE", &execution(&vec![None; self.parameters.roles.len()]))?;
         // PostgreSQL 13 has no such identifier.
-        Ok(match plan.unwrap_or_default()["Query Identifier"].as_i64() {
-            Some(queryid) => Way::Count { view: view.to_owned(), queryid: queryid.to_string() },
-            None => Way::Explain { writes: true },
-        })
+        let queryid = plan.unwrap_or_default()["Query Identifier"].as_i64().map(|queryid| queryid.to_string());
+        Ok(Way::Count { view: view.to_owned(), queryid })
     }
 }
