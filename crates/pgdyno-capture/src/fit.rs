@@ -12,6 +12,7 @@ mod lists;
 mod measure;
 mod mixture;
 mod prepared;
+mod recursion;
 mod results;
 mod roles;
 mod skew;
@@ -35,7 +36,7 @@ use measure::{Method, NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
 use prepared::Prepared;
 use roles::{How, Role};
-use skew::UniqueKey;
+use skew::{Lookup, UniqueKey};
 use transactions::ScriptStatement;
 use values::{Parameters, Sampling};
 
@@ -219,16 +220,25 @@ impl Fitted {
 struct Sampled {
     parameters: Parameters,
     mixture: Mixture,
-    /// The unique key by which it looks up one row, if it does.
-    key: Option<UniqueKey>,
+    /// By what it finds its rows.
+    lookup: Lookup,
 }
 
 impl Sampled {
-    /// Returns the key, if its values are of any rows.
-    fn key(&self) -> Option<&UniqueKey> {
-        let is_any = |sampling: &Sampling| sampling.fixed.is_none() && !sampling.is_missing;
+    /// Returns by what it finds its rows, if its values are of any rows.
+    fn lookup(&self) -> &Lookup {
+        let is_any =
+            |sampling: &Sampling| sampling.fixed.is_none() && !sampling.is_missing && sampling.picked.is_none();
         let are_any = matches!(&self.mixture.parts[..], [(_, sampling)] if is_any(sampling));
-        self.key.as_ref().filter(|_| are_any)
+        if are_any { &self.lookup } else { &Lookup::None }
+    }
+
+    /// Returns the unique key by which it looks up one row, if it does.
+    fn key(&self) -> Option<&UniqueKey> {
+        match self.lookup() {
+            Lookup::Unique(key) => Some(key),
+            Lookup::Unknown { .. } | Lookup::None => None,
+        }
     }
 }
 
@@ -293,12 +303,12 @@ fn of_statement(
         values: Some(if prepared.parameters.roles.is_empty() { "no parameters".to_owned() } else { how.join("; ") }),
         ..about
     };
-    let Prepared { text: sql, numbers, keys, returned, parameters, key } = prepared;
+    let Prepared { text: sql, numbers, keys, returned, parameters, lookup } = prepared;
     let Parameters { roles, types, .. } = parameters.clone();
     let values = lists::name_and_query(nth, roles.len());
     let scripted = ScriptStatement { text: sql, numbers, keys, roles, types, returned };
     let script = Some(Script { text, values, calls: statement.calls, statement: scripted });
-    Ok(Ok(Fitted { about, script, sampled: Some(Sampled { parameters, mixture, key }) }))
+    Ok(Ok(Fitted { about, script, sampled: Some(Sampled { parameters, mixture, lookup }) }))
 }
 
 /// Returns the most common values of the columns that parameters are equal to.

@@ -1,6 +1,7 @@
 //! What a statement does with some values: rows and blocks of a call.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use pgdyno_net::quote;
 use serde_json::Value;
@@ -84,6 +85,27 @@ pub(super) fn measure(copy: &mut Copy, method: &Method, all: &[Values]) -> Resul
         Way::Explain { .. } => explained(copy, all)?,
         Way::Count { view, queryid } => counted(copy, all, view, queryid.as_deref())?,
     };
+    copy.execute(about, "ROLLBACK")?;
+    Ok(measured)
+}
+
+/// Returns what the statement does in each of these executions, until one is refused or this time has come.
+pub(super) fn measure_each(
+    copy: &mut Copy,
+    method: &Method,
+    all: &[Values],
+    until: Instant,
+) -> Result<Vec<PerCall>, FitError> {
+    let about = "measure a statement";
+    copy.execute(about, &format!("BEGIN READ ONLY; SET LOCAL statement_timeout = {:.0}", method.patience_ms))?;
+    let mut measured = Vec::new();
+    for values in all {
+        let Ok(per_call) = explained_once(copy, values)? else { break };
+        measured.push(per_call);
+        if Instant::now() > until {
+            break;
+        }
+    }
     copy.execute(about, "ROLLBACK")?;
     Ok(measured)
 }

@@ -1,11 +1,12 @@
 //! The samples of values with which a statement does on the copy what it did on the captured server.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::copy::{Copy, FitError};
-use super::measure::{Method, PerCall, measure};
+use super::measure::{Method, PerCall, Way, measure, measure_each};
 use super::roles::{How, Role, Source};
-use super::values::{ADDED, Parameters, Sampling};
+use super::values::{ADDED, Parameters, Sampling, Values};
 use crate::refusal::Refusal;
 
 /// Executions by which a sampling is measured.
@@ -19,6 +20,11 @@ const BETTER: f64 = 0.15;
 
 /// How long samplings of a statement are tried. The best of those that were is taken.
 const SEARCH_MAX: Duration = Duration::from_secs(30);
+
+/// Executions that are measured one by one where no sampling is near, for how long at most, and how many of them must be left.
+const SINGLE_MAX: usize = 1000;
+const SINGLE_TIME: Duration = Duration::from_secs(10);
+const PICKED_MIN: usize = 3;
 
 /// Number of shares that are tried for the first of two.
 const SHARES: u32 = 40;
@@ -59,6 +65,9 @@ pub(super) fn nearest(
             break;
         }
     }
+    if let Some(picked) = search.pick(&best)? {
+        return Ok(Ok(picked));
+    }
     Ok(Ok(mixed(&search.measured, &best, wanted)))
 }
 
@@ -74,6 +83,7 @@ fn first(wanted: PerCall) -> Sampling {
         offset: 0,
         added: 1,
         is_missing: false,
+        picked: None,
     }
 }
 
@@ -159,6 +169,25 @@ impl Search<'_> {
         Ok(measured)
     }
 
+    /// Returns values of single executions that together come near, where the best sampling does not: a few rows may have most of the
+    /// rows that refer to them.
+    fn pick(&mut self, best: &Sampling) -> Result<Option<Mixture>, FitError> {
+        let is_near = self.measured.iter().any(|(known, of)| known == best && of.represents(self.wanted));
+        let has_rows = self.parameters.roles.iter().any(|role| matches!(role, Role::Column(..)));
+        if is_near || !has_rows || !matches!(self.method.way, Way::Explain { writes: false }) {
+            return Ok(None);
+        }
+        let mut values = self.parameters.values(self.copy, best, SINGLE_MAX)?;
+        let mut known = BTreeSet::new();
+        values.retain(|one| known.insert(one.clone()));
+        let measured = measure_each(self.copy, self.method, &values, Instant::now() + SINGLE_TIME)?;
+        let found = picked(values.into_iter().zip(measured).collect(), self.wanted);
+        Ok(found.map(|(values, per_call)| {
+            let sampling = Sampling { picked: Some(values), ..best.clone() };
+            Mixture { parts: vec![(1.0, sampling)], per_call }
+        }))
+    }
+
     /// Returns the best sampling that a ladder leads to.
     fn climb(&mut self, from: Sampling, ladder: &Ladder) -> Result<Sampling, FitError> {
         let mut best = (from.clone(), f64::INFINITY);
@@ -184,6 +213,27 @@ impl Search<'_> {
         }
         Ok(best.0)
     }
+}
+
+/// Returns the executions with most rows and blocks, or with fewest, whose means are nearest; `None` if they are not near.
+fn picked(mut all: Vec<(Values, PerCall)>, wanted: PerCall) -> Option<(Vec<Values>, PerCall)> {
+    let size = |(_, of): &(Values, PerCall)| (of.rows + 0.1).ln() + (of.blocks + 1.0).ln();
+    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let mut nearest = None;
+    let mut least = f64::INFINITY;
+    for _ in 0..2 {
+        let mut mean = PerCall::default();
+        for (nth, (_, of)) in all.iter().enumerate() {
+            mean = of.mixed(1.0 / (nth as f64 + 1.0), mean);
+            let distance = mean.distance(wanted);
+            if nth + 1 >= PICKED_MIN && mean.represents(wanted) && distance < least {
+                least = distance;
+                nearest = Some((all[..=nth].iter().map(|(values, _)| values.clone()).collect(), mean));
+            }
+        }
+        all.reverse();
+    }
+    nearest
 }
 
 /// Returns the best sampling, or the two that together come nearer.
@@ -214,6 +264,23 @@ fn mixed(measured: &[(Sampling, PerCall)], best: &Sampling, wanted: PerCall) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn executions_are_picked_from_the_greatest_or_the_smallest() {
+        let of = |rows, blocks| PerCall { rows, blocks };
+        let values = |nth: usize| vec![Some(nth.to_string())];
+        let all = |figures: &[f64]| -> Vec<_> {
+            figures.iter().enumerate().map(|(nth, rows)| (values(nth), of(*rows, *rows))).collect()
+        };
+        let figures = [1.0, 1.0, 1000.0, 2.0, 90.0, 80.0, 1.0];
+        let (found, mean) = picked(all(&figures), of(290.0, 290.0)).unwrap();
+        assert_eq!((found, mean.rows.round()), (vec![values(2), values(4), values(5), values(3)], 293.0));
+        let (found, _) = picked(all(&figures), of(1.0, 1.0)).unwrap();
+        assert_eq!(found.len(), 3);
+        assert_eq!(picked(all(&figures), of(5000.0, 5000.0)), None);
+        assert_eq!(picked(all(&figures), of(1.0, 500.0)), None);
+        assert_eq!(picked(all(&[5.0]), of(5.0, 5.0)), None);
+    }
 
     #[test]
     fn two_samplings_are_mixed_where_neither_is_near() {

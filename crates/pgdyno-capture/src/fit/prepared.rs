@@ -8,12 +8,13 @@ use super::arrays::{self, Array};
 use super::copy::{Copy, FitError};
 use super::keys::{self, PARAMETER};
 use super::measure::{PerCall, Way, execution};
+use super::recursion::Counting;
 use super::roles::{self, How, Role, Roles};
-use super::skew::UniqueKey;
+use super::skew::Lookup;
 use super::types::{self, Typed, Types};
 use super::upserts::Inserting;
 use super::values::{self, NUMBERS, Parameters, new_rows};
-use super::{unnested, wording};
+use super::{recursion, unnested, wording};
 use crate::form::{CaptureRecord, CapturedStatement, StatementKind};
 use crate::refusal::Refusal;
 
@@ -27,8 +28,8 @@ pub(super) struct Prepared {
     pub(super) keys: BTreeMap<u32, String>,
     /// The columns of tables that it returns.
     pub(super) returned: Vec<(String, String)>,
-    /// The unique key by which it looks up one row, if it does.
-    pub(super) key: Option<UniqueKey>,
+    /// By what it finds its rows.
+    pub(super) lookup: Lookup,
 }
 
 /// Prepares a statement, and finds out what its parameters are for. Returns why that is not possible, if it is not.
@@ -55,7 +56,7 @@ pub(super) fn prepare(
     let returned = roles::returned(&plan);
     let mut roles = roles::of_plan(&plan);
     of_roots(copy, &mut roles)?;
-    let key = UniqueKey::find(copy, capture, &plan, &roles)?;
+    let lookup = Lookup::find(copy, capture, &plan, &roles)?;
     roles.extend(roles::limits(&typed.text));
     arrays.iter().for_each(|call| arrays::roles_of(call, &mut roles));
     of_series(&typed, &mut roles);
@@ -68,7 +69,7 @@ pub(super) fn prepare(
     }
     let upsert = written.iter().find(|inserting| inserting.written.on_conflict && !keys.is_empty());
     let prepared = with_keys(copy, typed, &keys, roles, upsert.map(|upsert| upsert.new_share))?;
-    Ok(prepared.map(|prepared| Prepared { returned, key, ..prepared }))
+    Ok(prepared.map(|prepared| Prepared { returned, lookup, ..prepared }))
 }
 
 /// Prepares the statement with SQL in place of the parameters that are new keys.
@@ -99,7 +100,7 @@ fn with_keys(
     let (roles, types): (Vec<_>, Vec<_>) = numbers.iter().map(role).unzip();
     let ranges = values::ranges(copy, &roles)?;
     let parameters = Parameters { roles, types, ranges, new_share, keyed: None };
-    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone(), returned: Vec::new(), key: None }))
+    Ok(Ok(Prepared { text, parameters, numbers, keys: keys.clone(), returned: Vec::new(), lookup: Lookup::None }))
 }
 
 /// Returns the role of a parameter of this type.
@@ -114,11 +115,17 @@ fn final_role(found: Option<Role>, data_type: &str) -> Role {
     }
 }
 
-/// Gives the roles of `generate_series($1, $2)`: numbers from 1 on.
+/// Gives the roles of `generate_series($1, $2)`, and of what `WITH RECURSIVE` counts with: numbers from 1 on.
 fn of_series(typed: &Typed, roles: &mut Roles) {
     let is_number = |number: u32| {
         typed.types.get(number as usize - 1).is_some_and(|data_type| NUMBERS.contains(&data_type.as_str()))
     };
+    let Counting { ones, ends } = recursion::counting(&typed.text);
+    for (numbers, role) in [(ones, Role::Neutral("1")), (ends, Role::Elements)] {
+        for number in numbers.into_iter().filter(|number| is_number(*number)) {
+            roles.entry(number).or_insert_with(|| role.clone());
+        }
+    }
     for (first, last) in unnested::series(&typed.text) {
         if is_number(first) && is_number(last) {
             roles.entry(first).or_insert(Role::Neutral("1"));

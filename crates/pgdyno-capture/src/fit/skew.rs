@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fitted, READ_SHARE};
 use crate::form::{CaptureRecord, CapturedStatement, ValueProfile};
 use draws::Draws;
-pub(super) use key::UniqueKey;
+pub(super) use key::{Lookup, UniqueKey};
 use pages::Placement;
 use reads::{Explained, Lookups, OtherUse};
 
@@ -43,8 +43,9 @@ const ROWS: (f64, f64) = (10_000.0, 1_000_000.0);
 pub struct KeySkew {
     /// The table and its columns: `public.orders(id)`.
     pub key: String,
-    /// Rows of the table on the copy.
-    pub keys: f64,
+    /// Rows of the table on the copy; absent if the key is not unique.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<f64>,
     /// What shows the skew; absent if it is not determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<KeySkewSource>,
@@ -152,7 +153,7 @@ impl OfKey<'_> {
     }
 }
 
-/// Determines the skew of each statement that looks up rows by a unique key; `None` for the others.
+/// Determines the skew of each statement that finds its rows by keys; `None` for the others.
 pub(super) fn determine(capture: &CaptureRecord, fitted: &[Fitted]) -> Vec<Option<KeySkew>> {
     let place = |one: &Fitted| capture.statements.iter().position(|statement| statement.text == one.about.text);
     let places: Vec<_> = fitted.iter().map(place).collect();
@@ -171,7 +172,13 @@ pub(super) fn determine(capture: &CaptureRecord, fitted: &[Fitted]) -> Vec<Optio
         of.reads += statement.shared_blks_read;
     }
     let all: Vec<_> = by_key.into_values().collect();
-    let mut skews = vec![None; fitted.len()];
+    let unknown = |one: &Fitted| match one.sampled.as_ref()?.lookup() {
+        Lookup::Unknown { key, why } => {
+            Some(KeySkew { key: key.clone(), undetermined: Some((*why).to_owned()), ..KeySkew::default() })
+        }
+        Lookup::Unique(_) | Lookup::None => None,
+    };
+    let mut skews: Vec<_> = fitted.iter().map(unknown).collect();
     for (of, found) in all.iter().zip(from_reads(capture, &all, &places)) {
         for at in &of.fitted {
             let logged = places[*at].and_then(|place| profile(capture, place, of.key));
@@ -182,7 +189,7 @@ pub(super) fn determine(capture: &CaptureRecord, fitted: &[Fitted]) -> Vec<Optio
 }
 
 fn new(key: &UniqueKey) -> KeySkew {
-    KeySkew { key: key.words(), keys: key.keys, ..KeySkew::default() }
+    KeySkew { key: key.words(), keys: Some(key.keys), ..KeySkew::default() }
 }
 
 /// Returns the profile of the parameter that a key is compared with, if the log has its values.

@@ -27,6 +27,8 @@ pub(super) struct Sampling {
     pub(super) added: usize,
     /// Whether keys are values that no row has.
     pub(super) is_missing: bool,
+    /// The values themselves, where they were picked by what the statement does with them.
+    pub(super) picked: Option<Vec<Values>>,
 }
 
 /// Numbers and intervals in expressions.
@@ -52,11 +54,12 @@ impl Sampling {
     pub(super) fn words(&self, parameters: &Parameters) -> String {
         let Parameters { roles, types, .. } = parameters;
         let has = |how: How| roles.iter().any(|role| role.is(how));
-        let mut words = vec![match (&self.fixed, self.is_missing) {
-            (_, true) => "keys that do not exist".to_owned(),
+        let mut words = vec![match (&self.picked, &self.fixed, self.is_missing) {
+            (Some(picked), ..) => format!("{} sampled rows, picked by rows and blocks of a call", picked.len()),
+            (_, _, true) => "keys that do not exist".to_owned(),
             // The value is the user's.
-            (Some((_, column, _)), false) => format!("rows with one common value of {column}"),
-            (None, false) => "sampled rows".to_owned(),
+            (_, Some((_, column, _)), false) => format!("rows with one common value of {column}"),
+            (_, None, false) => "sampled rows".to_owned(),
         }];
         if has(How::Above) || has(How::Below) {
             words.push(format!("ranges of {} of the column", pgdyno_text::brief::percent(self.width)));
@@ -166,6 +169,9 @@ impl Parameters {
         sampling: &Sampling,
         executions: usize,
     ) -> Result<Vec<Values>, FitError> {
+        if let Some(picked) = &sampling.picked {
+            return Ok(picked.iter().cycle().take(executions).cloned().collect());
+        }
         let sources = self.sources();
         let mut samples = Samples::new();
         for (source, columns) in &sources {
@@ -491,6 +497,7 @@ mod tests {
             offset: 0,
             added: 0,
             is_missing: false,
+            picked: None,
         };
         let of = |nth| {
             let mut uses = Uses::default();

@@ -1,4 +1,4 @@
-//! Statements that look up one row by a unique key.
+//! Statements that look up rows by a key.
 
 use pgdyno_net::quote;
 use serde_json::Value;
@@ -26,33 +26,77 @@ pub(in crate::fit) struct UniqueKey {
     pub(super) is_index_only: bool,
 }
 
-impl UniqueKey {
-    /// Finds the key of a statement, if it reads or updates rows of one table, and compares the columns of a unique index with one
-    /// parameter each.
+/// By what a statement finds its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::fit) enum Lookup {
+    /// It looks up one row of its only table by a unique key.
+    Unique(UniqueKey),
+    /// By keys whose skew neither a log nor the blocks read show.
+    Unknown {
+        /// The tables with their columns.
+        key: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// By ranges or lists, or by no key.
+    None,
+}
+
+impl Lookup {
+    /// Finds out by what a statement finds its rows, if it reads or updates some.
     pub(in crate::fit) fn find(
         copy: &mut Copy,
         capture: &CaptureRecord,
         plan: &Value,
         roles: &Roles,
-    ) -> Result<Option<Self>, FitError> {
-        let [source] = &roles::sources(plan)[..] else { return Ok(None) };
+    ) -> Result<Self, FitError> {
         // A row is deleted once.
         if roles::nodes(plan).iter().any(|node| node["Operation"] == "Delete") {
-            return Ok(None);
+            return Ok(Self::None);
         }
         let mut equal = Vec::new();
         for (parameter, role) in roles {
             match role {
-                Role::Column(How::Equal, of, column) if of.alias == source.alias => equal.push((column, *parameter)),
+                Role::Column(How::Equal, of, column) => equal.push((of, column, *parameter)),
                 Role::Column(How::Written, ..) => {}
                 // Ranges and lists find other numbers of rows.
-                Role::Column(..) | Role::Elements => return Ok(None),
+                Role::Column(..) | Role::Elements => return Ok(Self::None),
                 _ => {}
             }
         }
+        if equal.is_empty() {
+            return Ok(Self::None);
+        }
+        let unknown = |why: &'static str| {
+            let keys = equal.iter().map(|(source, column, _)| words(&source.table, &[(*column).clone()]));
+            Self::Unknown { key: keys.collect::<Vec<_>>().join(", "), why }
+        };
+        let [source] = &roles::sources(plan)[..] else {
+            return Ok(unknown("several tables or partitions are read"));
+        };
+        let equal_here: Vec<_> = equal.iter().map(|(_, column, parameter)| (*column, *parameter)).collect();
+        let unique = UniqueKey::find(copy, capture, plan, source, &equal_here)?;
+        Ok(unique.map_or_else(|| unknown("the key is not that of a unique index"), Self::Unique))
+    }
+}
+
+/// Returns a table and columns.
+fn words(table: &str, columns: &[String]) -> String {
+    format!("{}({})", table.replace('"', ""), columns.join(", "))
+}
+
+impl UniqueKey {
+    /// Finds a unique index, each of whose columns is compared with one parameter.
+    fn find(
+        copy: &mut Copy,
+        capture: &CaptureRecord,
+        plan: &Value,
+        source: &Source,
+        equal: &[(&String, u32)],
+    ) -> Result<Option<Self>, FitError> {
         let mut columns: Vec<_> = equal.iter().map(|(column, _)| quote::literal(column)).collect();
         columns.sort_unstable();
-        if columns.is_empty() || columns.windows(2).any(|pair| pair[0] == pair[1]) {
+        if columns.windows(2).any(|pair| pair[0] == pair[1]) {
             return Ok(None);
         }
         let sql = format!(
@@ -87,6 +131,6 @@ impl UniqueKey {
 
     /// Returns the table and the columns.
     pub(super) fn words(&self) -> String {
-        format!("{}({})", self.source.table.replace('"', ""), self.columns.join(", "))
+        words(&self.source.table, &self.columns)
     }
 }
