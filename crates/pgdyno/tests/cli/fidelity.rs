@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::capture::{capturing, copy, execute, shop};
+use crate::capture::{SHOP_TABLES, assert_representative, capturing, copy, execute, shop};
 use crate::given_server::Place;
 use crate::program::json;
 
@@ -36,7 +36,7 @@ fn a_run_says_how_much_of_the_captured_load_it_represents() {
     ran.prints(&["CAPTURE", "of the captured time and", "are representative"]);
     let record = last(&place);
     let fidelity = &record["fidelity"];
-    assert!(fidelity["time_percent"].as_f64().unwrap() >= 90.0, "{fidelity:#}");
+    assert_representative(fidelity, &SHOP_TABLES);
     let open = |fidelity: &Value| {
         let all = fidelity["statements"].as_array().unwrap();
         all.iter().find(|one| one["text"].as_str().unwrap().contains("WHERE status = $1")).unwrap().clone()
