@@ -311,6 +311,7 @@ pub fn draft_targets(lab: &LabFile, size: &LabSize) -> String {
         cores: 1.0,
         sslmode: text("prefer"),
         instance: None,
+        nodes: Vec::new(),
     };
     targets(lab, size, &server)
 }

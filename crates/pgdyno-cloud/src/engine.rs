@@ -73,6 +73,29 @@ pub struct LabServer {
     /// Name of the server for the cloud's monitoring.
     #[serde(default)]
     pub instance: Option<String>,
+    /// Its nodes, where the cloud's monitoring has each for itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<LabNode>,
+}
+
+/// A node of a server, for the cloud's monitoring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LabNode {
+    /// Its name there.
+    pub instance: String,
+    /// Its CPUs.
+    pub cores: f64,
+}
+
+impl LabServer {
+    /// Returns what the cloud's monitoring is asked for: each node, or the server.
+    pub(crate) fn monitored(&self) -> Vec<LabNode> {
+        if !self.nodes.is_empty() {
+            return self.nodes.clone();
+        }
+        let instance = self.instance.clone().unwrap_or_else(|| self.host.clone());
+        vec![LabNode { instance, cores: self.cores }]
+    }
 }
 
 /// The driver's machine.

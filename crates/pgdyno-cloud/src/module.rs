@@ -34,6 +34,9 @@ pub struct Module {
     /// Recipes of the guide that it follows.
     #[serde(default)]
     pub guide: Vec<String>,
+    /// Other names for recipes of the guide: a name, and the recipe.
+    #[serde(default)]
+    pub(crate) alias: BTreeMap<String, String>,
     /// What it creates for each size.
     pub creates: Vec<String>,
     /// The cloud's own command line; empty without a cloud.
@@ -103,6 +106,18 @@ pub(crate) struct CloudMetric {
     pub(crate) value: String,
     #[serde(default = "one")]
     pub(crate) scale: f64,
+    /// Which end of its minute the time of a point is.
+    pub(crate) at: PointTime,
+}
+
+/// Which end of its minute the time of a point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PointTime {
+    Start,
+    End,
+    /// The cloud's manual does not say.
+    Unknown,
 }
 
 fn one() -> f64 {
@@ -164,6 +179,14 @@ impl Module {
                 None => error.hint(format!("there are: {}", names.join(", "))),
             }
         })
+    }
+
+    /// Returns the recipe that a guide calls `name`: `citus/bulk` is `citus/tproc-c-250` on several clusters.
+    ///
+    /// # Errors
+    /// When a description of this program is wrong.
+    pub fn aliased(name: &str) -> Result<Option<&'static str>> {
+        Ok(Self::all()?.values().find_map(|module| module.alias.get(name).map(String::as_str)))
     }
 
     /// Returns the module of the guide that a recipe is of.

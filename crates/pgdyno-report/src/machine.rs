@@ -21,6 +21,7 @@ pub(crate) fn lines(record: &RunRecord, extent: Extent) -> Vec<String> {
             (Extent::Short, _) if client.is_none() => String::new(),
             (Extent::Short, _) => "the server's machine: ".to_owned(),
             (Extent::Full, "local") => "machine: ".to_owned(),
+            (Extent::Full, MachineRecord::CLOUD) => "the server's machine, by the cloud's monitoring: ".to_owned(),
             (Extent::Full, seen_by) => format!("the server's machine, by {seen_by}: "),
         };
         line(&name, machine, extent)
@@ -60,8 +61,11 @@ fn parts(machine: &MachineRecord, extent: Extent) -> Vec<String> {
     part("I/O wait", machine.iowait_cpus, little);
     part("taken by the hypervisor", machine.steal_cpus, little);
     part("idle", idle(machine), 0.0);
-    if machine.cpus.is_none() {
-        parts.extend(machine.cpu_percent.map(|percent| format!("busy {percent:.0} %")));
+    match machine.cpu_percent {
+        // The figure of the guides, in their words.
+        Some(percent) if machine.seen_by == MachineRecord::CLOUD => parts.push(format!("mean CPU {percent:.0} %")),
+        Some(percent) if machine.cpus.is_none() => parts.push(format!("busy {percent:.0} %")),
+        _ => {}
     }
     parts
 }

@@ -9,5 +9,6 @@ output "pgdyno" {
     cores    = sum([for node in local.nodes : node.cpu])
     sslmode  = "require"
     instance = azurerm_linux_virtual_machine.node["coordinator"].id
+    nodes    = [for name, node in local.nodes : { instance = azurerm_linux_virtual_machine.node[name].id, cores = node.cpu }]
   }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::html::{self, ReportRun};
-use pgdyno_results::{RECORD, RunRecord, write_inside};
+use pgdyno_results::{RECORD, RunRecord, read_record, write_inside};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -37,4 +37,16 @@ pub fn write(recording: &mut Recording) -> Result<PathBuf> {
     html::write(&[run], &mut page).or_fail(Code::Start)?;
     write_inside(recording.path(), FILE, &page).or_fail(Code::Start)?;
     Ok(recording.path().join(FILE))
+}
+
+/// Writes the page of a run again, after its record in `directory` was changed.
+///
+/// # Errors
+/// When the run cannot be read, or its directory cannot be written.
+pub fn write_again(directory: &Path) -> Result<()> {
+    let path = directory.join(RECORD);
+    let run = with_timeline(&path, read_record(&path).or_fail(Code::Start)?, directory)?;
+    let mut page = Vec::new();
+    html::write(&[run], &mut page).or_fail(Code::Start)?;
+    write_inside(directory, FILE, &page).or_fail(Code::Start)
 }

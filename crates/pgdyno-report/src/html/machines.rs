@@ -34,8 +34,14 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     }
     html.raw("<div class=\"machine\"><p><b>").text(name).raw("</b> ");
     let cpus = machine.cpus.map_or_else(String::new, |cpus| format!("{cpus} CPUs, "));
-    let seen_by = if machine.seen_by == LOCAL { "where pgdyno ran" } else { &machine.seen_by };
-    html.text(&format!("{cpus}{seen_by}")).raw("</p>");
+    let seen_by = match machine.seen_by.as_str() {
+        LOCAL => "where pgdyno ran",
+        MachineRecord::CLOUD => "by the cloud's monitoring",
+        other => other,
+    };
+    let mean = machine.cpu_percent.filter(|_| machine.seen_by == MachineRecord::CLOUD);
+    let mean = mean.map_or_else(String::new, |percent| format!(", mean CPU {percent:.0} %"));
+    html.text(&format!("{cpus}{seen_by}{mean}")).raw("</p>");
     let share =
         |(what, ink, cpus): &Part| Share { words: format!("{what} {cpus:.2}"), share: cpus / all, ink: Ink(ink, 0) };
     let shares: Vec<Share> = parts.iter().map(share).collect();

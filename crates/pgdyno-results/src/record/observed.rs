@@ -78,7 +78,7 @@ impl ProfileRecord {
 /// A machine in the measured window. CPU usage is in CPUs: 1.5 means one and a half CPUs all the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineRecord {
-    /// Source of the figures: `local`, `ssh user@host`, `command`.
+    /// Source of the figures: `local`, `ssh user@host`, `command`, `cloud`.
     pub seen_by: String,
     /// CPUs of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,6 +128,11 @@ pub struct MachineRecord {
     /// Bytes a second sent to other machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net_send_bytes_per_s: Option<f64>,
+}
+
+impl MachineRecord {
+    /// Source of figures that the monitoring of a cloud has.
+    pub const CLOUD: &'static str = "cloud";
 }
 
 /// An event while the clients were running.

@@ -33,8 +33,12 @@ run "c4_and_2w8" {
     error_message = "A coordinator of 4 vCores and 2 workers of 8."
   }
   assert {
-    condition     = output.pgdyno == { host = "10.13.1.10", port = 5432, user = "pgdyno", database = "pgdyno", driver = { host = "192.0.2.9", user = "pgdyno" }, cores = 20, sslmode = "require", instance = azurerm_linux_virtual_machine.node["coordinator"].id }
+    condition     = { for key, value in output.pgdyno : key => value if key != "nodes" } == { host = "10.13.1.10", port = 5432, user = "pgdyno", database = "pgdyno", driver = { host = "192.0.2.9", user = "pgdyno" }, cores = 20, sslmode = "require", instance = azurerm_linux_virtual_machine.node["coordinator"].id }
     error_message = "The output must be the contract's, with 4 + 2 x 8 cores."
+  }
+  assert {
+    condition     = [for node in output.pgdyno.nodes : node.cores] == [4, 8, 8] && output.pgdyno.nodes[2].instance == azurerm_linux_virtual_machine.node["worker-2"].id
+    error_message = "The monitoring is asked for each node."
   }
   assert {
     condition     = strcontains(base64decode(azurerm_linux_virtual_machine.node["coordinator"].custom_data), "for worker in 10.13.1.11 10.13.1.12; do")

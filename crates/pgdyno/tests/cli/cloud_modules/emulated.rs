@@ -47,14 +47,19 @@ impl Emulator {
     }
 
     /// Runs a command line of Google Cloud, with a configuration in `home`.
-    fn gcloud(&self, mut command: Command, home: &Path) -> Ran {
-        fs::write(home.join("token"), "emulated").unwrap();
-        command.env("CLOUDSDK_CONFIG", home).env("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", home.join("token"));
-        command.env("CLOUDSDK_CORE_DISABLE_PROMPTS", "1").env("CLOUDSDK_CORE_CHECK_GCE_METADATA", "0");
-        command.env("CLOUDSDK_API_ENDPOINT_OVERRIDES_SQL", self.url());
-        command.env("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE", format!("{}compute/v1/", self.url()));
-        finish(command)
+    fn gcloud(&self, command: Command, home: &Path) -> Ran {
+        gcloud(command, home, &self.url())
     }
+}
+
+/// Runs a command line of Google Cloud, whose services are at `url`, with a configuration in `home`.
+fn gcloud(mut command: Command, home: &Path, url: &str) -> Ran {
+    fs::write(home.join("token"), "emulated").unwrap();
+    command.env("CLOUDSDK_CONFIG", home).env("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", home.join("token"));
+    command.env("CLOUDSDK_CORE_DISABLE_PROMPTS", "1").env("CLOUDSDK_CORE_CHECK_GCE_METADATA", "0");
+    command.env("CLOUDSDK_API_ENDPOINT_OVERRIDES_SQL", url).env("CLOUDSDK_API_ENDPOINT_OVERRIDES_ALLOYDB", url);
+    command.env("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE", format!("{url}compute/v1/"));
+    finish(command)
 }
 
 impl Drop for Emulator {
@@ -98,6 +103,18 @@ fn the_sweep_of_rds_finds_one_lab_and_removes_it() {
         let found: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).unwrap();
         found
     };
+    // Its monitoring has the metric of the module, by minutes.
+    let metric = tables(&facts, "metric")[0];
+    let of = [("region", "eu-central-1"), ("instance", "pgdyno-lab"), ("start_rfc3339", "2026-11-25T10:00:00Z")];
+    let asked = command(&metric["command"], &[&of[..], &[("end_rfc3339", "2026-11-25T10:03:00Z")]].concat());
+    let answer: serde_json::Value = serde_json::from_str(&emulator.aws(asked).ok().stdout).unwrap();
+    let points = answer.pointer(metric["points"].as_str().unwrap()).unwrap().as_array().unwrap();
+    let value = |point: &serde_json::Value| point.pointer(metric["value"].as_str().unwrap()).unwrap().as_f64().unwrap();
+    assert_eq!(points.iter().map(value).sum::<f64>(), 270.0, "{answer}");
+    // A number or text, as the version of the command line has it.
+    let first = points.iter().map(|point| point.pointer(metric["time"].as_str().unwrap()).unwrap().to_string()).min();
+    let first = first.unwrap();
+    assert!(first.starts_with("\"2026-11-25T10:00") || first.starts_with("1795600800"), "{answer}");
     let mut removed = BTreeMap::new();
     for resource in &resources {
         let kind = resource["kind"].as_str().unwrap();
@@ -178,6 +195,58 @@ fn the_sweep_of_cloud_sql_finds_one_lab_and_fails_where_it_cannot_look() {
     // The emulator has no list of machines: an answer in part is not an empty one.
     let failed = list("driver", "lab").ended(1);
     assert!(failed.stderr.contains("Some requests did not succeed"), "{}", failed.stderr);
+}
+
+/// Answers requests one after the other with these bodies; returns the first line of each.
+fn replay(listener: &TcpListener, bodies: &[String]) -> Vec<String> {
+    let mut requests = Vec::new();
+    for body in bodies {
+        let (stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+        requests.push(lines.next().unwrap());
+        lines.find(String::is_empty);
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+        (&stream).write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+    }
+    requests
+}
+
+#[test]
+fn the_sweep_of_alloydb_finds_one_lab_and_fails_where_it_cannot_look() {
+    let cli = toml::Value::from(vec!["gcloud", "--version"]);
+    if command(&cli, &[]).output().is_err() {
+        return skipped("gcloud, the command line of Google Cloud, is not installed");
+    }
+    let home = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let place = "projects/bench-project/locations/us-central1";
+    let cluster = |lab: &str| {
+        let labels = serde_json::json!({ "pgdyno-lab": lab, "pgdyno-expires": "1800000000" });
+        serde_json::json!({ "name": format!("{place}/clusters/pgdyno-{lab}--16vcpu"), "labels": labels })
+    };
+    let clusters = serde_json::json!({ "clusters": [cluster("lab"), cluster("lab-2")] });
+    let mut in_part = clusters.clone();
+    in_part["unreachable"] = serde_json::json!(["projects/bench-project/locations/asia-east1"]);
+    let done = serde_json::json!({ "name": format!("{place}/operations/delete"), "done": true, "response": {} });
+    let bodies = [&clusters, &in_part, &done, &done].map(ToString::to_string);
+    let serve = std::thread::spawn(move || replay(&listener, &bodies));
+    let facts = facts("alloydb");
+    let resource = tables(facts["sweep"].as_table().unwrap(), "resource")[0];
+    let list =
+        || gcloud(command(&resource["list"], &[("project", "bench-project"), ("lab", "lab")]), home.path(), &url);
+    let found: Vec<serde_json::Value> = serde_json::from_str(&list().ok().stdout).unwrap();
+    assert_eq!(found.len(), 1, "a lab whose name begins like this one is another: {found:?}");
+    let id = found[0].pointer(resource["id"].as_str().unwrap()).unwrap().as_str().unwrap();
+    assert_eq!(found[0].pointer(resource["expires"].as_str().unwrap()).unwrap(), "1800000000");
+    // A region that does not answer may have a cluster.
+    let failed = list().ended(1);
+    assert!(failed.stderr.contains("asia-east1"), "{}", failed.stderr);
+    let delete = command(&resource["delete"], &[("project", "bench-project"), ("id", id)]);
+    gcloud(delete, home.path(), &url).ok();
+    let requests = serve.join().unwrap();
+    let expected = format!("DELETE /v1/{place}/clusters/pgdyno-lab--16vcpu?alt=json&force=True HTTP/1.1");
+    assert_eq!(requests[2], expected, "{requests:?}");
 }
 
 /// Answers requests one after the other; returns the parameters of each.

@@ -1,5 +1,6 @@
 """Makes the resources of the module rds, for two labs, in the emulator of AWS that AWS_ENDPOINT_URL names."""
 
+import datetime
 import sys
 
 import boto3
@@ -62,3 +63,11 @@ def make(lab):
 
 for each in sys.argv[1:]:
     make(each)
+
+# Three minutes of the first lab's server in the monitoring.
+monitoring = boto3.client("cloudwatch", region_name="eu-central-1")
+for minute in range(3):
+    of = [{"Name": "DBInstanceIdentifier", "Value": f"pgdyno-{sys.argv[1]}"}]
+    at = datetime.datetime(2026, 11, 25, 10, minute, tzinfo=datetime.timezone.utc)
+    point = {"MetricName": "CPUUtilization", "Dimensions": of, "Timestamp": at, "Value": 90.0}
+    monitoring.put_metric_data(Namespace="AWS/RDS", MetricData=[point])
