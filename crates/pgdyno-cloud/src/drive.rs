@@ -287,9 +287,10 @@ fn targets(lab: &LabFile, size: &LabSize, server: &LabServer) -> String {
     let price = price.map_or_else(String::new, |price| {
         format!("price_per_hour = {price:?}\ncurrency = {}\n", quoted(&lab.currency))
     });
+    let memory = lab.memory(size).map_or_else(String::new, |memory| format!("memory = {}\n", quoted(&memory)));
     let module = lab.module;
     format!(
-        "[target.{TARGET}]\ndsn = {}\nkind = {}\nvcpus = {vcpus}\n{price}labels = {{ lab = {}, size = {}, verified = {} }}\n",
+        "[target.{TARGET}]\ndsn = {}\nkind = {}\nvcpus = {vcpus}\n{memory}{price}labels = {{ lab = {}, size = {}, verified = {} }}\n",
         quoted(&dsn(server)),
         quoted(&module.name),
         quoted(&lab.name),

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, Result};
 use pgdyno_plan::recipe;
+use pgdyno_text::wrap;
 
+use crate::fresh_sizes;
 use crate::lab_file::quoted;
 use crate::module::Module;
 
@@ -16,10 +18,11 @@ use crate::module::Module;
 pub fn initial_file(what: &str, instead: Option<&str>) -> Result<String> {
     let (module, recipe) = match Module::all()?.get(what) {
         Some(module) => (module, None),
-        None => of_recipe(what, instead)?,
+        None => of_recipe(Module::aliased(what)?.unwrap_or(what), instead)?,
     };
-    let name = recipe.map_or(module.name.as_str(), |name| name.rsplit('/').next().unwrap_or(name));
-    let mut text = format!("# {}\n# Verified: {}\n", module.title, module.verified.line());
+    let name = recipe.map_or(module.name.as_str(), |_| what.rsplit('/').next().unwrap_or(what));
+    let about = [comment(&module.title), comment(&format!("Verified: {}", module.verified.line()))].concat();
+    let mut text = about.replace("\n\n", "\n").trim_start().to_owned();
     // Memory takes every line.
     let _ = write!(
         text,
@@ -38,7 +41,7 @@ pub fn initial_file(what: &str, instead: Option<&str>) -> Result<String> {
             let on = if module.is_local() { "" } else { "# " };
             let _ = writeln!(
                 text,
-                "{on}fit = true                      # scaled to the size\n{on}short = true                    # a shorter window"
+                "{on}fit = true                      # scaled to the size: its CPUs, and memory = \"128GB\" in each [[size]]\n{on}short = true                    # a shorter window\n# args = [\"-w\", \"100\"]             # options that depart from the recipe"
             );
         }
         None => {
@@ -57,15 +60,42 @@ pub fn initial_file(what: &str, instead: Option<&str>) -> Result<String> {
             (None, _) => writeln!(text, "# {} =    # {about}", variable.name),
         };
     }
-    let _ = writeln!(text, "\n# price_per_hour: of all that a size creates. {}", module.price);
-    for size in &module.sizes {
+    let price = match module.is_local() {
+        true => "this machine costs nothing more; with a price, reports have price per performance".to_owned(),
+        false => format!("what everything of the size costs an hour, together; see {}", module.price),
+    };
+    text += &comment(&format!("price_per_hour: {price}"));
+    let sizes = fresh_sizes::sizes(module, recipe, Module::aliased(what)?.is_some());
+    if sizes.iter().any(|size| size.contains_key("recipe_size")) {
+        text += &comment("recipe_size: the size of the recipe whose numbers are taken as they are");
+    }
+    for size in &sizes {
         text += "\n[[size]]\n";
-        for (key, value) in size {
+        // Its name first.
+        let is_name = |(key, _): &(&String, &toml::Value)| key.as_str() == "name";
+        for (key, value) in size.iter().filter(is_name).chain(size.iter().filter(|entry| !is_name(entry))) {
             let _ = writeln!(text, "{key} = {}", inline(value));
         }
-        let _ = writeln!(text, "{}price_per_hour = 0", if module.is_local() { "" } else { "# " });
+        let _ = writeln!(text, "{}", if module.is_local() { "price_per_hour = 0" } else { "# price_per_hour =" });
     }
     Ok(text)
+}
+
+/// Returns lines of a comment.
+fn comment(words: &str) -> String {
+    let mut lines = Vec::new();
+    // Memory takes every line.
+    let _ = wrap::hanging(&mut lines, "# ", 2, words);
+    let lines = String::from_utf8_lossy(&lines).into_owned();
+    format!("\n# {}\n", lines.trim_start_matches("# ").trim_end().replace("\n  ", "\n# "))
+}
+
+/// Returns true if [`initial_file`] knows a recipe of this name.
+///
+/// # Errors
+/// When a description of this program is wrong.
+pub fn is_recipe(name: &str) -> Result<bool> {
+    Ok(recipe::find(name).is_some() || Module::aliased(name)?.is_some())
 }
 
 fn of_recipe<'a>(name: &'a str, instead: Option<&str>) -> Result<(&'static Module, Option<&'a str>)> {
@@ -135,6 +165,10 @@ mod tests {
             text.contains(&format!("module = \"{}\"", module.name)) && text.contains("name = \"c4-2w8\""),
             "{text}"
         );
+        // The name that the document has for it.
+        let bulk = initial_file("citus/bulk", None).unwrap();
+        assert!(bulk.contains("name = \"bulk\"") && bulk.contains("recipe = \"citus/tproc-c-250\""), "{bulk}");
+        assert!(bulk.contains("name = \"c8-8w16\""), "{bulk}");
         let here = initial_file("citus/tproc-c-250", Some("local")).unwrap();
         assert!(here.contains("module = \"local\"") && here.contains("\nfit = true"), "{here}");
         assert!(initial_file("citus/nothing", None).is_err());

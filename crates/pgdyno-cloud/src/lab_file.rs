@@ -19,7 +19,9 @@ pub(crate) const TARGET: &str = "lab";
 const NAME_MAX: usize = 20;
 
 /// Keys of a size that are for pgdyno and not for the module.
-const OWN_KEYS: [&str; 2] = ["name", "price_per_hour"];
+const OWN_KEYS: [&str; 4] = ["name", "price_per_hour", "memory", "recipe_size"];
+/// The variable of a module that has the server's memory.
+const MEMORY_MB: &str = "memory_mb";
 
 /// The file as it is written.
 #[derive(Deserialize)]
@@ -49,6 +51,8 @@ struct RunTable {
     fit: bool,
     #[serde(default)]
     short: bool,
+    #[serde(default)]
+    args: Vec<String>,
 }
 
 fn six_hours() -> Duration {
@@ -93,6 +97,8 @@ pub enum Work {
         fit: bool,
         /// Shortened.
         short: bool,
+        /// Options that depart from it.
+        args: Vec<String>,
     },
     /// A suite's file, absolute, whose targets are `lab`.
     Suite(PathBuf),
@@ -107,6 +113,10 @@ pub struct LabSize {
     pub name: String,
     /// Price of an hour of all that it creates.
     pub price_per_hour: Option<f64>,
+    /// Memory of the server, as `128GB`.
+    pub memory: Option<String>,
+    /// The size of the recipe whose numbers are taken as they are.
+    pub recipe_size: Option<String>,
     /// Variables of the module.
     pub variables: toml::Table,
 }
@@ -157,9 +167,7 @@ impl LabFile {
                 self.name
             ));
         }
-        if !self.ttl_s.is_finite() || self.ttl_s < 60.0 || self.ttl_s > 30.0 * 86_400.0 {
-            return Err("ttl must be between 1min and 30 days".to_owned());
-        }
+        check_ttl(self.ttl_s)?;
         if self.parallel == 0 {
             return Err("parallel must be at least 1".to_owned());
         }
@@ -171,19 +179,36 @@ impl LabFile {
                 return Err(format!("two sizes have the name {}", size.name));
             }
         }
+        if let (Work::Recipe { fit: true, .. }, Some(size)) =
+            (&self.work, self.sizes.iter().find(|size| self.memory(size).is_none()))
+        {
+            return Err(format!(
+                "fit needs the memory of the server: write memory = \"128GB\" into the [[size]] of {}",
+                size.name
+            ));
+        }
         let known = |name: &str| self.module.variables.iter().any(|variable| variable.name == name);
         if let Some(name) = self.variables.keys().find(|name| !known(name)) {
             let all: Vec<_> = self.module.variables.iter().map(|variable| variable.name.as_str()).collect();
             return Err(format!("[variables] has {name}, and module {} takes: {}", self.module.name, all.join(", ")));
         }
+        // `pgdyno cloud init` leaves them empty.
+        let is_filled = |value: Option<&toml::Value>| value.is_some_and(|value| value.as_str() != Some(""));
         let is_given = |name: &str| {
-            self.variables.contains_key(name) || self.sizes.iter().all(|size| size.variables.contains_key(name))
+            is_filled(self.variables.get(name)) || self.sizes.iter().all(|size| is_filled(size.variables.get(name)))
         };
         let missing = self.module.variables.iter().find(|variable| variable.required && !is_given(&variable.name));
         match missing {
-            Some(variable) => Err(format!("[variables] lacks {}: {}", variable.name, variable.about)),
+            Some(variable) => Err(format!("fill in {} in [variables]: {}", variable.name, variable.about)),
             None => Ok(()),
         }
+    }
+
+    /// Returns the memory of a size's server, where it is known before there is a server.
+    pub(crate) fn memory(&self, size: &LabSize) -> Option<String> {
+        let default = || self.module.variables.iter().find(|it| it.name == MEMORY_MB)?.default.as_ref();
+        let of_module = || size.variables.get(MEMORY_MB).or_else(|| self.variables.get(MEMORY_MB)).or_else(default);
+        size.memory.clone().or_else(|| Some(format!("{}MB", of_module()?.as_integer()?)))
     }
 
     /// Returns what the lab costs at most; `None` if a price is missing.
@@ -228,13 +253,13 @@ impl LabFile {
             Work::Command(words) => {
                 (words.get(1).cloned().unwrap_or_default(), words.iter().skip(2).cloned().collect())
             }
-            Work::Recipe { name, fit, short } => {
+            Work::Recipe { name, fit, short, args: departures } => {
                 let mut args = Vec::new();
-                let sizes = recipe::find(name).map(|recipe| recipe.sizes.as_slice()).unwrap_or_default();
-                let same = sizes.iter().find(|known| known.name.replace('+', "-").to_lowercase() == size.name);
-                args.extend(same.map(|known| format!("--size={}", known.name)));
+                let of_recipe = size.recipe_size.clone().or_else(|| size_of_recipe(name, &size.name));
+                args.extend(of_recipe.filter(|_| !fit).map(|known| format!("--size={known}")));
                 args.extend(fit.then(|| "--fit".to_owned()));
                 args.extend(short.then(|| "--short".to_owned()));
+                args.extend(departures.iter().cloned());
                 (name.clone(), args)
             }
         };
@@ -247,6 +272,28 @@ impl LabFile {
             words.join(", ")
         ))
     }
+}
+
+/// Refuses a time to live that is none.
+///
+/// # Errors
+/// A message, when it is below a minute or above 30 days.
+pub fn check_ttl(ttl_s: f64) -> std::result::Result<(), String> {
+    match (60.0..=30.0 * 86_400.0).contains(&ttl_s) {
+        true => Ok(()),
+        false => Err("ttl must be between 1min and 30 days".to_owned()),
+    }
+}
+
+/// Returns the size of a recipe that a size of a lab has the name of: `c4-2w8` is `c4+2w8`, for names have no `+`.
+fn size_of_recipe(recipe: &str, size: &str) -> Option<String> {
+    let sizes = &recipe::find(recipe)?.sizes;
+    sizes.iter().map(|known| known.name.clone()).find(|known| name_of_size(known) == size)
+}
+
+/// Returns a recipe's name of a size as labs have it.
+pub(crate) fn name_of_size(recipe_size: &str) -> String {
+    recipe_size.replace('+', "-").to_lowercase()
 }
 
 /// Returns a string of TOML.
@@ -265,14 +312,21 @@ fn is_name(name: &str) -> bool {
 }
 
 fn work(run: RunTable, base: &Path) -> std::result::Result<Work, String> {
-    match (run.recipe, run.suite, run.command) {
-        (Some(name), None, None) => match recipe::find(&name) {
-            Some(_) => Ok(Work::Recipe { name, fit: run.fit, short: run.short }),
-            None => Err(match recipe::nearest(&name) {
-                Some(near) => format!("there is no recipe {name}; the nearest is {near}"),
-                None => format!("there is no recipe {name}; `pgdyno list recipes` has all"),
-            }),
-        },
+    let RunTable { recipe, suite, command, fit, short, args } = run;
+    if recipe.is_none() && (fit || short || !args.is_empty()) {
+        return Err("fit, short and args of [run] are for a recipe".to_owned());
+    }
+    match (recipe, suite, command) {
+        (Some(name), None, None) => {
+            let name = Module::aliased(&name).map_err(|error| error.text())?.map_or(name, str::to_owned);
+            match recipe::find(&name) {
+                Some(_) => Ok(Work::Recipe { name, fit, short, args }),
+                None => Err(match recipe::nearest(&name) {
+                    Some(near) => format!("there is no recipe {name}; the nearest is {near}"),
+                    None => format!("there is no recipe {name}; `pgdyno list recipes` has all"),
+                }),
+            }
+        }
         (None, Some(path), None) => Ok(Work::Suite(base.join(path))),
         (None, None, Some(words)) if words.len() > 1 && words.first().is_some_and(|word| word == "run") => {
             Ok(Work::Command(words))
@@ -297,8 +351,14 @@ fn size(mut table: toml::Table) -> std::result::Result<LabSize, String> {
             Some(price.ok_or_else(|| format!("size {name}: price_per_hour must be a number"))?)
         }
     };
+    let text = |key: &str| match table.get(key) {
+        None => Ok(None),
+        Some(toml::Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("size {name}: {key} must be text, in quotes")),
+    };
+    let (memory, recipe_size) = (text("memory")?, text("recipe_size")?);
     table.retain(|key, _| !OWN_KEYS.contains(&key));
-    Ok(LabSize { name, price_per_hour, variables: table })
+    Ok(LabSize { name, price_per_hour, memory, recipe_size, variables: table })
 }
 
 #[cfg(test)]
@@ -350,6 +410,14 @@ price_per_hour = 4.5
     }
 
     #[test]
+    fn a_recipe_has_other_names_and_departures() {
+        let run = "recipe = \"citus/bulk\"\nfit = true\nargs = [\"-w\", \"1\"]";
+        let lab = read(&FILE.replace("command = [\"run\", \"tproc-c\", \"-w\", \"1\"]", run)).unwrap();
+        let text = lab.suite_text(&lab.sizes[0]).unwrap();
+        assert!(text.contains("what = \"citus/tproc-c-250\"\nargs = [\"--fit\", \"-w\", \"1\"]"), "{text}");
+    }
+
+    #[test]
     fn mistakes_are_named() {
         assert!(refused(&FILE.replace("ttl =", "tll =")).contains("did you mean `ttl`?"));
         assert!(refused(&FILE.replace("\"bulk\"", "\"Bulk; rm\"")).contains("lower-case letters"));
@@ -360,5 +428,12 @@ price_per_hour = 4.5
         assert!(refused(&FILE.replace("price_per_hour = 2", "price_per_hour = -2")).contains("must be a number"));
         assert!(refused(&FILE.replace("\"run\", ", "")).contains("command must be"));
         assert!(refused(&FILE.replace("ttl = \"6h\"", "ttl = \"1000h\"")).contains("30 days"));
+        assert!(refused(&FILE.replace("[variables]", "short = true\n[variables]")).contains("are for a recipe"));
+        let fit =
+            FILE.replace("command = [\"run\", \"tproc-c\", \"-w\", \"1\"]", "recipe = \"citus/bulk\"\nfit = true");
+        let fit = fit.replace("\"local\"", "\"rds\"").replace("memory_mb = 256", "");
+        assert!(refused(&fit).contains("fit needs the memory"), "{}", refused(&fit));
+        let unfilled = FILE.replace("\"local\"", "\"rds\"").replace("memory_mb = 256", "region = \"\"");
+        assert!(refused(&unfilled).contains("fill in region in [variables]"), "{}", refused(&unfilled));
     }
 }

@@ -62,7 +62,10 @@ pub fn sweep(lab: &LabFile, root: &Path, modules: &Path) -> Result<Vec<Leftover>
         };
         let mut command = Command::new(program);
         command.args(args);
-        let printed = bounded::run(command, LIST_MAX).map_err(|error| failed(&format!("{program}: {error}")))?;
+        let printed = bounded::run(command, LIST_MAX).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => failed(&format!("{program} is not installed")),
+            _ => failed(&format!("{program}: {error}")),
+        })?;
         if !printed.is_success {
             return Err(failed(&printed.said));
         }

@@ -4,6 +4,7 @@
 
 mod agents;
 mod checks;
+mod cloud;
 mod faults;
 mod lists;
 mod plan;
@@ -19,6 +20,10 @@ use serde::Serialize;
 
 pub use agents::{AgentForm, AgentsForm};
 pub use checks::{CheckOutcome, ChecksForm, DropForm, NotedForm, OutcomeForm};
+pub use cloud::{
+    CloudModuleForm, CloudModulesForm, CloudPlanForm, LabForm, LabSizeForm, LabsForm, MoneyForm, PlannedSizeForm,
+    VerifiedForm,
+};
 pub use faults::{FaultForm, FaultsForm};
 pub use lists::{
     ListedRecipeForm, ListedRunForm, ListedStudyForm, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm,

@@ -6,13 +6,16 @@ use clap::{Args, Subcommand};
 use pgdyno_cloud::Money;
 use pgdyno_text::parse;
 
-use super::{OutArgs, examples};
+use super::{FormatArgs, OutArgs, examples};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CloudAction {
     /// List the modules, what each creates, and how far it was verified
     #[command(after_help = examples::CLOUD)]
-    List,
+    List {
+        #[command(flatten)]
+        format: FormatArgs,
+    },
     /// Write a lab's file to edit, for a module or a recipe
     #[command(after_help = examples::CLOUD)]
     Init {
@@ -27,7 +30,12 @@ pub(crate) enum CloudAction {
     },
     /// Show what a lab would create, and the most that it costs
     #[command(after_help = examples::CLOUD)]
-    Plan(LabFileArgs),
+    Plan {
+        #[command(flatten)]
+        file: LabFileArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
     /// Create a lab, run on each size, fetch the results, and destroy it
     #[command(after_help = examples::CLOUD_RUN)]
     Run(LabFileArgs),
@@ -38,6 +46,8 @@ pub(crate) enum CloudAction {
         name: Option<String>,
         #[command(flatten)]
         out: OutArgs,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Follow a lab to its end; Ctrl-C leaves it as it is
     #[command(after_help = examples::CLOUD_GOES_ON)]
@@ -120,7 +130,7 @@ pub(crate) struct LabFileArgs {
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) ttl: Option<f64>,
     /// Address from which drivers admit ssh, as 198.51.100.7/32
-    #[arg(long, value_name = "CIDR")]
+    #[arg(long, value_name = "CIDR", value_parser = client_cidr)]
     pub(crate) client_cidr: Option<String>,
     /// Create without asking
     #[arg(short, long)]
@@ -143,4 +153,12 @@ pub(crate) struct SweepArgs {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) out: OutArgs,
+}
+
+/// Parses one IPv4 address with `/32`: nobody else may reach the drivers.
+fn client_cidr(text: &str) -> Result<String, String> {
+    match text.strip_suffix("/32").map(str::parse::<std::net::Ipv4Addr>) {
+        Some(Ok(_)) => Ok(text.to_owned()),
+        _ => Err("it must be one IPv4 address, as 198.51.100.7/32".to_owned()),
+    }
 }

@@ -91,7 +91,7 @@ Examples:
 pub(super) const CLOUD: &str = "\
 Examples:
   pgdyno cloud list                modules, and how far each was verified
-  pgdyno cloud init citus/tproc-c-250 -o lab.toml
+  pgdyno cloud init citus/bulk -o lab.toml
   pgdyno cloud plan lab.toml       resources and the most that they cost
   pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
   pgdyno cloud status              labs: state, cost, time left, what to do
@@ -102,7 +102,7 @@ pub(super) const CLOUD_RUN: &str = "\
 Examples:
   pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
   pgdyno cloud run lab.toml --yes --engine /opt/tofu
-  pgdyno cloud run citus/tproc-c-250 --module local";
+  pgdyno cloud run citus/bulk --module local";
 
 pub(super) const CLOUD_GOES_ON: &str = "\
 Examples:

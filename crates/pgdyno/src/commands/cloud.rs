@@ -1,5 +1,6 @@
 //! `pgdyno cloud`: labs in a cloud.
 
+mod json;
 mod results;
 mod screens;
 
@@ -10,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use pgdyno_cloud::{
-    Engine, Lab, LabFile, LabOrder, LabSpec, LabStep, Leftover, Money, PASSWORD, Work, carry_out, delete,
-    draft_targets, initial_file, local_root,
+    Engine, Lab, LabFile, LabOrder, LabSpec, LabStep, Leftover, Money, PASSWORD, Work, carry_out, check_ttl, delete,
+    draft_targets, initial_file, is_recipe, local_root,
 };
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
@@ -33,15 +34,27 @@ const STOPPING: u32 = 3000;
 
 pub(crate) fn run(action: &CloudAction) -> Result<Code> {
     match action {
-        CloudAction::List => super::print_lines(&screens::modules()?).map(|()| Code::Success),
+        CloudAction::List { format } if format.is_json() => {
+            super::print_form(&json::modules()?).map(|()| Code::Success)
+        }
+        CloudAction::List { .. } => super::print_lines(&screens::modules()?).map(|()| Code::Success),
         CloudAction::Init { what, module, output } => init(what, module.as_deref(), output),
-        CloudAction::Plan(args) => plan(args),
+        CloudAction::Plan { file, format } => plan(file, format.is_json()),
         CloudAction::Run(args) => create(args),
-        CloudAction::Status { name, out } => status(name.as_deref(), &out.out),
+        CloudAction::Status { name, out, format } => status(name.as_deref(), &out.out, format.is_json()),
         CloudAction::Attach(args) => attach(args),
         CloudAction::Resume { lab, engine } => {
             let lab = Lab::open(&lab.out.out, &lab.name)?;
-            require_password(&lab.file)?;
+            // The suites that have started have it on their drivers.
+            let standings = lab.standings()?;
+            if lab
+                .file
+                .sizes
+                .iter()
+                .any(|size| standings.get(&size.name).is_none_or(|it| it.step <= Some(LabStep::Driving)))
+            {
+                require_password(&lab.file)?;
+            }
             let code = work(&lab, engine, &|order| carry_out(order))?;
             results::show(&lab)?;
             ended(&lab, code)
@@ -81,6 +94,17 @@ fn require_password(file: &LabFile) -> Result<()> {
     )))
 }
 
+/// Without the cloud's command line, nobody could ask what is left.
+fn require_cli(file: &LabFile) -> Result<()> {
+    let (module, cli) = (&file.module.name, &file.module.cli);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if cli.is_empty() || std::env::split_paths(&path).any(|directory| directory.join(cli).is_file()) {
+        return Ok(());
+    }
+    let error = format!("module {module} needs {cli}, the cloud's command line, to find out what is left at the end");
+    Err(CommandError::new(Code::Start, error).hint(format!("install {cli}, so that it is in PATH, and log in")))
+}
+
 fn engine(args: &EngineArgs, of_lab: Option<&Path>) -> Result<Engine> {
     let path = std::env::var_os("PATH");
     // A lab stays with the engine that has written its state.
@@ -113,22 +137,25 @@ fn write_new(path: &Path, text: &str) -> Result<()> {
 /// Returns the lab of a file, or of a recipe: then its file is written here first, unless it is there.
 fn read(args: &LabFileArgs) -> Result<(LabFile, String, PathBuf)> {
     let mut path = PathBuf::from(&args.lab);
-    if !path.exists() && pgdyno_plan::recipe::find(&args.lab).is_some() {
+    if !path.exists() && is_recipe(&args.lab)? {
         path = PathBuf::from(format!("{}.toml", args.lab.replace('/', "-")));
-        if !path.exists() {
+        let is_new = !path.exists();
+        if is_new {
             write_new(&path, &initial_file(&args.lab, args.module.as_deref())?)?;
         }
-        super::print_lines(&format!("the lab is {}\n", path.display()))?;
+        let how = if is_new { "wrote" } else { "the lab is" };
+        ProgressView::new(false).note(&format!("{how} {}", path.display()));
     }
     let (file, text) = LabFile::open(&path)?;
-    check_suites(&file, &args.out.out)?;
+    check_ttl(args.ttl.unwrap_or(file.ttl_s)).map_err(|error| CommandError::new(Code::Start, error))?;
+    check_suites(&file, &path)?;
     let max = args.max_cost.as_ref().or(file.max_cost.as_ref());
     file.admit_cost(max, args.ttl.unwrap_or(file.ttl_s))?;
     Ok((file, text, path))
 }
 
 /// Checks what would run on each size, as far as that is possible without a server.
-fn check_suites(file: &LabFile, results: &Path) -> Result<()> {
+fn check_suites(file: &LabFile, path: &Path) -> Result<()> {
     let part = std::env::temp_dir().join(format!("pgdyno-lab-{}.toml", std::process::id()));
     let checked = file.sizes.iter().try_for_each(|size| {
         fs::write(&part, draft_targets(file, size)).or_fail(Code::Start)?;
@@ -139,7 +166,7 @@ fn check_suites(file: &LabFile, results: &Path) -> Result<()> {
                 })?;
                 (path.clone(), text)
             }
-            (_, text) => (results.join("suite.toml"), text.unwrap_or_default()),
+            (_, text) => (path.to_owned(), text.unwrap_or_default()),
         };
         let plan = check::read(&path, &text)?;
         check::drafts(&plan, &path, &part, &suite::order_of)?;
@@ -157,8 +184,12 @@ fn check_suites(file: &LabFile, results: &Path) -> Result<()> {
     checked
 }
 
-fn plan(args: &LabFileArgs) -> Result<Code> {
+fn plan(args: &LabFileArgs, is_json: bool) -> Result<Code> {
     let (file, _, path) = read(args)?;
+    if is_json {
+        super::print_form(&json::plan(&file, args.ttl.unwrap_or(file.ttl_s)))?;
+        return Ok(Code::Success);
+    }
     super::print_lines(&screens::plan(&file, args.ttl.unwrap_or(file.ttl_s), &path)?)?;
     Ok(Code::Success)
 }
@@ -171,6 +202,7 @@ fn create(args: &LabFileArgs) -> Result<Code> {
         return Err(CommandError::new(Code::Start, "the drivers need the one address from which they admit ssh")
             .hint("give --client-cidr with the public address of this machine, as 198.51.100.7/32"));
     }
+    require_cli(&file)?;
     let engine = engine(&args.engine, None)?;
     consent(&file, ttl_s, args.yes)?;
     let base = std::path::absolute(&path).or_fail(Code::Start)?;
@@ -244,14 +276,19 @@ fn ended(lab: &Lab, code: Code) -> Result<Code> {
     Ok(code)
 }
 
-fn status(name: Option<&str>, results: &Path) -> Result<Code> {
+fn status(name: Option<&str>, results: &Path, is_json: bool) -> Result<Code> {
     let names = name.map_or_else(|| Lab::names(results), |name| vec![name.to_owned()]);
-    if names.is_empty() {
+    let labs = names.iter().map(|name| Lab::open(results, name)).collect::<Result<Vec<_>>>()?;
+    if is_json {
+        super::print_form(&json::labs(&labs)?)?;
+        return Ok(Code::Success);
+    }
+    if labs.is_empty() {
         super::print_lines(&format!("no labs in {}\n", results.display()))?;
     }
-    for (nth, name) in names.iter().enumerate() {
+    for (nth, lab) in labs.iter().enumerate() {
         let gap = if nth > 0 { "\n" } else { "" };
-        super::print_lines(&format!("{gap}{}", screens::status(&Lab::open(results, name)?)?))?;
+        super::print_lines(&format!("{gap}{}", screens::status(lab)?))?;
     }
     Ok(Code::Success)
 }
@@ -302,6 +339,9 @@ fn extend(lab: &Lab, ttl_s: f64, max_cost: Option<&Money>, args: &EngineArgs) ->
 
 fn down(name: Option<&str>, results: &Path, args: &EngineArgs) -> Result<Code> {
     let names = name.map_or_else(|| Lab::names(results), |name| vec![name.to_owned()]);
+    if names.is_empty() {
+        super::print_lines(&format!("no labs in {}\n", results.display()))?;
+    }
     let mut first: Option<CommandError> = None;
     for name in names {
         let lab = Lab::open(results, &name)?;
@@ -343,6 +383,10 @@ struct Swept {
 fn sweep(args: &SweepArgs) -> Result<Code> {
     let results = &args.out.out;
     let names = if args.labs.is_empty() { Lab::names(results) } else { args.labs.clone() };
+    if names.is_empty() {
+        let error = format!("there is no lab in {} to ask for", results.display());
+        return Err(CommandError::new(Code::Start, error).hint("name a lab's file: `pgdyno cloud sweep lab.toml`"));
+    }
     let mut left = Vec::new();
     for name in &names {
         let swept = swept(results, name)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgdyno_cloud::{JournalEntry, Lab, LabFile, LabStep, Leftover, Module, Money, Work};
+use pgdyno_cloud::{JournalEntry, Lab, LabFile, LabStep, Leftover, Module, Money, PASSWORD, Work};
 use pgdyno_life::failure::Result;
 use pgdyno_text::{units, wrap};
 
@@ -61,24 +61,52 @@ pub(super) fn plan(file: &LabFile, ttl_s: f64, path: &Path) -> Result<String> {
     put(&mut text, "module", &format!("{}: {}", module.name, module.title));
     put(&mut text, "verified", &module.verified.line());
     put(&mut text, "creates", &format!("for each size: {}", module.creates.join("; ")));
-    let work = match &file.work {
-        Work::Recipe { name, .. } => format!("recipe {name}"),
-        Work::Suite(path) => format!("suite {}", path.display()),
-        Work::Command(words) => format!("pgdyno {}", words.join(" ")),
-    };
+    let work = work(&file.work);
     put(&mut text, "runs", &format!("{work}; {} at a time", units::plural(file.parallel as u64, "size")));
     for size in &file.sizes {
         let variables: Vec<_> =
             size.variables.iter().map(|(name, value)| format!("{name} = {}", plain(value))).collect();
-        let price = size.price_per_hour.map_or_else(|| "no price".to_owned(), |price| format!("{price} an hour"));
-        put(&mut text, "size", &format!("{}: {}; {price}", size.name, variables.join(", ")));
+        let price = |price| format!("{price} {} an hour", file.currency);
+        let price = size.price_per_hour.map_or_else(|| "no price_per_hour".to_owned(), price);
+        let of = size.recipe_size.as_ref().map_or_else(String::new, |of| format!("; numbers of the recipe's {of}"));
+        put(&mut text, "size", &format!("{}: {}{of}; {price}", size.name, variables.join(", ")));
     }
     let variables: Vec<_> = file.variables.iter().map(|(name, value)| format!("{name} = {}", plain(value))).collect();
     if !variables.is_empty() {
         put(&mut text, "variables", &variables.join(", "));
     }
-    put(&mut text, "next", &format!("`pgdyno cloud run {}`; nothing was created", path.display()));
+    let run = format!("pgdyno cloud run {}", path.display());
+    let next = match module.is_local() {
+        true => format!("`{run}`"),
+        false => format!(
+            "put the database's password into {PASSWORD}, then `{run} --client-cidr ADDRESS/32` with this machine's public address"
+        ),
+    };
+    put(&mut text, "next", &format!("{next}; nothing was created"));
     Ok(string(text))
+}
+
+/// Returns what runs on each size, in words.
+pub(super) fn work(work: &Work) -> String {
+    match work {
+        Work::Recipe { name, fit, short, args } => {
+            let scaled = if *fit { ", scaled to the size" } else { "" };
+            let shortened = if *short { ", shortened" } else { "" };
+            let with = if args.is_empty() { String::new() } else { format!(", with {}", args.join(" ")) };
+            format!("recipe {name}{scaled}{shortened}{with}")
+        }
+        Work::Suite(path) => format!("suite {}", path.display()),
+        Work::Command(words) => format!("pgdyno {}", words.join(" ")),
+    }
+}
+
+/// Returns the word for where a lab is; `holder` is the process that works on it.
+pub(super) fn state(is_closed: bool, holder: Option<u32>) -> &'static str {
+    match (is_closed, holder) {
+        (true, _) => "closed",
+        (false, Some(_)) => "at work",
+        (false, None) => "interrupted",
+    }
 }
 
 fn plain(value: &impl serde::Serialize) -> String {
@@ -89,11 +117,8 @@ fn plain(value: &impl serde::Serialize) -> String {
 pub(super) fn status(lab: &Lab) -> Result<String> {
     let name = &lab.file.name;
     let (standings, is_closed, holder) = (lab.standings()?, lab.is_closed()?, lab.holder());
-    let how = match (is_closed, holder) {
-        (true, _) => "closed".to_owned(),
-        (false, Some(pid)) => format!("at work (process {pid})"),
-        (false, None) => "interrupted".to_owned(),
-    };
+    let process = holder.filter(|_| !is_closed).map_or_else(String::new, |pid| format!(" (process {pid})"));
+    let how = format!("{}{process}", state(is_closed, holder));
     let left = lab.left_s()?;
     let time = match (is_closed, left) {
         (true, _) => String::new(),
