@@ -14,7 +14,7 @@ use pgdyno_life::failure::{CommandError, OrFail, Result};
 use crate::cost::Money;
 use crate::drive::{COMPLETE, Driver};
 use crate::engine::LabServer;
-use crate::fetch::fetch;
+use crate::fetch::{Fetched, fetch};
 use crate::journal::{JournalEntry, LabStep, SizeStanding};
 use crate::lab::{Lab, entry, now_s};
 use crate::lab_file::LabSize;
@@ -66,7 +66,8 @@ pub fn fetch_now(order: &LabOrder<'_>) -> Result<Vec<String>> {
     for size in &order.lab.file.sizes {
         let standing = standing(order.lab, size)?;
         if let Some(server) = standing.server.filter(|_| standing.step < Some(LabStep::Destroying)) {
-            runs.extend(fetch(order, size, &server)?);
+            let which = if standing.step >= Some(LabStep::Ran) { Fetched::All } else { Fetched::Ended };
+            runs.extend(fetch(order, size, &server, which)?);
         }
     }
     Ok(runs)
@@ -184,8 +185,9 @@ fn work(order: &LabOrder<'_>, size: &LabSize, standing: &SizeStanding) -> std::r
         order.events.note(&format!("{}: driving", size.name));
         let driven = Driver::of(order, size, &server).drive();
         if driven.as_ref().is_err_and(|error| error.code() != Code::Interrupted) {
-            // It will be destroyed: what there is until now is better than nothing.
-            if let Err(error) = fetch(order, size, &server) {
+            // It will be destroyed: what there is until now is better than nothing, once it changes no more.
+            Driver::of(order, size, &server).stop();
+            if let Err(error) = fetch(order, size, &server, Fetched::All) {
                 order.events.note(&format!("{}: {}", size.name, error.text()));
             }
         }
@@ -193,7 +195,7 @@ fn work(order: &LabOrder<'_>, size: &LabSize, standing: &SizeStanding) -> std::r
         lab.note(size, LabStep::Ran, Some(ended.clone()))?;
     }
     if step < LabStep::Fetched {
-        let runs = fetch(order, size, &server).map_err(|error| Stopped { error, keeps: true })?;
+        let runs = fetch(order, size, &server, Fetched::All).map_err(|error| Stopped { error, keeps: true })?;
         lab.note(size, LabStep::Fetched, Some(runs.join(" ")))?;
         order.events.note(&format!("{}: fetched {}", size.name, pgdyno_text::units::plural(runs.len() as u64, "run")));
     }

@@ -32,7 +32,10 @@ const QUESTION: Duration = Duration::from_secs(120);
 /// How long a server and a driver may take to answer after they were created.
 const ANSWER: Duration = Duration::from_secs(900);
 const POLL_HERE: Duration = Duration::from_millis(300);
-const POLL_THERE: Duration = Duration::from_secs(10);
+/// The first pause between two questions to a driver; each is twice the one before, up to the last.
+const POLL_THERE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
+/// How often a suite that was broken off is resumed.
+const RESUMES_MAX: u32 = 3;
 /// How often a wait looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 /// How an error says that a driver cannot be reached now.
@@ -81,10 +84,10 @@ impl<'a> Driver<'a> {
                 Some(_) => self.ask_there(),
             };
             let Err(error) = asked else { return Ok(()) };
-            if Instant::now() > until || self.order.interrupt.waits().is_interrupted() {
+            self.pause(Duration::from_secs(1))?;
+            if Instant::now() > until {
                 return Err(error);
             }
-            self.pause(Duration::from_secs(1))?;
         }
     }
 
@@ -101,10 +104,12 @@ impl<'a> Driver<'a> {
     fn ask_there(&self) -> Result<()> {
         let Some((machine, directory)) = &self.machine else { return Ok(()) };
         let place = ShellWord(directory);
+        // 2: it is done, with warnings. A short question, so that Ctrl-C is not waited for.
         let ready = format!(
-            "{{ ! command -v cloud-init >/dev/null || cloud-init status --wait >/dev/null 2>&1 || [ $? = 2 ]; }} && umask 077 && mkdir -p {place}"
+            "if command -v cloud-init >/dev/null; then timeout 5 cloud-init status --wait >/dev/null 2>&1 || [ $? = 2 ] || {{ echo 'cloud-init is not done' >&2; exit 1; }}; fi
+             umask 077 && mkdir -p {place}"
         );
-        answered(bounded::run(machine.command(&ready), ANSWER), "prepare the driver")?;
+        answered(bounded::run(machine.command(&ready), QUESTION), "prepare the driver")?;
         machine.install(&format!("{directory}/pgdyno"))?;
         let LabServer { host, port, user, .. } = self.server;
         if let Some(password) = self.order.password {
@@ -173,45 +178,67 @@ impl<'a> Driver<'a> {
 
     /// Follows the suite to its end, and begins or resumes it where it does not run. Returns how it ended.
     pub(crate) fn drive(&self) -> Result<String> {
-        let mut is_broken = false;
-        let mut resumed = 0;
+        let (mut is_broken, mut resumed) = (false, 0);
+        let mut poll = self.polls().0;
         loop {
             if now_s() > self.order.lab.expires_s()? {
                 return Err(CommandError::new(Code::Run, "the lab has expired while its suite ran")
                     .hint("give more time: --ttl, or `pgdyno cloud extend`"));
             }
-            match self.state() {
+            let state = match self.state() {
                 Err(error) if error.text().contains(BROKEN) => {
                     if !is_broken {
                         let text = format!("{}: {}; the suite goes on, trying again", self.size.name, error.text());
                         self.order.events.note(&text);
                     }
                     is_broken = true;
+                    None
                 }
-                Err(error) => return Err(error),
-                Ok(None) => {
-                    // One that a killed pgdyno has started may have begun meanwhile.
-                    if let Err(error) = self.start()
-                        && !matches!(self.state(), Ok(Some(_)))
-                    {
-                        return Err(error);
-                    }
+                state => Some(state?),
+            };
+            if let Some(state) = state {
+                if std::mem::take(&mut is_broken) {
+                    self.order.events.note(&format!("{}: the driver answers again", self.size.name));
                 }
-                Ok(Some(state)) => match state["state"].as_str().unwrap_or_default() {
-                    "running" => is_broken = false,
-                    "broken off" if resumed < 3 => {
-                        resumed += 1;
-                        let args = ["suite", "resume", "--detach", "--out", RESULTS, "--yes"];
-                        // Where it goes on already, it cannot be resumed.
-                        if let Err(error) = answered(self.pgdyno(&args), "resume the suite") {
-                            self.order.events.note(&format!("{}: {}", self.size.name, error.text()));
-                        }
-                    }
-                    ended => return Ok(ending(&state, ended)),
-                },
+                if let Some(ended) = self.advance(state, &mut resumed)? {
+                    return Ok(ended);
+                }
             }
-            self.pause(if self.machine.is_some() { POLL_THERE } else { POLL_HERE })?;
+            self.pause(poll)?;
+            poll = (poll * 2).min(self.polls().1);
         }
+    }
+
+    /// Does what the state of the suite asks for. Returns how it ended, if it has.
+    fn advance(&self, state: Option<Value>, resumed: &mut u32) -> Result<Option<String>> {
+        let Some(state) = state else {
+            // One that a killed pgdyno has started may have begun meanwhile. Where the connection broke, the next look finds out.
+            if let Err(error) = self.start()
+                && !error.text().contains(BROKEN)
+                && !matches!(self.state(), Ok(Some(_)))
+            {
+                return Err(error);
+            }
+            return Ok(None);
+        };
+        match state["state"].as_str().unwrap_or_default() {
+            "running" => Ok(None),
+            "broken off" if *resumed < RESUMES_MAX => {
+                *resumed += 1;
+                let args = ["suite", "resume", "--detach", "--out", RESULTS, "--yes"];
+                // Where it goes on already, it cannot be resumed.
+                if let Err(error) = answered(self.pgdyno(&args), "resume the suite") {
+                    self.order.events.note(&format!("{}: {}", self.size.name, error.text()));
+                }
+                Ok(None)
+            }
+            ended => Ok(Some(ending(&state, ended))),
+        }
+    }
+
+    /// Returns the first and the last pause between two questions.
+    fn polls(&self) -> (Duration, Duration) {
+        if self.machine.is_some() { POLL_THERE } else { (POLL_HERE, POLL_HERE) }
     }
 
     /// Returns where the suite is; none if it has not begun.
@@ -257,14 +284,11 @@ impl<'a> Driver<'a> {
     }
 
     /// Waits, but not after Ctrl-C.
-    fn pause(&self, time: Duration) -> Result<()> {
+    pub(crate) fn pause(&self, time: Duration) -> Result<()> {
         let until = Instant::now() + time;
         while Instant::now() < until {
             if self.order.interrupt.waits().is_interrupted() {
-                return Err(CommandError::new(
-                    Code::Interrupted,
-                    "interrupted; what was created stays, and the suite goes on",
-                ));
+                return Err(CommandError::new(Code::Interrupted, "interrupted; the suite goes on"));
             }
             thread::sleep(LOOK);
         }

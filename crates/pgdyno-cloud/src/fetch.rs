@@ -6,10 +6,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
-use pgdyno_results::{RECORD, is_listed, is_run_name, list_run, read_record};
+use pgdyno_results::{RECORD, Status, is_listed, is_run_name, list_run, read_record};
 use pgdyno_untrusted::{RelativePath, ShellWord};
 use sha2::{Digest as _, Sha256};
 
@@ -21,18 +22,39 @@ use crate::order::LabOrder;
 
 /// Lists the files of the results on the driver: hash and path.
 const LIST: &str = "cd results && find . -type f ! -name lock -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum";
+/// How often a fetch from a driver is tried, and the pause before the second try; it grows.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Which runs are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fetched {
+    /// Those that have ended: another one comes later.
+    Ended,
+    /// All: what is not fetched now is lost.
+    All,
+}
 
 /// Fetches what the size has, and returns the names of the runs that are in the results directory now.
-pub(crate) fn fetch(order: &LabOrder<'_>, size: &LabSize, server: &LabServer) -> Result<Vec<String>> {
+pub(crate) fn fetch(order: &LabOrder<'_>, size: &LabSize, server: &LabServer, which: Fetched) -> Result<Vec<String>> {
     let driver = Driver::of(order, size, server);
     if driver.machine.is_some() {
-        copy_from_driver(&driver)?;
+        let mut tried = 1;
+        while let Err(error) = copy_from_driver(&driver, which) {
+            if tried == TRIES {
+                return Err(error);
+            }
+            order.events.note(&format!("{}: {}; trying again", size.name, error.text()));
+            driver.pause(PAUSE * tried)?;
+            tried += 1;
+        }
     }
     let mut runs = Vec::new();
     let Ok(entries) = fs::read_dir(driver.directory.join(RESULTS)) else { return Ok(runs) };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if is_run_name(&name) && entry.path().join(RECORD).is_file() {
+        let has_record = is_run_name(&name) && entry.path().join(RECORD).is_file();
+        if has_record && (which == Fetched::All || has_ended(&entry.path())) {
             import(order, size, server, &entry.path(), &name)?;
             runs.push(name);
         }
@@ -41,8 +63,13 @@ pub(crate) fn fetch(order: &LabOrder<'_>, size: &LabSize, server: &LabServer) ->
     Ok(runs)
 }
 
+/// Returns true if a run has ended: until then, its record says that it was interrupted.
+fn has_ended(run: &Path) -> bool {
+    read_record(&run.join(RECORD)).is_ok_and(|record| record.status != Status::Interrupted)
+}
+
 /// Copies the results of a driver, and compares each file.
-fn copy_from_driver(driver: &Driver<'_>) -> Result<()> {
+fn copy_from_driver(driver: &Driver<'_>, which: Fetched) -> Result<()> {
     let Some((machine, directory)) = &driver.machine else { return Ok(()) };
     let listed = answered(driver.shell(LIST), "list the files on the driver")?;
     let part = driver.directory.join("results.part");
@@ -68,14 +95,14 @@ fn copy_from_driver(driver: &Driver<'_>) -> Result<()> {
             String::from_utf8_lossy(&received.stderr).lines().last().unwrap_or("the connection is broken"),
         ));
     }
-    compare(&String::from_utf8_lossy(&listed.stdout), &part)?;
+    compare(&String::from_utf8_lossy(&listed.stdout), &part, which)?;
     let whole = driver.directory.join(RESULTS);
     let _ = fs::remove_dir_all(&whole);
     fs::rename(&part, &whole).or_fail(Code::Run)
 }
 
-/// Compares files below `directory` with a list of hashes and paths.
-fn compare(list: &str, directory: &Path) -> Result<()> {
+/// Compares files below `directory` with a list of hashes and paths: all, or those of runs that have ended, for others may change.
+fn compare(list: &str, directory: &Path, which: Fetched) -> Result<()> {
     let damaged = |what: String| {
         CommandError::new(Code::Run, format!("what was fetched is not what the driver has: {what}"))
             .hint("nothing was destroyed; `pgdyno cloud resume` fetches again")
@@ -83,6 +110,10 @@ fn compare(list: &str, directory: &Path) -> Result<()> {
     for line in list.lines() {
         let Some((hash, path)) = line.split_once("  ") else { return Err(damaged(format!("'{line}'"))) };
         let path = RelativePath::parse(path.trim_start_matches("./")).map_err(|error| damaged(error.to_string()))?;
+        let run = path.as_str().split_once('/').map(|(first, _)| first).filter(|first| is_run_name(first));
+        if which == Fetched::Ended && !run.is_some_and(|run| has_ended(&directory.join(run))) {
+            continue;
+        }
         match sha256(&directory.join(path.as_path())) {
             Ok(own) if own == hash => {}
             Ok(_) => return Err(damaged(path.as_str().to_owned())),
@@ -168,7 +199,7 @@ mod tests {
         fs::create_dir(directory.path().join("a")).unwrap();
         fs::write(directory.path().join("a/run.json"), "{}").unwrap();
         let hash = sha256(&directory.path().join("a/run.json")).unwrap();
-        compare(&format!("{hash}  ./a/run.json\n"), directory.path()).unwrap();
+        compare(&format!("{hash}  ./a/run.json\n"), directory.path(), Fetched::All).unwrap();
         for list in [
             format!("{hash}  ./a/other.json"),
             format!("{}  ./a/run.json", hash.replace('4', "5")),
@@ -176,7 +207,9 @@ mod tests {
             format!("{hash}  /etc/passwd"),
             "\\escaped".to_owned(),
         ] {
-            assert!(compare(&list, directory.path()).is_err(), "{list}");
+            assert!(compare(&list, directory.path(), Fetched::All).is_err(), "{list}");
         }
+        // What is no run that has ended may change meanwhile.
+        compare(&format!("{}  ./a/run.json\n", hash.replace('4', "5")), directory.path(), Fetched::Ended).unwrap();
     }
 }

@@ -135,8 +135,11 @@ impl Journal {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.write_all(&line)?;
-        file.sync_all()
+        let bytes = file.metadata()?.len();
+        file.write_all(&line).and_then(|()| file.sync_all()).inspect_err(|_| {
+            // A full disk may have taken a part of it, at which the next line would not begin on its own.
+            let _ = file.set_len(bytes);
+        })
     }
 
     /// Reads all lines. Leaves out those that a kill has cut.

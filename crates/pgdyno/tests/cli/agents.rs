@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::given_server::{Place, TRUST};
 use crate::program::{Home, PATIENCE, Running, assert_nowhere, eventually, finish, processes};
+use crate::sshd::Sshd;
 
 /// Starts agents at the place's database, and waits until they wait. Without a target they may drive that database.
 fn agents(place: &Place, number: usize, args: &[&str]) -> Vec<Running> {
@@ -516,59 +517,6 @@ fn an_agent_that_is_killed_while_a_run_loads_ends_it_and_the_next_run_has_the_da
     assert!(runs[1].record.pointer("/load").is_none_or(serde_json::Value::is_null), "it was loaded already");
 }
 
-/// An ssh server of a test, on a port of its own.
-struct Sshd {
-    child: std::process::Child,
-    options: String,
-    _port: pgdyno_testing::port::Port,
-}
-
-impl Sshd {
-    /// Starts it with new keys in `directory`; `None` where there is no sshd.
-    fn start(directory: &Path) -> Option<Self> {
-        let program = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].into_iter().find(|path| Path::new(path).exists());
-        let Some(program) = program else {
-            crate::skipped::skipped("sshd, which starts agents on other machines, is not installed");
-            return None;
-        };
-        let path = |name: &str| directory.join(name).display().to_string();
-        for key in ["host", "user"] {
-            let file = path(key);
-            finish(command("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &file])).ok();
-        }
-        std::fs::copy(path("user.pub"), path("authorized")).unwrap();
-        if rustix::process::geteuid().is_root() {
-            // What Debian's service makes before it starts.
-            std::fs::create_dir_all("/run/sshd").unwrap();
-        }
-        let port = pgdyno_testing::port::Port::reserve();
-        let config = format!(
-            "Port {}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nStrictModes no\n\
-             PasswordAuthentication no\nUsePAM no\n",
-            port.number(),
-            path("host"),
-            path("authorized")
-        );
-        std::fs::write(path("config"), config).unwrap();
-        let child = command(program, &["-D", "-e", "-f", &path("config")]).stderr(Stdio::null()).spawn().unwrap();
-        let options = format!(
-            "-F /dev/null -p {} -i {} -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
-            port.number(),
-            path("user")
-        );
-        let answers = || std::net::TcpStream::connect(("127.0.0.1", port.number())).is_ok();
-        eventually("sshd answers", PATIENCE, answers);
-        Some(Self { child, options, _port: port })
-    }
-}
-
-impl Drop for Sshd {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
 fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null());
@@ -579,7 +527,7 @@ fn command(program: &str, args: &[&str]) -> Command {
 fn agents_are_started_by_ssh_and_leave_nothing_there() {
     let Some(place) = Place::new("agents by ssh", "", TRUST) else { return };
     let keys = tempfile::tempdir().unwrap();
-    let Some(sshd) = Sshd::start(keys.path()) else { return };
+    let Some(sshd) = Sshd::start(keys.path(), "") else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/ssh/agents.sh");
     let mut start = command(script.to_str().unwrap(), &[&place.target(), &place.target(), "127.0.0.1", "127.0.0.1"]);
     start.env("PGDYNO", env!("CARGO_BIN_EXE_pgdyno")).env("SSH_OPTIONS", &sshd.options);
@@ -624,7 +572,7 @@ fn agents_of(place: &Place) -> Vec<String> {
 fn a_run_starts_its_agents_by_ssh_and_takes_them_away() {
     let Some(place) = Place::new("a run that starts agents", "", TRUST) else { return };
     let keys = tempfile::tempdir().unwrap();
-    let Some(sshd) = Sshd::start(keys.path()) else { return };
+    let Some(sshd) = Sshd::start(keys.path(), "") else { return };
     let target = place.target();
     // One that waits there already is not meant.
     let mut waiting = agents(&place, 1, &[]);

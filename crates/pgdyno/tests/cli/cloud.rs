@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 use pgdyno_testing::random::Random;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::disk_full::Disk;
 use crate::program::{Home, PATIENCE, Ran, Running, eventually, finish, processes};
+use crate::schemas::validate_one;
 use crate::{postgres, skipped::skipped};
 
 /// A password that must be nowhere.
-const SECRET: &str = "planted-secret-7c1f";
+pub(crate) const SECRET: &str = "planted-secret-7c1f";
 
 /// Returns the engine; none where there is none, or no PostgreSQL for local servers.
-fn engine() -> Option<PathBuf> {
+pub(crate) fn engine() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = ["tofu", "terraform"].iter().find_map(|name| {
         std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
@@ -55,6 +57,25 @@ impl Place {
             .unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         Self { engine: path, ..self }
+    }
+
+    /// Writes the lab of document 004 for this machine, smaller, with the name, the prices and the server of this place.
+    fn write_bulk(&self) {
+        let own = fs::read_to_string(self.home.join("lab.toml")).unwrap();
+        let bin = own.lines().find(|line| line.starts_with("postgres_bin")).unwrap_or_default();
+        self.run(&["cloud", "init", "citus/bulk", "--module", "local", "-o", "bulk.toml"]).ok();
+        let bulk = fs::read_to_string(self.home.join("bulk.toml")).unwrap();
+        for (written, shown) in [("name = \"bulk\"", "its name"), ("\"citus/tproc-c-250\"", "its recipe")] {
+            assert!(bulk.contains(written), "{shown}: {bulk}");
+        }
+        let args = "args = [\"-w\", \"1\", \"-c\", \"2\", \"-T\", \"3\", \"--ramp\", \"0\"]\n\n[variables]";
+        let text = bulk.replace("name = \"bulk\"", "name = \"two\"").replace("short = true", "# short = true");
+        let text = text.replace("ttl = \"6h\"", "ttl = \"1h\"");
+        let text =
+            text.replace("\n[variables]", &format!("{args}\nmemory_mb = 256\n{bin}")).replace("\nmemory_mb = 1024", "");
+        let (first, second) = text.split_once("price_per_hour = 0\n").unwrap();
+        let second = second.replace("price_per_hour = 0", "price_per_hour = 2.5");
+        fs::write(self.home.join("lab.toml"), format!("{first}price_per_hour = 1.5\n{second}")).unwrap();
     }
 
     fn command(&self, args: &[&str]) -> std::process::Command {
@@ -108,7 +129,7 @@ fn size(name: &str, cpus: usize) -> String {
 }
 
 /// All files below a directory.
-fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => files(&entry.path(), found),
@@ -120,11 +141,13 @@ fn files(directory: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn a_lab_goes_from_nothing_to_the_chart_and_leaves_nothing() {
-    let Some(place) = Place::new(2, "run tproc-c -w 1 -c 2 -T 3 --ramp 0") else { return };
+    let Some(place) = Place::new(2, "run tproc-c") else { return };
     let engine = place.engine().to_owned();
+    place.write_bulk();
     place.run(&["cloud", "plan", "lab.toml"]).ok().prints(&[
         "2 sizes, at most 4.00 USD",
         "verified",
+        "recipe citus/tproc-c-250, scaled to the size, with -w 1 -c 2 -T 3 --ramp 0",
         "nothing was created",
     ]);
     place
@@ -149,6 +172,12 @@ fn a_lab_goes_from_nothing_to_the_chart_and_leaves_nothing() {
     assert_eq!(runs.len(), 2);
     assert_eq!(runs.iter().map(|run| run.number("/target/vcpus")).sum::<f64>(), 3.0);
     assert_eq!(runs[0].text("/labels/lab"), "two");
+    assert_eq!(runs[0].text("/plan/recipe/name"), "citus/tproc-c-250");
+    let page = fs::read_to_string(place.lab().join("scaling.html")).unwrap();
+    for run in &runs {
+        assert!(run.number("/cost/nopm_per_price") > 0.0, "{}", run.at("/cost"));
+    }
+    assert!(page.contains("NOPM") && page.contains("vCPUs"), "{page}");
     assert!(runs[0].text("/target/labels/verified").contains("real cloud:"));
     let list = fs::read_to_string(place.home.join("pgdyno-results/results.csv")).unwrap();
     assert_eq!(list.lines().count(), 3, "{list}");
@@ -166,6 +195,7 @@ fn a_lab_goes_from_nothing_to_the_chart_and_leaves_nothing() {
         }
     }
     place.run(&["cloud", "status"]).ok().prints(&["lab two: closed", "of at most 4.00 USD"]);
+    place.check_json();
     place.run(&["cloud", "sweep"]).ok().prints(&["nothing is left of 1 lab"]);
     place.run(&["cloud", "down", "two"]).ok().prints(&["lab two is closed"]);
 }
@@ -242,6 +272,82 @@ fn what_cannot_be_destroyed_is_named_with_the_commands_that_delete_it() {
 }
 
 #[test]
+fn what_fails_to_be_destroyed_is_destroyed_by_the_next_command() {
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let refusal =
+        "[ \"$1\" = destroy ] && [ ! -e ../../../../../honest ] && { echo 'Error: still in use' >&2; exit 1; }";
+    let place = place.with_engine(refusal);
+    let engine = place.engine().to_owned();
+    let ran = place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(15);
+    let ran = ran.says(&["size 1cpu of lab two could not be destroyed", "still in use", "server.sh stop"]);
+    assert_eq!(ran.stderr.matches("trying again").count(), 2, "{}", ran.stderr);
+    assert_eq!(place.home.runs().len(), 1, "its results are here");
+    fs::write(place.home.join("honest"), "").unwrap();
+    place.run(&["cloud", "resume", "two", "--engine", &engine]).ok().prints(&["lab two is closed"]);
+    place.assert_gone();
+}
+
+#[test]
+fn sizes_side_by_side_are_followed_and_fetched() {
+    let Some(place) = Place::new(2, "run select-only -s 1 -c 1 -T 5 --ramp 0") else { return };
+    let engine = place.engine().to_owned();
+    let text = fs::read_to_string(place.home.join("lab.toml")).unwrap();
+    fs::write(place.home.join("lab.toml"), text.replace("ttl = \"1h\"", "ttl = \"1h\"\nparallel = 2")).unwrap();
+    let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
+    running.until_it_says(": driving", 2);
+    place.run(&["cloud", "fetch", "two", "--engine", &engine]).ended(1).says(&["is in the hands of process"]);
+    running.signal(Signal::INT);
+    running.end().ended(130);
+    place.run(&["cloud", "attach", "two"]).ended(2).says(&["no process works on lab two", "pgdyno cloud resume two"]);
+    // What goes on is fetched when it has ended, and once.
+    let fetched = || place.run(&["cloud", "fetch", "two", "--engine", &engine]).ok().stdout;
+    eventually("both have ended", PATIENCE, || fetched().starts_with("2 runs in "));
+    assert!(place.home.runs().iter().all(|run| run.text("/status") == "complete"));
+    assert!(place.root().join("2cpu/data/postmaster.pid").exists(), "nothing was destroyed");
+    let resumed = place.start(&["cloud", "resume", "two", "--engine", &engine]);
+    eventually("it has the lab", PATIENCE, || {
+        place.run(&["cloud", "status", "two"]).ok().stdout.contains("lab two: at work") || place.is_closed()
+    });
+    place.run(&["cloud", "attach", "two"]).ok().prints(&["1cpu driving", "2cpu closed"]);
+    resumed.end().ok().prints(&["lab two is closed"]);
+    place.assert_gone();
+    let list = fs::read_to_string(place.home.join("pgdyno-results/results.csv")).unwrap();
+    assert_eq!(list.lines().count(), 3, "{list}");
+}
+
+#[test]
+fn a_full_disk_destroys_nothing_and_the_lab_is_resumed_when_there_is_room() {
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 2 --ramp 0") else { return };
+    let Some(disk) = Disk::new("a full disk of a lab", 64) else { return };
+    let results = disk.path().join("results");
+    let (engine, out) = (place.engine().to_owned(), results.to_str().unwrap());
+    let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine, "--out", out]);
+    running.until_it_says("1cpu: driving", 1);
+    let own = results.join("labs/two/sizes/1cpu/results");
+    eventually("the suite has begun", PATIENCE, || own.is_dir());
+    running.signal(Signal::INT);
+    running.end().ended(130);
+    let is_complete = || {
+        let list = place.run(&["suite", "list", "--out", own.to_str().unwrap(), "--format", "json"]).ok().stdout;
+        let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+        list["suites"][0]["complete"] == 1
+    };
+    eventually("the suite has ended", PATIENCE, is_complete);
+    disk.fill();
+    let full = place.run(&["cloud", "resume", "two", "--engine", &engine, "--out", out]).ended(2);
+    full.says(&["No space left on device"]);
+    let journal = fs::read_to_string(results.join("labs/two/journal.jsonl")).unwrap();
+    assert!(!journal.contains("destroying"), "{journal}");
+    disk.make_room();
+    let args = ["cloud", "resume", "two", "--engine", &engine, "--out", out];
+    place.run(&args).ok().prints(&["lab two is closed: nothing is left"]);
+    let journal = fs::read_to_string(results.join("labs/two/journal.jsonl")).unwrap();
+    let lines: Vec<_> = journal.lines().map(serde_json::from_str::<serde_json::Value>).collect();
+    assert!(lines.iter().all(Result::is_ok), "{journal}");
+    assert_eq!(fs::read_to_string(results.join("results.csv")).unwrap().lines().count(), 2);
+}
+
+#[test]
 fn ctrl_c_keeps_what_was_created_and_down_removes_it() {
     let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 60 --ramp 0") else { return };
     let engine = place.engine().to_owned();
@@ -260,6 +366,32 @@ fn ctrl_c_keeps_what_was_created_and_down_removes_it() {
     place.assert_gone();
 }
 
+/// What `init` writes for each guide is a lab, once it is filled in.
+#[test]
+fn the_lab_of_each_guide_can_be_planned() {
+    let home = Home::new();
+    let list: serde_json::Value =
+        serde_json::from_str(&home.run(&["cloud", "list", "--format", "json"]).ok().stdout).unwrap();
+    for module in list["modules"].as_array().unwrap() {
+        let name = module["name"].as_str().unwrap();
+        let recipes = module["recipes"].as_array().unwrap().iter().map(|recipe| recipe.as_str().unwrap());
+        let more = if name == "azure-citus-vms" { vec!["citus/bulk"] } else { Vec::new() };
+        for what in recipes.chain(more) {
+            let text = home.run(&["cloud", "init", what, "--module", name, "-o", "-"]).ok().stdout;
+            assert!(text.lines().filter(|line| line.starts_with("# ")).all(|line| line.len() <= 110), "{text}");
+            fs::write(home.join("lab.toml"), text.replace(" = \"\" ", " = \"x\" ")).unwrap();
+            home.run(&["cloud", "plan", "lab.toml"]).ok().prints(&["size", "PGDYNO_CLOUD_PASSWORD"]);
+        }
+    }
+    home.run(&["cloud", "plan", "lab.toml", "--ttl", "5"]).ended(1).says(&["ttl must be between 1min and 30 days"]);
+    let run = ["cloud", "run", "lab.toml", "--client-cidr"];
+    home.run(&[&run[..], &["198.51.100.0/24"]].concat()).ended(1).says(&["it must be one IPv4 address"]);
+    let mut without = home.command([&run[..], &["198.51.100.7/32"]].concat());
+    without.env("PATH", home.path()).env("PGDYNO_CLOUD_PASSWORD", SECRET);
+    finish(without).ended(1).says(&["needs ", "the cloud's command line"]);
+    home.run(&["cloud", "sweep"]).ended(1).says(&["there is no lab in", "pgdyno cloud sweep lab.toml"]);
+}
+
 #[test]
 fn without_an_engine_the_error_names_both() {
     let home = Home::new();
@@ -274,6 +406,27 @@ fn without_an_engine_the_error_names_both() {
 }
 
 impl Place {
+    /// The forms are what the schemas say.
+    fn check_json(&self) {
+        let form = |name: &str, args: &[&str]| {
+            let text = self.run(&[args, &["--format", "json"]].concat()).ok().stdout;
+            validate_one(name, &text);
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()
+        };
+        let list = form("cloud-list", &["cloud", "list"]);
+        assert!(list["modules"].as_array().unwrap().iter().any(|module| module["verified"]["real_cloud"] == "never"));
+        let plan = form("cloud-plan", &["cloud", "plan", "lab.toml"]);
+        assert_eq!(
+            (&plan["bound"]["amount"], &plan["sizes"][1]["price_per_hour"]),
+            (&4.0.into(), &2.5.into()),
+            "{plan}"
+        );
+        let status = form("cloud-status", &["cloud", "status"]);
+        let lab = &status["labs"][0];
+        assert_eq!((&lab["state"], &lab["sizes"][0]["step"]), (&"closed".into(), &"closed".into()), "{status}");
+        assert_eq!(lab["runs"].as_array().map(Vec::len), Some(2), "{status}");
+    }
+
     /// No process of the lab is left.
     #[track_caller]
     fn assert_gone_but_root(&self) {
