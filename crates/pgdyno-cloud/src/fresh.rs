@@ -34,6 +34,8 @@ pub fn initial_file(what: &str, instead: Option<&str>) -> Result<String> {
         text,
         "# max_cost = \"60USD\"              # prices of the sizes for the ttl must stay below it\nparallel = 1                      # sizes that exist at a time\n\n[run]\n"
     );
+    // A recipe may be for one of the sizes only.
+    let has_all = recipe.is_none() || Module::aliased(what)?.is_some();
     let recipe = recipe.or_else(|| module.guide.first().map(String::as_str));
     match recipe {
         Some(recipe) => {
@@ -65,7 +67,7 @@ pub fn initial_file(what: &str, instead: Option<&str>) -> Result<String> {
         false => format!("what everything of the size costs an hour, together; see {}", module.price),
     };
     text += &comment(&format!("price_per_hour: {price}"));
-    let sizes = fresh_sizes::sizes(module, recipe, Module::aliased(what)?.is_some());
+    let sizes = fresh_sizes::sizes(module, recipe, has_all);
     if sizes.iter().any(|size| size.contains_key("recipe_size")) {
         text += &comment("recipe_size: the size of the recipe whose numbers are taken as they are");
     }

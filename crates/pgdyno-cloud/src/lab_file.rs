@@ -255,7 +255,7 @@ impl LabFile {
             }
             Work::Recipe { name, fit, short, args: departures } => {
                 let mut args = Vec::new();
-                let of_recipe = size.recipe_size.clone().or_else(|| size_of_recipe(name, &size.name));
+                let of_recipe = size.recipe_size.clone().or_else(|| size_of_recipe(name, size));
                 args.extend(of_recipe.filter(|_| !fit).map(|known| format!("--size={known}")));
                 args.extend(fit.then(|| "--fit".to_owned()));
                 args.extend(short.then(|| "--short".to_owned()));
@@ -285,10 +285,16 @@ pub fn check_ttl(ttl_s: f64) -> std::result::Result<(), String> {
     }
 }
 
-/// Returns the size of a recipe that a size of a lab has the name of: `c4-2w8` is `c4+2w8`, for names have no `+`.
-fn size_of_recipe(recipe: &str, size: &str) -> Option<String> {
+/// Returns the size of a recipe that a size of a lab is.
+fn size_of_recipe(recipe: &str, size: &LabSize) -> Option<String> {
     let sizes = &recipe::find(recipe)?.sizes;
-    sizes.iter().map(|known| known.name.clone()).find(|known| name_of_size(known) == size)
+    sizes.iter().map(|known| known.name.clone()).find(|known| is_size(known, &size.name, &size.variables))
+}
+
+/// Returns true if a size of a lab is one of a recipe: by its name (`c4-2w8` is `c4+2w8`, for names have no `+`), or by one of its
+/// variables, such as a class.
+pub(crate) fn is_size(of_recipe: &str, name: &str, variables: &toml::Table) -> bool {
+    name_of_size(of_recipe) == name || variables.values().any(|value| value.as_str() == Some(of_recipe))
 }
 
 /// Returns a recipe's name of a size as labs have it.

@@ -383,6 +383,13 @@ fn the_lab_of_each_guide_can_be_planned() {
             home.run(&["cloud", "plan", "lab.toml"]).ok().prints(&["size", "PGDYNO_CLOUD_PASSWORD"]);
         }
     }
+    for guide in ["alloydb", "azure", "cloudsql", "polardb", "rds"] {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/guides/cloud-{guide}.md"));
+        let page = fs::read_to_string(page).unwrap();
+        let (lab, _) = page.split_once("```toml\n").unwrap().1.split_once("```").unwrap();
+        fs::write(home.join("lab.toml"), lab).unwrap();
+        home.run(&["cloud", "plan", "lab.toml"]).ok();
+    }
     home.run(&["cloud", "plan", "lab.toml", "--ttl", "5"]).ended(1).says(&["ttl must be between 1min and 30 days"]);
     let run = ["cloud", "run", "lab.toml", "--client-cidr"];
     home.run(&[&run[..], &["198.51.100.0/24"]].concat()).ended(1).says(&["it must be one IPv4 address"]);
