@@ -5,7 +5,8 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
@@ -24,6 +25,9 @@ const FILE: &str = "lab.toml";
 const SPEC: &str = "lab.json";
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
+/// How often the lock is tried, and the pause between.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 /// Bytes of the path of the local servers.
 const ROOT_MAX: usize = 70;
 /// Private key for the driver; the public one is beside it.
@@ -150,8 +154,12 @@ impl Lab {
     /// When another process has it; its number is in the message.
     pub fn lock(&self) -> Result<Lock> {
         let file = self.lock_file()?;
-        if let Some(lock) = file.try_lock().or_fail(Code::Start)? {
-            return Ok(lock);
+        // One that only looks who has it, as `status` and `attach`, has it for a moment.
+        for _ in 0..LOCK_TRIES {
+            if let Some(lock) = file.try_lock().or_fail(Code::Start)? {
+                return Ok(lock);
+            }
+            thread::sleep(LOCK_PAUSE);
         }
         let holder = file.holder().map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
         let name = &self.file.name;
