@@ -78,12 +78,17 @@ impl<'a> Driver<'a> {
     /// Waits until the driver is ready and the server answers.
     pub(crate) fn wait_until_up(&self) -> Result<()> {
         let until = Instant::now() + ANSWER;
+        let mut is_noted = false;
         loop {
             let asked = match &self.machine {
                 None => self.ask_here(),
                 Some(_) => self.ask_there(),
             };
             let Err(error) = asked else { return Ok(()) };
+            if !std::mem::replace(&mut is_noted, true) {
+                let text = format!("{}: waiting for the driver and the server: {}", self.size.name, error.text());
+                self.order.events.note(&text);
+            }
             self.pause(Duration::from_secs(1))?;
             if Instant::now() > until {
                 return Err(error);

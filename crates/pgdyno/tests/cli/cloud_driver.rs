@@ -261,8 +261,17 @@ fn a_driver_goes_on_without_its_connection_and_what_it_has_is_fetched_whole() {
 
 #[test]
 fn a_lab_with_a_driver_is_resumed_after_a_kill_in_each_step() {
-    let Some(place) = Place::new("run select-only -s 1 -c 1 -T 2 --ramp 0") else { return };
+    let Some(mut place) = Place::new("run select-only -s 1 -c 1 -T 2 --ramp 0") else { return };
+    // Ctrl-C while the driver does not answer yet: what was created stays.
+    place.sshd.stop();
     let mut running = place.begin();
+    running.until_it_says("waiting for the driver and the server", 1);
+    running.signal(Signal::INT);
+    running.end().ended(130).says(&["pgdyno cloud resume drv"]);
+    assert!(place.servers().join(SIZE).exists());
+    assert_eq!(place.steps(), ["planned", "applying"]);
+    place.sshd.start_again();
+    let mut running = Running::new(place.command(&["cloud", "resume", "drv"]));
     for step in ["applying", "up", "driving", "ran", "fetched", "destroying"] {
         eventually(step, PATIENCE, || place.steps().iter().any(|known| known == step));
         running.signal(Signal::KILL);
