@@ -123,7 +123,9 @@ pub(crate) struct LabFileArgs {
     /// The module to take for a recipe
     #[arg(long)]
     pub(crate) module: Option<String>,
-    /// Refuse a lab that could cost more, as in 60USD: the prices of all sizes for the time to live
+    /// Refuse a lab that could cost more, as 60USD
+    ///
+    /// The bound is the sum of the prices of all sizes for the time to live.
     #[arg(long, value_name = "AMOUNT", value_parser = Money::parse)]
     pub(crate) max_cost: Option<Money>,
     /// Time after which everything may be deleted [default: the file's]

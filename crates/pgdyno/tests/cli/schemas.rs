@@ -109,6 +109,10 @@ fn what_the_program_writes_is_what_the_schemas_say() {
     for recipe in recipes["recipes"].as_array().unwrap() {
         print("show", 0, &["show", recipe["name"].as_str().unwrap(), "--format", "json"]);
     }
+    print("cloud-list", 0, &["cloud", "list", "--format", "json"]);
+    home.run(&["cloud", "init", "local", "-o", "lab.toml"]).ok();
+    print("cloud-plan", 0, &["cloud", "plan", "lab.toml", "--format", "json"]);
+    print("cloud-status", 0, &["cloud", "status", "--format", "json"]);
     let plan = print("plan", 0, &["plan", "tproc-c", "-w", "2", "--target", "embedded", "--format", "json"]);
     assert_eq!(plan["plan"]["workload"], "tproc-c");
     assert!(plan["steps"].as_array().unwrap().iter().any(|step| step["name"] == "load"), "{plan}");
