@@ -209,7 +209,8 @@ impl<'a> Driver<'a> {
                     return Ok(ended);
                 }
             }
-            self.pause(poll)?;
+            let goes_on = |_| CommandError::new(Code::Interrupted, "interrupted; the suite goes on");
+            self.pause(poll).map_err(goes_on)?;
             poll = (poll * 2).min(self.polls().1);
         }
     }
@@ -293,7 +294,7 @@ impl<'a> Driver<'a> {
         let until = Instant::now() + time;
         while Instant::now() < until {
             if self.order.interrupt.waits().is_interrupted() {
-                return Err(CommandError::new(Code::Interrupted, "interrupted; the suite goes on"));
+                return Err(CommandError::new(Code::Interrupted, "interrupted"));
             }
             thread::sleep(LOOK);
         }
