@@ -51,12 +51,13 @@ impl Place {
     }
 
     /// Puts a script in the place of the engine, which has the real one as `$ENGINE`.
-    fn with_engine(self, script: &str) -> Self {
+    fn with_engine(mut self, script: &str) -> Self {
         let path = self.home.join("engine");
         fs::write(&path, format!("#!/bin/sh\nENGINE={}\n{script}\nexec $ENGINE \"$@\"\n", self.engine.display()))
             .unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        Self { engine: path, ..self }
+        self.engine = path;
+        self
     }
 
     /// Writes the lab of document 004 for this machine, smaller, with the name, the prices and the server of this place.
@@ -121,6 +122,17 @@ impl Place {
         let of_root = |args: &str| args.contains(root.to_str().unwrap());
         let left: Vec<_> = processes().into_iter().filter(|process| of_root(&process.args)).map(|it| it.args).collect();
         assert_eq!(left, Vec::<String>::new());
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What a failed test leaves.
+        let servers = || fs::read_dir(self.lab().join("lab.json").exists().then(|| self.root())?).ok();
+        for server in servers().into_iter().flatten().flatten() {
+            let program = self.lab().join("modules/local/server.sh");
+            drop(std::process::Command::new("sh").arg(program).arg("stop").arg(server.path()).output());
+        }
     }
 }
 
