@@ -27,12 +27,26 @@ pub(crate) fn rows_of(facts: &Facts<'_>, table: &str) -> f64 {
 }
 
 /// Returns the columns by which the most expensive statement on a table looks rows up: those that are equal to something, or else
-/// the first that is compared.
+/// the first that is compared. `None` if that statement reads several tables: its text does not say whose the columns are.
 pub(crate) fn filtered_columns(facts: &Facts<'_>, table: &str) -> Option<String> {
     let statements = of_clients(facts);
     let on_table = statements.iter().filter(|statement| names(&statement.sql, table));
     let worst = on_table.max_by(|a, b| a.time_ns().total_cmp(&b.time_ns()))?;
-    columns_of(&worst.sql)
+    if is_on_one_table(&worst.sql) { columns_of(&worst.sql) } else { None }
+}
+
+/// Returns true if a statement has no join, no subquery and no list of tables.
+fn is_on_one_table(sql: &str) -> bool {
+    let count = |wanted: &str| words(sql).filter(|word| word.eq_ignore_ascii_case(wanted)).count();
+    let mut tables = words(sql)
+        .skip_while(|word| !word.eq_ignore_ascii_case("from"))
+        .take_while(|word| !word.eq_ignore_ascii_case("where"));
+    let changes =
+        words(sql).next().is_some_and(|first| ["insert", "update"].iter().any(|word| first.eq_ignore_ascii_case(word)));
+    count("join") + count("using") == 0
+        && count("select") <= 1
+        && count("from") + usize::from(changes) <= 1
+        && !tables.any(|word| word == ",")
 }
 
 fn of_clients<'a>(facts: &Facts<'a>) -> Vec<&'a StatementRecord> {
@@ -109,6 +123,31 @@ mod tests {
         assert_eq!(run.ask(|facts| share_of(facts, "accounts")), Some(0.9));
         assert_eq!(run.ask(|facts| share_of(facts, "branches")), None);
         assert_eq!(run.ask(|facts| filtered_columns(facts, "accounts")).as_deref(), Some("aid"));
+    }
+
+    #[test]
+    fn columns_of_another_table_are_not_proposed() {
+        let columns = |sql: &str| {
+            let mut run = Run::new();
+            run.record.statements = vec![statement(sql, 100, 1.0)];
+            run.ask(|facts| filtered_columns(facts, "t"))
+        };
+        for sql in [
+            "UPDATE t SET n = 1 WHERE a = :a",
+            "SELECT n, m FROM t WHERE a = 1 FOR UPDATE",
+            "DELETE FROM t WHERE a = 1",
+        ] {
+            assert_eq!(columns(sql).as_deref(), Some("a"), "{sql}");
+        }
+        for sql in [
+            "SELECT 1 FROM t JOIN u ON u_id = id WHERE b = 1",
+            "SELECT 1 FROM t, u WHERE b = 1",
+            "SELECT 1 FROM t WHERE a IN (SELECT b FROM u WHERE c = 1)",
+            "UPDATE t SET n = 1 FROM u WHERE b = 1",
+            "DELETE FROM t USING u WHERE b = 1",
+        ] {
+            assert_eq!(columns(sql), None, "{sql}");
+        }
     }
 
     #[test]
