@@ -26,13 +26,13 @@ with sold (day, amount) as (
         where d_year in ([YEAR], [YEAR] + 1)
         group by d_week_seq)
 select early.number as week,
-       round(early.sunday / late.sunday, 2) as sunday,
-       round(early.monday / late.monday, 2) as monday,
-       round(early.tuesday / late.tuesday, 2) as tuesday,
-       round(early.wednesday / late.wednesday, 2) as wednesday,
-       round(early.thursday / late.thursday, 2) as thursday,
-       round(early.friday / late.friday, 2) as friday,
-       round(early.saturday / late.saturday, 2) as saturday
+       round(early.sunday / nullif(late.sunday, 0), 2) as sunday,
+       round(early.monday / nullif(late.monday, 0), 2) as monday,
+       round(early.tuesday / nullif(late.tuesday, 0), 2) as tuesday,
+       round(early.wednesday / nullif(late.wednesday, 0), 2) as wednesday,
+       round(early.thursday / nullif(late.thursday, 0), 2) as thursday,
+       round(early.friday / nullif(late.friday, 0), 2) as friday,
+       round(early.saturday / nullif(late.saturday, 0), 2) as saturday
   from week as early
   join calendar as early_days on early_days.number = early.number
   join week as late on late.number = early.number + 53

@@ -9,7 +9,7 @@ with revenue as (
         where d_date between date '[START]' and date '[START]' + 30
           and i_category in ('[CATEGORIES.1]', '[CATEGORIES.2]', '[CATEGORIES.3]')
         group by i_item_id, i_item_desc, i_category, i_class, i_current_price)
-select *, 100 * itemrevenue / sum(itemrevenue) over (partition by i_class) as revenueratio
+select *, 100 * itemrevenue / nullif(sum(itemrevenue) over (partition by i_class), 0) as revenueratio
   from revenue
  order by i_category, i_class, i_item_id, i_item_desc, revenueratio
  limit 100

@@ -10,7 +10,7 @@ with earned as (
         group by cs_item_sk)
 select i_item_id, i_item_desc, i_category, i_class, i_current_price,
        sum(revenue) as revenue,
-       100 * sum(revenue) / sum(sum(revenue)) over (partition by i_class) as share
+       100 * sum(revenue) / nullif(sum(sum(revenue)) over (partition by i_class), 0) as share
   from earned
   join item on i_item_sk = cs_item_sk
  where i_category in ('[CATEGORIES.1]', '[CATEGORIES.2]', '[CATEGORIES.3]')

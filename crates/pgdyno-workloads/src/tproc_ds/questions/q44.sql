@@ -13,7 +13,7 @@ with sold as materialized (
      ranked as (
        select ss_item_sk, rank() over (order by profit) as from_low, rank() over (order by profit desc) as from_high
          from sold
-        where profit > 0.9 * (select sum(missing_profit) / sum(missing_sales) from sold))
+        where profit > 0.9 * (select sum(missing_profit) / nullif(sum(missing_sales), 0) from sold))
 select low.from_low as place, low_item.i_product_name as best_performing, high_item.i_product_name as worst_performing
   from ranked as low
   join ranked as high on high.from_high = low.from_low

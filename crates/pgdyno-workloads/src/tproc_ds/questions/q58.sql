@@ -26,8 +26,8 @@ with day as not materialized (
        select *, (in_store + by_catalog + on_web) / 3 as mean,
               least(in_store, by_catalog, on_web) as low, greatest(in_store, by_catalog, on_web) as high
          from revenue)
-select item_id, in_store, 100 * in_store / mean as store_percent, by_catalog, 100 * by_catalog / mean as catalog_percent,
-       on_web, 100 * on_web / mean as web_percent, mean
+select item_id, in_store, 100 * in_store / nullif(mean, 0) as store_percent, by_catalog, 100 * by_catalog / nullif(mean, 0) as catalog_percent,
+       on_web, 100 * on_web / nullif(mean, 0) as web_percent, mean
   from compared
  where mean is not null
    and low >= 0.9 * high

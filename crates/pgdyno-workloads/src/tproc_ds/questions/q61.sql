@@ -19,5 +19,5 @@ with sold as (
           and s_gmt_offset = [GMT]
           and ca_gmt_offset = [GMT])
 select sum(price) filter (where is_promoted) as promotions, sum(price) as total,
-       100 * sum(price) filter (where is_promoted) / sum(price) as percentage
+       100 * sum(price) filter (where is_promoted) / nullif(sum(price), 0) as percentage
   from sold
