@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "makes 19 million rows: nightly"]
+    #[ignore = "makes 19 million rows: .ci/nightly"]
     fn digests_at_scale_factor_1_are_those_that_another_program_made() {
         let scale = ScaleFactor::of_thousandths(1_000);
         assert_eq!(of_rows(scale, &|| false), loaded(scale));

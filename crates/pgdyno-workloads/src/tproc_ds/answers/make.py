@@ -75,7 +75,7 @@ def answer(server, text):
 
 def main():
     server = compare.psycopg.connect(sys.argv[1], autocommit=True).cursor()
-    duck = compare.open_rows(sys.argv[2])
+    duck = compare.open_rows(sys.argv[2], server)
     texts = dict(duck.execute("select query_nr, query from tpcds_queries()").fetchall())
     numbers = sorted(int(name[1:3]) for name in os.listdir(QUESTIONS) if re.fullmatch(r"q\d\d\.sql", name))
     with open(sys.argv[3], "w", encoding="utf-8") as out:
