@@ -52,7 +52,8 @@ fn times<'a>(executions: impl Iterator<Item = &'a Execution>) -> Vec<Times> {
     all.sort_by(|(a, ..), (b, ..)| in_order(a).cmp(&in_order(b)));
     let times = |(query, times, failed): (String, Vec<f64>, usize)| Times {
         query,
-        mean_s: times.iter().sum::<f64>() / times.len().max(1) as f64,
+        // The sum of none is -0.
+        mean_s: times.iter().fold(0.0, |sum, time| sum + time) / times.len().max(1) as f64,
         least_s: times.iter().copied().fold(f64::INFINITY, f64::min).min(f64::MAX),
         greatest_s: times.iter().copied().fold(0.0, f64::max),
         executions: times.len(),
@@ -95,9 +96,11 @@ fn bars(executions: &[Execution], first: &str, costs: &Columns<'_>, html: &mut H
     for times in &in_first {
         html.raw("<tr><th scope=\"row\">").text(&times.query).raw("</th><td class=\"picture\">");
         bar(times, longest, html);
-        let time = if times.executions > 0 { seconds(times.mean_s) } else { "failed".to_owned() };
-        html.raw("</td><td class=\"n\">").text(&time);
-        html.raw("</td><td class=\"n\">").text(&percent(times.mean_s / whole)).raw("</td>");
+        let [time, share] = match times.executions {
+            0 => ["failed".to_owned(), String::new()],
+            _ => [seconds(times.mean_s), percent(times.mean_s / whole)],
+        };
+        html.raw("</td><td class=\"n\">").text(&time).raw("</td><td class=\"n\">").text(&share).raw("</td>");
         if is_repeated {
             let reach = format!("{} to {}", seconds(times.least_s), seconds(times.greatest_s));
             html.raw("<td class=\"n\">").text(if times.executions > 1 { &reach } else { "" }).raw("</td>");
@@ -285,6 +288,7 @@ mod tests {
         let repeated =
             ["shortest to longest", "1.00 to 2.00", "class=\"query failed\"", "width=\"100.00%\"", "mem MiB", ">3.00<"];
         assert!(repeated.iter().all(|part| html.contains(part)), "{html}");
+        assert!(html.contains(">failed</td><td class=\"n\"></td>") && !html.contains("-0."), "{html}");
     }
 
     #[test]
