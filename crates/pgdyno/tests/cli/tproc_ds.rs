@@ -82,7 +82,7 @@ fn a_load_has_dsdgen_s_rows_and_streams_ask_their_queries() {
     timed_out(&place);
     in_turns(&place);
     by_duckdb(&place);
-    // Each finds rows here. Question 12 divides by zero, one of the days of 51 has sales without a price.
+    // Each finds rows at this scale. A class of question 12 has sold for nothing, a day of 51 has sales without a price.
     compared_with_duckdb(&place, &["3", "12", "14", "51", "67", "78"], 7);
 
     place.ask("update item set i_color = 'none' where i_item_sk = 1 returning 1");
@@ -93,9 +93,10 @@ fn a_load_has_dsdgen_s_rows_and_streams_ask_their_queries() {
 #[test]
 #[ignore = "loads 2.5 GiB: .ci/nightly"]
 fn answers_at_scale_factor_1_are_duckdb_s() {
-    let conf = "fsync = off\nshared_buffers = 1GB\nwork_mem = 256MB\nmax_wal_size = 8GB\n";
+    let conf = "fsync = off\nshared_buffers = 1GB\nwork_mem = 256MB\nmax_wal_size = 2GB\nwal_level = minimal\nmax_wal_senders = 0\n";
     let Some(place) = Place::new("all answers of tproc-ds", conf, TRUST) else { return };
-    place.run("load tproc-ds -s 1").ok().prints(&["holds  digests", "holds  answer of q1 ", "holds  answer of q99"]);
+    place.run("load tproc-ds -s 1").ok().prints(&["holds  answer of q1 ", "holds  answer of q99"]);
+    place.run("check tproc-ds -D queries=1").ok().prints(&["holds  digests"]);
     all_questions(&place);
     compared_with_duckdb(&place, &[], STATEMENTS);
 }
@@ -111,7 +112,7 @@ fn killed(place: &Place) {
 
 /// Every question runs on this version of PostgreSQL, with two sets of parameters.
 fn all_questions(place: &Place) {
-    place.run("run tproc-ds --no-check --streams 1 --timeout 60").ok();
+    place.run("run tproc-ds --no-check --streams 1 --timeout 600").ok();
     let run = place.home.runs().pop().unwrap();
     let committed = ["/stages/0/groups/0/summary/committed", "/stages/1/groups/0/summary/committed"];
     assert_eq!(committed.map(|at| run.number(at)), [99.0, 99.0]);
