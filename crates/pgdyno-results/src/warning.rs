@@ -113,6 +113,9 @@ pub enum Warning {
         reached_share: f64,
         /// The rate, in transactions a second.
         rate_per_s: f64,
+        /// Whether a fault was caused meanwhile, which explains it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        with_fault: bool,
     },
     /// The window is short.
     ShortWindow {
@@ -340,7 +343,7 @@ impl Warning {
             Self::DriverBottleneck { .. } => "raise --threads, or take a larger machine".to_owned(),
             Self::RepliesLeftUnread { .. } => "leave out --coalesce".to_owned(),
             Self::SlowClock { .. } => "use a machine whose clocksource is tsc".to_owned(),
-            Self::RateMissed { .. } => "lower --rate or add clients".to_owned(),
+            Self::RateMissed { with_fault: false, .. } => "lower --rate or add clients".to_owned(),
             Self::ShortWindow { .. } => "measure for -T 1min or more".to_owned(),
             Self::NotSettled { ramp_s } => format!("give --ramp {ramp_s:.0}"),
             Self::Drifts => "give a longer --ramp or -T".to_owned(),
@@ -355,7 +358,8 @@ impl Warning {
             Self::FaultWithoutEffect { .. } => {
                 "make sure that the fault reaches the server that the clients use".to_owned()
             }
-            Self::ThroughputStalled { .. }
+            Self::RateMissed { with_fault: true, .. }
+            | Self::ThroughputStalled { .. }
             | Self::FaultFailed { .. }
             | Self::LevelChanged { .. }
             | Self::ClientsLost { .. }

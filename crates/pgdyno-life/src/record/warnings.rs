@@ -27,13 +27,14 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
         warnings.extend(driver::judge(&record.client, summary, real, plan.drive.coalesce_us));
     }
     warnings.extend(drivers(record, summary, real, plan.drive.coalesce_us));
+    let with_fault = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
     if plan.drive.stages.is_empty() {
-        warnings.extend(overloaded(None, plan.drive.pace, summary));
+        warnings.extend(overloaded(None, plan.drive.pace, summary, with_fault));
     }
     for (stage, planned) in record.stages.iter().zip(&plan.drive.stages) {
         for (group, planned) in stage.groups.iter().zip(&planned.groups) {
             let of = GroupOfStage { group: group.name.clone(), stage: stage.name.clone() };
-            warnings.extend(overloaded(Some(of), planned.pace, &group.summary));
+            warnings.extend(overloaded(Some(of), planned.pace, &group.summary, with_fault));
         }
     }
     // A set of tasks is as long as they take.
@@ -100,11 +101,11 @@ fn drivers(record: &RunRecord, summary: &Summary, real: bool, coalesce_us: Optio
 }
 
 /// Returns a warning about an open loop that did not reach its rate; `group` is that of its clients, if there are several.
-fn overloaded(group: Option<GroupOfStage>, pace: Pace, summary: &Summary) -> Option<Warning> {
+fn overloaded(group: Option<GroupOfStage>, pace: Pace, summary: &Summary, with_fault: bool) -> Option<Warning> {
     let rate = pace.rate()?;
     let achieved = summary.ended() as f64 / summary.duration_s.max(1e-9);
     let shortfall = rate.shortfall(achieved, summary.duration_s)?;
-    Some(Warning::RateMissed { group, reached_share: 1.0 - shortfall, rate_per_s: rate.per_s })
+    Some(Warning::RateMissed { group, reached_share: 1.0 - shortfall, rate_per_s: rate.per_s, with_fault })
 }
 
 /// Returns the number of clients in all stages: each stage has its own.
@@ -144,10 +145,10 @@ mod tests {
     fn a_poisson_schedule_that_chance_left_short_is_not_overloaded() {
         let poisson = Pace::Rate(Rate { per_s: 50.0, arrivals: Arrivals::Poisson });
         let of = |committed| Summary { committed, failed: 4, duration_s: 5.0, ..Summary::default() };
-        assert_eq!(overloaded(None, poisson, &of(230)), None);
-        let warning = overloaded(None, poisson, &of(181)).unwrap().to_string();
+        assert_eq!(overloaded(None, poisson, &of(230), false), None);
+        let warning = overloaded(None, poisson, &of(181), false).unwrap().to_string();
         assert!(warning.starts_with("74.0 % of the offered 50"), "{warning}");
-        assert_eq!(overloaded(None, Pace::ClosedLoop, &of(1)), None);
+        assert_eq!(overloaded(None, Pace::ClosedLoop, &of(1), false), None);
     }
 
     #[test]

@@ -37,11 +37,13 @@ fn all() -> Vec<Warning> {
         Warning::RepliesLeftUnread { drivers: several.clone(), coalesce_us: 50.0, signs: signs()[1..2].to_vec() },
         Warning::SlowClock { drivers: None, clocksource: text("hpet"), read_ns: 812.4 },
         Warning::SlowClock { drivers: several, clocksource: text("hpet"), read_ns: 812.4 },
-        Warning::RateMissed { group: None, reached_share: 0.74, rate_per_s: 500.0 },
+        Warning::RateMissed { group: None, reached_share: 0.74, rate_per_s: 500.0, with_fault: false },
+        Warning::RateMissed { group: None, reached_share: 0.24, rate_per_s: 500.0, with_fault: true },
         Warning::RateMissed {
             group: Some(GroupOfStage { group: text("readers"), stage: text("day") }),
             reached_share: 0.74,
             rate_per_s: 500.0,
+            with_fault: false,
         },
         Warning::ShortWindow { window_s: 5.0 },
         Warning::NotSettled { ramp_s: 40.0 },
@@ -100,8 +102,8 @@ fn a_record_keeps_the_figures_of_its_warnings_and_has_their_texts() {
     record.warnings = all().into();
     let written = serde_json::to_value(&record).unwrap();
     assert_eq!(written["warnings"].as_array().map(Vec::len), written["warning_details"].as_array().map(Vec::len));
-    assert_eq!(written["warnings"][13], "throughput drifts over the window (longer --ramp or -T)");
-    assert_eq!(written["warning_details"][13]["kind"], "drifts");
+    assert_eq!(written["warnings"][14], "throughput drifts over the window (longer --ramp or -T)");
+    assert_eq!(written["warning_details"][14]["kind"], "drifts");
     assert_eq!(written["warning_details"][0]["stalled_s"], 4.0);
     assert_eq!(serde_json::from_value::<RunRecord>(written).unwrap(), record);
 }

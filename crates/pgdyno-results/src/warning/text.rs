@@ -35,17 +35,16 @@ impl fmt::Display for Warning {
                 brief::percent(*share),
                 brief::duration(*from_s)
             ),
-            Self::RateMissed { group, reached_share, rate_per_s } => {
+            Self::RateMissed { group, reached_share, rate_per_s, with_fault } => {
                 if let Some(of) = group {
                     write!(f, "group {} of stage {}, ", of.group, of.stage)?;
                 }
-                write!(
-                    f,
-                    "{} of the offered {}/s were reached (lower --rate or add clients): response times grow as long as the run \
-                     lasts",
-                    percent(*reached_share),
-                    rate(*rate_per_s)
-                )
+                write!(f, "{} of the offered {}/s were reached ", percent(*reached_share), rate(*rate_per_s))?;
+                f.write_str(if *with_fault {
+                    "in a window with a fault"
+                } else {
+                    "(lower --rate or add clients): response times grow as long as the run lasts"
+                })
             }
             Self::ShortWindow { window_s } => write!(
                 f,
