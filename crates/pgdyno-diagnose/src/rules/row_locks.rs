@@ -57,15 +57,16 @@ impl<'a> FewRows<'a> {
     /// Where the table grows with the scale of the workload, the scale is the remedy.
     fn advice(&self, facts: &Facts<'_>) -> String {
         let plan = &facts.record.plan;
-        let grows = |option: &str, of_table: f64| {
-            let scale = (self.clients / of_table).ceil().max(plan.scale as f64 + 1.0);
+        let grows = |option: &str, per_client: f64| {
+            let scale = (self.clients * per_client).ceil().max(plan.scale as f64 + 1.0);
             format!("use a larger scale: {option} {scale:.0} or more (it is {})", plan.scale)
         };
         match (plan.scale_name.as_str(), self.table) {
             ("scale", "pgbench_branches") => grows("-s", 1.0),
-            ("scale", "pgbench_tellers") => grows("-s", 10.0),
-            ("warehouses", "warehouse") => grows("-w", 1.0),
-            ("warehouses", "district") => grows("-w", 10.0),
+            ("scale", "pgbench_tellers") => grows("-s", 0.1),
+            // Clients that draw their homes share some even where there are as many: HammerDB's rule is 4 to 5 for each client.
+            ("warehouses", "warehouse") => grows("-w", 4.0),
+            ("warehouses", "district") => grows("-w", 0.1),
             _ => "spread the changes over more rows; or use fewer clients or shorter transactions".to_owned(),
         }
     }
@@ -169,6 +170,19 @@ mod tests {
         // Without waits for its row, the next table is named.
         let others = [rows[0], rows[2]];
         assert_eq!(run(&others).text, "8 clients waited for each other to change 10 rows of pgbench_tellers");
+    }
+
+    #[test]
+    fn warehouses_are_to_be_four_for_each_client() {
+        let row = ["warehouse", "w_id = 3", "4", "9"].map(str::to_owned).to_vec();
+        let table = ["public", "warehouse", "0", "4"].map(str::to_owned).to_vec();
+        let mut run = Run::new()
+            .waits(&[("Lock", "transactionid", 4.0)])
+            .table("row_locks", pgdyno_samples::row_locks::SOURCE.names, &[row])
+            .table("tables", &["schema", "table", "n_dead_tup", "n_live_tup"], &[table]);
+        let plan = &mut run.record.plan;
+        (plan.drive.clients, plan.scale, plan.scale_name) = (4, 4, "warehouses".to_owned());
+        assert_eq!(run.finds(look).advice.unwrap(), "use a larger scale: -w 16 or more (it is 4)");
     }
 
     #[test]
