@@ -29,12 +29,39 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("As pgbench", &["pgbench"]),
 ];
 
-/// Options of runs that a study sets by itself, and refuses.
-const REFUSED: [(&str, &[&str]); 2] = [("ab", &["time", "transactions", "ramp", "rate"]), ("search", &["rate"])];
+/// Options of runs that a study sets by itself or does not have, and refuses.
+const REFUSED: [(&str, &[&str]); 3] = [
+    ("ab", &["time", "transactions", "ramp", "rate", "fault", "fault-at", "fault-every", "tcp", "again", "json"]),
+    ("search", &["rate", "fault", "fault-at", "fault-every", "tcp", "again", "json"]),
+    (
+        "frontier",
+        &["rate", "transactions", "streams", "alone", "fault", "fault-at", "fault-every", "tcp", "again", "json"],
+    ),
+];
 
-/// Returns the whole command line, with the options that print help under a heading of their own. It is for rendering: clap does not
-/// parse by a command that was changed after it was built.
-fn command() -> Command {
+/// A help text of a command for an option of runs whose default is another one there.
+struct OwnText {
+    command: &'static str,
+    option: &'static str,
+    in_short: &'static str,
+    in_full: &'static str,
+}
+
+const OWN_TEXTS: [OwnText; 1] = [OwnText {
+    command: "search",
+    option: "time",
+    in_short: "Measured time of each run: 60, 90s [default: 10]",
+    in_full: "Length of the measured window of each run: seconds, or with a unit: 90s, 10min, 1h [default: 10]",
+}];
+
+/// Returns the help text that a command has of its own for an option of runs.
+fn own_text(command: &str, option: &str) -> Option<&'static OwnText> {
+    OWN_TEXTS.iter().find(|text| text.command == command && text.option == option)
+}
+
+/// Returns the whole command line as help and manual pages show it: without options that a command refuses, and with those that print
+/// help under a heading of their own. It is for rendering: clap does not parse by a command that was changed after it was built.
+pub(crate) fn command() -> Command {
     fn arranged(mut command: Command) -> Command {
         let hides_some = command.get_arguments().any(Arg::is_hide_short_help_set);
         if command.get_arguments().any(|argument| argument.get_id() == "help") {
@@ -48,11 +75,17 @@ fn command() -> Command {
         }
         let refused =
             REFUSED.iter().find(|(name, _)| *name == command.get_name()).map_or(&[][..], |(_, options)| options);
-        let hidden = |argument: Arg| {
-            let is_refused = refused.contains(&argument.get_id().as_str());
-            if is_refused { argument.hide(true) } else { argument }
+        let name = command.get_name().to_owned();
+        let adapted = |argument: Arg| {
+            let option = argument.get_id().as_str();
+            let (is_refused, own) = (refused.contains(&option), own_text(&name, option));
+            let argument = if is_refused { argument.hide(true) } else { argument };
+            match own {
+                Some(own) => argument.help(own.in_full),
+                None => argument,
+            }
         };
-        command.mut_args(hidden).mut_subcommands(arranged)
+        command.mut_args(adapted).mut_subcommands(arranged)
     }
     let mut command = Cli::command();
     command.build();
@@ -95,10 +128,13 @@ fn short(command: Command, meta: Option<&Meta>) -> Command {
         return overview(command);
     }
     let is_of_runs = takes_a_workload(&command);
+    let command_name = command.get_name().to_owned();
     command.mut_args(|argument| {
         let name = argument.get_id().as_str();
         let is_shown = meta.is_none_or(|meta| is_taken(meta, name) != Some(false));
-        let text = in_short(name).or((name == WORKLOAD).then_some(WORKLOAD_IN_SHORT)).filter(|_| is_of_runs);
+        let own = own_text(&command_name, name).map(|own| own.in_short);
+        let common = in_short(name).or((name == WORKLOAD).then_some(WORKLOAD_IN_SHORT));
+        let text = own.or(common).filter(|_| is_of_runs);
         let argument = if is_shown { argument } else { argument.hide(true) };
         let argument = match text {
             Some(text) => argument.help(text),
@@ -195,11 +231,26 @@ mod tests {
         for refused in ["pgdyno ab -h", "pgdyno ab --help"] {
             assert!(!help(refused).contains("--time <") && !help(refused).contains("--rate <"), "{refused}");
         }
+        for refused in ["pgdyno frontier -h", "pgdyno frontier --help", "pgdyno frontier ch-benchmark --help"] {
+            for option in ["--rate <", "--streams <", "--alone\n", "--json <", "--again <"] {
+                assert!(!help(refused).contains(option), "{option} in {refused}");
+            }
+        }
         let all = help("pgdyno run --help");
         assert_eq!(all, help("pgdyno help run"));
         let place = |heading: &str| all.find(heading).unwrap_or_else(|| panic!("{heading} in {all}"));
         assert!(place("Workload:") < place("Target:") && place("Several drivers:") < place("ycsb-a to ycsb-f:"));
         assert!(place("--no-live") > 0 && place("--distribution") > 0);
+    }
+
+    #[test]
+    fn the_default_of_an_option_is_that_of_the_command() {
+        for line in ["pgdyno search -h", "pgdyno search --help", "pgdyno search tproc-c --help"] {
+            let help = help(line);
+            assert!(help.contains("each run") && help.contains("[default: 10]"), "{line}: {help}");
+            assert!(!help.contains("[default: 30]"), "{line}: {help}");
+        }
+        assert!(help("pgdyno run -h").contains("[default: 30]"));
     }
 
     #[test]

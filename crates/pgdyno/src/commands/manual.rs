@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, help};
 
 /// Files that all commands use.
 const FILES: &[(&str, &str)] = &[
@@ -52,9 +52,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Code> {
 /// Writes a manual page for pgdyno and for each command.
 pub(crate) fn pages(directory: &Path) -> Result<Code> {
     std::fs::create_dir_all(directory).or_fail(Code::Start)?;
-    let mut command = Cli::command();
-    command.build();
-    write_pages(&command, "pgdyno", directory)?;
+    write_pages(&help::command(), "pgdyno", directory)?;
     Ok(Code::Success)
 }
 
@@ -121,9 +119,23 @@ fn more(command: &Command, name: &str) -> String {
     .concat()
 }
 
-/// Returns a text without the marks of Markdown.
+/// Returns a text without the marks of Markdown: of a link to a page its path remains.
 fn without_links(text: &str) -> String {
-    text.replace("[targets.md](targets.md)", "docs/targets.md").replace('`', "")
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, page, after)) = first_link(rest) {
+        plain += &format!("{before}docs/{page}");
+        rest = after;
+    }
+    (plain + rest).replace('`', "")
+}
+
+/// Returns the text before the first link, the page to which the link leads, and the text after it.
+fn first_link(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, _) = text.split_once('[')?;
+    let (_, target) = text.split_once("](")?;
+    let (page, after) = target.split_once(')')?;
+    Some((before, page, after))
 }
 
 fn section(title: &str) -> String {

@@ -46,6 +46,10 @@ fn completions_manual_pages_and_the_help_of_the_drop_in_are_there() {
         let heading = [format!(".SH {section}\n"), format!(".SH \"{section}\"\n")];
         assert!(heading.iter().any(|heading| page.contains(heading)), "{section} in {page}");
     }
+    assert!(!page.contains("]("), "a link of Markdown in {page}");
+    let search = std::fs::read_to_string(home.join("pages/pgdyno-search.1")).unwrap();
+    assert!(search.contains("[default: 10]") && !search.contains("[default: 30]"), "{search}");
+    assert!(search.contains("\\-\\-time") && !search.contains("\\-\\-rate\\fR"), "{search}");
     let (_, synopsis) = page.split_once("\"SYNOPSIS\"\n").unwrap();
     let synopsis: Vec<_> = synopsis.lines().take(3).collect();
     assert_eq!(synopsis, ["pgdyno run [OPTIONS] [WORKLOAD]...", ".br", "pgdyno run \\-\\-help"]);
