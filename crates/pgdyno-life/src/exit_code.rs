@@ -49,14 +49,14 @@ exit_codes! {
     /// was loaded; or a test of isolation or durability failed.
     Check = 12,
     /// A hook of the target failed or took too long: `provision`, `restart`, `drop_caches` or `teardown`. Its
-    /// output is in the run directory; see [targets.md](targets.md). Also: a fault of a run that is complete otherwise
-    /// failed; see [faults.md](faults.md).
+    /// output is in the run directory; see [targets.md](targets.md). Also: `--fault` failed in a run that is
+    /// otherwise complete; see [faults.md](faults.md).
     Hook = 13,
     /// Commits that the server had acknowledged are missing afterwards, although its settings promise to keep them
     /// (`ledger`, `--ledger`); see [failover.md](failover.md).
     CommitsLost = 14,
-    /// `pgdyno cloud`: something of a lab is left and may cost money, or the cloud could not be asked. The message names it,
-    /// and the commands that delete it; see [cloud.md](cloud.md).
+    /// `pgdyno cloud`: resources of a lab are left and may cost money, or the cloud did not answer. The message names them,
+    /// and the commands that delete them; see [cloud.md](cloud.md).
     LeftOver = 15,
     /// `pgdyno compare --fail-if-slower`: NEW is slower by more than the limit; `pgdyno ab`: B is slower. `pgdyno
     /// history`: a slowdown within the last runs.

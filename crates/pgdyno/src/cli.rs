@@ -112,7 +112,7 @@ pub(crate) enum Command {
     /// Write runs as one table
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
-    /// Show the results directory as local web pages, and watch runs live
+    /// Show the results in a browser, also of runs in progress
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Keep the runs of a team in one PostgreSQL database
@@ -130,22 +130,22 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: FaultAction,
     },
-    /// Take the statements that a server executes, from its own counters, into a file; reads only
+    /// Capture the statements that a server executes, from its own counters, into a file; reads only
     #[command(after_help = examples::CAPTURE)]
     Capture(CaptureArgs),
-    /// Make a workload of a capture: find the values of its statements on a copy of the database
+    /// Make a workload from a capture, with values found on a copy of the database
     #[command(after_help = examples::FIT)]
     Fit(FitArgs),
-    /// Create servers of several sizes in a cloud, run on each, destroy them
+    /// Create servers of several sizes in a cloud, measure each, and destroy them
     #[command(after_help = examples::CLOUD)]
     Cloud {
         #[command(subcommand)]
         action: CloudAction,
     },
-    /// Drive as one of several machines: wait at a meeting for runs, and serve them
+    /// Run clients as one of several driver machines: wait for runs, and take part in them
     #[command(after_help = examples::AGENT)]
     Agent(AgentArgs),
-    /// List the agents at a meeting
+    /// List the agents that use a database, and their state
     #[command(after_help = examples::AGENTS)]
     Agents(AgentsArgs),
     /// Keep a private PostgreSQL running between runs
@@ -185,8 +185,8 @@ pub(crate) enum Command {
 pub(crate) struct RunCommand {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// What the run must meet, as in "p99 < 10ms", "errors < 0.1%", "tps > 500" or "new-order p99 < 20ms"; else it ends with 22. May be
-    /// given several times
+    /// Objective, as in "p99 < 10ms", "errors < 0.1%", "tps > 500" or "new-order p99 < 20ms"; if the run misses it, the exit code is 22.
+    /// May be given several times
     #[arg(help_heading = "Output", long, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
     /// Format of the report on standard output
@@ -220,19 +220,19 @@ pub(crate) struct DataArgs<C: Takes> {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs<OfData>,
-    /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does; nobody
-    /// else may use the data meanwhile
+    /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does; no other
+    /// program may use the data meanwhile
     #[arg(help_heading = "Checks", long)]
     pub(crate) isolation: bool,
-    /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
+    /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: that of runs]
     #[arg(help_heading = "Checks", long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level, hide_short_help = true)]
     pub(crate) isolation_level: Option<IsolationLevel>,
-    /// Also compare the answers of tproc-h's queries with those of this program over the same rows, with the
-    /// parameters of the power stage: duckdb, as the program `duckdb` or the module of Python
+    /// Also compare the answers of tproc-h's queries with those of another program over the same rows, with the
+    /// parameters of the power stage: duckdb, as the program `duckdb` or the Python module
     #[arg(help_heading = "Checks", long, value_name = "PROGRAM", value_parser = ["duckdb"], hide_short_help = true)]
     pub(crate) oracle: Option<String>,
-    /// Look again for the commits of this run with a ledger, on its target or on another one, such as a standby: `check ledger
-    /// --run last`
+    /// Check again which commits of this run with a ledger are present, on its target or on another server such as a standby:
+    /// `check ledger --run last`
     #[arg(help_heading = "Checks", long, value_name = "RUN", conflicts_with_all = ["isolation", "oracle"])]
     pub(crate) run: Option<String>,
     /// Where run directories are: answers to tproc-h's queries are compared with those of the last complete run over the same
@@ -272,18 +272,18 @@ pub(crate) struct DropArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum List {
-    /// Workloads by family; `pgdyno show WORKLOAD` has the parameters of one
+    /// List workloads by family; `pgdyno show WORKLOAD` lists the parameters of one
     #[command(after_help = examples::LIST)]
     Workloads(FormatArgs),
-    /// Recipes: the scenarios of published guides, and the sizes that they have numbers for
+    /// List recipes, the scenarios of published guides, and their sizes
     #[command(after_help = examples::LIST)]
     Recipes(FormatArgs),
-    /// Runs, experiments, searches, frontiers and suites in the results directory, oldest first
+    /// List runs, experiments, searches, frontiers and suites, oldest first
     #[command(after_help = examples::LIST)]
     Runs {
         #[command(flatten)]
         select: Box<SelectArgs>,
-        /// Also the runs of experiments, searches, frontiers and suites, which otherwise have one line together
+        /// Also list each run of experiments, searches, frontiers and suites, instead of one line for all of its runs
         #[arg(long)]
         all: bool,
         #[command(flatten)]
@@ -293,7 +293,7 @@ pub(crate) enum List {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run directory, a run.json or what --json wrote, the beginning or end of the name of a run, an experiment, a search or a frontier, `last`, or `last-1` for the one before
+    /// A run directory, a run.json, a file written by --json, the beginning or end of the name of a run, an experiment, a search or a frontier, `last`, or `last-1` for the one before
     pub(crate) run: String,
     /// Output format; svg for frontiers, time-profile, ycsb and sysbench for runs
     #[arg(long, default_value = "text", default_value_if("open", "true", "html"), value_parser = ["text", "json", "csv", "markdown", "html", "svg", "time-profile", "ycsb", "sysbench"])]
@@ -301,11 +301,11 @@ pub(crate) struct ReportArgs {
     /// Write the page, and open it in the browser
     #[arg(long)]
     pub(crate) open: bool,
-    /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run
+    /// The file to write; `-` is standard output [default: standard output; for html report.html in the run
     /// directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// As text: everything that is known about the run below its summary
+    /// As text: print all figures of the run below its summary
     #[arg(short, long)]
     pub(crate) verbose: bool,
     #[command(flatten)]
@@ -314,7 +314,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheAction {
-    /// List the kept data: what it is, its size, its last use
+    /// List the kept data, with size and last use
     #[command(after_help = examples::CACHE)]
     List {
         /// Format of the list
@@ -328,7 +328,7 @@ pub(crate) enum CacheAction {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Server {
-    /// Start it
+    /// Start a private server
     #[command(after_help = examples::SERVER_START)]
     Start {
         /// Also listen on 127.0.0.1, with a random password
@@ -337,7 +337,7 @@ pub(crate) enum Server {
         /// `embedded`; `embedded:18` for a major version; `embedded:/path/to/bin` for the PostgreSQL in a directory
         #[arg(long, default_value = "embedded", value_parser = target::private_server)]
         target: pgdyno_server::Want,
-        /// Connections that it admits
+        /// Maximum number of connections
         #[arg(long, default_value_t = 200)]
         connections: u32,
         /// A setting of PostgreSQL, as NAME=VALUE
@@ -346,7 +346,7 @@ pub(crate) enum Server {
         #[command(flatten)]
         format: FormatArgs,
     },
-    /// Stop it and remove its data
+    /// Stop the private server and remove its data
     #[command(after_help = examples::SERVER_STOP)]
     Stop {
         /// Keep the data for the next start
@@ -355,13 +355,13 @@ pub(crate) enum Server {
         #[command(flatten)]
         format: FormatArgs,
     },
-    /// Show whether it runs, and how to reach it
+    /// Show whether a private server is running, and how to reach it
     #[command(after_help = examples::SERVER_STATUS)]
     Status(FormatArgs),
-    /// Run a null server, which answers every query at once: the limit of a client
+    /// Run a null server, which answers every query at once, to measure the maximum of a driver
     #[command(after_help = examples::SERVER_NULL)]
     Null {
-        /// Listen on this port of 127.0.0.1; 0 takes a free one
+        /// Listen on this port of 127.0.0.1; 0 chooses a free one
         #[arg(long, conflicts_with = "socket_dir")]
         port: Option<u16>,
         /// Listen on a socket in this directory, as port 5432

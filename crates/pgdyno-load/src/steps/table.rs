@@ -30,7 +30,7 @@ pub static CREATE: ServerStep = ServerStep {
     name: "create tables and routines",
     is_required: true,
     needs: "CREATE on the first schema of `search_path`, `default_transaction_read_only` off, no standby",
-    without: "a load is refused; data that is there can be driven",
+    without: "a load is refused; loaded data can be used",
 };
 /// Writes rows in transactions.
 pub static WRITE: ServerStep = ServerStep {
@@ -150,7 +150,7 @@ pub static SAMPLES: ServerStep = ServerStep {
     name: "sample wait events and statistics",
     is_required: false,
     needs: "room for one connection beside the clients; `pg_monitor` to see other sessions",
-    without: "the diagnosis knows less",
+    without: "the diagnosis has fewer findings",
 };
 
 /// All of them, in the order of the page.

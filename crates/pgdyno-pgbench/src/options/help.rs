@@ -23,25 +23,25 @@ Usage:
 
 const OPTIONS: &str = r#"
 Initialization options:
-  -i, --initialize         make the tables of the built-in scripts and fill them
+  -i, --initialize         create and load the tables of the built-in scripts
   -I, --init-steps=[dtgGvpf]+ (default "dtgvp")
                            take these steps, in this order
                            d: drop tables of an earlier initialization
                            t: create the tables
-                           g: fill them with rows that are sent from here
-                           G: fill them with rows that the server makes
+                           g: load rows that the client sends
+                           G: load rows that the server generates
                            v: vacuum them
                            p: create primary keys
                            f: create foreign keys
   -F, --fillfactor=NUM     fill factor of the tables (10 to 100)
   -n, --no-vacuum          leave the vacuum out
-  -q, --quiet              tell the progress every 5 seconds only
+  -q, --quiet              print progress every 5 seconds only
   -s, --scale=NUM          scaling factor: 100,000 accounts for each unit
-  --foreign-keys           create foreign keys too
+  --foreign-keys           also create foreign keys
   --index-tablespace=TABLESPACE
                            create indexes in this tablespace
   --partition-method=(range|hash)
-                           how accounts are partitioned (default: range)
+                           partition accounts by this method (default: range)
   --partitions=NUM         partition accounts into NUM parts (default: 0)
   --tablespace=TABLESPACE  create tables in this tablespace
   --unlogged-tables        create unlogged tables
@@ -64,16 +64,16 @@ Benchmarking options:
   -M, --protocol=simple|extended|prepared
                            how statements are sent (default: simple)
   -n, --no-vacuum          do not vacuum before the benchmark
-  -P, --progress=NUM       tell the progress every NUM seconds
+  -P, --progress=NUM       print progress every NUM seconds
   -r, --report-per-command report latencies, failures, retries per command
-  -R, --rate=NUM           start so many transactions per second, on average
+  -R, --rate=NUM           start NUM transactions per second, on average
   -s, --scale=NUM          scaling factor to report, for scripts from files
   -t, --transactions=NUM   transactions of each client (default: 10)
   -T, --time=NUM           seconds that the benchmark lasts
-  -v, --vacuum-all         vacuum accounts too before the benchmark
+  -v, --vacuum-all         also vacuum accounts before the benchmark
   --aggregate-interval=NUM log sums of NUM seconds instead of transactions
-  --continue-on-error      count a failed statement and go on (pgbench 19)
-  --exit-on-abort          end at once when a client cannot go on
+  --continue-on-error      count a failed statement and continue (pgbench 19)
+  --exit-on-abort          end at once when a client is aborted
   --failures-detailed      report failures by their kind
   --log-prefix=PREFIX      beginning of the names of log files
                            (default: "pgbench_log")
@@ -86,7 +86,7 @@ Benchmarking options:
   --verbose-errors         print the message of every error
 
 Common options:
-  --debug                  print what is done
+  --debug                  print debugging output
   -d, --dbname=DBNAME      database, connection string or URI to connect to
   -h, --host=HOSTNAME      server, or directory of its socket
   -p, --port=PORT          port of the server
@@ -95,13 +95,13 @@ Common options:
   -?, --help               print this, then exit
 
 pgdyno's own options:
-  --init-jobs=NUM          with -i: load accounts and make primary keys
+  --init-jobs=NUM          with -i: load accounts and create primary keys
                            over NUM connections (1 to 512, default: 1)
   --latency-percentiles[=LIST]
                            report these percentiles of the latency
                            (default: 50,95,99; up to 10)
   --warmup-time=SECONDS    leave the first seconds out of all figures
-  --reconnect=SECONDS      try for so long to open a lost connection again
+  --reconnect=SECONDS      retry a lost connection for so many seconds
   --log-merge              one log file instead of one for each thread
   --json=FILE              write the record, for "pgdyno report FILE"
   --csv=FILE               write the run interval by interval to FILE

@@ -15,7 +15,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "analytics-target",
                 ValueKind::Text,
                 "TARGET",
-                "Run the queries of ch-benchmark on this server, such as a standby of the target: as --target takes it",
+                "Run the queries of ch-benchmark on this server, such as a standby of the target; as for --target",
             ),
             commands: Commands::Run,
             suite: Some("analytics_target"),

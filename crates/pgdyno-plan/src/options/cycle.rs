@@ -12,7 +12,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
     options: &[
         RunOption {
             spec: OptionSpec {
-                details: "pgdyno restarts a private server, the target's hook another one",
+                details: "pgdyno restarts a private server itself; any other server needs the hook restart of its target",
                 ..OptionSpec::flag(
                     "restart",
                     "Restart the server before the data is loaded, so that its caches are cold",
@@ -28,7 +28,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "drop-caches",
-                "Drop the operating system's file cache: of this machine, or by the target's hook",
+                "Drop the operating system's file cache, on this machine or by the target's hook",
             ),
             commands: Commands::Run,
             suite: Some("drop_caches"),
@@ -58,7 +58,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "provision",
-                "Provision the target before the run, and tear it down after it, by its hooks",
+                "Run the target's hooks provision before the run and teardown after it",
             ),
             commands: Commands::Run,
             suite: None,

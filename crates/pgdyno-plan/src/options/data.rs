@@ -14,7 +14,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec {
                 conflicts: &["replace"],
-                ..OptionSpec::flag("no-load", "Do not load: the data must be there")
+                ..OptionSpec::flag("no-load", "Do not load; fail if the data is missing")
             },
             commands: Commands::Run,
             suite: Some("no_load"),
@@ -24,7 +24,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             beside: "tpcb-like --target embedded",
         },
         RunOption {
-            spec: OptionSpec::flag("replace", "Replace other data that pgdyno loaded"),
+            spec: OptionSpec::flag("replace", "Load the data again, and replace what pgdyno loaded before"),
             commands: Commands::Load,
             suite: Some("replace"),
             access: flag!(replace),
@@ -41,7 +41,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "cache-size",
                 ValueKind::Text,
                 "SIZE",
-                "Keep at most SIZE of data that private servers have loaded, for later runs that want the same (`pgdyno cache`); 0 keeps and uses none [default: 20GB]",
+                "Keep at most SIZE of data that private servers have loaded, for later runs with the same data (`pgdyno cache`); 0 keeps none and uses none [default: 20GB]",
             ),
             commands: Commands::Run,
             suite: None,
@@ -81,7 +81,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 short: Some('n'),
                 ..OptionSpec::flag(
                     "no-vacuum",
-                    "No VACUUM and no TRUNCATE of the history before the run (pgbench's workloads)",
+                    "Leave out the VACUUM, and the TRUNCATE of the history, before a run of pgbench's workloads",
                 )
             },
             commands: Commands::Run,

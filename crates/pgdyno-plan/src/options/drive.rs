@@ -39,7 +39,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "connections",
                 ValueKind::Whole,
                 "N",
-                "Connections that all clients share, each for the time of a transaction [default: each client has its own]",
+                "Connections that all clients share, each for the time of a transaction [default: each client has its own; with keying and think times at most 64]",
             ),
             commands: Commands::Run,
             suite: Some("connections"),
@@ -51,12 +51,12 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec {
                 details: "Each client has a connection to the target and one to a reader: Order-Status, Stock-Level, reads of YCSB, select-only, \
-                          oltp-read-only and your own scripts that only read go to the reader. `standby` is that of --target embedded:ha",
+                          oltp-read-only and your own scripts that only read go to the reader. `standby` is the standby of --target embedded:ha",
                 ..OptionSpec::value(
                     "reader",
                     ValueKind::Texts,
                     "TARGET",
-                    "Send what only reads to this server, as --target takes it; several take turns",
+                    "Send transactions that only read to this server, as for --target; several readers share the clients",
                 )
             },
             commands: Commands::Run,
@@ -75,7 +75,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "threads",
                     ValueKind::Whole,
                     "N",
-                    "Engine threads, of all agents together [default: what the machine can spare]",
+                    "Engine threads, of all agents together [default: one for each of up to 8 clients, else by the CPUs]",
                 )
             },
             commands: Commands::Run,
@@ -92,7 +92,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "pin",
                     ValueKind::Text,
                     "CPUS",
-                    "Pin engine threads to CPUs, one each: the first ones that this process may use, or a list as in --pin=0,2-4",
+                    "Pin each engine thread to a CPU: to the first ones that this process may use, or to those of a list as in --pin=0,2-4",
                 )
             },
             commands: Commands::Run,
@@ -174,7 +174,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "rate",
                     ValueKind::Rate,
                     "PER_S",
-                    "Transactions a second over all clients, on a schedule (open loop); 3x: of the workload's own rate",
+                    "Transactions a second of all clients together, on a schedule (open loop); 3x is three times the workload's own rate, none a closed loop",
                 )
             },
             commands: Commands::Run,
@@ -191,7 +191,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "rate-steps",
                     ValueKind::Text,
                     "STEP",
-                    "Change the rate in the workload's steps: own, or the length of a step as in --rate-steps=10s; none: one rate [default: as the workload says; -T: all steps once]",
+                    "Change the rate in the steps that the workload defines; --rate-steps=10s sets the length of each step, none keeps one rate [default: as the workload defines]. Without -T the run has each step once",
                 )
             },
             commands: Commands::Run,
@@ -208,7 +208,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "arrivals",
                     ValueKind::Choice(&["poisson", "uniform"]),
                     "HOW",
-                    "How the arrivals of --rate are spread [default: poisson]",
+                    "Distribution of the arrivals of --rate [default: poisson]",
                 )
             },
             commands: Commands::Run,
@@ -240,7 +240,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "wire",
                 ValueKind::Choice(&["native", "libpq"]),
                 "FORM",
-                "How statements are sent: native (parameters in binary, no Describe), or libpq, as pgbench and programs with libpq send them [default: native]",
+                "How statements are sent: native (parameters in binary, no Describe), or libpq (as pgbench and other programs with libpq send them) [default: native]",
             ),
             commands: Commands::Run,
             suite: Some("wire"),
@@ -256,7 +256,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "max-tries",
                 ValueKind::Whole,
                 "N",
-                "Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit [default: 1000 for built-in workloads, 1 for your own scripts]",
+                "Tries of a transaction that fails by serialization or deadlock; 0 is no limit [default: 1000 for built-in workloads, 1 for your own scripts]",
             ),
             commands: Commands::Run,
             suite: Some("max_tries"),
@@ -272,7 +272,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "latency-limit",
                     ValueKind::Milliseconds,
                     "MS",
-                    "Latency above which a transaction counts as late, in milliseconds or with a unit; with --rate, later ones are skipped",
+                    "Latency above which a transaction counts as late, in milliseconds or with a unit; with --rate, transactions that are this late before they begin are skipped",
                 )
             },
             commands: Commands::Run,
@@ -289,7 +289,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "reconnect",
                 ValueKind::Time,
                 "TIME",
-                "How long to retry a lost connection before the run ends [default: 0; 60 with --fault, 600 with a ledger]",
+                "How long a client tries to reopen a lost connection before the run ends [default: 0; 10 with --reader or --analytics-target, 60 with --fault, 600 with a ledger]",
             ),
             commands: Commands::Run,
             suite: Some("reconnect"),
@@ -303,7 +303,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "ledger",
-                "Keep a ledger of the commits, and look at the end which of them the server has: tproc-c's New-Orders, or rows that your scripts name; the workload ledger always does",
+                "Record each commit, and check at the end which commits the server has: New-Orders of tproc-c, or rows that your scripts name. The workload ledger always does this",
             ),
             commands: Commands::Run,
             suite: Some("ledger"),
@@ -317,7 +317,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "commit-timeout",
                 ValueKind::Time,
                 "TIME",
-                "With a ledger: how long a client waits for a reply before it connects again, and its commit is unknown [default: 10]",
+                "With a ledger: how long a client waits for a reply; then it counts the commit as unknown, and reconnects [default: 10]",
             ),
             commands: Commands::Run,
             suite: Some("commit_timeout"),
@@ -334,7 +334,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "coalesce",
                 ValueKind::Time,
                 "TIME",
-                "How long a thread may leave replies unread, to read several at once: saves client CPU; latencies include it",
+                "How long a thread may leave replies unread, to read several at once; saves client CPU, and latencies include the delay",
             ),
             commands: Commands::Run,
             suite: Some("coalesce"),

@@ -20,7 +20,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "fault",
                     ValueKind::Text,
                     "NAME|FILE",
-                    "Cause a fault while the clients run: kill-9, promote, network-drop:10s, patroni:switchover …, or what a program of yours does",
+                    "Cause a fault while the clients run: kill-9, promote, network-drop:10s, patroni:switchover …, or run a program of yours",
                 )
             },
             commands: Commands::Run,
@@ -49,7 +49,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "fault-every",
                 ValueKind::Time,
                 "TIME",
-                "Cause the fault again and again: time from the start of one to that of the next",
+                "Repeat the fault: time from the start of one fault to the start of the next",
             ),
             commands: Commands::Run,
             suite: Some("fault_every"),
@@ -63,8 +63,8 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "repeat",
                 ValueKind::Whole,
                 "N",
-                "Number of faults, with --fault-every [default: as many as the window has room for]; of tproc-h and tproc-ds: sets of queries of the power stage, one after the other, so \
-                 that each query's time has an interval [default: 1]",
+                "Number of faults, with --fault-every [default: as many as fit into the window]. For tproc-h and tproc-ds: number of query sets in the power stage, so that each \
+                 query's time has an interval [default: 1]",
             ),
             commands: Commands::Run,
             suite: Some("repeat"),

@@ -15,7 +15,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "loaders",
                 ValueKind::Whole,
                 "N",
-                "Connections that load, of each machine [default: the CPUs of this machine, at most 8]",
+                "Connections that load, on each machine [default: number of CPUs of this machine, at most 8]",
             ),
             commands: Commands::Load,
             suite: Some("loaders"),
@@ -27,7 +27,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "resumable",
-                "Load so that an interrupted load can be resumed; always so above 10 GiB",
+                "Make an interrupted load resumable, at the cost of WAL; always on above 10 GiB",
             ),
             commands: Commands::Load,
             suite: Some("resumable"),
@@ -37,7 +37,10 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             beside: "tpcb-like --target embedded",
         },
         RunOption {
-            spec: OptionSpec::flag("unlogged", "Fill unlogged tables, and set them logged before their indexes"),
+            spec: OptionSpec::flag(
+                "unlogged",
+                "Load into unlogged tables, and set them logged before their indexes are built",
+            ),
             commands: Commands::Load,
             suite: Some("unlogged"),
             access: flag!(loading.unlogged),

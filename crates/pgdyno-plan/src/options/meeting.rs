@@ -17,7 +17,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "meet",
                 ValueKind::Text,
                 "DSN",
-                "The PostgreSQL database where agents meet, as --target has it; not the measured server",
+                "The PostgreSQL database through which agents are coordinated, as for --target; not on the measured server",
             ),
             commands: Commands::Load,
             suite: None,
@@ -28,12 +28,12 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         },
         RunOption {
             spec: OptionSpec {
-                details: "Or start them, as in ssh:driver1,driver2: one on each of these machines",
+                details: "ssh:driver1,driver2 starts an agent on each of these machines",
                 ..OptionSpec::value(
                     "agents",
                     ValueKind::Whole,
                     "N",
-                    "Let this many agents drive, each a share of the clients, instead of this process, or help with a load; see `pgdyno agent`",
+                    "Let this many agents run the clients instead of this process, or help to load; see `pgdyno agent`",
                 )
             },
             commands: Commands::Load,

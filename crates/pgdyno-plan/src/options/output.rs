@@ -17,7 +17,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "latency-percentiles",
                     ValueKind::Text,
                     "LIST",
-                    "Further latency percentiles in reports, up to ten, above 0 up to 100",
+                    "Report further latency percentiles: up to ten numbers above 0 and up to 100",
                 )
             },
             commands: Commands::Run,
@@ -44,7 +44,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "label",
                 ValueKind::Pairs,
                 "NAME=VALUE",
-                "Label the run, as in commit=abc123: the record has it, lists show it and select by it; may be given several times",
+                "Label the run, as in commit=abc123; labels are in the record, and lists can be filtered by them. May be given several times",
             ),
             commands: Commands::Run,
             suite: None,

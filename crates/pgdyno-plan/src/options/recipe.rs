@@ -17,7 +17,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "size",
                     ValueKind::Text,
                     "SIZE",
-                    "The size of a recipe whose numbers are taken as they are, such as 16vcpu; `pgdyno show RECIPE` lists them",
+                    "Take the recipe's numbers for this size unchanged, such as 16vcpu; `pgdyno show RECIPE` lists the sizes",
                 )
             },
             commands: Commands::Run,
@@ -28,7 +28,12 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             beside: "alloydb/tpcc-full --target embedded",
         },
         RunOption {
-            spec: OptionSpec::value("variant", ValueKind::Text, "NAME", "The variant of a recipe's size"),
+            spec: OptionSpec::value(
+                "variant",
+                ValueKind::Text,
+                "NAME",
+                "Take this variant of the recipe's size; `pgdyno show RECIPE` lists them",
+            ),
             commands: Commands::Run,
             suite: Some("variant"),
             access: given!(recipe.variant, text),

@@ -43,7 +43,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         },
         RunOption {
             spec: OptionSpec {
-                details: "For a private server it holds from its start; for your own server in the clients' sessions if they may set it, else for the whole server until the run ends",
+                details: "A private server has it from its start. On your own server it is set in the clients' sessions if they may set it, else for the whole server until the run ends",
                 ..OptionSpec::value(
                     "set",
                     ValueKind::Pairs,

@@ -29,7 +29,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "os-metrics",
                     ValueKind::Text,
                     "HOW",
-                    "How OS metrics of the server's machine are collected: `ssh user@host`, or a command that prints CSV [default: /proc, where the server runs on this machine]",
+                    "How OS metrics of the server's machine are collected: `ssh user@host`, or a command that prints CSV [default: /proc, if the server runs on this machine]",
                 )
             },
             commands: Commands::Run,
@@ -46,7 +46,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                     "statement-plans",
                     ValueKind::Whole,
                     "N",
-                    "Keep the plans of the N statements that took most time [default: 0]",
+                    "Keep the plans of the N statements with most execution time [default: 0]",
                 )
             },
             commands: Commands::Run,
@@ -61,7 +61,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         RunOption {
             spec: OptionSpec::flag(
                 "plans",
-                "After the measured time, explain each query of tproc-h, tproc-ds or ch-benchmark once (EXPLAIN ANALYZE), and keep its plan",
+                "After the measured window, execute each query of tproc-h, tproc-ds or ch-benchmark once by EXPLAIN ANALYZE, and keep its plan",
             ),
             commands: Commands::Run,
             suite: Some("plans"),
@@ -72,9 +72,9 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
         },
         RunOption {
             spec: OptionSpec {
-                details: "A flame graph on the page, perf.svg and perf.folded in the run directory. It takes CPU time of the server's machine",
+                details: "The page has a flame graph, and the run directory perf.svg and perf.folded. Profiling takes CPU time of the server's machine",
                 conflicts: &["no-samples"],
-                ..OptionSpec::flag("perf", "Profile a private server in the measured window with Linux' perf")
+                ..OptionSpec::flag("perf", "Profile a private server in the measured window by Linux perf")
             },
             commands: Commands::Run,
             suite: Some("perf"),

@@ -17,7 +17,7 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
                 "param",
                 ValueKind::Pairs,
                 "NAME=VALUE",
-                "Any parameter of the workload, or a variable of scripts, as NAME=VALUE",
+                "Set any parameter of the workload, or a variable of scripts; `pgdyno show WORKLOAD` lists parameters",
             )
         },
         commands: Commands::Data,
@@ -32,6 +32,6 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
 };
 
 /// Help of the workload itself.
-pub const HELP: &str = "A workload of `pgdyno list workloads`; or your own script files, FILE or FILE@WEIGHT; or a directory with \
-                        workload.toml; for run and plan also a recipe of `pgdyno list recipes`, or a recipe file that ends \
+pub const HELP: &str = "A workload of `pgdyno list workloads`, your own script files (FILE or FILE@WEIGHT), or a directory with \
+                        workload.toml. run and plan also take a recipe of `pgdyno list recipes`, or a recipe file that ends \
                         in .toml [default: tpcb-like]";

@@ -9,12 +9,15 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "query-form",
             ValueKind::Text,
             "FORM",
-            "Queries of ch-benchmark: full, or citus (as its kit has them: LIMIT 10, no dates in eight queries) [default: full]",
+            "Queries of ch-benchmark: full, or citus (those of Citus's kit: LIMIT 10, no dates in eight queries) [default: full]",
         ),
         ("citus", "ch-benchmark"),
     ),
     WorkloadOption::flag(
-        OptionSpec::flag("alone", "Run each side of ch-benchmark also alone, in two more stages of the same length"),
+        OptionSpec::flag(
+            "alone",
+            "Also run transactions alone and queries alone, in two more stages of the same length",
+        ),
         "ch-benchmark",
     ),
 ];

@@ -10,7 +10,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "streams",
             ValueKind::Whole,
             "N",
-            "Streams of queries: of the throughput stage of tproc-h or tproc-ds [default: 0], of ch-benchmark [default: 1]; 0 is none",
+            "Streams of queries, 0 for none: in the throughput stage of tproc-h or tproc-ds [default: 0], in ch-benchmark [default: 1]",
         ),
         ("3", "tproc-h"),
     ),

@@ -57,10 +57,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         ..WorkloadOption::flag(
             OptionSpec {
                 conflicts: &["no-think"],
-                ..OptionSpec::flag(
-                    "keying-time",
-                    "Clients wait before and after transactions, as terminals do, even if the profile does not",
-                )
+                ..OptionSpec::flag("keying-time", "Use keying and think times, even if the profile has none")
             },
             "tproc-c",
         )
@@ -68,6 +65,9 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
     WorkloadOption {
         param: "think",
         parse: |_| Ok("off".to_owned()),
-        ..WorkloadOption::flag(OptionSpec::flag("no-think", "Clients do not wait, even if the profile does"), "tproc-c")
+        ..WorkloadOption::flag(
+            OptionSpec::flag("no-think", "Leave out keying and think times, even if the profile has them"),
+            "tproc-c",
+        )
     },
 ];

@@ -21,14 +21,17 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
         param: "refresh",
         parse: |_| Ok("false".to_owned()),
         ..WorkloadOption::flag(
-            OptionSpec::flag("no-refresh", "No refresh functions of tproc-h: the data stays as it was loaded"),
+            OptionSpec::flag(
+                "no-refresh",
+                "Leave out the refresh functions of tproc-h; the data stays as it was loaded",
+            ),
             "tproc-h",
         )
     },
     WorkloadOption::flag(
         OptionSpec::flag(
             "validation",
-            "Use the parameters for which answers are known in the queries of tproc-h or tproc-ds",
+            "Use the query parameters for which the answers of tproc-h or tproc-ds are known",
         ),
         "tproc-h",
     ),

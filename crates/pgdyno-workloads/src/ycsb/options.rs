@@ -47,7 +47,7 @@ pub(crate) const OPTIONS: &[WorkloadOption] = &[
             "distribution",
             ValueKind::Text,
             "HOW",
-            "How keys of ycsb are drawn: zipfian, uniform, latest, hotspot, exponential (YCSB's), or zipf (a true Zipf over the records) [default: zipfian; latest for ycsb-d]",
+            "Distribution of the keys of ycsb: zipfian, uniform, latest, hotspot, exponential (YCSB's), or zipf (a true Zipf over the records) [default: zipfian; latest for ycsb-d]",
         ),
         ("zipf", "ycsb-e"),
     ),

@@ -19,7 +19,7 @@ pub(crate) struct CaptureArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaptureAction {
-    /// Show what a capture holds
+    /// Show the content of a capture
     #[command(after_help = examples::CAPTURE_SHOW)]
     Show {
         /// The capture
@@ -30,7 +30,7 @@ pub(crate) enum CaptureAction {
         /// Where it is written; `-` is standard output
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// All statements, with their whole texts, and all tables
+        /// Show all statements with their complete texts, and all tables
         #[arg(short, long)]
         verbose: bool,
     },
@@ -44,19 +44,19 @@ pub(crate) struct TakeArgs {
     /// The file with the named targets
     #[arg(help_heading = "Target", long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
     config: PathBuf,
-    /// How long the server is watched, as in 10min; Ctrl-C ends it earlier
+    /// Length of the window, as in 10min; Ctrl-C ends it early
     #[arg(help_heading = "Capture", long, value_name = "TIME", default_value = "10min", value_parser = window)]
     pub(crate) window: parse::Duration,
-    /// Make parameters of constants that are left in texts
+    /// Replace constants left in statements by parameters
     #[arg(help_heading = "Capture", long)]
     pub(crate) anonymise: bool,
     /// A log with sampled transactions, or its directory
     ///
-    /// In the form of csvlog, jsonlog or stderr, entries of Google Cloud Logging, or records of Azure Monitor. It is read at the end of the
-    /// window. May be given several times.
+    /// The format is csvlog, jsonlog or that of stderr, entries of Google Cloud Logging, or records of Azure Monitor. The log is read at the
+    /// end of the window. May be given several times.
     #[arg(help_heading = "Capture", long, value_name = "FILE")]
     pub(crate) log: Vec<PathBuf>,
-    /// log_line_prefix of a log in stderr's form [default: the server's setting]
+    /// log_line_prefix of a log in stderr's format [default: the server's setting]
     #[arg(help_heading = "Capture", long, value_name = "PREFIX", requires = "log", hide_short_help = true)]
     pub(crate) log_prefix: Option<String>,
     /// A new file for the capture [default: DATABASE.capture]

@@ -49,10 +49,10 @@ pub(crate) enum CloudAction {
         #[command(flatten)]
         format: FormatArgs,
     },
-    /// Follow a lab to its end; Ctrl-C leaves it as it is
+    /// Follow a lab to its end; Ctrl-C does not stop it
     #[command(after_help = examples::CLOUD_GOES_ON)]
     Attach(LabArgs),
-    /// Go on with a lab from where it is, after a crash or Ctrl-C
+    /// Continue a lab where it stopped, after a crash or Ctrl-C
     #[command(after_help = examples::CLOUD)]
     Resume {
         #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) enum CloudAction {
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Fetch the results that a lab has until now; destroys nothing
+    /// Fetch the results that a lab has so far; destroys nothing
     #[command(after_help = examples::CLOUD_GOES_ON)]
     Fetch {
         #[command(flatten)]
@@ -68,21 +68,21 @@ pub(crate) enum CloudAction {
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Let a lab live longer
+    /// Postpone the time at which a lab expires
     #[command(after_help = examples::CLOUD_GOES_ON)]
     Extend {
         #[command(flatten)]
         lab: LabArgs,
-        /// Time from now
+        /// New time to live, from now
         #[arg(long, value_name = "TIME", value_parser = parse::duration)]
         ttl: f64,
-        /// Refuse it if the lab could cost more [default: as when it was created]
+        /// Refuse if the lab could cost more than this [default: the limit of its creation]
         #[arg(long, value_name = "AMOUNT", value_parser = Money::parse)]
         max_cost: Option<Money>,
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Destroy a lab in whatever state it is, and ask the cloud what is left
+    /// Destroy a lab in any state, and ask the cloud what is left
     #[command(after_help = examples::CLOUD)]
     Down {
         /// The lab
@@ -96,7 +96,7 @@ pub(crate) enum CloudAction {
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Ask the cloud itself what labs have left there, by their tag
+    /// Ask the cloud which resources of labs are left, by their tag
     #[command(after_help = examples::CLOUD_SWEEP)]
     Sweep(SweepArgs),
 }
@@ -118,20 +118,20 @@ pub(crate) struct EngineArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabFileArgs {
-    /// A lab's file, or a recipe: its file is then written here
+    /// A lab's file, or a recipe, for which a file is written first
     pub(crate) lab: String,
     /// The module to take for a recipe
     #[arg(long)]
     pub(crate) module: Option<String>,
-    /// Refuse a lab that could cost more, as 60USD
+    /// Highest possible cost to accept, such as 60USD
     ///
-    /// The bound is the sum of the prices of all sizes for the time to live.
+    /// The highest possible cost is the price of all sizes for the whole time to live.
     #[arg(long, value_name = "AMOUNT", value_parser = Money::parse)]
     pub(crate) max_cost: Option<Money>,
     /// Time after which everything may be deleted [default: the file's]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) ttl: Option<f64>,
-    /// Address from which drivers admit ssh, as 198.51.100.7/32
+    /// Address from which drivers accept ssh, such as 198.51.100.7/32
     #[arg(long, value_name = "CIDR", value_parser = client_cidr)]
     pub(crate) client_cidr: Option<String>,
     /// Create without asking
@@ -150,7 +150,7 @@ pub(crate) struct SweepArgs {
     /// Delete what has expired, and what closed labs have left
     #[arg(long)]
     pub(crate) delete: bool,
-    /// Delete it even if it has not expired
+    /// With --delete: also delete what has not expired
     #[arg(long, requires = "delete")]
     pub(crate) force: bool,
     #[command(flatten)]

@@ -20,11 +20,11 @@ pattern, and by lists of these, separated by commas: see --help.";
 #[derive(Debug, Args)]
 #[command(after_help = [RUNS_IN_SHORT, examples::COMPARE].join("\n\n"), after_long_help = [RUNS_HELP, examples::COMPARE].join("\n\n"))]
 pub(crate) struct CompareArgs {
-    /// The base run; several separated by commas
+    /// The baseline: a run, or several separated by commas
     pub(crate) base: String,
-    /// The new run; several separated by commas
+    /// The candidate: a run, or several separated by commas
     pub(crate) new: String,
-    /// End with exit code 20 if NEW is shown to be slower by more than this: 3%
+    /// End with exit code 20 if NEW is shown to be slower by more than this, such as 3%
     #[arg(long, value_name = "PERCENT", value_parser = loss)]
     pub(crate) fail_if_slower: Option<f64>,
     /// The metric of the verdict: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm
@@ -37,7 +37,7 @@ pub(crate) struct CompareArgs {
     /// With --fail-if-slower: end with exit code 0, not 21, if the runs cannot decide
     #[arg(long, requires = "fail_if_slower", hide_short_help = true)]
     pub(crate) pass_if_unsure: bool,
-    /// Standard deviation from run to run, if you know it: 2%. With it, one run of each side gets a verdict
+    /// Standard deviation between runs, if you know it, such as 2%: then one run of each side gets a verdict
     #[arg(long, value_name = "PERCENT", value_parser = loss, hide_short_help = true)]
     pub(crate) run_noise: Option<f64>,
     /// Give a verdict even if the runs did different work
@@ -64,7 +64,7 @@ pub(crate) struct ScalingArgs {
     /// the workload, or setting:NAME of the server
     #[arg(long, value_parser = axis)]
     pub(crate) axis: Axis,
-    /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
+    /// The metric: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
     /// workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<String>,

@@ -7,8 +7,8 @@ use pgdyno_plan::TargetOrder;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// A libpq URI or key=value string, or a name in pgdyno.toml [default: the server of the PG* environment; without
-    /// one only this machine]
+    /// A libpq URI or key=value string, or a name in pgdyno.toml [default: the server of the PG* environment; if there is
+    /// none, only this machine is checked]
     #[arg(help_heading = "Target", long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
     /// The file with the named targets

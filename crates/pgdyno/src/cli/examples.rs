@@ -7,7 +7,7 @@ Examples:
   pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
   pgdyno ab tpcb-like --a jit=on --b jit=off    which of two is faster
   pgdyno search tproc-c --slo \"p99 < 20ms\"     the highest load that meets it
-  pgdyno report last -v            all about the last run
+  pgdyno report last -v            all figures of the last run
   pgdyno doctor --target db1       what would distort a measurement there
 
 `pgdyno --help` describes every command, `pgdyno run -h` one of them.";
@@ -18,7 +18,7 @@ Examples:
   pgdyno run tproc-c -w 10 -c 16   on a temporary private server
   pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
   pgdyno run select-only -s 100 -R 5000         5,000 transactions a second
-  pgdyno run tproc-c -w 10 -c 1,4,16,64         how NOPM grow with clients
+  pgdyno run tproc-c -w 10 -c 1,4,16,64         how NOPM grows with clients
   pgdyno run ./my.sql --target db1              your own pgbench script
 
 --help shows all options; `pgdyno run tproc-c --help` those of a workload.";
@@ -29,13 +29,13 @@ Examples:
   pgdyno run tproc-c               all steps, on a temporary private server
   pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
   pgdyno run select-only -s 100 -c 16 -R 5000   5,000 transactions a second
-  pgdyno run tproc-c -w 10 -c 1,4,16,64         how NOPM grow with clients
+  pgdyno run tproc-c -w 10 -c 1,4,16,64         how NOPM grows with clients
   pgdyno run ./my.sql -D range=1000000          your own pgbench script
-  pgdyno run ./mine --from-template             your own tables, always fresh
+  pgdyno run ./mine --from-template             your own tables, a fresh copy
   pgdyno run alloydb/tpcc-full --fit --short    a published guide, sized to fit
   pgdyno run --again last          the last run again: same plan and seed
-  pgdyno plan tproc-c -w 100       what a run would do, without doing it
-  pgdyno report last -v            all about the last run
+  pgdyno plan tproc-c -w 100       what a run would do; writes nothing
+  pgdyno report last -v            all figures of the last run
   pgdyno doctor --target db1       what would distort a measurement there
   pgdyno server start              a private PostgreSQL that stays between runs
   pgdyno pgbench -c 16 -T 60       pgbench, drop-in";
@@ -90,12 +90,12 @@ Examples:
 
 pub(super) const CLOUD: &str = "\
 Examples:
-  pgdyno cloud list                modules, and how far each was verified
+  pgdyno cloud list                modules, and how each was verified
   pgdyno cloud init citus/bulk -o lab.toml
-  pgdyno cloud plan lab.toml       resources and the most that they cost
+  pgdyno cloud plan lab.toml       resources, and the highest possible cost
   pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
   pgdyno cloud status              labs: state, cost, time left, what to do
-  pgdyno cloud resume bulk         go on after a crash of this machine
+  pgdyno cloud resume bulk         continue after a crash of this machine
   pgdyno cloud down --all          destroy everything";
 
 pub(super) const CLOUD_RUN: &str = "\
@@ -106,13 +106,13 @@ Examples:
 
 pub(super) const CLOUD_GOES_ON: &str = "\
 Examples:
-  pgdyno cloud attach bulk         what it does now, until it has ended
-  pgdyno cloud fetch bulk          its results until now
-  pgdyno cloud extend bulk --ttl 2h             two hours from now";
+  pgdyno cloud attach bulk         follows it until it has ended
+  pgdyno cloud fetch bulk          its results so far
+  pgdyno cloud extend bulk --ttl 2h             expires two hours from now";
 
 pub(super) const CLOUD_SWEEP: &str = "\
 Examples:
-  pgdyno cloud sweep               what all labs of this directory have left
+  pgdyno cloud sweep               what is left of all labs of this directory
   pgdyno cloud sweep lab.toml      asks the cloud, from any machine
   pgdyno cloud sweep lab.toml --delete     deletes what has expired";
 
@@ -201,8 +201,8 @@ Examples:
 pub(super) const STORE: &str = "\
 Examples:
   pgdyno store init --store \"host=db0 dbname=results\"
-  pgdyno run tproc-c --store \"host=db0 dbname=results\"   pushed at its end
-  pgdyno store push                with PGDYNO_STORE set: what was not pushed
+  pgdyno run tproc-c --store \"host=db0 dbname=results\"   is pushed at its end
+  pgdyno store push                with PGDYNO_STORE set: all that it lacks
   pgdyno store list
   pgdyno store pull 20261124T091107Z-ab     an experiment with its runs
   pgdyno list runs                 of the whole team
@@ -213,7 +213,7 @@ Examples:
 pub(super) const AGENT: &str = "\
 Examples:
   pgdyno agent --meet host=meet --allow-target host=db1
-  pgdyno agents --meet \"host=meet dbname=bench\"       who is there
+  pgdyno agents --meet \"host=meet dbname=bench\"       lists the agents
   pgdyno run tproc-c -c 5000 --meet host=meet --agents ssh:driver1,driver2
   pgdyno run tproc-c -c 5000 --target db1 --meet host=meet --agents 8";
 
@@ -231,7 +231,7 @@ Examples:
 pub(super) const SERVER: &str = "\
 Examples:
   pgdyno server start
-  pgdyno run tproc-c               runs now take that server
+  pgdyno run tproc-c               runs use that server from now on
   pgdyno server stop";
 
 pub(super) const CACHE: &str = "\
@@ -270,10 +270,9 @@ pub(super) const MAN: &str = "\
 Examples:
   pgdyno man ~/.local/share/man/man1";
 
-/// The exit codes, too.
 pub(super) const CAPTURE: &str = "\
 The server must have pg_stat_statements; the role needs pg_read_all_stats.
-docs/capture.md says what the file holds.
+docs/capture.md describes the content of the file.
 
 Examples:
   pgdyno capture --target \"host=db1 dbname=shop\" --window 10min -o shop.capture

@@ -28,13 +28,13 @@ pub(crate) struct SelectArgs {
     /// Only runs of this workload
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
-    /// Only runs of this recipe; `alloydb/` means all of a vendor's
+    /// Only runs of this recipe; `alloydb/` means all recipes of this vendor
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     recipe: Option<String>,
     /// Only runs of this suite
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<String>,
-    /// Only runs on this target: its name in pgdyno.toml, or what the list shows of it
+    /// Only runs on this target: its name in pgdyno.toml, or as `pgdyno list runs` shows it
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// Only runs with this status: complete, interrupted, invalid or failed
@@ -43,10 +43,10 @@ pub(crate) struct SelectArgs {
     /// Only runs that began then or later: 2026-01-31, or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "DATE", value_parser = Selection::since, hide_short_help = true)]
     since: Option<Timestamp>,
-    /// Only runs with this label, or whose target has it; may be given several times
+    /// Only runs with this label of the run or of its target; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting, hide_short_help = true)]
     label: Vec<(String, String)>,
-    /// Only the last N of those
+    /// Only the last N of the selected runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) last: Option<u64>,
     #[command(flatten)]

@@ -19,13 +19,13 @@ pub(crate) struct FitArgs {
     /// Allow the captured database itself as the copy. Statements that write are executed there, and rolled back
     #[arg(help_heading = "Target", long)]
     pub(crate) captured_server: bool,
-    /// Drop the values of an earlier fit on this copy: its workload no longer runs
+    /// Drop the values of an earlier fit on this copy; its workload no longer runs
     #[arg(help_heading = "Target", long)]
     pub(crate) replace: bool,
-    /// Fit statements, from the one that took most time, until they have this share of it
+    /// Fit the most expensive statements, until they account for this share of the captured time
     #[arg(help_heading = "Fit", long, value_name = "PERCENT", default_value = "99.9", value_parser = percent)]
     pub(crate) time_share: f64,
-    /// The directory of the workload, which must be empty or not exist
+    /// The directory of the workload; it must be empty or not exist
     #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// No progress

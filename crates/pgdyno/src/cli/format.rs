@@ -5,7 +5,7 @@ use clap::Args;
 /// The format of what a command prints.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FormatArgs {
-    /// Output format; schemas/v1 of the sources has the JSON Schema
+    /// Output format; the JSON Schema is in schemas/v1 of the source code
     #[arg(help_heading = "Output", long, default_value = "text", value_parser = ["text", "json"])]
     format: String,
 }

@@ -22,7 +22,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
+    /// The metric: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
     /// workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<String>,
@@ -32,10 +32,10 @@ pub(crate) struct HistoryArgs {
     /// End with exit code 20 if the level fell within the last N runs and has not risen again
     #[arg(long, value_name = "N", default_value_t = WITHIN, value_parser = at_least_three)]
     pub(crate) within: usize,
-    /// A slowdown of less than this does not change the exit code: 2%
+    /// Slowdowns below this percentage, such as 2%, do not change the exit code
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = loss, hide_short_help = true)]
     pub(crate) margin: f64,
-    /// Confidence: this percentage of histories of equal runs shows no change, however often you check
+    /// Confidence level in percent; at 95, at most 5 of 100 histories of equal runs ever show a change
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence, hide_short_help = true)]
     pub(crate) confidence: f64,
     /// End with exit code 0, not 21, if there are too few runs to decide

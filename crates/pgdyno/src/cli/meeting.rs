@@ -7,27 +7,29 @@ use clap::Args;
 /// The arguments of `pgdyno agent`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The PostgreSQL database to meet in, as --target has it
+    /// The PostgreSQL database through which runs reach the agent, as for --target; not a measured server
     #[arg(long, value_name = "DSN")]
     pub(crate) meet: String,
     /// End after the first run
     #[arg(long)]
     pub(crate) once: bool,
-    /// A server that the agent may drive, as runs name it in --target: host, port, database and role must be the same; or a
-    /// name of pgdyno.toml. May be repeated. The password comes from PGPASSWORD, ~/.pgpass or a service of this machine, and
-    /// goes to another machine by SCRAM only, unless require_auth is given [default: the server of the PG* variables]
+    /// A server that the agent may connect to; may be given several times [default: the server of the PG* variables]
+    ///
+    /// Host, port, database and role must be those that the run's --target names; a name in pgdyno.toml is possible, too. The
+    /// password comes from PGPASSWORD, ~/.pgpass or a service file of this machine. It goes to another machine by SCRAM only,
+    /// unless require_auth is given.
     #[arg(long, value_name = "DSN", conflicts_with = "target")]
     pub(crate) allow_target: Vec<String>,
-    /// The only server that the agent may drive, as this machine reaches it, whatever address a run names
+    /// The only server that the agent connects to, at the address that this machine uses, whatever address a run names
     #[arg(long, value_name = "DSN")]
     pub(crate) target: Option<String>,
-    /// Run \\shell and \\setshell of a run's scripts on this machine
+    /// Allow scripts of runs to execute commands on this machine (`\shell`, `\setshell`)
     #[arg(long)]
     pub(crate) allow_shell: bool,
-    /// The file with named targets [default: pgdyno.toml]
+    /// The file with the named targets [default: pgdyno.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Say nothing
+    /// No messages
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Serve only the run that has this word
@@ -41,7 +43,7 @@ pub(crate) struct AgentArgs {
 /// The arguments of `pgdyno agents`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentsArgs {
-    /// The PostgreSQL database where they meet
+    /// The PostgreSQL database of the agents' --meet
     #[arg(long, value_name = "DSN")]
     pub(crate) meet: String,
     #[command(flatten)]

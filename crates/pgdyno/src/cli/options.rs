@@ -19,8 +19,8 @@ const COMMON: [(&str, &str); 6] = [
     ("clients", "Clients [default: two for each CPU]"),
     ("time", "Measured time: 60, 90s or 10min [default: 30]"),
     ("rate", "Transactions a second [default: as many as possible]"),
-    ("warehouses", "Size of tproc-c and ch-benchmark"),
-    ("scale", "Size of the other workloads (scale factor or rows)"),
+    ("warehouses", "Warehouses (tproc-c and ch-benchmark)"),
+    ("scale", "Scale factor, or rows of a table (most workloads)"),
 ];
 
 /// Returns what `-h` says of an option of a run; `None` if it leaves it out.

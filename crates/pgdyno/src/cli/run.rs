@@ -30,18 +30,18 @@ pub(crate) struct RunArgs {
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the stored texts of its scripts
     ///
-    /// The record is a run directory, a run.json, the beginning or end of a run's name, or `last`. It can only be
-    /// combined with --target, --config, --os-metrics, --random-seed, --cache-size, --meet, --agents (as many as the run had),
-    /// --wait, --label, --out, --json and --store
-    #[arg(help_heading = "Workload", long, value_name = "RUN", verbatim_doc_comment, hide_short_help = true)]
+    /// The record is a run directory, a run.json, the beginning or end of a run's name, or `last`. Of the options of a plan,
+    /// only these may be given with it: --target, --config, --os-metrics, --random-seed, --cache-size, --meet, --agents (as
+    /// many as the run had), --wait, --label.
+    #[arg(help_heading = "Workload", long, value_name = "RUN", hide_short_help = true)]
     pub(crate) again: Option<String>,
     /// No progress
     #[arg(help_heading = "Output", short, long, hide_short_help = true)]
     pub(crate) quiet: bool,
-    /// Everything that is known about the run below its summary
+    /// Print all figures of the run below its summary
     #[arg(help_heading = "Output", short, long, hide_short_help = true)]
     pub(crate) verbose: bool,
-    /// One line of progress instead of the full-screen view
+    /// Show one line of progress instead of the full-screen view
     #[arg(help_heading = "Observation", long, hide_short_help = true)]
     pub(crate) no_live: bool,
     #[command(flatten)]

@@ -9,10 +9,10 @@ use pgdyno_text::parse::positive;
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// What must hold: p50, p90, p95, p99, p99.9, max or mean of the response time, as in "p99 < 10ms"; "errors <
-    /// 0.1%"; "tps > 500". Of one kind of transactions: "new-order p99 < 20ms". May be given several times; all must hold
+    /// 0.1%"; "tps > 500"; for one kind of transactions "new-order p99 < 20ms". May be given several times; all must hold
     #[arg(help_heading = "Search", long, required = true, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
-    /// What is varied: the rate of an open loop, or the clients of a closed one
+    /// Vary the rate of an open loop, or the number of clients of a closed loop
     #[arg(help_heading = "Search", long, default_value = "rate", value_parser = ["rate", "clients"])]
     pub(crate) by: String,
     /// The lowest load [default: a thousandth of a closed loop's rate; 1 client]
@@ -24,7 +24,7 @@ pub(crate) struct SearchArgs {
     /// Maximum number of runs
     #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(2..=1000), hide_short_help = true)]
     pub(crate) steps: u16,
-    /// How close the ends of the interval must be, in percent of the lower one
+    /// Width of the interval at which the search stops, in percent of its lower end
     #[arg(help_heading = "Search", long, value_name = "PERCENT", default_value = "5", value_parser = positive, hide_short_help = true)]
     pub(crate) precision: f64,
     /// Loads below the limit to measure for the curve and its knee

@@ -11,8 +11,7 @@ use super::{FormatArgs, OutArgs, examples};
 /// The store that a command writes to.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// The PostgreSQL database with the runs of a team, as a libpq connection string or URI [default:
-    /// PGDYNO_STORE]
+    /// The database of the team store, as a libpq connection string or URI [default: PGDYNO_STORE]
     #[arg(long, value_name = "DSN")]
     store: Option<String>,
 }
@@ -27,7 +26,7 @@ impl StoreArgs {
 /// The store to which a measurement is pushed at its end.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PushArgs {
-    /// Also push what is measured to this store of a team: a PostgreSQL database [default: PGDYNO_STORE]
+    /// Also push the results to this team store, a PostgreSQL database [default: PGDYNO_STORE]
     #[arg(help_heading = "Output", long, value_name = "DSN", hide_short_help = true)]
     store: Option<String>,
 }
@@ -45,7 +44,7 @@ pub(crate) struct ResultsArgs {
     /// Where run directories and results.csv are [default: pgdyno-results]
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     out: Option<PathBuf>,
-    /// The PostgreSQL database with the runs of a team instead of a directory [default without --out: PGDYNO_STORE]
+    /// Read the runs from this team store, a PostgreSQL database, instead of a directory [default without --out: PGDYNO_STORE]
     #[arg(long, value_name = "DSN", conflicts_with = "out", hide_short_help = true)]
     store: Option<String>,
 }
@@ -72,7 +71,7 @@ fn of_environment() -> Option<String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Create the store in a database, or make its views anew
+    /// Create the store in a database, or recreate its views
     #[command(after_help = examples::STORE)]
     Init {
         #[command(flatten)]
@@ -80,14 +79,13 @@ pub(crate) enum StoreCommand {
         #[command(flatten)]
         format: FormatArgs,
     },
-    /// Copy runs, experiments, searches and frontiers from the results directory to the store, as far as it does not have
-    /// them
+    /// Copy the runs, experiments, searches and frontiers of the results directory that the store lacks
     #[command(after_help = examples::STORE)]
     Push {
         /// Runs, as `pgdyno compare` names them, or experiments, searches or frontiers, with their runs [default: all]
         #[arg(value_name = "NAME")]
         runs: Vec<String>,
-        /// Replace what has the same name and other files
+        /// Replace runs of the store that have the same name and different files
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
@@ -121,10 +119,10 @@ pub(crate) enum StoreCommand {
     /// Delete old runs, experiments, searches and frontiers from the store
     #[command(after_help = examples::STORE)]
     Prune {
-        /// Those that began longer ago: 90d, 12h, or 26w
+        /// Delete what began longer ago than this: 12h, 90d or 26w
         #[arg(long, value_name = "AGE", value_parser = age)]
         older_than: f64,
-        /// Only list them
+        /// Only list what would be deleted
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]

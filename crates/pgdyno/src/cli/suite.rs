@@ -20,7 +20,7 @@ pub(crate) enum Suite {
         #[command(flatten)]
         format: FormatArgs,
     },
-    /// Start a suite in the background: it survives the terminal
+    /// Start a suite in the background; it continues when the terminal is closed
     #[command(after_help = examples::SUITE_START)]
     Start(BeginArgs),
     /// Resume a suite that was interrupted or killed; complete runs are not repeated
@@ -47,7 +47,7 @@ pub(crate) enum Suite {
     Stop {
         #[command(flatten)]
         which: ExecutionArgs,
-        /// At once, without waiting for transactions and checks
+        /// Stop at once, without waiting for transactions and checks
         #[arg(long)]
         now: bool,
         #[command(flatten)]
@@ -113,7 +113,7 @@ pub(crate) struct ResumeArgs {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) out: OutArgs,
-    /// Repeat runs that failed, too
+    /// Also repeat runs that failed
     #[arg(long)]
     pub(crate) retry_failed: bool,
     /// Resume in the background, as `suite start` does

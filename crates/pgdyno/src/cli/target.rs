@@ -7,8 +7,8 @@ use pgdyno_server::Want;
 /// The answer to the question whether to write.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConsentArgs {
-    /// Do not ask before writing to a server that only the PG* environment names, or before doing what a record of --again or
-    /// --resume asks for beyond its SQL
+    /// Do not ask before writing to a server that only the PG* environment names, nor before executing commands or connecting
+    /// to servers that a record of --again or --resume names
     #[arg(help_heading = "Target", short = 'y', long, hide_short_help = true)]
     pub(crate) yes: bool,
 }
