@@ -228,7 +228,7 @@ impl Study for SearchRun<'_> {
             End::Enough | End::Budget => self.decider.outcome(&self.wanted, &self.record),
             End::Interrupted => Outcome {
                 status: SearchStatus::Interrupted,
-                reason: Some("ended by the user; what was measured until then stands".to_owned()),
+                reason: Some("ended by the user; what was measured until then is kept".to_owned()),
                 code: Code::Interrupted,
             },
             End::Failed(failure) => {

@@ -40,12 +40,12 @@ fn disconnected(clients: usize) -> String {
 pub(crate) fn early_end(ended: &RunEnd) -> Option<String> {
     match ended {
         RunEnd::Complete => None,
-        RunEnd::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
+        RunEnd::Interrupted => Some("ended by the user; what was measured until then is kept".to_owned()),
         RunEnd::ServerLost(why) => Some(format!(
-            "the server was lost: {why}; what was measured until then stands (--reconnect TIME keeps trying)"
+            "the server was lost: {why}; what was measured until then is kept (--reconnect TIME keeps trying)"
         )),
         RunEnd::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
-        RunEnd::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
+        RunEnd::DriverLost(why) => Some(format!("{why}; what was measured until then is kept")),
     }
 }
 

@@ -38,7 +38,13 @@ pub(crate) enum CloudAction {
     },
     /// Create a lab, run on each size, fetch the results, and destroy it
     #[command(after_help = examples::CLOUD_RUN)]
-    Run(LabFileArgs),
+    Run {
+        #[command(flatten)]
+        file: LabFileArgs,
+        /// Create without asking
+        #[arg(short, long)]
+        yes: bool,
+    },
     /// Show the labs: state of each size, cost, time left, what to do next
     #[command(after_help = examples::CLOUD)]
     Status {
@@ -134,9 +140,6 @@ pub(crate) struct LabFileArgs {
     /// Address from which drivers accept ssh, such as 198.51.100.7/32
     #[arg(long, value_name = "CIDR", value_parser = client_cidr)]
     pub(crate) client_cidr: Option<String>,
-    /// Create without asking
-    #[arg(short, long)]
-    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]

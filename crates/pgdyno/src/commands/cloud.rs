@@ -40,7 +40,7 @@ pub(crate) fn run(action: &CloudAction) -> Result<Code> {
         CloudAction::List { .. } => super::print_lines(&screens::modules()?).map(|()| Code::Success),
         CloudAction::Init { what, module, output } => init(what, module.as_deref(), output),
         CloudAction::Plan { file, format } => plan(file, format.is_json()),
-        CloudAction::Run(args) => create(args),
+        CloudAction::Run { file, yes } => create(file, *yes),
         CloudAction::Status { name, out, format } => status(name.as_deref(), &out.out, format.is_json()),
         CloudAction::Attach(args) => attach(args),
         CloudAction::Resume { lab, engine } => {
@@ -194,7 +194,7 @@ fn plan(args: &LabFileArgs, is_json: bool) -> Result<Code> {
     Ok(Code::Success)
 }
 
-fn create(args: &LabFileArgs) -> Result<Code> {
+fn create(args: &LabFileArgs, yes: bool) -> Result<Code> {
     let (file, text, path) = read(args)?;
     let ttl_s = args.ttl.unwrap_or(file.ttl_s);
     require_password(&file)?;
@@ -204,7 +204,7 @@ fn create(args: &LabFileArgs) -> Result<Code> {
     }
     require_cli(&file)?;
     let engine = engine(&args.engine, None)?;
-    consent(&file, ttl_s, args.yes)?;
+    consent(&file, ttl_s, yes)?;
     let base = std::path::absolute(&path).or_fail(Code::Start)?;
     let max_cost = args.max_cost.as_ref().or(file.max_cost.as_ref());
     let spec = LabSpec {

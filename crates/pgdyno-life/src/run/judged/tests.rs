@@ -125,7 +125,7 @@ fn what_ended_the_clients_decides_before_the_figures() {
         (
             Ending { ended: RunEnd::ServerLost("gone".to_owned()), death: Some("it crashed".to_owned()), ..complete() },
             Status::Failed,
-            "the server was lost: gone; what was measured until then stands (--reconnect TIME keeps trying); it crashed",
+            "the server was lost: gone; what was measured until then is kept (--reconnect TIME keeps trying); it crashed",
         ),
         (Ending { broken: vec!["1 is not 2".to_owned()], ..complete() }, Status::Invalid, "1 is not 2"),
         (
