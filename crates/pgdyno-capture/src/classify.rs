@@ -52,7 +52,7 @@ pub(crate) struct Classified {
 }
 
 /// Functions whose effects reach beyond the statement, by the beginning of their names, and what they do.
-const EFFECTS: [(&str, &str); 38] = [
+const EFFECTS: [(&str, &str); 52] = [
     ("pg_advisory_", "locks what the application has agreed on"),
     ("pg_try_advisory_", "locks what the application has agreed on"),
     ("dblink", "executes statements elsewhere"),
@@ -71,6 +71,19 @@ const EFFECTS: [(&str, &str); 38] = [
     ("table_to_xml", "executes a text as SQL"),
     ("schema_to_xml", "executes a text as SQL"),
     ("database_to_xml", "executes a text as SQL"),
+    ("ts_stat", "executes a text as SQL"),
+    ("ts_rewrite", "executes a text as SQL"),
+    ("crosstab", "executes a text as SQL"),
+    ("connectby", "executes a text as SQL"),
+    ("xpath_table", "executes a text as SQL"),
+    ("http_get", "sends a request to another machine"),
+    ("http_post", "sends a request to another machine"),
+    ("http_put", "sends a request to another machine"),
+    ("http_patch", "sends a request to another machine"),
+    ("http_delete", "sends a request to another machine"),
+    ("http_head", "sends a request to another machine"),
+    ("query_export_to_s3", "writes files elsewhere"),
+    ("table_import_from_s3", "reads files elsewhere"),
     ("pg_read_", "reads files of the server"),
     ("pg_ls_", "reads files of the server"),
     ("pg_stat_file", "reads files of the server"),
@@ -91,7 +104,11 @@ const EFFECTS: [(&str, &str); 38] = [
     ("pg_reload_conf", "changes the server"),
     ("pg_import_system_collations", "changes the server"),
     ("pg_stat_reset", "resets counters"),
+    ("pg_stat_statements_reset", "resets counters"),
 ];
+
+/// Parameters that a statement of a script may have.
+const PARAMETERS_MAX: u32 = 255;
 
 /// Returns what a capture keeps of a statement. With `anonymise`, constants that the server has left in the text become parameters.
 pub(crate) fn classify(text: &str, anonymise: bool) -> Classified {
@@ -127,13 +144,25 @@ pub(crate) fn classify(text: &str, anonymise: bool) -> Classified {
     let is_monitoring = kind == StatementKind::Monitoring;
     let refused = refused.or_else(|| is_monitoring.then(|| "it reads the server's catalogs".to_owned()));
     let kept = if anonymise { without_constants(&all) } else { all.iter().map(|token| kept(*token)).collect() };
-    Classified { text: trimmed(&kept), kind, refused }
+    let text = trimmed(&kept);
+    let refused = refused.or_else(|| {
+        let why = || format!("it has more parameters than a script may have ({PARAMETERS_MAX})");
+        tokens(&text).iter().any(is_beyond).then(why)
+    });
+    Classified { text, kind, refused }
+}
+
+/// Returns true for a parameter that no script can have. In a capture from anyone it may have any number.
+fn is_beyond(token: &Token<'_>) -> bool {
+    match token {
+        Token::Parameter(text) => !text[1..].parse().is_ok_and(|number| (1..=PARAMETERS_MAX).contains(&number)),
+        _ => false,
+    }
 }
 
 /// Returns true if the text has a constant that the server has left in it.
 pub(crate) fn has_constants(text: &str) -> bool {
-    let all = tokens(text);
-    (0..all.len()).any(|at| is_constant(&all, at))
+    are_constants(&tokens(text)).contains(&true)
 }
 
 /// Types whose modifiers are numbers.
@@ -151,26 +180,29 @@ const TYPES: [&str; 11] = [
     "varchar",
 ];
 
-/// Returns true if a token is a constant: neither the place of a column, as in `order by 1, 2`, nor a modifier of a type.
-fn is_constant(all: &[Token<'_>], at: usize) -> bool {
-    if !matches!(all[at], Token::Number(_)) {
-        return matches!(all[at], Token::Text(_));
-    }
-    let mut before = all[..at].iter().rev().filter(|token| !token.is_blank());
-    let mut is_first = true;
-    loop {
-        match before.next() {
-            Some(word) if word.is("by") => return false,
-            Some(Token::Other("(")) => {
-                let is_type = |word: &&Token<'_>| TYPES.iter().any(|name| word.is(name)) || word.is("varying");
-                return !before.next().as_ref().is_some_and(is_type);
-            }
-            // A list of places, or of modifiers.
-            Some(Token::Other(",")) => is_first = false,
-            Some(Token::Number(_) | Token::Word(_) | Token::Quoted(_) | Token::Other(".")) if !is_first => {}
-            _ => return true,
+/// Returns for each token whether it is a constant: neither the place of a column, as in `order by 1, 2`, nor a modifier of a type.
+fn are_constants(all: &[Token<'_>]) -> Vec<bool> {
+    let is_type = |token: Token<'_>| token.is("varying") || TYPES.iter().any(|name| token.is(name));
+    // Whether the list that a token is in, if it is in one, has places or modifiers.
+    let (mut has_places, mut before) = (false, Token::Other(""));
+    let mut found = Vec::with_capacity(all.len());
+    for token in all.iter().copied() {
+        let is_item = matches!(before, Token::Other("(" | ",")) || before.is("by");
+        found.push(match token {
+            Token::Text(_) => true,
+            Token::Number(_) => !(has_places && is_item),
+            _ => false,
+        });
+        match token {
+            blank if blank.is_blank() => continue,
+            word if word.is("by") => has_places = true,
+            Token::Other("(") => has_places = is_type(before),
+            Token::Other("," | ".") | Token::Number(_) | Token::Word(_) | Token::Quoted(_) => {}
+            _ => has_places = false,
         }
+        before = token;
     }
+    found
 }
 
 fn kind(words: &[&Token<'_>]) -> StatementKind {
@@ -241,10 +273,10 @@ fn without_constants(all: &[Token<'_>]) -> String {
     };
     let mut last = all.iter().filter_map(number).max().unwrap_or_default();
     let mut text = String::new();
-    for (at, token) in all.iter().enumerate() {
+    for (token, is_constant) in all.iter().zip(are_constants(all)) {
         match token {
-            _ if is_constant(all, at) => {
-                last += 1;
+            _ if is_constant => {
+                last = last.saturating_add(1);
                 text += &format!("${last}");
             }
             other => text += kept(*other),
@@ -325,11 +357,23 @@ mod tests {
             of("select $1::numeric(10, 2) from t order by a desc, 2"),
             "select $1::numeric(10, 2) from t order by a desc, 2"
         );
+        assert_eq!(of("select a from t order by a 5, (b, 2), 3"), "select a from t order by a $1, (b, $2), $3");
         assert!(
             has_constants("select 'a'")
                 && has_constants("select $1, 5")
                 && !has_constants("select a from t order by 1")
         );
+    }
+
+    #[test]
+    fn a_statement_with_more_parameters_than_a_script_may_have_is_refused() {
+        let with = |last: u64| classify(&format!("select * from t where a in ($1, ${last})"), false).refused;
+        assert_eq!(with(255), None);
+        for last in [0, 256, 4_294_967_295, 99_999_999_999] {
+            assert!(with(last).is_some_and(|why| why.contains("(255)")), "{last}");
+        }
+        let constants = format!("select * from t where a in ({})", vec!["7"; 300].join(", "));
+        assert!(classify(&constants, true).refused.is_some() && classify(&constants, false).refused.is_none());
     }
 
     #[test]
@@ -348,6 +392,8 @@ mod tests {
         assert_eq!(of("select * from pg_class c join t on true"), None);
         assert!(of("select \"pg_advisory_lock\"($1)").is_some() && of("select U&\"\\0070g_sleep\"($1)").is_some());
         assert_eq!(of("select lo_name from t"), None);
+        assert!(of("select ts_stat($1)").is_some() && of("select net.http_post($1)").is_some());
+        assert!(of("select 1 -- x\r, lo_export(1, '/x')").is_some(), "for PostgreSQL the comment ends there");
         assert_eq!(of("select 1"), None);
     }
 }

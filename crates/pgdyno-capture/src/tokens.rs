@@ -66,14 +66,14 @@ pub(crate) fn tokens(sql: &str) -> Vec<Token<'_>> {
         let second = rest[first.len_utf8()..].chars().next();
         let end = match (first, second) {
             ('\'', _) => quoted(rest, 0, '\'', false),
-            ('e' | 'E', Some('\'')) => quoted(rest, 1, '\'', true),
+            ('e' | 'E', Some('\'')) => escaped(rest),
             ('b' | 'B' | 'x' | 'X' | 'n' | 'N', Some('\'')) => quoted(rest, 1, '\'', false),
             ('"', _) => quoted(rest, 0, '"', false),
             ('$', Some(digit)) if digit.is_ascii_digit() => 1 + run(&rest[1..], |c| c.is_ascii_digit()),
             ('$', _) => dollar_quoted(rest).unwrap_or(1),
-            ('-', Some('-')) => rest.find('\n').unwrap_or(rest.len()),
+            ('-', Some('-')) => line(rest),
             ('/', Some('*')) => comment(rest),
-            (space, _) if space.is_whitespace() => run(rest, char::is_whitespace),
+            (space, _) if is_space(space) => run(rest, is_space),
             (digit, _) if digit.is_ascii_digit() => run(rest, |c| c.is_alphanumeric() || c == '.' || c == '_'),
             (letter, _) if is_of_word(letter) => run(rest, |c| is_of_word(c) || c == '$'),
             (other, _) => other.len_utf8(),
@@ -87,7 +87,7 @@ pub(crate) fn tokens(sql: &str) -> Vec<Token<'_>> {
             _ if text.ends_with('\'') && text.len() > 1 => Token::Text(text),
             '-' if text.len() > 1 => Token::Comment(text),
             '/' if text.len() > 1 => Token::Comment(text),
-            space if space.is_whitespace() => Token::Space(text),
+            space if is_space(space) => Token::Space(text),
             digit if digit.is_ascii_digit() => Token::Number(text),
             letter if is_of_word(letter) => Token::Word(text),
             _ => Token::Other(text),
@@ -102,8 +102,14 @@ pub(crate) fn significant(sql: &str) -> Vec<Token<'_>> {
     tokens(sql).into_iter().filter(|token| !token.is_blank()).collect()
 }
 
+/// Returns true if a character is of an identifier or of the tag of a dollar-quoted constant: for PostgreSQL all that are not ASCII are.
 fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+    c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii()
+}
+
+/// Returns true for what PostgreSQL skips between tokens: no other space of Unicode.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }
 
 /// Returns the length of the beginning whose characters are all such.
@@ -123,6 +129,38 @@ fn quoted(text: &str, from: usize, quote: char, escapes: bool) -> usize {
         }
     }
     text.len()
+}
+
+/// Returns the length of the `E'…'` that the text begins with. Further parts on later lines belong to it, and have its form.
+fn escaped(text: &str) -> usize {
+    let mut end = quoted(text, 1, '\'', true);
+    while let Some(quote) = continued(&text[end..]) {
+        end += quote;
+        end += quoted(&text[end..], 0, '\'', true);
+    }
+    end
+}
+
+/// Returns where a constant that has ended before the text goes on: behind a line break, which comments may precede and follow.
+fn continued(text: &str) -> Option<usize> {
+    let (mut at, mut is_next_line) = (0, false);
+    loop {
+        let rest = &text[at..];
+        match rest.chars().next()? {
+            '\'' => return is_next_line.then_some(at),
+            '-' if rest.starts_with("--") => at += line(rest),
+            space if is_space(space) => {
+                is_next_line |= matches!(space, '\n' | '\r');
+                at += 1;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Returns the length of the comment up to the end of the line, for PostgreSQL a line feed or a carriage return.
+fn line(text: &str) -> usize {
+    text.find(['\n', '\r']).unwrap_or(text.len())
 }
 
 /// Returns the length of the `$tag$ … $tag$` that the text begins with.
@@ -181,6 +219,24 @@ mod tests {
                 Token::Word("t$1"),
             ]
         );
+    }
+
+    #[test]
+    fn code_is_where_the_server_sees_code() {
+        // PostgreSQL calls f() in each of these: no constant and no comment hides it.
+        for sql in [
+            "select 1 -- a\r, f(1)",
+            "select $\u{1F600}$ ' $\u{1F600}$, f(1) --'",
+            "select $\u{a0}$ ' $\u{a0}$, f(1) --'",
+            "select E'a'\n'\\'' , f(1), '",
+            "select e'a' -- b\n  '\\'' , f(1), '",
+            "select 'a'\n'\\' , f(1)",
+        ] {
+            let found = significant(sql);
+            assert!(found.windows(2).any(|pair| pair[0].is("f") && pair[1] == Token::Other("(")), "{sql:?}: {found:?}");
+        }
+        assert_eq!(significant("f\u{a0}(1)")[0], Token::Word("f\u{a0}"), "a name of its own");
+        assert_eq!(significant("E'a' 'b'").len(), 2, "on one line no constant goes on");
     }
 
     #[test]

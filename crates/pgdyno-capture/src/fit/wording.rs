@@ -99,8 +99,14 @@ pub(super) fn parameters(text: &str) -> u32 {
     tokens(text).into_iter().filter_map(number).max().unwrap_or_default()
 }
 
+/// Bytes of a text: a capture keeps no longer ones than half of it.
+const TEXT_MAX: usize = 128 << 10;
+
 /// Returns why a text cannot be a script: the language of scripts would see more in it than one statement. It may come from anyone.
 pub(super) fn is_unsafe(text: &str) -> Option<&'static str> {
+    if text.len() > TEXT_MAX {
+        return Some("its text is longer than 128 KiB");
+    }
     tokens(text).into_iter().find_map(|token| match token {
         Token::Other(";") => Some("it is more than one statement"),
         Token::Other("\\") => Some("it has a backslash, which begins commands in scripts"),
@@ -149,6 +155,7 @@ mod tests {
         for text in ["select 1; drop table t", "select 1 \\shell rm -rf x", "select 'a\0b'"] {
             assert!(is_unsafe(text).is_some(), "{text}");
         }
+        assert!(is_unsafe(&"a".repeat(TEXT_MAX + 1)).is_some());
         for text in ["select ';' || $$\\shell;$$ || E'\\n'", "select \";\" from t"] {
             assert_eq!(is_unsafe(text), None, "{text}");
         }
