@@ -46,6 +46,13 @@ const COLUMNS: [&str; 10] = [
     "wal_bytes",
 ];
 
+/// Returns the sum of a counter in SQL; 0 where the view does not have it. Before version 1.8 of the extension the time of executions was
+/// the only one.
+fn sum_of(name: &str, has: impl Fn(&str) -> bool) -> String {
+    let name = if name == "total_exec_time" && !has(name) { "total_time" } else { name };
+    if has(name) { format!("sum({name})") } else { "0".to_owned() }
+}
+
 impl Counted {
     fn of(cells: &[Option<String>]) -> Self {
         let at = |place: usize| number(cells.get(place));
@@ -105,8 +112,7 @@ impl Counters {
     /// Reads them, without the texts, which are expensive to read.
     pub(super) fn read(session: &mut Session, facts: &Facts) -> Result<Self, TakeError> {
         let view = &facts.view;
-        let column = |name: &&str| if facts.has(name) { format!("sum({name})") } else { "0".to_owned() };
-        let columns: Vec<_> = COLUMNS.iter().map(column).collect();
+        let columns: Vec<_> = COLUMNS.iter().map(|name| sum_of(name, |known| facts.has(known))).collect();
         let top = if facts.has("toplevel") { " AND toplevel" } else { "" };
         let sql = format!(
             "SELECT {MARK} userid, queryid, {} FROM {view}(false) WHERE queryid IS NOT NULL{top} \
@@ -126,12 +132,13 @@ impl Counters {
         );
         let hidden = session.ask("read pg_stat_statements", &hidden)?;
         facts.admit_texts(is_true(hidden.first().and_then(|row| row.first())))?;
-        // PostgreSQL 13 has no such view.
-        let info = session.ask_or_none(
-            "read pg_stat_statements_info",
-            &format!("SELECT {MARK} dealloc, stats_reset FROM {view}_info"),
-        )?;
-        let info = info.and_then(|rows| rows.into_iter().next());
+        let info = match facts.has_info {
+            true => {
+                let sql = format!("SELECT {MARK} dealloc, stats_reset FROM {view}_info");
+                session.ask("read pg_stat_statements_info", &sql)?.into_iter().next()
+            }
+            false => None,
+        };
         Ok(Self {
             entries,
             evicted: info.as_ref().map(|row| number(row.first())),
@@ -272,6 +279,16 @@ mod tests {
             reset: reset.map(str::to_owned),
             max: "5000".to_owned(),
         }
+    }
+
+    #[test]
+    fn an_old_extension_has_the_time_under_another_name() {
+        let old = |name: &str| ["calls", "total_time"].contains(&name);
+        assert_eq!(
+            ["calls", "total_exec_time", "wal_bytes"].map(|name| sum_of(name, old)),
+            ["sum(calls)", "sum(total_time)", "0"]
+        );
+        assert_eq!(sum_of("total_exec_time", |_| true), "sum(total_exec_time)");
     }
 
     #[test]

@@ -16,9 +16,10 @@ pub(super) struct Facts {
     pub(super) view: String,
     /// Its columns.
     pub(super) columns: Vec<String>,
+    /// Whether there is a view `pg_stat_statements_info`: from version 1.9 of the extension on.
+    pub(super) has_info: bool,
     role: String,
     sees_all: bool,
-    times_io: bool,
     max: String,
 }
 
@@ -30,23 +31,24 @@ impl Facts {
         let sql = format!(
             "SELECT {MARK} current_setting('server_version'), current_setting('server_version_num'), current_database(), \
              {STARTED}, pg_is_in_recovery(), current_setting('pg_stat_statements.track', true), current_user, \
-             pg_has_role('pg_read_all_stats', 'USAGE'), current_setting('track_io_timing'), \
-             current_setting('pg_stat_statements.max', true), \
+             pg_has_role('pg_read_all_stats', 'USAGE'), current_setting('pg_stat_statements.max', true), \
              to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), \
              (SELECT extversion FROM pg_extension WHERE extname = 'pg_stat_statements'), \
              (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
                WHERE extname = 'pg_stat_statements'), \
-             current_setting('compute_query_id', true)"
+             current_setting('compute_query_id', true), \
+             EXISTS (SELECT FROM pg_extension e JOIN pg_class c ON c.relnamespace = e.extnamespace \
+               WHERE extname = 'pg_stat_statements' AND relname = 'pg_stat_statements_info')"
         );
         let rows = session.ask("find out what the server counts", &sql)?;
         let row = rows.first().map(Vec::as_slice).unwrap_or_default();
         let cell = |at: usize| row.get(at);
         let is_set = |at: usize| row.get(at).is_some_and(Option::is_some);
         let database = text(cell(2));
-        admit_counting(is_set(5), &text(cell(5)), is_set(12), &database, &text(cell(13)))?;
+        admit_counting(is_set(5), &text(cell(5)), is_set(11), &database, &text(cell(12)))?;
         let system = format!("SELECT {MARK} system_identifier FROM pg_control_system()");
         let system = session.ask_or_none("read the system identifier", &system)?;
-        let view = format!("{}.pg_stat_statements", text(cell(12)));
+        let view = format!("{}.pg_stat_statements", text(cell(11)));
         let server = CapturedServer {
             version: text(cell(0)),
             version_num: number(cell(1)) as u32,
@@ -54,7 +56,7 @@ impl Facts {
             system_identifier: system.and_then(|rows| rows.into_iter().next()?.into_iter().next()?),
             started_at: text(cell(3)),
             standby: is_true(cell(4)),
-            extension_version: text(cell(11)),
+            extension_version: text(cell(10)),
             track: text(cell(5)),
         };
         let columns = format!(
@@ -64,13 +66,13 @@ impl Facts {
         let columns = session.ask("read the columns of pg_stat_statements", &columns)?;
         Ok(Self {
             server,
-            now: text(cell(10)),
+            now: text(cell(9)),
             view,
             columns: columns.into_iter().filter_map(|row| row.into_iter().next()?).collect(),
+            has_info: is_true(cell(13)),
             role: text(cell(6)),
             sees_all: is_true(cell(7)),
-            times_io: text(cell(8)) == "on",
-            max: text(cell(9)),
+            max: text(cell(8)),
         })
     }
 
@@ -85,21 +87,33 @@ impl Facts {
         }
         Err(TakeError::Uncounted {
             why: format!("{} may not read the statements of other roles", self.role),
-            remedy: format!("as a superuser: GRANT pg_read_all_stats TO {}", quote::identifier(&self.role)),
+            remedy: format!(
+                "as a superuser, or as the administrator of a managed service: GRANT pg_read_all_stats TO {}",
+                quote::identifier(&self.role)
+            ),
         })
     }
 
-    /// Returns what the server does not count.
+    /// Returns what the server does not count, or counts twice.
     pub(super) fn warnings(&self) -> Vec<String> {
+        let CapturedServer { track, extension_version: version, version_num, .. } = &self.server;
         let mut warnings = Vec::new();
-        if self.server.track == "all" {
+        if track == "all" && self.has("toplevel") {
             warnings.push(
                 "pg_stat_statements.track is all: statements within functions are left out, the calls of the functions have their time"
                     .to_owned(),
             );
+        } else if track == "all" {
+            let update = if *version_num < 140_000 { "" } else { ", or ALTER EXTENSION pg_stat_statements UPDATE" };
+            warnings.push(format!(
+                "pg_stat_statements.track is all, and version {version} of the extension does not mark statements within functions: they \
+                 are captured as if clients executed them, and their time is in the calls of the functions, too; set it to top{update}"
+            ));
         }
-        if !self.times_io {
-            warnings.push("track_io_timing is off: how long reads took is not known".to_owned());
+        if !self.has("total_exec_time") {
+            warnings.push(format!(
+                "version {version} of the extension is older than the server: it counts no WAL; ALTER EXTENSION pg_stat_statements UPDATE"
+            ));
         }
         warnings
     }
@@ -109,6 +123,9 @@ impl Facts {
         &self.max
     }
 }
+
+/// Where settings are that no role may change.
+const MANAGED: &str = " (on a managed service among its parameters or flags)";
 
 /// Refuses a server that counts no statements.
 fn admit_counting(
@@ -121,16 +138,16 @@ fn admit_counting(
     let (why, remedy) = if !is_loaded {
         let why = "the server does not count statements: pg_stat_statements is not loaded";
         let create = if is_created { "" } else { ", then execute CREATE EXTENSION pg_stat_statements" };
-        (why, format!("set shared_preload_libraries = 'pg_stat_statements' and restart the server{create}"))
+        (why, format!("set shared_preload_libraries = 'pg_stat_statements'{MANAGED} and restart the server{create}"))
     } else if !is_created {
         let why = "the database does not have the extension pg_stat_statements";
         (why, format!("execute CREATE EXTENSION pg_stat_statements in {}", quote::identifier(database)))
     } else if track == "none" {
         let why = "the server does not count statements: pg_stat_statements.track is none";
-        (why, "ALTER SYSTEM SET pg_stat_statements.track = top; SELECT pg_reload_conf()".to_owned())
+        (why, format!("ALTER SYSTEM SET pg_stat_statements.track = top; SELECT pg_reload_conf(){MANAGED}"))
     } else if query_id == "off" {
         let why = "the server does not count statements: compute_query_id is off";
-        (why, "ALTER SYSTEM SET compute_query_id = auto; SELECT pg_reload_conf()".to_owned())
+        (why, format!("ALTER SYSTEM SET compute_query_id = auto; SELECT pg_reload_conf(){MANAGED}"))
     } else {
         return Ok(());
     };
@@ -202,6 +219,28 @@ pub(super) fn settings(session: &mut Session) -> Result<Vec<CapturedSetting>, Ta
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_old_extension_does_not_count_is_a_warning() {
+        let of = |track: &str, version_num, columns: &[&str]| {
+            let server = CapturedServer {
+                track: track.to_owned(),
+                extension_version: "1.x".to_owned(),
+                version_num,
+                ..CapturedServer::default()
+            };
+            let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+            Facts { server, columns, ..Facts::default() }.warnings().join("\n")
+        };
+        let columns = ["toplevel", "total_exec_time", "total_time"];
+        assert_eq!(of("top", 180_000, &columns[..2]), "");
+        assert!(of("all", 180_000, &columns[..2]).contains("statements within functions are left out"));
+        // PostgreSQL 13, and a later server whose extension was not updated.
+        let counted_twice = [130_000, 180_000].map(|version_num| of("all", version_num, &columns[1..2]));
+        assert!(counted_twice.iter().all(|why| why.contains("in the calls of the functions, too; set it to top")));
+        assert_eq!(counted_twice.map(|why| why.contains("ALTER EXTENSION")), [false, true]);
+        assert!(of("top", 180_000, &columns[2..]).contains("counts no WAL; ALTER EXTENSION"));
+    }
 
     #[test]
     fn a_server_that_counts_no_statements_is_refused_with_the_remedy() {

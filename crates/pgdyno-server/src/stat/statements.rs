@@ -34,8 +34,18 @@ pub(super) fn place(traits: &ServerTraits) -> Result<String, String> {
                 .to_owned(),
         ),
         (Some(_), None) => Err("run CREATE EXTENSION pg_stat_statements in this database".to_owned()),
+        (Some(_), Some(_)) if traits.statements_version.as_deref().is_some_and(is_old) => Err(
+            "its extension pg_stat_statements is older than PostgreSQL 13: ALTER EXTENSION pg_stat_statements UPDATE"
+                .to_owned(),
+        ),
         (Some(_), Some(schema)) => Ok(format!("{schema}.pg_stat_statements")),
     }
+}
+
+/// Returns true for a version of the extension whose view has other columns: a server that was upgraded keeps it.
+fn is_old(version: &str) -> bool {
+    let minor = version.strip_prefix("1.").and_then(|minor| minor.parse::<u32>().ok());
+    minor.is_some_and(|minor| minor < 8)
 }
 
 /// Counters of all statements at one time, and the time of their last reset.
@@ -172,6 +182,21 @@ mod tests {
         let grown = after.since(&before).unwrap();
         let brief: Vec<_> = grown.iter().map(|(query, counted)| (*query, counted[CALLS], counted[TIME])).collect();
         assert_eq!(brief, [("3", 2.0, 70.0), ("1", 20.0, 60.0)]);
+    }
+
+    #[test]
+    fn an_extension_of_before_an_upgrade_is_named_with_the_remedy() {
+        let of = |version: &str| {
+            let traits = ServerTraits {
+                statements_tracked: Some("top".to_owned()),
+                statements_schema: Some("public".to_owned()),
+                statements_version: Some(version.to_owned()),
+                ..ServerTraits::default()
+            };
+            place(&traits)
+        };
+        assert!(of("1.7").unwrap_err().contains("ALTER EXTENSION pg_stat_statements UPDATE"));
+        assert_eq!(["1.8", "1.12", "2.0"].map(|version| of(version).unwrap()), ["public.pg_stat_statements"; 3]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(crate) struct ServerTraits {
     pub(super) statements_tracked: Option<String>,
     /// The schema of its views in the database, as in SQL.
     pub(super) statements_schema: Option<String>,
+    /// The version of its extension there.
+    pub(super) statements_version: Option<String>,
     /// Time of its start, in the form of [`crate::ServerIdentity`].
     pub(super) started: String,
     /// The `application_name` of the clients' sessions.
@@ -39,6 +41,7 @@ const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
      current_setting('pg_stat_statements.track', true), \
      (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
        WHERE extname = 'pg_stat_statements'), \
+     (SELECT extversion FROM pg_extension WHERE extname = 'pg_stat_statements'), \
      to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')";
 
 impl ServerTraits {
@@ -65,6 +68,7 @@ impl ServerTraits {
             tables: number(next()),
             statements_tracked: next(),
             statements_schema: next(),
+            statements_version: next(),
             started: text(next()),
             clients: session.clients().map(str::to_owned),
             keyed,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
 use crate::postgres;
-use crate::program::{Running, eventually, finish, json};
+use crate::program::{Ran, Running, eventually, finish, json};
 
 const CONF: &str = "fsync = off\nshared_preload_libraries = 'pg_stat_statements'\nautovacuum = off\n";
 
@@ -555,6 +555,25 @@ fn counters_that_do_not_last_through_the_window_are_said() {
     for file in ["reset.capture", "restarted.capture"] {
         assert!(!place.home.join(file).exists(), "{file}");
     }
+}
+
+/// Captures what is executed for some seconds.
+fn captured_while(place: &Place, sql: &str) -> Ran {
+    let window = place.start("capture --window 3s -o shop.capture");
+    std::thread::sleep(Duration::from_secs(1));
+    execute(place, sql);
+    window.end().ok()
+}
+
+#[test]
+fn an_extension_that_is_older_than_its_server_has_times_and_a_warning() {
+    let Some(place) = Place::new("old extension", CONF, TRUST) else { return };
+    execute(&place, "create extension pg_stat_statements version '1.7'; create table orders (a int)");
+    let captured = captured_while(&place, "select count(*) from orders where a = 5");
+    captured.prints(&["version 1.7 of the extension is older than the server", "UPDATE"]);
+    let shown = place.home.run(&["capture", "show", "shop.capture", "--format", "json"]).ok().stdout;
+    let captured: Value = serde_json::from_str(&shown).unwrap();
+    assert!(statement(&captured, "from orders")["exec_time_ms"].as_f64().unwrap() > 0.0, "{captured:#}");
 }
 
 /// A statement with a constant, prepared once.
