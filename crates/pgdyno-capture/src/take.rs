@@ -134,11 +134,19 @@ pub fn take(
     let began = Instant::now();
     let began_at = facts.now.clone();
     let (mut connections, mut minutes) = (Connections::default(), Minutes::default());
-    let mut interrupted = false;
+    let (mut interrupted, mut active, mut missed) = (false, 0, 0);
     while began.elapsed() < wanted.window && !interrupted {
-        let (active, transactions) = connections.sample(&mut session)?;
-        if transactions > 0.0 {
-            minutes.sample(began.elapsed().as_secs_f64(), transactions);
+        let elapsed_s = began.elapsed().as_secs_f64();
+        match connections.sample(&mut session, minutes.lack(elapsed_s)) {
+            Ok((of_sample, transactions)) => {
+                active = of_sample;
+                if transactions > 0.0 {
+                    minutes.sample(elapsed_s, transactions);
+                }
+            }
+            // The counters go on, and the server may be reached again before the window ends.
+            Err(TakeError::Query(QueryError { source, .. })) if source.is_lost() => missed += 1,
+            Err(error) => return Err(error),
         }
         progress(Progress::Watching { elapsed_s: began.elapsed().as_secs_f64(), active });
         interrupted = wait(SAMPLE_EVERY.min(wanted.window.saturating_sub(began.elapsed())));
@@ -146,9 +154,14 @@ pub fn take(
     progress(Progress::Reading);
     let after = Counters::read(&mut session, &facts)?;
     let seconds = began.elapsed().as_secs_f64();
+    // These, too, before logs are read, which may take minutes.
+    let own = (session.cost().queries - queries) as f64;
+    let database = server::database(&mut session)?.since(&database);
+    let activity_after = Activity::read(&mut session);
     server::admit_same(&mut session, &facts)?;
     let grown = after.since(&before)?;
     warnings.extend(grown.warnings());
+    warnings.extend(missing_samples(missed));
     let texts = counters::texts(&mut session, &facts, &grown.entries)?;
     let statements = statements(&grown.entries, &texts, wanted.anonymise, &mut warnings);
     let transactions = match logs {
@@ -158,11 +171,18 @@ pub fn take(
         }
         None => None,
     };
-    let own = (session.cost().queries - queries) as f64;
-    let database = server::database(&mut session)?.since(&database);
-    let database = DatabaseActivity { committed: (database.committed - own).max(0.0), ..database };
+    let bytes = server::size(&mut session)?;
+    let database = DatabaseActivity { committed: (database.committed - own).max(0.0), bytes, ..database };
     let settings = server::settings(&mut session)?;
-    let relations = relations::read(&mut session, &activity, &mut warnings)?;
+    let relations = activity_after.and_then(|after| relations::read(&mut session, [&activity, &after], &mut warnings));
+    let relations = match relations {
+        // The statements are worth the window without them.
+        Err(TakeError::Query(error)) => {
+            warnings.push(format!("tables and indexes are not in the capture: {error}"));
+            Vec::new()
+        }
+        relations => relations?,
+    };
     let head = CaptureHead {
         format_version: FORMAT_VERSION,
         pgdyno: env!("CARGO_PKG_VERSION").to_owned(),
@@ -176,6 +196,14 @@ pub fn take(
         settings,
     };
     Ok(CaptureRecord { head, statements, relations, transactions })
+}
+
+/// Returns that connections were not counted so many times.
+fn missing_samples(missed: u64) -> Option<String> {
+    (missed > 0).then(|| {
+        let times = units::plural(missed, "time");
+        format!("the server did not answer {times} within the window: connections and transactions of these moments are not counted")
+    })
 }
 
 /// Returns the statements by their texts, those that took most time first. One text has several entries where clients bind

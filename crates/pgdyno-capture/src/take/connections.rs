@@ -29,13 +29,17 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Counts them once more. Returns how many execute a statement, and the transactions that the database has counted; 0 if it has no
-    /// connections.
-    pub(super) fn sample(&mut self, session: &mut Session) -> Result<(u64, f64), TakeError> {
+    /// Counts them once more. Returns how many execute a statement, and if `with_transactions` the transactions that the database has
+    /// counted; 0 if it has no connections. Before PostgreSQL 15 these are expensive: the server writes the counters of all tables into
+    /// a file for them.
+    pub(super) fn sample(&mut self, session: &mut Session, with_transactions: bool) -> Result<(u64, f64), TakeError> {
+        let transactions = match with_transactions {
+            true => "(SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database())",
+            false => "NULL",
+        };
         let sql = format!(
             "SELECT {MARK} coalesce(application_name, ''), count(*), count(*) FILTER (WHERE state = 'active'), \
-             count(*) FILTER (WHERE state LIKE 'idle in transaction%'), \
-             (SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()) FROM pg_stat_activity \
+             count(*) FILTER (WHERE state LIKE 'idle in transaction%'), {transactions} FROM pg_stat_activity \
              WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' GROUP BY 1"
         );
         let rows = session.ask("count the connections", &sql)?;

@@ -20,6 +20,11 @@ impl Minutes {
         self.begun[minute].get_or_insert(counted);
     }
 
+    /// Returns true if a sample after so many seconds would be the first of its minute.
+    pub(super) fn lack(&self, elapsed_s: f64) -> bool {
+        self.begun.get((elapsed_s.max(0.0) / MINUTE_S) as usize).is_none_or(Option::is_none)
+    }
+
     /// Returns the transactions of each whole minute; none unless there are two or more of them without a gap.
     pub(super) fn transactions(&self) -> Vec<f64> {
         let whole: Vec<_> = self.begun.windows(2).map_while(|pair| Some((pair[1]? - pair[0]?).max(0.0))).collect();
@@ -39,6 +44,10 @@ mod tests {
         }
         assert_eq!(minutes.transactions(), [600.0, 1200.0]);
         minutes.sample(300.0, 5000.0);
+        assert_eq!(
+            [59.0, 125.0, 200.0, 301.0, 360.0].map(|elapsed_s| minutes.lack(elapsed_s)),
+            [false, false, true, false, true]
+        );
         assert_eq!(minutes.transactions(), [600.0, 1200.0], "of what follows a gap nothing is known");
         let mut short = Minutes::default();
         short.sample(1.0, 1.0);

@@ -61,13 +61,12 @@ impl Activity {
     }
 }
 
-/// Returns the relations of the database, with what was counted of them since `before`.
+/// Returns the relations of the database, with what was counted of them between two times.
 pub(super) fn read(
     session: &mut Session,
-    before: &Activity,
+    [before, after]: [&Activity; 2],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<CapturedRelation>, TakeError> {
-    let activity = Activity::read(session)?;
     let relations = session.ask(
         "read the tables",
         &format!(
@@ -124,7 +123,7 @@ pub(super) fn read(
             indexes: definitions(&indexes, &table),
             constraints: definitions(&constraints, &table),
             triggers: number(row.get(6)) as u64,
-            activity: activity.since(before, &table),
+            activity: after.since(before, &table),
         }
     };
     Ok(relations.iter().map(relation).collect())

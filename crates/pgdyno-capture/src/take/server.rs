@@ -178,16 +178,20 @@ pub(super) fn database(session: &mut Session) -> Result<DatabaseActivity, TakeEr
     );
     let rows = session.ask("read the counters of the database", &sql)?;
     let row = rows.first().map(Vec::as_slice).unwrap_or_default();
-    let bytes = format!("SELECT {MARK} pg_database_size(current_database())");
-    let bytes = session.ask_or_none("measure the database", &bytes)?;
-    let bytes = bytes.and_then(|rows| rows.first()?.first()?.as_ref()?.parse().ok());
     Ok(DatabaseActivity {
         committed: number(row.first()),
         rolled_back: number(row.get(1)),
         temp_bytes: number(row.get(2)),
         deadlocks: number(row.get(3)),
-        bytes,
+        bytes: None,
     })
+}
+
+/// Returns the size of the database in bytes; `None` if the role may not read it.
+pub(super) fn size(session: &mut Session) -> Result<Option<f64>, TakeError> {
+    let sql = format!("SELECT {MARK} pg_database_size(current_database())");
+    let rows = session.ask_or_none("measure the database", &sql)?;
+    Ok(rows.and_then(|rows| rows.first()?.first()?.as_ref()?.parse().ok()))
 }
 
 impl DatabaseActivity {

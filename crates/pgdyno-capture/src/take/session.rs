@@ -50,18 +50,19 @@ impl Session {
     pub(super) fn ask_or_none(&mut self, about: &'static str, sql: &str) -> Result<Option<Rows>, TakeError> {
         match self.answer(sql) {
             Ok(rows) => Ok(Some(rows)),
-            Err(source) if source.is_lost() => Err(QueryError::new(about, source).into()),
+            Err(source) if source.is_lost() && !is_slow(&source) => Err(QueryError::new(about, source).into()),
             Err(_) => Ok(None),
         }
     }
 
-    /// Asks once more over a new connection if this one was lost, as at a failover: the window may have taken hours.
+    /// Asks once more over a new connection if this one was lost, as at a failover: the window may have taken hours. What took too long,
+    /// or was too large, would be so again.
     fn answer(&mut self, sql: &str) -> Result<Rows, AdminError> {
         match self.answer_once(sql) {
             Err(error) if error.is_lost() => match Admin::connect(&self.options) {
                 Ok(admin) => {
                     self.admin = admin;
-                    self.answer_once(sql)
+                    if is_slow(&error) { Err(error) } else { self.answer_once(sql) }
                 }
                 Err(_) => Err(error),
             },
@@ -86,6 +87,11 @@ impl Session {
             waited_max_s: self.waited_max.as_secs_f64(),
         }
     }
+}
+
+/// Returns true if the answer took longer, or was larger, than any that is waited for.
+fn is_slow(error: &AdminError) -> bool {
+    matches!(error, AdminError::Silent { .. } | AdminError::TooLarge { .. })
 }
 
 /// Returns a cell as a number, 0 where there is none.
