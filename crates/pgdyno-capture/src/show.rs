@@ -7,6 +7,7 @@ use pgdyno_text::units;
 use pgdyno_text::wrap::{self, entry};
 use pgdyno_text::{TextStyle, brief};
 
+use crate::classify::has_constants;
 use crate::fit::name;
 use crate::form::{
     CaptureRecord, CapturedRelation, CapturedStatement, CapturedTransaction, CapturedTransactions, StatementKind,
@@ -65,7 +66,7 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         brief::duration(head.window.seconds),
         head.window.began_at
     );
-    writeln!(out, "{}\n", paint.bold(&title))?;
+    writeln!(out, "{}\n", paint.bold(&wrap::one_line(&title)))?;
     let is_counted = |statement: &&CapturedStatement| statement.kind.is_load();
     let all = Sum::of(capture.statements.iter().filter(is_counted));
     let of_use = Sum::of(capture.statements.iter().filter(|statement| statement.refused.is_none()));
@@ -79,7 +80,7 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
     entry(out, &paint, "USABLE", &format!("{usable} can be part of a benchmark"))?;
     let per_second = |total: f64| units::rate(share(total, head.window.seconds));
     let load = format!(
-        "{} statements a second, {} transactions a second, {} sessions at work on average",
+        "{} statements a second, {} transactions a second, {} active sessions on average",
         per_second(all.calls),
         per_second(head.database.committed + head.database.rolled_back),
         brief::number(share(all.exec_time_ms / 1e3, head.window.seconds))
@@ -89,7 +90,7 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
     entry(out, &paint, "LOAD", &format!("{load}{peak}"))?;
     entry(out, &paint, "CLIENTS", &clients(capture))?;
     for warning in &head.warnings {
-        entry(out, &paint, "WARNING", warning)?;
+        entry(out, &paint, "WARNING", &wrap::one_line(warning))?;
     }
     statements(capture, all.exec_time_ms, look, out)?;
     if let Some(of_log) = &capture.transactions {
@@ -97,12 +98,7 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
     }
     tables(&capture.relations, look, out)?;
     writeln!(out)?;
-    let refused = capture.statements.iter().filter(|statement| statement.refused.is_some()).filter(is_counted);
-    for statement in refused.take(if look.verbose { usize::MAX } else { ROWS }) {
-        let text = wrap::one_line(&statement.text);
-        let why = statement.refused.as_deref().unwrap_or_default();
-        entry(out, &paint, "REFUSED", &format!("{}: {why}", wrap::clipped(&text, wrap::COLUMNS / 2)))?;
-    }
+    refused(capture, all.exec_time_ms, look, out)?;
     let log = match capture.transactions {
         Some(_) => {
             "; statements of transactions in their order, which of their parameters are equal, and how often values are repeated"
@@ -110,8 +106,9 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
         None => "",
     };
     let holds = format!(
-        "texts of statements without constants; definitions of tables, indexes and constraints with the constants in them; settings; \
-         names of applications{log}. No rows, no parameters, no names of roles or machines"
+        "texts of statements {}; definitions of tables, indexes and constraints with the constants in them; settings; \
+         names of applications{log}. No rows, no parameters, no names of roles or machines",
+        constants(&capture.statements)
     );
     entry(out, &paint, "HOLDS", &holds)?;
     let cost = head.cost;
@@ -124,15 +121,50 @@ fn text(capture: &CaptureRecord, look: TextStyle, out: &mut dyn Write) -> io::Re
     entry(out, &paint, "COST", &cost)
 }
 
+/// Writes the statements that cannot be part of a benchmark, with their share of the time, the most first.
+fn refused(capture: &CaptureRecord, time_ms: f64, look: TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    let all: Vec<_> = capture
+        .statements
+        .iter()
+        .filter(|statement| statement.kind.is_load())
+        .filter_map(|statement| Some((statement, statement.refused.as_deref()?)))
+        .collect();
+    let shown = if look.verbose { all.len() } else { ROWS.min(all.len()) };
+    for (statement, why) in &all[..shown] {
+        let text = wrap::one_line(&statement.text);
+        let of_time = brief::percent(share(statement.exec_time_ms, time_ms));
+        let text =
+            format!("{} ({of_time} of the time): {}", wrap::clipped(&text, wrap::COLUMNS / 2), wrap::one_line(why));
+        entry(out, &paint, "REFUSED", &text)?;
+    }
+    if shown < all.len() {
+        writeln!(out, "        … {} more (-v)", all.len() - shown)?;
+    }
+    Ok(())
+}
+
+/// Returns how many of the texts have constants.
+fn constants(statements: &[CapturedStatement]) -> String {
+    let is_query = |statement: &&CapturedStatement| {
+        matches!(statement.kind, StatementKind::Read | StatementKind::Write) && has_constants(&statement.text)
+    };
+    match statements.iter().filter(is_query).count() {
+        0 => "without constants".to_owned(),
+        1 => "(1 has constants)".to_owned(),
+        number => format!("({} have constants)", units::count(number as u64)),
+    }
+}
+
 /// Returns the connections of each application.
 fn clients(capture: &CaptureRecord) -> String {
     let of = |connections: &crate::ApplicationConnections| {
         let name = match connections.application.as_str() {
-            "" => "(no name)",
-            name => name,
+            "" => "(no name)".to_owned(),
+            name => wrap::one_line(name),
         };
         format!(
-            "{name}: {} connections, {} at work, {} idle in a transaction",
+            "{name}: {} connections, {} active, {} idle in transaction",
             brief::number(connections.connections_mean),
             brief::number(connections.active_mean),
             brief::number(connections.idle_in_transaction_mean)

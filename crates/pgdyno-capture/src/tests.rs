@@ -59,7 +59,7 @@ pub(crate) fn capture() -> CaptureRecord {
             cost: CaptureCost { queries: 70, waited_s: 0.5, waited_max_s: 0.04 },
             connections: vec![connections],
             transactions_by_minute: vec![600.0, 1200.0],
-            warnings: vec!["track_io_timing is off: how long reads took is not known".to_owned()],
+            warnings: vec!["no statement was executed\nUSABLE  all of it".to_owned()],
             ..CaptureHead::default()
         },
         statements: vec![
@@ -126,16 +126,22 @@ fn a_capture_says_first_how_much_of_the_load_is_usable() {
         "shop, PostgreSQL 18.1: 60 s from 2026-11-28T10:00:00Z",
         "98 % of the time, 100 % of the calls (2 of 3 statements)",
         "had 1.3 times the mean",
-        "web: 12 connections, 2.5 at work",
-        "WARNING track_io_timing is off",
+        "web: 12 connections, 2.5 active, 0.25 idle in transaction",
+        "WARNING no statement was executed USABLE all of it",
         "  90 %    100.0     0.15       1.0       4.0  select * from orders where id = $1",
-        "REFUSED VACUUM ANALYZE: it is a utility statement",
+        "REFUSED VACUUM ANALYZE (2.0 % of the time): it is a utility statement",
+        "HOLDS   texts of statements without constants;",
         "42 transactions in the log (2 rolled back)",
         "  75 %  1. select-orders, 2. insert-orders × 2.5 ($1 = $1 of 1)\n  25 %  SERIALIZABLE: select-orders\n",
         " 1,000,000   76.3 MiB         0       6,000       60  public.orders",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+    let mut with = capture();
+    with.statements[1].text = "insert into orders values (4711)".to_owned();
+    assert!(shown(&with, false).contains("texts of statements (1 has constants);"));
+    with.statements = vec![with.statements[2].clone(); 40];
+    assert!(shown(&with, false).contains("… 25 more (-v)") && !shown(&with, true).contains("more (-v)"));
     assert!(!text.contains("COMMIT") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
