@@ -129,6 +129,24 @@ impl Copy {
         Ok(self.ask(about, sql)?.into_iter().next().and_then(|row| row.into_iter().next()?))
     }
 
+    /// Returns the foreign table that is among these, or a partition of one of them. Their schemas may be closed to the role.
+    pub(super) fn foreign(&mut self, tables: &[String]) -> Result<Option<String>, FitError> {
+        if tables.is_empty() {
+            return Ok(None);
+        }
+        let tables: Vec<_> = tables.iter().map(|table| quote::literal(table)).collect();
+        let sql = format!(
+            "WITH used AS (SELECT c.oid, relkind FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+               WHERE relkind IN ('f', 'p') \
+               AND format('\"%s\".\"%s\"', replace(nspname, '\"', '\"\"'), replace(relname, '\"', '\"\"')) IN ({})) \
+             SELECT format('%I.%I', nspname, relname) FROM (SELECT oid FROM used UNION SELECT relid::oid FROM used, pg_partition_tree(oid) \
+               WHERE relkind = 'p') u JOIN pg_class c ON c.oid = u.oid JOIN pg_namespace n ON n.oid = relnamespace \
+             WHERE c.relkind = 'f' ORDER BY 1 LIMIT 1",
+            tables.join(", ")
+        );
+        self.cell("look for foreign tables", &sql)
+    }
+
     /// Returns the partitioned table that a table is a partition of, or the table itself.
     pub(super) fn root_of(&mut self, table: &str) -> Result<String, FitError> {
         let sql = format!(

@@ -53,6 +53,9 @@ pub(super) fn prepare(
         Ok(plan) => plan,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    if let Some(table) = foreign(copy, &plan)? {
+        return Ok(Err(format!("it uses the foreign table {table}, whose rows are on another server").into()));
+    }
     let returned = roles::returned(&plan);
     let mut roles = roles::of_plan(&plan);
     of_roots(copy, &mut roles)?;
@@ -70,6 +73,17 @@ pub(super) fn prepare(
     let upsert = written.iter().find(|inserting| inserting.written.on_conflict && !keys.is_empty());
     let prepared = with_keys(copy, typed, &keys, roles, upsert.map(|upsert| upsert.new_share))?;
     Ok(prepared.map(|prepared| Prepared { returned, lookup, ..prepared }))
+}
+
+/// Returns the foreign table that a statement uses: what it does there no rollback on the copy ends, and that server may be in use.
+fn foreign(copy: &mut Copy, plan: &Value) -> Result<Option<String>, FitError> {
+    // Several may be read at once, as one node without a table.
+    let joined = roles::nodes(plan).into_iter().find(|node| node["Relations"].is_string());
+    if let Some(tables) = joined.and_then(|node| node["Relations"].as_str()) {
+        return Ok(Some(tables.to_owned()));
+    }
+    let tables: Vec<_> = roles::sources(plan).into_iter().map(|source| source.table).collect();
+    copy.foreign(&tables)
 }
 
 /// Prepares the statement with SQL in place of the parameters that are new keys.

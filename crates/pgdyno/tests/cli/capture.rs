@@ -566,6 +566,29 @@ fn captured_while(place: &Place, sql: &str) -> Ran {
 }
 
 #[test]
+fn statements_on_foreign_tables_are_left_out() {
+    let Some(place) = Place::new("foreign", CONF, TRUST) else { return };
+    if place.ask("select count(*) from pg_available_extensions where name = 'file_fdw'") == "0" {
+        return pgdyno_testing::skipped::skipped("no file_fdw");
+    }
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    execute(
+        &place,
+        "create extension pg_stat_statements; create extension file_fdw; create server far foreign data wrapper file_fdw; \
+         create table near (a int); create table parts (a int) partition by list (a); \
+         create foreign table parts_1 partition of parts for values in (1) server far options (filename '/dev/null')",
+    );
+    let lab = copy(&place, "lab");
+    captured_while(&place, "select count(*) from near where a = 1; select count(*), 1 from parts where a = 1");
+    let fitted = place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    fitted.prints(&["left out: it uses the foreign table public.parts_1, whose rows are on another server"]);
+    let fidelity = json(&place.home.join("fitted/fidelity.json"));
+    assert!(statement(&fidelity, "from parts").get("executed").is_none(), "{fidelity:#}");
+    assert!(statement(&fidelity, "from near").get("left_out").is_none(), "{fidelity:#}");
+}
+
+#[test]
 fn an_extension_that_is_older_than_its_server_has_times_and_a_warning() {
     let Some(place) = Place::new("old extension", CONF, TRUST) else { return };
     execute(&place, "create extension pg_stat_statements version '1.7'; create table orders (a int)");
