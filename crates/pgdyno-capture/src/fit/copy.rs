@@ -13,8 +13,10 @@ pub(super) type Rows = Vec<Vec<Option<String>>>;
 /// The `application_name` of a fit.
 const NAME: &str = "pgdyno fit";
 
-/// How long a query of the fit itself may take: it may read a whole table.
+/// How long a query of the fit itself may take: it may read a whole table. The server ends it before the connection is given up, whatever
+/// the role's own setting is.
 const ANSWER: Duration = Duration::from_secs(600);
+const STATEMENT_TIMEOUT: &str = "SET statement_timeout = '9min'";
 
 /// Why a capture cannot be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +76,9 @@ impl Copy {
         let options = options.with_application_name(NAME).with_answer_timeout(ANSWER);
         let mut admin = Admin::connect(&options)?;
         admin.take_at_most(256 << 20);
-        Ok(Self { admin })
+        let mut copy = Self { admin };
+        copy.execute("limit the time of a query", STATEMENT_TIMEOUT)?;
+        Ok(copy)
     }
 
     pub(super) fn ask(&mut self, about: &'static str, sql: &str) -> Result<Rows, FitError> {
@@ -84,6 +88,14 @@ impl Copy {
     /// Executes a query that the server may refuse: `None` if it does.
     pub(super) fn ask_or_none(&mut self, about: &'static str, sql: &str) -> Result<Option<Rows>, FitError> {
         Ok(self.try_to(about, sql)?.ok())
+    }
+
+    /// Executes a query that the server may refuse or need too long for.
+    pub(super) fn try_briefly(&mut self, about: &'static str, sql: &str) -> Result<Result<Rows, Refusal>, FitError> {
+        self.execute(about, "SET statement_timeout = '1min'")?;
+        let rows = self.try_to(about, sql)?;
+        self.execute(about, STATEMENT_TIMEOUT)?;
+        Ok(rows)
     }
 
     /// Executes a query that the server may refuse, and returns why it does.

@@ -3,7 +3,7 @@
 use super::copy::{Copy, FitError};
 use super::measure::literals;
 use super::skew::KeySkew;
-use super::values::{Parameters, Values};
+use super::values::{BYTES_MAX, Parameters, Values, size};
 use super::{Fitted, SCHEMA, Sampled};
 
 /// Rows that are written at once.
@@ -36,7 +36,7 @@ pub(super) fn keep(
             let Sampled { parameters, mixture, .. } = sampled;
             let parameters = Parameters { keyed: key, ..parameters.clone() };
             let values = parameters.values(copy, &mixture.parts[0].1, times.len())?;
-            list.write(copy, &values, &times)?;
+            list.write(copy, &values[..with_room(&values, &times)], &times)?;
         }
         None => {
             for (share, sampling) in &sampled.mixture.parts {
@@ -52,6 +52,17 @@ pub(super) fn keep(
     }
     about.keys = skew;
     Ok(())
+}
+
+/// Returns how many of the values have room in the memory of a run, each so many times.
+fn with_room(values: &[Values], times: &[u32]) -> usize {
+    let mut bytes = 0;
+    let has_room = |(values, times): &(&Values, &u32)| {
+        let before = bytes;
+        bytes += size(values) * **times as usize;
+        before < BYTES_MAX
+    };
+    values.iter().zip(times).take_while(has_room).count()
 }
 
 /// A table with the values of a statement.
@@ -85,5 +96,18 @@ impl List {
             copy.execute("keep the values of a statement", &sql)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_repeated_need_more_room() {
+        let values = vec![vec![Some("x".repeat(BYTES_MAX / 16)), None]; 10];
+        assert_eq!(with_room(&values, &[1; 10]), 10);
+        assert_eq!(with_room(&values, &[8, 8, 1, 1, 1, 1, 1, 1, 1, 1]), 2);
+        assert_eq!(with_room(&values, &[100; 10]), 1, "there is one in any case");
     }
 }

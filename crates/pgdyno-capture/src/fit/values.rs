@@ -169,8 +169,15 @@ impl Parameters {
         sampling: &Sampling,
         executions: usize,
     ) -> Result<Vec<Values>, FitError> {
+        // Documents of a megabyte would fill the memory of a run.
+        let mut bytes = 0;
+        let has_room = |values: &Values| {
+            let before = bytes;
+            bytes += size(values);
+            before < BYTES_MAX
+        };
         if let Some(picked) = &sampling.picked {
-            return Ok(picked.iter().cycle().take(executions).cloned().collect());
+            return Ok(picked.iter().cycle().take(executions).cloned().take_while(has_room).collect());
         }
         let sources = self.sources();
         let mut samples = Samples::new();
@@ -183,7 +190,7 @@ impl Parameters {
             let pairs = self.roles.iter().zip(&self.types);
             pairs.map(|(role, data_type)| value(role, data_type, &samples, sampling, nth, &mut uses)).collect()
         };
-        Ok((0..executions).map(row).collect())
+        Ok((0..executions).map(row).take_while(has_room).collect())
     }
 
     /// Returns the expressions over a row of each source, in the order of the parameters.
@@ -221,15 +228,17 @@ impl Parameters {
         let rows = of_arrays.max(of_groups).min(POOL_MAX).max(executions).max(elements * 2);
         let key = self.keyed.as_ref().filter(|key| key.source == *source);
         let order = key.map_or_else(|| "random()".to_owned(), key_order);
-        let sql = |from: &str| {
-            format!("SELECT {} FROM (SELECT * FROM {from}{fixed} ORDER BY {order} LIMIT {rows}) s", values.join(", "))
-        };
+        let sql =
+            |from: &str| limited(&values, &format!("(SELECT * FROM {from}{fixed} ORDER BY {order} LIMIT {rows}) s"));
         if let Some(part) = copy.part_of(&source.table, key.map_or(rows, UniqueKey::rows))? {
             let repeatable = if key.is_some() { " REPEATABLE (1)" } else { "" };
             let from = format!("{} TABLESAMPLE system ({part}){repeatable}", source.table);
             let sampled = copy.ask("sample rows", &sql(&from))?;
             if sampled.len() >= rows / 4 {
                 return Ok(sampled);
+            }
+            if !sampled.is_empty() {
+                return Ok(copy.try_briefly("sample rows", &sql(&source.table))?.unwrap_or(sampled));
             }
         }
         copy.ask("sample rows", &sql(&source.table))
@@ -291,6 +300,20 @@ impl Parameters {
     }
 }
 
+/// Returns the query of these values, which are texts, for rows of `from`, as many as have some bytes together.
+fn limited(values: &[String], from: &str) -> String {
+    let named: Vec<_> = (1..).zip(values).map(|(nth, value)| format!("{value} AS v{nth}")).collect();
+    let names: Vec<_> = (1..=values.len()).map(|nth| format!("v{nth}")).collect();
+    let bytes: Vec<_> = names.iter().map(|name| format!("coalesce(octet_length({name}), 0)")).collect();
+    format!(
+        "SELECT {} FROM (SELECT *, sum({}) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before \
+         FROM (SELECT {} FROM {from}) v) w WHERE coalesce(before, 0) < {BYTES_MAX}",
+        names.join(", "),
+        bytes.join(" + "),
+        named.join(", ")
+    )
+}
+
 /// Returns SQL of a random order of rows that is the same for each statement with this key.
 fn key_order(key: &UniqueKey) -> String {
     let columns: Vec<_> = key.columns.iter().map(|column| quote::identifier(column)).collect();
@@ -305,6 +328,14 @@ const POOL_MAX: usize = 10_000;
 fn is_grouped(columns: &[(How, String)]) -> bool {
     let has = |wanted: How| columns.iter().any(|(how, _)| *how == wanted);
     has(How::AnyOf) && has(How::Equal)
+}
+
+/// Bytes of sampled values, and of those of all executions of a statement. A run keeps them in memory.
+pub(super) const BYTES_MAX: usize = 128 << 20;
+
+/// Returns the bytes of the values of an execution.
+pub(super) fn size(values: &Values) -> usize {
+    values.iter().flatten().map(String::len).sum()
 }
 
 /// Rows of a source.
@@ -473,6 +504,15 @@ mod tests {
         let sample = Sample::new(rows, &columns[1..]);
         assert_eq!([0, 1, 6].map(|nth| elements(&sample, nth)), [["0", "1"], ["2", "3"], ["0", "1"]]);
         assert!(Sample::new(Vec::new(), &columns).element(0, 0, 2).is_none());
+    }
+
+    #[test]
+    fn rows_are_sampled_up_to_some_bytes() {
+        let sql = limited(&["s.a::text".to_owned(), "s.b::text".to_owned()], "(SELECT * FROM t) s");
+        assert!(sql.starts_with(
+            "SELECT v1, v2 FROM (SELECT *, sum(coalesce(octet_length(v1), 0) + coalesce(octet_length(v2), 0))"
+        ));
+        assert!(sql.contains("(SELECT s.a::text AS v1, s.b::text AS v2 FROM (SELECT * FROM t) s) v"), "{sql}");
     }
 
     #[test]
