@@ -3,7 +3,7 @@
 //! - [`take`] reads the counters of `pg_stat_statements` at both ends of a window, and what explains them, over one connection;
 //! - [`CaptureRecord`] is what was read; [`write()`] and [`read`] keep it in a file;
 //! - [`FORMATS`] shows it;
-//! - [`statement_key`] finds a statement among those that another server counts;
+//! - [`statement_key`] and [`whole_statement_key`] find a statement among those that another server counts;
 //! - [`fit`] finds values for the parameters of its statements on a copy of the database, and makes the files of a workload directory.
 //!
 //! docs/capture.md says what a capture holds and what not, and how values are found.
@@ -33,6 +33,6 @@ pub use form::{
     RelationActivity, StatementKind, TransactionStep, ValueProfile, Window,
 };
 pub use refusal::{QueryError, Refusal};
-pub use same::statement_key;
+pub use same::{statement_key, whole_statement_key};
 pub use show::FORMATS;
 pub use take::{CaptureOrder, Progress, TakeError, take};

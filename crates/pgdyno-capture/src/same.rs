@@ -1,6 +1,6 @@
 //! Which statements of two servers are the same: the text that one was captured with, and the text that another one counts or logs.
 
-use crate::tokens::{Token, tokens};
+use crate::tokens::{SQUASHED, Token, tokens};
 
 /// Words before which no operand ends: a minus after them is the sign of a number.
 const BEFORE_SIGNS: [&str; 14] = [
@@ -45,6 +45,14 @@ pub(crate) enum Place {
 pub fn statement_key(text: &str) -> String {
     let all = tokens(text);
     Shape::of(&with_parameters(within_prepare(&all)), true).key
+}
+
+/// Returns the same text with all elements of its lists; `None` where the server has not kept them.
+#[must_use]
+pub fn whole_statement_key(text: &str) -> Option<String> {
+    let all = tokens(text);
+    let all = with_parameters(within_prepare(&all));
+    (!all.contains(&Token::Comment(SQUASHED))).then(|| Shape::of(&all, false).key)
 }
 
 /// Returns the tokens with a parameter in place of each variable of a script.
@@ -147,6 +155,10 @@ mod tests {
             assert_ne!(statement_key(other), key, "{other}");
         }
         assert_eq!(statement_key("select array[$1,$2]"), statement_key("SELECT ARRAY[$1]"));
+        let whole = |text| whole_statement_key(text);
+        assert_eq!(whole("select * from t where a in (:p1, :p2);"), whole("SELECT * FROM t WHERE a IN ($3, 5)"));
+        assert_ne!(whole("select * from t where a in ($1, $2)"), whole("select * from t where a in ($1)"));
+        assert_eq!(whole("select * from t where a in ($1 /*, ... */)"), None);
         assert_eq!(statement_key("select a - 1, -5, true"), statement_key("select a - $1, $2, $3"));
         assert_ne!(statement_key("select a b from t"), statement_key("select ab from t"));
         assert_eq!(statement_key(";"), "");

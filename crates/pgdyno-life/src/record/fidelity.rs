@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pgdyno_capture::{Fidelity, FittedStatement, statement_key};
+use pgdyno_capture::{Fidelity, FittedStatement, statement_key, whole_statement_key};
 use pgdyno_results::{CallRecord, FidelityRecord, FidelityStatementRecord, RunRecord, SampleTable, Warning};
 use pgdyno_samples::{SampleColumn, statements};
 
@@ -58,10 +58,26 @@ fn why_not_counted(record: &RunRecord) -> String {
     }
 }
 
-/// What the server counted of statements in the window, by their keys.
+/// Counters of a statement.
+type Counters = [f64; COLUMNS.len()];
+
+/// What the server counted of statements in the window.
 struct Counted {
-    by_key: BTreeMap<String, [f64; COLUMNS.len()]>,
+    /// By their keys with all elements of their lists.
+    whole: BTreeMap<String, Counters>,
+    /// By their keys without these, where PostgreSQL 18 has not kept them: statements whose lists have other lengths are one.
+    by_key: BTreeMap<String, Counters>,
     window_s: f64,
+}
+
+/// What a statement did in the run.
+enum Executed {
+    /// It was counted by itself.
+    Alone(CallRecord),
+    /// It was counted with others that have the same keys.
+    WithOthers(BTreeSet<String>, CallRecord),
+    /// It was not counted.
+    Never,
 }
 
 /// The counters, in the order of [`Counted`].
@@ -77,21 +93,39 @@ const COLUMNS: [SampleColumn; 7] = [
 
 impl Counted {
     fn of(table: &SampleTable, window_s: f64) -> Self {
-        let mut by_key: BTreeMap<String, [f64; COLUMNS.len()]> = BTreeMap::new();
+        let (mut whole, mut by_key) = (BTreeMap::new(), BTreeMap::new());
         for (_, row) in table.rows() {
             let Some(text) = table.cell(row, statements::QUERY) else { continue };
-            let sums = by_key.entry(statement_key(text)).or_default();
-            for (sum, column) in sums.iter_mut().zip(COLUMNS) {
-                *sum += table.cell(row, column).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
-            }
+            let add = |sums: &mut Counters| {
+                for (sum, column) in sums.iter_mut().zip(COLUMNS) {
+                    *sum += table.cell(row, column).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+                }
+            };
+            add(match whole_statement_key(text) {
+                Some(key) => whole.entry(key).or_default(),
+                None => by_key.entry(statement_key(text)).or_default(),
+            });
         }
-        Self { by_key, window_s }
+        Self { whole, by_key, window_s }
     }
 
-    /// Returns what a call of a statement with these keys did; `None` if it was not executed.
-    fn call(&self, keys: &BTreeSet<String>) -> Option<CallRecord> {
+    /// Returns what a statement did that was executed with these texts.
+    fn executed(&self, texts: &[&str]) -> Executed {
+        let keys: BTreeSet<_> = texts.iter().filter_map(|text| whole_statement_key(text)).collect();
+        if let Some(call) = self.call(keys.iter().filter_map(|key| self.whole.get(key))) {
+            return Executed::Alone(call);
+        }
+        let keys: BTreeSet<_> = texts.iter().map(|text| statement_key(text)).collect();
+        match self.call(keys.iter().filter_map(|key| self.by_key.get(key))) {
+            Some(call) => Executed::WithOthers(keys, call),
+            None => Executed::Never,
+        }
+    }
+
+    /// Returns what a call did of all that was counted here; `None` if there was none.
+    fn call<'a>(&self, counted: impl Iterator<Item = &'a Counters>) -> Option<CallRecord> {
         let mut sums = [0.0; COLUMNS.len()];
-        for counted in keys.iter().filter_map(|key| self.by_key.get(key)) {
+        for counted in counted {
             sums.iter_mut().zip(counted).for_each(|(sum, counted)| *sum += counted);
         }
         let [calls, rows, hit, read, temp, wal, time_ms] = sums;
@@ -107,9 +141,28 @@ impl Counted {
     }
 }
 
+/// Returns the captured rows and blocks of a call over several statements.
+fn captured_mean(all: &[&FittedStatement]) -> [f64; 2] {
+    let calls: f64 = all.iter().map(|one| one.calls_per_s).sum();
+    let mean = |of: fn(&FittedStatement) -> f64| all.iter().map(|one| of(one) * one.calls_per_s).sum::<f64>() / calls;
+    [mean(|one| one.captured_rows_per_call), mean(|one| one.captured_blocks_per_call)]
+}
+
 fn compare(fitted: &Fidelity, record: &RunRecord, counted: &Counted) -> FidelityRecord {
     let all = fitted.statements.iter().take(STATEMENTS_MAX);
-    let statements: Vec<_> = all.map(|one| compare_statement(one, record, counted)).collect();
+    let executed: Vec<_> = all.map(|one| (one, counted.executed(&texts(one, record)))).collect();
+    let mut together: BTreeMap<&BTreeSet<String>, Vec<&FittedStatement>> = BTreeMap::new();
+    for (one, executed) in &executed {
+        if let Executed::WithOthers(keys, _) = executed {
+            together.entry(keys).or_default().push(one);
+        }
+    }
+    let compared = |(one, executed): &(&FittedStatement, Executed)| match executed {
+        Executed::Alone(run) => compare_statement(one, Some(*run), &[one]),
+        Executed::WithOthers(keys, run) => compare_statement(one, Some(*run), &together[keys]),
+        Executed::Never => compare_statement(one, None, &[one]),
+    };
+    let statements: Vec<_> = executed.iter().map(compared).collect();
     let sum = |of: fn(&FidelityStatementRecord) -> f64| {
         statements.iter().filter(|statement| statement.is_representative).map(of).fold(0.0, |sum, part| sum + part)
     };
@@ -126,7 +179,12 @@ fn compare(fitted: &Fidelity, record: &RunRecord, counted: &Counted) -> Fidelity
     }
 }
 
-fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Counted) -> FidelityStatementRecord {
+/// Compares a statement with what the run did of it and of those that were counted `together` with it.
+fn compare_statement(
+    fitted: &FittedStatement,
+    run: Option<CallRecord>,
+    together: &[&FittedStatement],
+) -> FidelityStatementRecord {
     let captured = CallRecord {
         calls_per_s: fitted.calls_per_s,
         rows_per_call: fitted.captured_rows_per_call,
@@ -136,13 +194,12 @@ fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Cou
         wal_bytes_per_call: fitted.captured_wal_bytes_per_call,
         time_ms_per_call: fitted.captured_ms_per_call,
     };
-    let run = counted.call(&keys(fitted, record));
-    let is_representative = run.is_some_and(|run| {
-        pgdyno_capture::is_near(
-            [run.rows_per_call, run.blocks_per_call],
-            [captured.rows_per_call, captured.blocks_per_call],
-        )
-    });
+    let wanted = match together {
+        [_] => [captured.rows_per_call, captured.blocks_per_call],
+        several => captured_mean(several),
+    };
+    let is_representative =
+        run.is_some_and(|run| pgdyno_capture::is_near([run.rows_per_call, run.blocks_per_call], wanted));
     FidelityStatementRecord {
         script: fitted.script.clone(),
         text: fitted.text.clone(),
@@ -155,15 +212,15 @@ fn compare_statement(fitted: &FittedStatement, record: &RunRecord, counted: &Cou
     }
 }
 
-/// Returns the keys of the statement as the run executes it: its script may have been edited.
-fn keys(fitted: &FittedStatement, record: &RunRecord) -> BTreeSet<String> {
+/// Returns the texts of the statement as the run executes it: its script may have been edited. None if it has no script.
+fn texts<'a>(fitted: &'a FittedStatement, record: &'a RunRecord) -> Vec<&'a str> {
     let of_script = record.statements.iter().filter(|one| one.transaction.as_deref() == Some(fitted.script.as_str()));
     let own = match of_script.collect::<Vec<_>>()[..] {
         [only] => only.sql.as_str(),
+        [] if fitted.left_out.is_some() => return Vec::new(),
         _ => fitted.executed.first().unwrap_or(&fitted.text),
     };
-    let others = fitted.executed.iter().skip(1).map(String::as_str);
-    others.chain([own]).map(statement_key).collect()
+    fitted.executed.iter().skip(1).map(String::as_str).chain([own]).collect()
 }
 
 #[cfg(test)]
@@ -224,10 +281,35 @@ mod tests {
             ..pgdyno_results::StatementRecord::default()
         }];
         let statement = fitted("01-select-t.sql", "select * from t where a = $1", 1.0, [1.0, 1.0]);
-        let keys = |record: &RunRecord| super::keys(&statement, record).into_iter().collect::<Vec<_>>();
-        assert_eq!(keys(&record), [statement_key("select * from t where a = $1 and b")]);
+        assert_eq!(texts(&statement, &record), ["select * from t where a = :p1 and b"]);
         record.statements.clear();
-        assert_eq!(keys(&record), [statement_key(&statement.text)]);
+        assert_eq!(texts(&statement, &record), [statement.text.as_str()]);
+        let left_out = FittedStatement { left_out: Some("why".to_owned()), ..statement };
+        assert_eq!(texts(&left_out, &record), [""; 0]);
+    }
+
+    #[test]
+    fn lists_of_other_lengths_are_other_statements_or_compared_together() {
+        let one = fitted("01-select-t.sql", "select * from t where a in ($1)", 0.5, [1.0, 4.0]);
+        let ten = fitted("02-select-t.sql", "select * from t where a in ($1, $2, $3)", 0.5, [10.0, 40.0]);
+        let fidelity = Fidelity { statements: vec![one, ten], ..Fidelity::default() };
+        let near = |counted: &Counted| {
+            let compared = compare(&fidelity, &record(), counted);
+            let of =
+                |one: &FidelityStatementRecord| (one.is_representative, one.run.map_or(0.0, |run| run.rows_per_call));
+            compared.statements.iter().map(of).collect::<Vec<_>>()
+        };
+        let before_18 = counted(&[
+            ["select * from t where a in ($1)", "60", "60", "240", "0"],
+            ["select * from t where a in ($1, $2, $3)", "60", "600", "2400", "0"],
+        ]);
+        assert_eq!(near(&before_18), [(true, 1.0), (true, 10.0)]);
+        let exchanged = counted(&[["select * from t where a in ($1)", "60", "600", "2400", "0"]]);
+        assert_eq!(near(&exchanged), [(false, 10.0), (false, 0.0)]);
+        // Both were captured with a list of unknown length, or are counted so.
+        let text = "select * from t where a in ($1 /*, ... */)";
+        assert_eq!(near(&counted(&[[text, "120", "660", "2640", "0"]])), [(true, 5.5), (true, 5.5)]);
+        assert_eq!(near(&counted(&[[text, "120", "120", "480", "0"]])), [(false, 1.0), (false, 1.0)]);
     }
 
     #[test]

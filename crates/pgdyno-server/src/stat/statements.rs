@@ -13,8 +13,8 @@ use crate::Frame;
 
 pub(super) const NAME: &str = SOURCE.name;
 
-/// Number of statements that are kept.
-const MOST: usize = 100;
+/// Number of statements that are kept. A workload has up to 128 scripts, which may have several statements each.
+const MOST: usize = 400;
 
 /// Places in [`COUNTERS`].
 const CALLS: usize = 0;
