@@ -11,6 +11,9 @@ use pgdyno_untrusted::MarkdownText;
 /// Statements that the summary names.
 const NAMED_MAX: usize = 3;
 
+/// The share of the captured time of other statements that is worth a word.
+const OTHERS_MIN: f64 = 0.01;
+
 /// Blocks read of a call that are worth a word.
 const READ_MIN: f64 = 0.01;
 
@@ -45,6 +48,24 @@ pub fn headline(time_share: f64, calls_share: f64) -> String {
     )
 }
 
+/// Returns how much of the captured time other statements have than these, which have this share of it, if that is worth a word.
+#[must_use]
+pub fn others(share: f64) -> Option<String> {
+    let rest = 1.0 - share;
+    (rest >= OTHERS_MIN).then(|| {
+        format!(
+            "{} of the captured time is of statements that are not in the workload: REFUSED in pgdyno capture show, or among the smallest \
+             (pgdyno fit --time-share)",
+            brief::percent(rest)
+        )
+    })
+}
+
+/// Returns this sentence for a run.
+fn others_of(fidelity: &FidelityRecord) -> Option<String> {
+    others(fidelity.statements.iter().map(|statement| statement.time_percent / 100.0).sum())
+}
+
 /// Returns the sentence of a run.
 pub(crate) fn answer(fidelity: &FidelityRecord) -> String {
     headline(fidelity.time_percent / 100.0, fidelity.calls_percent / 100.0)
@@ -58,7 +79,16 @@ pub(crate) fn text(fidelity: &FidelityRecord, paint: &Paint, out: &mut dyn Write
         wrap::hanging(out, &mark, LABEL + 2, &unlike(statement))?;
     }
     let more = fidelity.unlike().count().saturating_sub(NAMED_MAX);
-    if more > 0 { wrap::entry(out, paint, "", &format!("{more} more are not representative (-v)")) } else { Ok(()) }
+    if more > 0 {
+        let are = if more == 1 { "is" } else { "are" };
+        wrap::entry(out, paint, "", &format!("{more} more {are} not representative (-v)"))?;
+    }
+    others_of(fidelity).map_or(Ok(()), |others| wrap::entry(out, paint, "", &others))
+}
+
+/// Returns what is said below the table: of the time of other statements, and of the blocks read.
+pub(crate) fn notes(fidelity: &FidelityRecord) -> Vec<String> {
+    others_of(fidelity).into_iter().chain(reads(fidelity)).collect()
 }
 
 /// Returns why a statement is not represented, with its share of the captured time.
@@ -100,7 +130,7 @@ pub(crate) fn table(fidelity: &FidelityRecord, out: &mut dyn Write) -> io::Resul
 }
 
 /// Returns the blocks of a call that the first statements read into shared buffers, captured beside run; `None` if these are few.
-pub(crate) fn reads(fidelity: &FidelityRecord) -> Option<String> {
+fn reads(fidelity: &FidelityRecord) -> Option<String> {
     let pair = |statement: &FidelityStatementRecord| {
         let (captured, run) = (statement.captured.read_blocks_per_call, statement.run?.read_blocks_per_call);
         let figures = format!("{} and {}", brief::number(captured), brief::number(run));
@@ -148,6 +178,7 @@ pub(crate) fn markdown(fidelity: &FidelityRecord, out: &mut dyn Write) -> io::Re
         let cells: Vec<_> = cells.iter().map(|cell| MarkdownText(cell).to_string()).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
+    notes(fidelity).iter().try_for_each(|note| writeln!(out, "\n{}", MarkdownText(&format!("{note}."))))?;
     writeln!(out)
 }
 
@@ -210,8 +241,31 @@ pub(crate) mod tests {
         let reads = "Blocks read a call, captured and run: 01-select-orders 150 and 149, 02-<b>|x 0.40 and 6.0. They depend on \
                      shared_buffers, which were 8MB and are 128MB";
         assert!(joined.contains(reads), "{text}");
+        assert!(!joined.contains("not in the workload"), "{text}");
         let cached = FidelityRecord { statements: Vec::new(), ..fidelity() };
         assert_eq!(super::reads(&cached), None);
+    }
+
+    #[test]
+    fn the_time_of_statements_that_are_not_in_the_workload_is_named() {
+        let mut without = fidelity();
+        without.statements.truncate(1);
+        let more = without.statements[0].clone();
+        without.statements.extend((0..4).map(|_| FidelityStatementRecord {
+            time_percent: 1.0,
+            is_representative: false,
+            ..more.clone()
+        }));
+        let mut out = Vec::new();
+        text(&without, &Paint(false), &mut out).unwrap();
+        markdown(&without, &mut out).unwrap();
+        let joined = String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            joined.contains("1 more is not representative (-v) 16 % of the captured time is of statements"),
+            "{joined}"
+        );
+        assert_eq!(joined.matches("16 % of the captured time").count(), 2, "{joined}");
+        assert_eq!(others(0.995), None);
     }
 
     #[test]

@@ -352,6 +352,9 @@ impl Warning {
             Self::UnevenNodes { unit, .. } => format!("use many more {unit} than nodes, or another --shard-count"),
             Self::NoCheckpoint { window_s, .. } => format!("measure for {}", text::time_option(*window_s)),
             Self::TransactionError { advice, .. } => advice.clone(),
+            Self::LowFidelity { scripts, .. } if scripts.is_empty() => {
+                "see REFUSED in `pgdyno capture show` for what the workload cannot have".to_owned()
+            }
             Self::LowFidelity { .. } => {
                 "edit these scripts or their values; CAPTURE in the report shows how far they are off".to_owned()
             }

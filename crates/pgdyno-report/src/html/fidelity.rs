@@ -5,7 +5,7 @@ use pgdyno_text::brief;
 
 use super::axes::{label, line};
 use super::markup::Html;
-use crate::fidelity::{NOTE, answer, headings, reads, rows};
+use crate::fidelity::{NOTE, answer, headings, notes, rows};
 use crate::search::curve::{CurveAxis, tick_text};
 
 /// Height of the drawing in pixels. Its width is that of the page: places from left to right are percentages.
@@ -30,8 +30,8 @@ pub(super) fn fidelity(fidelity: Option<&FidelityRecord>, html: &mut Html) {
     html.raw("<p>").text(&answer(fidelity)).raw(".</p>\n");
     picture(fidelity, html);
     html.raw("<p class=\"note\">").raw(NOTE).raw("</p>\n");
-    if let Some(reads) = reads(fidelity) {
-        html.raw("<p class=\"note\">").text(&reads).raw(".</p>\n");
+    for note in notes(fidelity) {
+        html.raw("<p class=\"note\">").text(&note).raw(".</p>\n");
     }
     html.raw("<details><summary>All figures of each statement</summary>\n");
     let headings = headings();

@@ -67,6 +67,7 @@ fn all() -> Vec<Warning> {
             time_percent: 62.5,
             scripts: vec![text("01-select-orders.sql"), text("04-update-t.sql")],
         },
+        Warning::LowFidelity { time_percent: 62.5, scripts: Vec::new() },
         Warning::VacuumRan { share: 0.4, workers_max: 2, autovacuum_max_workers: Some(text("3")) },
         Warning::NoCheckpoint {
             window_s: 570.0,

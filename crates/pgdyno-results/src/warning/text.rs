@@ -130,7 +130,11 @@ impl fmt::Display for Warning {
                 f,
                 "only {} of the captured time is represented: the figures are of another load ({})",
                 brief::percent(time_percent / 100.0),
-                scripts.join(", ")
+                if scripts.is_empty() {
+                    "the rest is of statements that no script has".to_owned()
+                } else {
+                    scripts.join(", ")
+                }
             ),
             Self::FaultWithoutEffect { fault, at_s } => write!(
                 f,

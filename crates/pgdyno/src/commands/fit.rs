@@ -11,7 +11,7 @@ use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_live::ProgressView;
-use pgdyno_report::fidelity::headline;
+use pgdyno_report::fidelity::{headline, others};
 use pgdyno_results::write_inside;
 use pgdyno_text::{brief, wrap};
 
@@ -75,6 +75,9 @@ fn failed(error: FitError) -> CommandError {
 fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
     let shares = (fidelity.representative_time_share, fidelity.representative_calls_share);
     wrap::wrapped(out, &headline(shares.0, shares.1), "")?;
+    if let Some(others) = others(fidelity.statements.iter().map(|statement| statement.time_share).sum()) {
+        wrap::wrapped(out, &others, "")?;
+    }
     writeln!(out, "\n  time  rows/call          blocks/call        statement")?;
     writeln!(out, "        captured  copy     captured  copy")?;
     let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);
