@@ -27,10 +27,12 @@ use std::collections::BTreeMap;
 
 use pgdyno_net::{ConnectOptions, quote};
 use pgdyno_script::SCRIPTS_MAX;
+use pgdyno_text::units;
 
 use crate::classify::{Classified, classify};
-use crate::form::{CaptureRecord, CapturedStatement};
+use crate::form::{CaptureRecord, CapturedServer, CapturedStatement};
 use crate::refusal::{QueryError, Refusal};
+use crate::take::STARTED;
 use copy::Copy;
 use measure::{Method, NAME, PerCall, Way};
 use mixture::{CommonValue, Mixture};
@@ -84,6 +86,8 @@ pub struct FittedWorkload {
     pub files: BTreeMap<String, String>,
     /// What it represents.
     pub fidelity: Fidelity,
+    /// What makes it less than it could be.
+    pub warnings: Vec<String>,
 }
 
 /// Fits a capture on a copy. Writes tables with values into the schema `pgdyno_values` there; executes its statements, and rolls back
@@ -99,18 +103,39 @@ pub fn fit(
 ) -> Result<FittedWorkload, FitError> {
     let mut copy = Copy::open(options)?;
     admit(&mut copy, capture, order)?;
-    let counters = counters(&mut copy)?;
+    let warnings = warnings(&mut copy)?;
     create_schema(&mut copy, order)?;
-    let all: Vec<_> = of_use(capture, order.time_share);
-    let (mut fitted, mut first_refusal) = (Vec::new(), None);
+    let fitted = fit_statements(&mut copy, capture, order.time_share, progress);
+    if fitted.is_err() {
+        // No workload needs the values, and the next fit begins as this one did. Ctrl-C may have ended the connection.
+        drop(copy);
+        if let Ok(mut copy) = Copy::open(&options.uninterrupted()) {
+            drop(copy.try_briefly("drop the values", &format!("DROP SCHEMA {SCHEMA} CASCADE")));
+        }
+    }
+    let fitted = fitted?;
+    Ok(FittedWorkload { warnings: warnings.into_iter().chain(fitted.warnings).collect(), ..fitted })
+}
+
+/// Fits the statements, and arranges them to transactions.
+fn fit_statements(
+    copy: &mut Copy,
+    capture: &CaptureRecord,
+    time_share: f64,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<FittedWorkload, FitError> {
+    let counters = counters(copy)?;
+    let all: Vec<_> = of_use(capture, time_share);
+    let (mut fitted, mut first_refusal, mut not_found) = (Vec::new(), None, 0);
     for (nth, statement) in all.iter().enumerate() {
         if progress(nth, all.len()) {
             return Err(FitError::Interrupted);
         }
-        let found = of_statement(&mut copy, capture, statement, nth + 1, counters.as_deref());
-        fitted.push(admitted(&mut copy, found)?.unwrap_or_else(|refusal| {
+        let found = of_statement(copy, capture, statement, nth + 1, counters.as_deref());
+        fitted.push(admitted(copy, found)?.unwrap_or_else(|refusal| {
             let about = FittedStatement::new(nth + 1, statement);
             let left_out = Some(refusal.words.clone());
+            not_found += u64::from(refusal.is_not_found());
             first_refusal.get_or_insert(refusal);
             Fitted { about: FittedStatement { left_out, ..about }, script: None, sampled: None }
         }));
@@ -120,8 +145,8 @@ pub fn fit(
         if progress(all.len(), all.len()) {
             return Err(FitError::Interrupted);
         }
-        let kept = lists::keep(&mut copy, one, skew, kept(all[nth])).map(Ok);
-        if let Err(refusal) = admitted(&mut copy, kept)? {
+        let kept = lists::keep(copy, one, skew, kept(all[nth])).map(Ok);
+        if let Err(refusal) = admitted(copy, kept)? {
             one.left_out(&refusal);
             first_refusal.get_or_insert(refusal);
         }
@@ -130,11 +155,15 @@ pub fn fit(
         let why = first_refusal.unwrap_or_else(|| "it has none that can be part of a benchmark".to_owned().into());
         return Err(FitError::Nothing(why));
     }
-    let transactions = transactions::arrange(&mut copy, capture, &mut fitted)?;
+    let transactions = transactions::arrange(copy, capture, &mut fitted)?;
     copy.ask_or_none("forget the statement", &format!("DEALLOCATE {NAME}"))?;
     let mut fidelity = Fidelity::new(capture, fitted.iter().map(|one| one.about.clone()).collect());
     fidelity.transactions = transactions.iter().map(|script| script.about.clone()).collect();
-    Ok(FittedWorkload { files: directory::files(capture, &fitted, &transactions, &fidelity), fidelity })
+    Ok(FittedWorkload {
+        files: directory::files(capture, &fitted, &transactions, &fidelity),
+        fidelity,
+        warnings: names_not_found(not_found).into_iter().collect(),
+    })
 }
 
 /// Returns what was found of a statement. What the server refuses of one ends no fit.
@@ -165,12 +194,43 @@ fn create_schema(copy: &mut Copy, order: &FitOrder) -> Result<(), FitError> {
 fn admit(copy: &mut Copy, capture: &CaptureRecord, order: &FitOrder) -> Result<(), FitError> {
     let identity =
         copy.ask_or_none("read the system identifier", "SELECT system_identifier FROM pg_control_system()")?;
-    let identity = identity.and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
-    let database = copy.cell("read the name of the database", "SELECT current_database()")?;
-    let captured = &capture.head.server;
-    let is_same =
-        identity.is_some() && identity == captured.system_identifier && database.as_ref() == Some(&captured.database);
-    if is_same && !order.captured_server { Err(FitError::SameServer) } else { Ok(()) }
+    let system_identifier = identity.and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
+    let database = copy.cell("read the name of the database", "SELECT current_database()")?.unwrap_or_default();
+    let started_at = copy.cell("read when the server was started", &format!("SELECT {STARTED}"))?.unwrap_or_default();
+    let here = CapturedServer { database, system_identifier, started_at, ..CapturedServer::default() };
+    if order.captured_server { Ok(()) } else { admit_server(&capture.head.server, &here) }
+}
+
+/// Refuses a server that is the captured one, or that may be.
+fn admit_server(captured: &CapturedServer, here: &CapturedServer) -> Result<(), FitError> {
+    let is_system = here.system_identifier.is_some() && here.system_identifier == captured.system_identifier;
+    // A copy is started by itself. The identifier may be hidden from the role.
+    let is_server = !here.started_at.is_empty() && here.started_at == captured.started_at;
+    match here.database == captured.database {
+        true if is_server => Err(FitError::SameServer),
+        true if is_system => Err(FitError::SameSystem),
+        _ => Ok(()),
+    }
+}
+
+/// Returns what on the copy makes the workload less than it could be.
+fn warnings(copy: &mut Copy) -> Result<Vec<String>, FitError> {
+    let without = copy.unanalysed()?.map(|table| {
+        format!("{table} has no statistics, and plans are not those of the captured server: execute ANALYZE on the copy, and fit again")
+    });
+    Ok(without.into_iter().collect())
+}
+
+/// Returns that so many statements name what is not found on the copy.
+fn names_not_found(statements: u64) -> Option<String> {
+    (statements > 0).then(|| {
+        let names = if statements == 1 { "names" } else { "name" };
+        let statements = units::plural(statements, "statement");
+        format!(
+            "{statements} {names} tables or functions that are not found: temporary ones, or those of a schema that is not in search_path \
+             (--target \"… options='-c search_path=…'\")"
+        )
+    })
 }
 
 /// Returns the view of the copy's own counters, if it has one.
@@ -334,4 +394,40 @@ fn common_values(copy: &mut Copy, roles: &[Role]) -> Result<Vec<CommonValue>, Fi
 fn kept(statement: &CapturedStatement) -> usize {
     let is_reader = statement.shared_blks_read > statement.blocks() * READ_SHARE;
     if is_reader { KEPT_OF_READERS } else { KEPT }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_found_is_counted_with_the_remedy() {
+        assert_eq!(names_not_found(0), None);
+        assert!(names_not_found(1).unwrap().starts_with("1 statement names tables"));
+        assert!(names_not_found(7).unwrap().starts_with("7 statements name tables"));
+    }
+
+    #[test]
+    fn the_captured_server_is_known_by_its_start_and_a_physical_copy_by_its_identifier() {
+        let server = |identifier: Option<&str>, started_at: &str, database: &str| CapturedServer {
+            database: database.to_owned(),
+            system_identifier: identifier.map(str::to_owned),
+            started_at: started_at.to_owned(),
+            ..CapturedServer::default()
+        };
+        let captured = server(Some("7"), "10:00", "shop");
+        let of = |captured: &CapturedServer, here| admit_server(captured, &here);
+        assert!(matches!(of(&captured, server(Some("7"), "10:00", "shop")), Err(FitError::SameServer)));
+        let physical = of(&captured, server(Some("7"), "11:00", "shop")).unwrap_err();
+        assert!(
+            physical.to_string().contains("physical copy") && physical.remedy().unwrap().contains("--captured-server")
+        );
+        // A service may hide the identifier.
+        let hidden = server(None, "10:00", "shop");
+        assert!(matches!(of(&hidden, hidden.clone()), Err(FitError::SameServer)));
+        assert!(of(&hidden, server(None, "11:00", "shop")).is_ok());
+        assert!(of(&captured, server(Some("8"), "11:00", "shop")).is_ok());
+        assert!(of(&captured, server(Some("7"), "10:00", "lab")).is_ok(), "a copy beside it");
+        assert!(of(&server(None, "", "shop"), server(None, "", "shop")).is_ok());
+    }
 }

@@ -53,6 +53,11 @@ impl Refusal {
         Self { code, words, position, parameter }
     }
 
+    /// Returns true if a table or a function is not there, or in a schema that the search path does not have.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.is("42P01") || self.is("42883")
+    }
+
     /// Returns true if the server's code is this one.
     pub(crate) fn is(&self, code: &str) -> bool {
         self.code.is_some_and(|this| this.as_str() == code)

@@ -28,6 +28,7 @@ pub(crate) use log::of_any_time as log_of_any_time;
 use pace::Minutes;
 use relations::Activity;
 use server::Facts;
+pub(crate) use server::STARTED;
 use session::Session;
 
 /// What to capture.

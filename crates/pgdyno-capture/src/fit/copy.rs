@@ -18,6 +18,9 @@ const NAME: &str = "pgdyno fit";
 const ANSWER: Duration = Duration::from_secs(600);
 const STATEMENT_TIMEOUT: &str = "SET statement_timeout = '9min'";
 
+/// Bytes of a table from which on the planner needs its statistics.
+const UNANALYSED_MIN: u64 = 1 << 20;
+
 /// Why a capture cannot be fitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -33,6 +36,12 @@ pub enum FitError {
         "this is the server and the database that were captured: a fit writes tables and executes statements, also those that write"
     )]
     SameServer,
+    /// It has the system identifier and the database of the captured server, and was started at another time.
+    #[error(
+        "this server has the system identifier of the captured one, and its database the same name: it is a physical copy (a base \
+         backup, a snapshot, a clone), a standby, or the captured server itself, started again since"
+    )]
+    SameSystem,
     /// No statement of the capture can be executed here.
     /// Says why not the one that takes most time.
     #[error("no statement of the capture can be executed here: {0}")]
@@ -53,11 +62,14 @@ impl FitError {
             Self::Connect(_) | Self::Interrupted => None,
             Self::Query(query) => query.source.remedy(),
             Self::SameServer => Some(
-                "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here".to_owned(),
+                "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here all the same".to_owned(),
+            ),
+            Self::SameSystem => Some(
+                "if it is a copy that no application uses, give --captured-server; otherwise name a copy in --target".to_owned(),
             ),
             Self::Occupied => Some("fit on another copy, or give --replace to drop them".to_owned()),
             // Tables or functions that are not there.
-            Self::Nothing(why) if why.is("42P01") || why.is("42883") => Some(
+            Self::Nothing(why) if why.is_not_found() => Some(
                 "name a copy of the captured database in --target; set search_path as the application has it: options='-c search_path=…'"
                     .to_owned(),
             ),
@@ -157,6 +169,19 @@ impl Copy {
             tables.join(", ")
         );
         self.cell("look for foreign tables", &sql)
+    }
+
+    /// Returns the largest table that the planner has no statistics of, if it has more than some pages.
+    pub(super) fn unanalysed(&mut self) -> Result<Option<String>, FitError> {
+        let sql = format!(
+            "SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+             WHERE relkind = 'r' AND relpersistence <> 't' AND nspname NOT IN ('pg_catalog', 'information_schema') \
+             AND pg_relation_size(c.oid) > {UNANALYSED_MIN} AND has_table_privilege(c.oid, 'SELECT') \
+             AND NOT EXISTS (SELECT FROM pg_stats WHERE schemaname = nspname AND tablename = relname) \
+             ORDER BY pg_relation_size(c.oid) DESC, 1 LIMIT 1"
+        );
+        let rows = self.ask_or_none("look for tables without statistics", &sql)?;
+        Ok(rows.and_then(|rows| rows.into_iter().next()?.into_iter().next()?))
     }
 
     /// Returns the partitioned table that a table is a partition of, or the table itself.

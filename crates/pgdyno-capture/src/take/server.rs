@@ -24,7 +24,8 @@ pub(super) struct Facts {
 }
 
 /// The time of its start, in UTC.
-const STARTED: &str = "to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')";
+pub(crate) const STARTED: &str =
+    "to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')";
 
 impl Facts {
     pub(super) fn read(session: &mut Session) -> Result<Self, TakeError> {

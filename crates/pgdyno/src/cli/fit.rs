@@ -16,7 +16,9 @@ pub(crate) struct FitArgs {
     /// The file with the named targets
     #[arg(help_heading = "Target", long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
     config: PathBuf,
-    /// Allow the captured database itself as the copy. Statements that write are executed there, and rolled back
+    /// Allow a physical copy, which has the captured system identifier, or the captured database itself
+    ///
+    /// A base backup, a snapshot or a clone. Statements that write are executed there, and rolled back.
     #[arg(help_heading = "Target", long)]
     pub(crate) captured_server: bool,
     /// Drop the values of an earlier fit on this copy; its workload no longer runs

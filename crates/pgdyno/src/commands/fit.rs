@@ -11,9 +11,12 @@ use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_live::ProgressView;
+use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_report::fidelity::{headline, others};
 use pgdyno_results::write_inside;
+use pgdyno_text::paint::Paint;
 use pgdyno_text::{brief, wrap};
+use pgdyno_workload::Pooling;
 
 use super::capture::{captured, given};
 use crate::cli::FitArgs;
@@ -28,6 +31,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<Code> {
         "a fit executes statements on a copy of the captured database, and none is named",
         &interrupt,
     )?;
+    admit_sessions(&options)?;
     let events: Arc<dyn EventSink> = Arc::new(ProgressView::new(args.quiet));
     let order = FitOrder { captured_server: args.captured_server, replace: args.replace, time_share: args.time_share };
     let mut progress = |done: usize, of: usize| {
@@ -41,11 +45,24 @@ pub(crate) fn run(args: &FitArgs) -> Result<Code> {
         write_inside(&args.output, name, text.as_bytes()).or_fail(Code::Start)?;
     }
     let mut text = Vec::new();
-    show(&fitted.fidelity, &mut text).or_fail(Code::Start)?;
+    show(&fitted.fidelity, &fitted.warnings, &mut text).or_fail(Code::Start)?;
     let directory = args.output.display();
     writeln!(text, "\n{directory}  (pgdyno run {directory} --from-template --target …)").or_fail(Code::Start)?;
     super::print_lines(&String::from_utf8_lossy(&text))?;
     Ok(Code::Success)
+}
+
+/// Refuses a pooler that gives each transaction any session: a fit prepares statements and changes settings of its own.
+fn admit_sessions(options: &ConnectOptions) -> Result<()> {
+    let mut admin = Admin::connect(options).or_fail(Code::Start)?;
+    match pgdyno_server::pooling(&mut admin, options).or_fail(Code::Start)? {
+        None | Some(Pooling::Session) => Ok(()),
+        Some(Pooling::Transaction { .. } | Pooling::Statement) => {
+            let error = "a fit needs a session of its own, but the pooler hands out a connection for each transaction";
+            let hint = "connect to the server itself, not through the pooler, or use session pooling";
+            Err(CommandError::new(Code::Start, error).hint(hint))
+        }
+    }
 }
 
 /// Refuses a directory that has files.
@@ -72,12 +89,13 @@ fn failed(error: FitError) -> CommandError {
 }
 
 /// Writes what was fitted: the answer, the statements that are not representative, and the others.
-fn show(fidelity: &Fidelity, out: &mut dyn Write) -> io::Result<()> {
+fn show(fidelity: &Fidelity, warnings: &[String], out: &mut dyn Write) -> io::Result<()> {
     let shares = (fidelity.representative_time_share, fidelity.representative_calls_share);
     wrap::wrapped(out, &headline(shares.0, shares.1), "")?;
     if let Some(others) = others(fidelity.statements.iter().map(|statement| statement.time_share).sum()) {
         wrap::wrapped(out, &others, "")?;
     }
+    warnings.iter().try_for_each(|warning| wrap::entry(out, &Paint(super::look().colour), "WARNING", warning))?;
     writeln!(out, "\n  time  rows/call          blocks/call        statement")?;
     writeln!(out, "        captured  copy     captured  copy")?;
     let (ok, others): (Vec<_>, Vec<_>) = fidelity.statements.iter().partition(|statement| statement.is_representative);

@@ -189,6 +189,14 @@ fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
     assert!(!shown.contains("secret.example") && !shown.contains("watcher"), "values and roles stay on the server");
     assert_eq!(captured["relations"].as_array().unwrap().len(), 4 + usize::from(shown.contains("pgdyno_stamp")));
 
+    // Ctrl-C leaves no values: the next fit begins as this one did.
+    let fit = place.home.start(&["fit", "shop.capture", "-o", "fitted", "--target", &target]);
+    let mut in_copy = Admin::connect(&place.server.resolve(&target)).unwrap();
+    let schemas = "select count(*) from pg_namespace where nspname = 'pgdyno_values'";
+    eventually("the fit", Duration::from_secs(30), || in_copy.query_one(schemas).unwrap() == "1");
+    fit.signal(Signal::INT);
+    fit.end().says(&["interrupted"]);
+    assert_eq!(in_copy.query_one(schemas).unwrap(), "0");
     place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &target]).ok().prints(&["representative"]);
     let directory = place.home.join("fitted");
     let fidelity = json(&directory.join("fidelity.json"));
@@ -262,11 +270,14 @@ fn what_cannot_be_captured_or_fitted_is_refused_with_the_remedy() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     execute(&place, "select count(*) from products where id = 5");
     window.end().ok();
-    place
-        .home
-        .run(&["fit", "load.capture", "-o", "fitted", "--target", &elsewhere])
-        .ended(1)
-        .says(&["no statement of the capture can be executed here", "search_path"]);
+    // What failed leaves no values of a fit behind.
+    for _ in 0..2 {
+        place
+            .home
+            .run(&["fit", "load.capture", "-o", "fitted", "--target", &elsewhere])
+            .ended(1)
+            .says(&["no statement of the capture can be executed here", "search_path"]);
+    }
     place.home.run(&["fit", "load.capture", "-o", "app", "--target", &elsewhere]).ended(1).says(&["app has files"]);
 
     let bytes = std::fs::read(place.home.join("load.capture")).unwrap();
@@ -555,6 +566,12 @@ fn counters_that_do_not_last_through_the_window_are_said() {
     for file in ["reset.capture", "restarted.capture"] {
         assert!(!place.home.join(file).exists(), "{file}");
     }
+    // As a snapshot of the server that was captured before, started by itself.
+    place.run("fit evicted.capture -o fitted").ended(1).says(&[
+        "the system identifier of the captured one",
+        "physical copy",
+        "give --captured-server",
+    ]);
 }
 
 /// Captures what is executed for some seconds.

@@ -248,6 +248,23 @@ impl Drop for Pooled {
 }
 
 #[test]
+fn a_fit_needs_a_session() {
+    let mut capture = pgdyno_capture::CaptureRecord::default();
+    (capture.head.format_version, capture.head.window.seconds) = (1, 1.0);
+    for (mode, says) in
+        [("transaction", "a fit needs a session of its own"), ("session", "no statement of the capture")]
+    {
+        let Some(pooled) = Pooled::new(&format!("PgBouncer, fit, {mode}"), mode) else { return };
+        let file = std::fs::File::create(pooled.place.home.join("no.capture")).unwrap();
+        pgdyno_capture::write(&capture, file).unwrap();
+        pooled.run("fit no.capture -o fitted").ended(1).says(&[says]);
+        if mode == "transaction" {
+            pooled.assert_clean();
+        }
+    }
+}
+
+#[test]
 fn a_transaction_pooler_is_known_and_driven() {
     let Some(pooled) = Pooled::new("PgBouncer, transaction pooling", "transaction") else { return };
     pooled.place.run("load tpcb-like -s 1").ok();
