@@ -34,17 +34,13 @@ pub(super) struct Asked {
     pub(super) traits: ServerTraits,
     sources: Vec<Ask>,
     waits: Option<String>,
-    last: Last,
+    /// The last look at each source, of an earlier session too.
+    pub(super) last: Last,
 }
 
 impl Asked {
     /// Prepares all sources in a session, and tries each of them. A refused source is left out from then on.
-    pub(super) fn prepare(
-        session: &mut Session,
-        traits: ServerTraits,
-        last: Last,
-        notes: &mut Notes,
-    ) -> Result<Self, AdminError> {
+    pub(super) fn prepare(session: &mut Session, traits: ServerTraits, notes: &mut Notes) -> Result<Self, AdminError> {
         let mut sources = Vec::new();
         for source in SOURCES {
             if notes.has_left_out(source.of.name) {
@@ -71,7 +67,7 @@ impl Asked {
                 None
             }
         };
-        Ok(Self { traits, sources, waits, last })
+        Ok(Self { traits, sources, waits, last: Last::new() })
     }
 
     /// Returns the last results of the sources, for the next session.
@@ -138,7 +134,8 @@ impl Asked {
                 Err(error) if may_pass(&error) => {}
                 Err(error) if is_forgotten(&error) => {
                     session.forgets();
-                    *self = Self::prepare(session, self.traits.clone(), std::mem::take(&mut self.last), notes)?;
+                    let prepared = Self::prepare(session, self.traits.clone(), notes)?;
+                    *self = Self { last: std::mem::take(&mut self.last), ..prepared };
                     break;
                 }
                 Err(error) => {
@@ -150,7 +147,7 @@ impl Asked {
         Ok(frames)
     }
 
-    /// Returns the frame of one source, and whether its counters have been reset.
+    /// Returns the frame of one source, and notes if its counters have been reset.
     fn frame(&mut self, source: &'static Source, at: Instant, mut rows: TextRows, notes: &mut Notes) -> Frame {
         for (nth, _) in source.of.columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Statement)
         {
@@ -158,10 +155,17 @@ impl Asked {
             texts.for_each(|text| *text = redacted::without_constants(text));
         }
         let last = self.last.insert(source.of.name, rows.rows.clone());
+        let is_first = notes.is_first_look(source.of.name);
         if last.is_some_and(|last| source.was_reset(&last, &rows.rows)) {
             let name = source.of.name;
-            let text = format!("the counters of {name} were reset: what they counted across that moment is not known");
-            notes.note(at, "reset", text);
+            match is_first {
+                true => notes.began_again(name),
+                false => {
+                    let text =
+                        format!("the counters of {name} were reset: what they counted across that moment is not known");
+                    notes.note(at, "reset", text);
+                }
+            }
         }
         Frame { source: source.of.name, at, columns: source.of.names, rows: rows.rows }
     }

@@ -37,11 +37,14 @@ pub struct Sampler {
     spent: Cost,
     last: Last,
     started: Option<String>,
+    /// The address of its last session.
+    peer: String,
     lost_at: Option<Instant>,
     looks: waits::Looks,
     seconds: u64,
     clock: Clock,
-    at_opening: Option<Snapshot>,
+    /// When the measured window began, and the counters of statements then.
+    at_opening: Option<(Instant, Snapshot)>,
     plans: Option<String>,
     notes: Notes,
 }
@@ -58,6 +61,7 @@ impl Sampler {
             spent: Cost::default(),
             last: Last::new(),
             started: None,
+            peer: String::new(),
             lost_at: None,
             looks: waits::Looks::default(),
             seconds: 0,
@@ -100,7 +104,6 @@ impl Sampler {
             session.ask("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
             traits = ServerTraits::look(session, &self.settings.tables)?.unwrap_or(traits);
         }
-        self.note_return(&traits);
         for setting in &traits.untimed {
             let why = format!("{setting} is off, so these times are not measured (--set {setting}=on)");
             self.notes.leave_out(setting, why);
@@ -108,21 +111,27 @@ impl Sampler {
         if let Err(why) = statements::place(&traits) {
             self.notes.leave_out(statements::NAME, why);
         }
-        self.started = Some(traits.started.clone());
-        Asked::prepare(session, traits, std::mem::take(&mut self.last), &mut self.notes).map(Some)
+        // If the server is lost here, the next attempt finds all as it was.
+        let mut asked = Asked::prepare(session, traits, &mut self.notes)?;
+        self.note_return(&asked.traits, session.peer());
+        self.started = Some(asked.traits.started.clone());
+        session.peer().clone_into(&mut self.peer);
+        asked.last = std::mem::take(&mut self.last);
+        Ok(Some(asked))
     }
 
     /// Notes that there is a session again, after one was lost.
-    fn note_return(&mut self, traits: &ServerTraits) {
+    fn note_return(&mut self, traits: &ServerTraits, peer: &str) {
         let Some(lost_at) = self.lost_at.take() else { return };
         let away = lost_at.elapsed().as_secs_f64();
-        let restarted = self.started.as_ref().is_some_and(|started| *started != traits.started);
-        let (kind, what) = match restarted {
-            true => ("restart", "the server was restarted"),
-            false => ("outage", "the sampling session was lost"),
+        let is_another_start = self.started.as_ref().is_some_and(|started| *started != traits.started);
+        let (kind, what) = match is_another_start {
+            true if self.peer == peer => ("restart", "the server was restarted".to_owned()),
+            true => ("outage", format!("the server at {peer} took over")),
+            false => ("outage", "the sampling session was lost".to_owned()),
         };
-        let text = format!("{what}: it was not sampled for {away:.1} s");
-        self.notes.note_since(lost_at, kind, text);
+        let text = format!("{what}: nothing was sampled for {away:.1} s");
+        self.notes.note_return(lost_at, kind, text, self.last.keys().copied());
     }
 
     /// Returns the result of `ask`; `None` without a session. A lost session is replaced at the next look.
@@ -183,7 +192,7 @@ impl Sampler {
 
     /// Handles the start of the measured window.
     pub fn window_opens(&mut self) {
-        self.at_opening = self.count_statements();
+        self.at_opening = self.count_statements().map(|counted| (Instant::now(), counted));
     }
 
     fn count_statements(&mut self) -> Option<Snapshot> {
@@ -205,7 +214,7 @@ impl Sampler {
 
     fn statements_of_window(&mut self) -> Option<Frame> {
         let after = self.count_statements();
-        let (Some(before), Some(after)) = (self.at_opening.take(), after) else {
+        let (Some((opened, before)), Some(after)) = (self.at_opening.take(), after) else {
             let why = "they could not be counted at both ends of the measured window".to_owned();
             self.notes.leave_out(statements::NAME, why);
             return None;
@@ -215,7 +224,10 @@ impl Sampler {
             let Some(frame) = statements::frame(session, &place, asked.traits.version, &before, &after)? else {
                 let why = "the counters of pg_stat_statements were reset in the measured window";
                 sampler.notes.leave_out(statements::NAME, why.to_owned());
-                sampler.notes.note(Instant::now(), "reset", why.to_owned());
+                match sampler.notes.has_returned_since(opened) {
+                    true => sampler.notes.began_again(statements::COUNTED_BY),
+                    false => sampler.notes.note(Instant::now(), "reset", why.to_owned()),
+                }
                 return Ok(None);
             };
             let texts: Vec<_> = frame.rows.iter().filter_map(|row| row.get(1).cloned().flatten()).collect();

@@ -67,6 +67,11 @@ impl Session {
         }
     }
 
+    /// Returns the server's address, for messages.
+    pub(super) fn peer(&self) -> &str {
+        self.admin.peer()
+    }
+
     /// Returns true if prepared statements stay.
     pub(super) fn keeps(&self) -> bool {
         self.keeps

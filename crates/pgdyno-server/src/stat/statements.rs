@@ -12,6 +12,8 @@ use super::traits::ServerTraits;
 use crate::Frame;
 
 pub(super) const NAME: &str = SOURCE.name;
+/// The extension that counts them.
+pub(super) const COUNTED_BY: &str = "pg_stat_statements";
 
 /// Number of statements that are kept. A workload has up to 128 scripts, which may have several statements each.
 const MOST: usize = 400;

@@ -49,9 +49,13 @@ fn a_restart_is_noticed_and_the_looks_go_on() {
     server.restart();
     until(&mut sampler, "it is seen again", |frames| frame(frames, "database").map(|_| ()));
     until(&mut sampler, "so is what sessions wait for", |frames| frame(frames, "waits").map(|_| ()));
+    until(&mut sampler, "so is what is looked at every two seconds", |frames| frame(frames, "slru").map(|_| ()));
     let sampled = sampler.end();
-    let restart = &sampled.notices[0];
-    assert_eq!(restart.kind, "restart", "{:?}", sampled.notices);
+    // Its counters began again: one notice names all of them.
+    let [restart] = &sampled.notices[..] else { panic!("{:?}", sampled.notices) };
+    assert_eq!(restart.kind, "restart", "{restart:?}");
+    let (_, reset) = restart.text.split_once("; the counters of ").unwrap_or_else(|| panic!("{}", restart.text));
+    assert!(reset.contains("bgwriter, ") && reset.contains(" began again: "), "{reset}");
     assert!(restart.until.unwrap() > restart.at && restart.text.contains("the server was restarted"));
     assert!(sampled.transactions >= sampled.queries + 2, "{sampled:?}");
 }
