@@ -1,5 +1,6 @@
 //! Processes of a PostgreSQL without an owner: finds and ends them.
 
+use std::collections::BTreeSet;
 #[cfg(target_os = "linux")]
 use std::io::ErrorKind::PermissionDenied;
 #[cfg(target_os = "linux")]
@@ -14,6 +15,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 #[cfg(target_os = "linux")]
 use crate::os::process::{self, Process};
+
+/// Where the files of POSIX shared memory of PostgreSQL begin (`dynamic_shared_memory_type = posix`).
+const SEGMENT: &str = "/dev/shm/PostgreSQL.";
 
 /// Content of `postmaster.pid`. Source: PostgreSQL, `src/include/utils/pidfile.h`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,13 +127,23 @@ pub(crate) fn children_of(pid: i32) -> Vec<i32> {
 }
 
 /// Kills a postmaster and its children at once. Its backends lead sessions of their own, so that no signal to a
-/// process group reaches them.
+/// process group reaches them. Removes the POSIX shared memory that they leave in `/dev/shm`.
 pub(crate) fn kill_with_children(postmaster: i32) {
     let children = children_of(postmaster);
-    send(postmaster, Signal::KILL);
-    for child in children {
-        send(child, Signal::KILL);
+    let all = || std::iter::once(postmaster).chain(children.iter().copied());
+    let segments: BTreeSet<String> = all().flat_map(segments_of).collect();
+    all().for_each(|pid| send(pid, Signal::KILL));
+    for segment in segments {
+        // Another process may have removed it.
+        let _ = std::fs::remove_file(segment);
     }
+}
+
+/// Returns the files of POSIX shared memory that a process of a server has mapped, where the system shows them.
+fn segments_of(pid: i32) -> Vec<String> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let path = |line: &str| line.find(SEGMENT).and_then(|at| line.get(at..)).map(str::to_owned);
+    maps.lines().filter_map(path).filter(|path| !path.ends_with(" (deleted)")).collect()
 }
 
 /// Ends the postmaster of a data directory without an owner, if it still runs, and removes its shared memory.

@@ -332,6 +332,24 @@ fn a_server_that_was_crashed_is_there_again_with_what_was_committed() {
 }
 
 #[test]
+fn a_server_that_is_killed_for_good_leaves_no_shared_memory() {
+    let (_root, places) = place();
+    let Some(options) = options(&places) else { return };
+    let server = start(&options);
+    let pid = server.server().postmaster_pid();
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let segments: Vec<_> = maps.lines().filter_map(|line| line.split_whitespace().nth(5)).collect();
+    let segments: Vec<_> = segments.into_iter().filter(|path| path.starts_with("/dev/shm/PostgreSQL.")).collect();
+    if segments.is_empty() {
+        return skipped("shared memory that stays: the server has none in /dev/shm");
+    }
+    assert!(segments.iter().all(|path| Path::new(path).exists()), "{segments:?}");
+    server.kill();
+    eventually("it is dead", || !lives(pid));
+    assert!(!segments.iter().any(|path| Path::new(path).exists()), "{segments:?}");
+}
+
+#[test]
 fn a_loss_of_power_costs_acknowledged_commits_without_fsync_and_none_with_it() {
     if let Some(why) = power_loss_missing() {
         skipped(&format!("a loss of power: {why}"));

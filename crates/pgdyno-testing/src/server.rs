@@ -239,9 +239,10 @@ impl Prepared {
         let path = self.dir.path().to_str().unwrap();
         let reserved = Port::reserve();
         let port = reserved.number();
+        // A server that is killed leaves what is in /dev/shm there.
         let settings = format!(
             "\nport = {port}\nlisten_addresses = '127.0.0.1,::1'\nunix_socket_directories = '{path}'\n\
-             fsync = off\nshared_buffers = 16MB\nlogging_collector = off\n{}\n",
+             fsync = off\nshared_buffers = 16MB\nlogging_collector = off\ndynamic_shared_memory_type = mmap\n{}\n",
             conf.replace('%', path)
         );
         let file = data.join("postgresql.conf");

@@ -95,7 +95,7 @@ impl Cluster {
              'host replication all 127.0.0.1/32 trust']\n\
              postgresql:\n  listen: '127.0.0.1:{port}'\n  connect_address: '127.0.0.1:{port}'\n  data_dir: '{data}'\n  bin_dir: '{bin}'\n  \
              pgpass: '{pass}'\n  authentication: {{superuser: {{username: postgres, password: none}}, replication: {{username: copy, \
-             password: none}}}}\n  parameters: {{unix_socket_directories: '{socket}', shared_buffers: 16MB}}\n",
+             password: none}}}}\n  parameters: {{unix_socket_directories: '{socket}', shared_buffers: 16MB, dynamic_shared_memory_type: mmap}}\n",
             api = api.number(),
             etcd = self._ports[0].number(),
             port = server.number(),
