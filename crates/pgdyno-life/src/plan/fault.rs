@@ -112,8 +112,10 @@ pub(crate) fn admit(plan: &Plan, target: &Target) -> Result<()> {
 pub struct PossibleFault {
     /// The fault.
     pub kind: FaultKind,
-    /// Why it cannot be caused there, and what to do; none if it can.
+    /// Why it cannot be caused there, and what to do; none if nothing is known to be missing.
     pub missing: Option<(String, &'static str)>,
+    /// What it needs that only another program knows; none if pgdyno sees all of it.
+    pub unknown: Option<String>,
 }
 
 /// Returns all faults, and whether the target of an order can have them. Connects to no server.
@@ -124,9 +126,17 @@ pub fn possible(order: &TargetOrder) -> Result<(TargetName, Vec<PossibleFault>)>
     let target = Target::resolve(order)?;
     let faults = FaultKind::all().map(|kind| {
         let missing = missing(kind, None, &target, order.tcp).map(|missing| (missing.what, missing.remedy));
-        PossibleFault { kind, missing }
+        let unknown = unknown(kind).filter(|_| missing.is_none());
+        PossibleFault { kind, missing, unknown }
     });
     Ok((target.name(), faults.collect()))
+}
+
+/// Returns what a fault needs that only another program knows.
+fn unknown(kind: FaultKind) -> Option<String> {
+    let FaultKind::Failover(failover) = kind else { return None };
+    let program = failover.program();
+    Some(format!("{program} is on the PATH; whether it can fail over the server of this target, only {program} knows"))
 }
 
 /// Something that a fault needs and that is not there.

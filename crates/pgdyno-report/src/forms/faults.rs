@@ -23,10 +23,12 @@ pub struct FaultForm {
     pub what: String,
     /// What it needs.
     pub needs: String,
-    /// Whether the target can have it.
+    /// Whether all that it needs is there.
     pub possible: bool,
-    /// Why not; null if it can.
+    /// What is missing; null if nothing is known to be.
     pub missing: Option<String>,
     /// What to do about that; null if there is nothing to do.
     pub remedy: Option<String>,
+    /// What it needs that only another program knows, such as a server to fail over; null otherwise. A run does not refuse it.
+    pub unknown: Option<String>,
 }

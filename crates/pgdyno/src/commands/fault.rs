@@ -33,19 +33,23 @@ fn list(args: &FaultListArgs) -> Result<Code> {
     Ok(Code::Success)
 }
 
-/// Writes the faults that the target can have, and the others by what is missing.
+/// Writes the faults that the target can have, those of which that is not known, and the others by what is missing.
 fn write(target: &str, faults: &[FaultForm], text: &mut Vec<u8>) -> io::Result<()> {
     wrap::wrapped(text, &format!("Faults that `pgdyno run --fault` can cause on {target}:"), "")?;
     writeln!(text)?;
+    faults.iter().filter(|fault| fault.possible).try_for_each(|fault| entry_with_needs(fault, text))?;
+    let mut unknown: Vec<_> = faults.iter().filter_map(|fault| fault.unknown.as_ref()).collect();
+    unknown.dedup();
+    for what in unknown {
+        writeln!(text)?;
+        wrap::wrapped(text, &format!("Not known: {what}"), "")?;
+        let mut of_program = faults.iter().filter(|fault| fault.unknown.as_ref() == Some(what));
+        of_program.try_for_each(|fault| entry_with_needs(fault, text))?;
+    }
     let mut why = Vec::new();
-    for fault in faults {
-        match (&fault.missing, &fault.remedy) {
-            (Some(missing), Some(remedy)) if !why.contains(&(missing, remedy)) => why.push((missing, remedy)),
-            (None, _) => {
-                entry(fault, text)?;
-                wrap::hanging(text, &" ".repeat(NAME), NAME, &format!("needs {}", fault.needs))?;
-            }
-            _ => {}
+    for (missing, remedy) in faults.iter().filter_map(|fault| fault.missing.as_ref().zip(fault.remedy.as_ref())) {
+        if !why.contains(&(missing, remedy)) {
+            why.push((missing, remedy));
         }
     }
     for (missing, remedy) in why {
@@ -57,6 +61,12 @@ fn write(target: &str, faults: &[FaultForm], text: &mut Vec<u8>) -> io::Result<(
             .try_for_each(|fault| entry(fault, text))?;
     }
     Ok(())
+}
+
+/// Writes the name of a fault, what it does, and what it needs.
+fn entry_with_needs(fault: &FaultForm, text: &mut Vec<u8>) -> io::Result<()> {
+    entry(fault, text)?;
+    wrap::hanging(text, &" ".repeat(NAME), NAME, &format!("needs {}", fault.needs))
 }
 
 /// Writes the name of a fault, and what it does.
@@ -74,8 +84,9 @@ fn form(fault: PossibleFault) -> FaultForm {
         name: fault.kind.name(),
         what: fault.kind.what(),
         needs: fault.kind.needs().to_owned(),
-        possible: missing.is_none(),
+        possible: missing.is_none() && fault.unknown.is_none(),
         missing,
         remedy,
+        unknown: fault.unknown,
     }
 }

@@ -140,9 +140,10 @@ fn what_can_be_caused_on_a_target_is_listed() {
         let faults = listed["faults"].as_array().unwrap().iter();
         faults.filter(possible).map(|fault| fault["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    // Programs of clusters and clouds are on the PATH or not.
     let elsewhere = of("host=db1");
     assert!(elsewhere.ends_with(&["FILE".to_owned()]) && !elsewhere.contains(&"kill-9".to_owned()), "{elsewhere:?}");
+    // A program on the PATH says nothing about what it can reach.
+    assert!(!elsewhere.iter().any(|name| name.contains(":failover") || name.contains("switchover")), "{elsewhere:?}");
     let private = of("embedded");
     assert!(private.starts_with(&["kill-9", "restart", "restart-immediate", "crash-backend"].map(str::to_owned)));
     assert!(!private.contains(&"promote".to_owned()) && of("embedded:ha").contains(&"promote".to_owned()));
@@ -154,6 +155,27 @@ fn what_can_be_caused_on_a_target_is_listed() {
         "kill-9",
         "Not there: pgdyno does this only to a server that the run itself starts; give --target embedded",
     ]);
+    std::fs::create_dir(home.join("bin")).unwrap();
+    program(&home, "bin/aws", "exit 1");
+    let with_aws = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("PATH", home.join("bin"));
+        Running::new(command).end().ok()
+    };
+    let args = ["fault", "list", "--target", "host=db1"];
+    with_aws(&args).prints(&[
+        "Not known: aws is on the PATH; whether it can fail over the server of this",
+        "needs the AWS CLI with credentials and a region",
+        "Not there: patronictl is not on the PATH",
+    ]);
+    let listed: Value = serde_json::from_str(&with_aws(&[&args[..], &["--format", "json"]].concat()).stdout).unwrap();
+    let rds =
+        listed["faults"].as_array().unwrap().iter().find(|fault| fault["name"] == "rds:failover:INSTANCE").unwrap();
+    assert_eq!(
+        (&rds["possible"], rds["missing"].is_null(), rds["unknown"].is_string()),
+        (&false.into(), true, true),
+        "{rds}"
+    );
 }
 
 #[test]
