@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use pgdyno_measure::stall::Pulse;
-use pgdyno_measure::{Interval, Phase, Totals};
+use pgdyno_measure::{Interval, Phase, Totals, TxnPart};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
     CostRecord, CounterNames, CycleRecord, RunDir, RunRecord, Status, TrustRecord, Warning, earlier_runs, run_id,
@@ -50,6 +50,9 @@ pub struct Recording {
     /// The measured window so far.
     measured: Totals,
     in_flight: u64,
+    /// Connections of the first stage that were lost, and those that were opened again.
+    lost: u64,
+    reopened: u64,
     renewed: Instant,
 }
 
@@ -80,7 +83,7 @@ impl Recording {
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());
         let series = Series { names, ..Series::default() };
-        Ok(Self { record, files: None, directory, series, measured, in_flight: 0, renewed })
+        Ok(Self { record, files: None, directory, series, measured, in_flight: 0, lost: 0, reopened: 0, renewed })
     }
 
     /// Returns the run directory.
@@ -117,6 +120,8 @@ impl Recording {
         if interval.stage > 0 {
             return;
         }
+        self.lost += interval.part.lost;
+        self.reopened += interval.part.reconnected;
         if interval.phase == Phase::Measure {
             if self.measured.intervals == 0 {
                 let ago = jiff::SignedDuration::from_secs_f64(interval.seconds());
@@ -126,8 +131,10 @@ impl Recording {
             self.series.pulses.push(Pulse {
                 start_s: interval.start_ns as f64 / 1e9,
                 end_s: interval.end_ns as f64 / 1e9,
-                ended: interval.part.txns.iter().map(|txn| txn.completed() + txn.failures()).sum(),
+                completed: interval.part.txns.iter().map(TxnPart::completed).sum(),
+                failed: interval.part.txns.iter().map(TxnPart::failures).sum(),
                 in_flight: interval.in_flight,
+                disconnected: self.lost.saturating_sub(self.reopened),
             });
             // The remainder of a second at the end is no sample of throughput.
             if interval.seconds() >= WHOLE_S {

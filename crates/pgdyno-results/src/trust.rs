@@ -245,11 +245,19 @@ mod tests {
             (trust.degree(), trust.throughput_error_share.map(|share| (share * 1e3).round())),
             (Trust::Fair, Some(37.0))
         );
-        let stalled = Warning::NothingEnded { stalled_s: 2.0, share: 0.2, from_s: 1.0, in_flight_max: 4 };
+        let stalled = Warning::NothingEnded {
+            stalled_s: 2.0,
+            share: 0.2,
+            from_s: 1.0,
+            in_flight_max: 4,
+            failed: 0,
+            disconnected_max: 0,
+            with_fault: false,
+        };
         record.warnings.insert(0, stalled);
         let reasons = TrustRecord::of(&record).reasons;
         assert!(
-            reasons[0].starts_with("no transaction ended for 2.0 s")
+            reasons[0].starts_with("no transaction succeeded for 2.0 s")
                 && reasons[1].starts_with("too noisy to confirm steady state")
         );
     }

@@ -41,7 +41,7 @@ pub struct Drivers {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum Warning {
-    /// No transaction ended for a part of the window.
+    /// No transaction ended without an error for a part of the window.
     NothingEnded {
         /// For how long, in all.
         stalled_s: f64,
@@ -49,8 +49,17 @@ pub enum Warning {
         share: f64,
         /// When it began first, since the clients began.
         from_s: f64,
-        /// Transactions that waited at the end of such a time, at most.
+        /// Transactions in flight meanwhile, at most.
         in_flight_max: u64,
+        /// Transactions that failed meanwhile.
+        #[serde(default)]
+        failed: u64,
+        /// Connections that were lost, and not opened again, meanwhile, at most.
+        #[serde(default)]
+        disconnected_max: u64,
+        /// Whether the run caused a fault in its window.
+        #[serde(default)]
+        with_fault: bool,
     },
     /// Next to nothing was committed for a part of the window.
     ThroughputStalled {
@@ -338,7 +347,9 @@ impl Warning {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
-            Self::NothingEnded { .. } => "look at the server's log, its locks and its machine at that time".to_owned(),
+            Self::NothingEnded { with_fault: false, .. } => {
+                "look at the server's log, its locks and its machine at that time".to_owned()
+            }
             Self::DriverShortOfCpu { .. } => "use a second machine, or taskset".to_owned(),
             Self::DriverBottleneck { .. } => "raise --threads, or take a larger machine".to_owned(),
             Self::RepliesLeftUnread { .. } => "leave out --coalesce".to_owned(),
@@ -361,7 +372,8 @@ impl Warning {
             Self::FaultWithoutEffect { .. } => {
                 "make sure that the fault reaches the server that the clients use".to_owned()
             }
-            Self::RateMissed { with_fault: true, .. }
+            Self::NothingEnded { with_fault: true, .. }
+            | Self::RateMissed { with_fault: true, .. }
             | Self::ThroughputStalled { .. }
             | Self::FaultFailed { .. }
             | Self::LevelChanged { .. }

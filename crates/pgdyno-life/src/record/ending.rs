@@ -17,7 +17,7 @@ pub(crate) struct Ending {
     pub(crate) cancelled: usize,
     /// Identities that do not hold, as text.
     pub(crate) broken: Vec<String>,
-    /// Times in which no transaction ended.
+    /// Times in which no transaction succeeded.
     pub(crate) stalls: Vec<Stall>,
     /// Why the private server has ended, if it has.
     pub(crate) death: Option<String>,
@@ -36,6 +36,22 @@ impl Ending {
             clients_aborted: outcome.clients_aborted,
             cancelled: outcome.cancelled_in_flight,
             broken: figures::broken(outcome, txn_names),
+            stalls: Vec::new(),
+            death: None,
+            is_silent: false,
+            differing_count: None,
+        }
+    }
+
+    /// Returns the end of clients that all did what they were to do.
+    #[cfg(test)]
+    pub(crate) fn complete() -> Self {
+        Self {
+            ended: RunEnd::Complete,
+            clients_lost: 0,
+            clients_aborted: 0,
+            cancelled: 0,
+            broken: Vec::new(),
             stalls: Vec::new(),
             death: None,
             is_silent: false,

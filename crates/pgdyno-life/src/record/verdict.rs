@@ -72,9 +72,10 @@ pub(crate) fn of(record: &RunRecord, ending: &Ending) -> End {
     }
     let window_s = summary.map_or(0.0, |summary| summary.duration_s);
     let stalled = || {
-        // An outage is what a ledger measures.
-        let is_most = record.ledger.is_none() && stalls::are_most_of(&ending.stalls, window_s);
-        is_most.then(|| stalls::warning(&ending.stalls, window_s)).flatten().map(|warning| warning.to_string())
+        // An outage is what a ledger or a run with a fault measures.
+        let is_meant = record.ledger.is_some() || has_fault(record);
+        let is_most = !is_meant && stalls::are_most_of(&ending.stalls, window_s);
+        is_most.then(|| stalls::warning(&ending.stalls, window_s, false)).flatten().map(|warning| warning.to_string())
     };
     match hard_failures(record).or_else(|| driver_was_away(record)).or_else(stalled) {
         Some(reason) => end(Status::Invalid, Some(reason), Code::Run),
@@ -92,6 +93,11 @@ fn of_clients(ending: &Ending) -> Option<String> {
     lost.into_iter().chain(aborted).reduce(|lost, aborted| format!("{lost}, {aborted}"))
 }
 
+/// Returns true if the run caused a fault.
+fn has_fault(record: &RunRecord) -> bool {
+    record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done)
+}
+
 /// Returns that transactions failed for other reasons than concurrency.
 fn hard_failures(record: &RunRecord) -> Option<String> {
     // The summary may be of a part of the groups.
@@ -99,7 +105,7 @@ fn hard_failures(record: &RunRecord) -> Option<String> {
     let summary = record.summary.as_ref().filter(|_| record.stages.is_empty());
     let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
     // A fault ends sessions, and with them what they had under way.
-    let is_faulty = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
+    let is_faulty = has_fault(record);
     let is_hard = |class: &str| match class {
         "serialization" | "deadlock" => false,
         "connection" => !is_faulty && record.ledger.is_none(),
@@ -194,7 +200,10 @@ fn is_too_high(by_server: u64, sent: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_results::{ClientRecord, DriverRecord, InFlightRecord, LedgerRecord, MarkersFound, Summary};
+    use pgdyno_measure::stall::Stall;
+    use pgdyno_results::{
+        ClientRecord, DriverRecord, FaultRecord, InFlightRecord, LedgerRecord, MarkersFound, Summary,
+    };
 
     use super::*;
 
@@ -241,6 +250,22 @@ mod tests {
         assert!(hard_failures(&failed).unwrap().starts_with("3 transactions failed"));
         failed.ledger = Some(LedgerRecord::default());
         assert_eq!(hard_failures(&failed), None);
+    }
+
+    #[test]
+    fn an_outage_of_most_of_the_window_is_no_run_unless_the_run_caused_it() {
+        let stall = Stall { from_s: 1.0, until_s: 9.0, failed: 40, in_flight_max: 0, disconnected_max: 4 };
+        let ending = Ending { stalls: vec![stall], ..Ending::complete() };
+        let mut record = record();
+        record.summary = Some(Summary { committed: 100, duration_s: 10.0, ..Summary::default() });
+        record.stages.clear();
+        let invalid = of(&record, &ending);
+        assert_eq!(invalid.status, Status::Invalid);
+        assert!(invalid.reason.unwrap().starts_with("no transaction succeeded for 8.0 s"));
+        record.faults = vec![FaultRecord { outcome: FaultOutcome::NoEffect, ..FaultRecord::default() }];
+        assert_eq!(of(&record, &ending).status, Status::Invalid);
+        record.faults[0].outcome = FaultOutcome::Done;
+        assert_eq!(of(&record, &ending).status, Status::Complete);
     }
 
     #[test]

@@ -20,14 +20,14 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
     let plan = &record.plan;
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
-    warnings.extend(stalls::warning(&ending.stalls, summary.duration_s));
+    let with_fault = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
+    warnings.extend(stalls::warning(&ending.stalls, summary.duration_s, with_fault));
     // Without a server, or with a null server, the run measures the driver.
     let real = plan.target.kind().is_postgres();
     if record.drivers.is_empty() {
         warnings.extend(driver::judge(&record.client, summary, real, plan.drive.coalesce_us));
     }
     warnings.extend(drivers(record, summary, real, plan.drive.coalesce_us));
-    let with_fault = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
     if plan.drive.stages.is_empty() {
         warnings.extend(overloaded(None, plan.drive.pace, summary, with_fault));
     }

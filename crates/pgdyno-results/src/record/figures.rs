@@ -173,7 +173,8 @@ pub struct Summary {
     /// Transactions that had begun and not ended at the end of the measured window; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_at_end: Option<InFlightRecord>,
-    /// Part of the measured window in which no transaction ended although some were in flight; absent if there was none.
+    /// Part of the measured window in which no transaction ended without an error, although some were in flight, failed, or had no
+    /// connection; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled_s: Option<f64>,
     /// How evenly transactions were spread over clients in the measured window; absent in records of older versions.

@@ -16,7 +16,24 @@ fn all() -> Vec<Warning> {
     let several = Some(Drivers { first: "driver 1 on a".to_owned(), number: 2, of: 3 });
     let text = str::to_owned;
     vec![
-        Warning::NothingEnded { stalled_s: 4.0, share: 0.5, from_s: 2.0, in_flight_max: 4 },
+        Warning::NothingEnded {
+            stalled_s: 4.0,
+            share: 0.5,
+            from_s: 2.0,
+            in_flight_max: 4,
+            failed: 0,
+            disconnected_max: 0,
+            with_fault: false,
+        },
+        Warning::NothingEnded {
+            stalled_s: 4.0,
+            share: 0.5,
+            from_s: 2.0,
+            in_flight_max: 1,
+            failed: 1_200,
+            disconnected_max: 3,
+            with_fault: true,
+        },
         Warning::ThroughputStalled { stalled_s: 4.0, share: 0.5, from_s: 2.0 },
         Warning::DriverShortOfCpu {
             drivers: None,
@@ -103,8 +120,8 @@ fn a_record_keeps_the_figures_of_its_warnings_and_has_their_texts() {
     record.warnings = all().into();
     let written = serde_json::to_value(&record).unwrap();
     assert_eq!(written["warnings"].as_array().map(Vec::len), written["warning_details"].as_array().map(Vec::len));
-    assert_eq!(written["warnings"][14], "throughput drifts over the window (longer --ramp or -T)");
-    assert_eq!(written["warning_details"][14]["kind"], "drifts");
+    assert_eq!(written["warnings"][15], "throughput drifts over the window (longer --ramp or -T)");
+    assert_eq!(written["warning_details"][15]["kind"], "drifts");
     assert_eq!(written["warning_details"][0]["stalled_s"], 4.0);
     assert_eq!(serde_json::from_value::<RunRecord>(written).unwrap(), record);
 }

@@ -14,19 +14,19 @@ impl fmt::Display for Warning {
             | Self::DriverBottleneck { .. }
             | Self::RepliesLeftUnread { .. }
             | Self::SlowClock { .. } => driver(self, f),
-            Self::NothingEnded { stalled_s, share, from_s, in_flight_max } => {
-                let waited = match in_flight_max {
-                    1 => "1 transaction was".to_owned(),
-                    most => format!("up to {} were", count(*most)),
-                };
+            Self::NothingEnded { stalled_s, share, from_s, with_fault, .. } => {
                 write!(
                     f,
-                    "no transaction ended for {} ({} of the window), first at {}: {waited} in flight meanwhile; look at the \
-                     server's log, its locks and its machine at that time",
+                    "no transaction succeeded for {} ({} of the window), first at {}: {} meanwhile",
                     duration(*stalled_s),
                     percent(*share),
-                    duration(*from_s)
-                )
+                    duration(*from_s),
+                    meanwhile(self)
+                )?;
+                f.write_str(match with_fault {
+                    true => ", in a window with a fault",
+                    false => "; look at the server's log, its locks and its machine at that time",
+                })
             }
             Self::ThroughputStalled { stalled_s, share, from_s } => write!(
                 f,
@@ -149,6 +149,23 @@ impl fmt::Display for Warning {
             Self::LeftOut { text } | Self::Note { text } => f.write_str(text),
         }
     }
+}
+
+/// Returns what clients did while nothing succeeded: `up to 4 were in flight, 12 failed`.
+fn meanwhile(warning: &Warning) -> String {
+    let Warning::NothingEnded { in_flight_max, failed, disconnected_max, .. } = warning else { return String::new() };
+    let in_flight = match in_flight_max {
+        0 => None,
+        1 => Some("1 transaction was in flight".to_owned()),
+        most => Some(format!("up to {} were in flight", count(*most))),
+    };
+    let failed = (*failed > 0).then(|| format!("{} failed", count(*failed)));
+    let disconnected = match disconnected_max {
+        0 => None,
+        1 => Some("1 connection was lost".to_owned()),
+        most => Some(format!("up to {} connections were lost", count(*most))),
+    };
+    in_flight.into_iter().chain(failed).chain(disconnected).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes a warning about the driver, or about several of them.

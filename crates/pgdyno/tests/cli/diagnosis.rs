@@ -37,7 +37,7 @@ fn a_checkpoint_and_a_stall_are_marked_on_the_time_line() {
     let stalls = of(&run, "events", "kind", "stall");
     let longest = stalls.iter().map(|stall| time(stall, "until_s") - time(stall, "from_s")).fold(0.0, f64::max);
     assert!(longest >= 2.0 - 1e-3, "{stalls:?}");
-    assert!(warnings.iter().any(|warning| warning.starts_with("no transaction ended for ")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.starts_with("no transaction succeeded for ")), "{warnings:?}");
 
     let [locks] = of(&run, "findings", "rule", "table-locks")[..] else { panic!("{}", run.record["findings"]) };
     assert!(

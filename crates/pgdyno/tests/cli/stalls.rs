@@ -1,4 +1,4 @@
-//! A run that was none: the server stops answering, all clients wait for a lock, or the driver is stopped.
+//! A run that was none: the server stops answering or is away, all clients wait for a lock, or the driver is stopped.
 
 use std::time::Duration;
 
@@ -51,10 +51,28 @@ fn a_window_in_which_nearly_nothing_ended_is_no_complete_run() {
     let stalled_s = run.number("/summary/stalled_s");
     assert!((3.0..=5.0).contains(&stalled_s), "{stalled_s}");
     assert!(run.number("/summary/response_latency_ns/max") > 3e9);
-    ran.prints(&["TRUST   not usable", "! invalid: no transaction ended for ", "first at "]);
+    ran.prints(&["TRUST   not usable", "! invalid: no transaction succeeded for ", "first at "]);
     let events: Vec<_> =
         run.at("/events").as_array().unwrap().iter().filter(|event| event["kind"] == "stall").collect();
     assert_eq!(events.len(), 1, "{events:?}");
+}
+
+#[test]
+fn an_outage_is_a_stall_although_nothing_is_in_flight_and_clients_only_fail() {
+    let Some(mut place) = Place::new("an outage of half of the window", "", TRUST) else { return };
+    place.run("load select-only -s 1").ok();
+    let mut running = place.start("run select-only -c 4 -T 8 --ramp 0 --no-check --reconnect 60s");
+    running.until_it_says("progress:", 2);
+    place.server.crash();
+    running.until_it_says("progress:", 6);
+    place.server.restart();
+    let ran = running.end().ended(2);
+    let run = place.home.the_run();
+    let stalled_s = run.number("/summary/stalled_s");
+    assert!(stalled_s >= 3.0 - 1e-3, "{stalled_s}: {}", ran.stdout);
+    let warnings = run.at("/warning_details").as_array().unwrap();
+    let stall = warnings.iter().find(|warning| warning["kind"] == "nothing-ended").unwrap();
+    assert_eq!((stall["disconnected_max"].as_u64(), stall["with_fault"].as_bool()), (Some(4), Some(false)), "{stall}");
 }
 
 #[test]

@@ -16,21 +16,6 @@ fn stored(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Returns the end of clients that all did what they were to do.
-fn complete() -> Ending {
-    Ending {
-        ended: RunEnd::Complete,
-        clients_lost: 0,
-        clients_aborted: 0,
-        cancelled: 0,
-        broken: Vec::new(),
-        stalls: Vec::new(),
-        death: None,
-        is_silent: false,
-        differing_count: None,
-    }
-}
-
 /// Returns a stored record, the same one judged again by `ending`, and how it ended.
 fn judged_again(directory: &str, ending: &Ending) -> (RunRecord, RunRecord, End) {
     let path = stored(directory).join(RECORD);
@@ -73,7 +58,7 @@ fn assert_same(stored: &RunRecord, again: &RunRecord, end: &End) {
 
 #[test]
 fn a_run_that_ended_as_planned_is_complete_and_has_the_same_findings() {
-    let (stored, again, end) = judged_again("fixtures/complete", &complete());
+    let (stored, again, end) = judged_again("fixtures/complete", &Ending::complete());
     assert!(!stored.findings.is_empty() && !stored.clients_time.is_empty());
     assert_same(&stored, &again, &end);
     assert_eq!((end.status, end.code), (Status::Complete, Code::Success));
@@ -81,7 +66,7 @@ fn a_run_that_ended_as_planned_is_complete_and_has_the_same_findings() {
 
 #[test]
 fn a_run_whose_clients_aborted_is_invalid() {
-    let ending = Ending { clients_aborted: 2, ..complete() };
+    let ending = Ending { clients_aborted: 2, ..Ending::complete() };
     let (stored, again, end) = judged_again("fixtures/aborted-clients", &ending);
     assert_same(&stored, &again, &end);
     assert_eq!((end.status, end.code), (Status::Invalid, Code::Run));
@@ -89,14 +74,14 @@ fn a_run_whose_clients_aborted_is_invalid() {
 
 #[test]
 fn a_run_that_left_broken_data_is_invalid_with_the_code_of_checks() {
-    let (stored, again, end) = judged_again("fixtures/broken-data", &complete());
+    let (stored, again, end) = judged_again("fixtures/broken-data", &Ending::complete());
     assert_same(&stored, &again, &end);
     assert_eq!((end.status, end.code), (Status::Invalid, Code::Check));
 }
 
 #[test]
 fn a_run_that_the_user_ended_is_interrupted() {
-    let ending = Ending { ended: RunEnd::Interrupted, ..complete() };
+    let ending = Ending { ended: RunEnd::Interrupted, ..Ending::complete() };
     let (stored, again, end) = judged_again("fixtures/interrupted", &ending);
     assert_same(&stored, &again, &end);
     assert_eq!((end.status, end.code), (Status::Interrupted, Code::Interrupted));
@@ -105,7 +90,7 @@ fn a_run_that_the_user_ended_is_interrupted() {
 /// 0.1.0 sampled nothing, and asked for fewer things.
 #[test]
 fn a_record_of_the_first_version_is_judged_too() {
-    let (stored, again, end) = judged_again("../../fixtures/runs/v1", &complete());
+    let (stored, again, end) = judged_again("../../fixtures/runs/v1", &Ending::complete());
     assert_eq!((end.status, end.reason, end.code as u8), (stored.status, None, stored.exit_code));
     assert!(again.findings.is_empty());
     assert!(new_warnings(&again).iter().all(|warning| !warning.contains("diagnosed")));
@@ -114,7 +99,7 @@ fn a_record_of_the_first_version_is_judged_too() {
 #[test]
 fn records_of_0_2_0_are_judged_as_they_were() {
     for name in ["tpcb-like", "ch-benchmark"] {
-        let (stored, _, end) = judged_again(&format!("../../fixtures/runs/0.2.0/{name}"), &complete());
+        let (stored, _, end) = judged_again(&format!("../../fixtures/runs/0.2.0/{name}"), &Ending::complete());
         assert_eq!((end.status, end.reason, end.code as u8), (stored.status, None, stored.exit_code), "{name}");
     }
 }
@@ -123,23 +108,27 @@ fn records_of_0_2_0_are_judged_as_they_were() {
 fn what_ended_the_clients_decides_before_the_figures() {
     let table: [(Ending, Status, &str); 6] = [
         (
-            Ending { ended: RunEnd::ServerLost("gone".to_owned()), death: Some("it crashed".to_owned()), ..complete() },
+            Ending {
+                ended: RunEnd::ServerLost("gone".to_owned()),
+                death: Some("it crashed".to_owned()),
+                ..Ending::complete()
+            },
             Status::Failed,
             "the server was lost: gone; what was measured until then is kept (--reconnect TIME keeps trying); it crashed",
         ),
-        (Ending { broken: vec!["1 is not 2".to_owned()], ..complete() }, Status::Invalid, "1 is not 2"),
+        (Ending { broken: vec!["1 is not 2".to_owned()], ..Ending::complete() }, Status::Invalid, "1 is not 2"),
         (
-            Ending { clients_lost: 2, clients_aborted: 1, ..complete() },
+            Ending { clients_lost: 2, clients_aborted: 1, ..Ending::complete() },
             Status::Invalid,
             "2 clients had no connection when the window ended, 1 client aborted",
         ),
-        (Ending { clients_aborted: 3, ..complete() }, Status::Invalid, "3 clients aborted"),
+        (Ending { clients_aborted: 3, ..Ending::complete() }, Status::Invalid, "3 clients aborted"),
         (
-            Ending { is_silent: true, cancelled: 1, ..complete() },
+            Ending { is_silent: true, cancelled: 1, ..Ending::complete() },
             Status::Failed,
             "the server stopped answering: 1 transaction never ended",
         ),
-        (Ending { differing_count: Some("6 and 5".to_owned()), ..complete() }, Status::Invalid, "6 and 5"),
+        (Ending { differing_count: Some("6 and 5".to_owned()), ..Ending::complete() }, Status::Invalid, "6 and 5"),
     ];
     for (ending, status, reason) in table {
         let (_, _, end) = judged_again("fixtures/complete", &ending);
@@ -153,7 +142,7 @@ fn failures_other_than_by_concurrency_make_a_run_invalid() {
     let mut record = read_record(&stored("fixtures/complete").join(RECORD)).unwrap();
     let mut judge = |class: &str| {
         record.summary.as_mut().unwrap().failed_by_class = [(class.to_owned(), 3)].into_iter().collect();
-        assess(&mut record, &complete(), None)
+        assess(&mut record, &Ending::complete(), None)
     };
     assert_eq!(judge("serialization").status, Status::Complete);
     let end = judge("constraint");
@@ -165,7 +154,7 @@ fn failures_other_than_by_concurrency_make_a_run_invalid() {
 fn files_that_cannot_be_read_leave_the_run_undiagnosed() {
     let mut record = read_record(&stored("fixtures/complete").join(RECORD)).unwrap();
     (record.findings, record.warnings) = (Vec::new(), Warnings::default());
-    let end = assess(&mut record, &complete(), Some(Err("no such file")));
+    let end = assess(&mut record, &Ending::complete(), Some(Err("no such file")));
     assert_eq!((end.status, record.findings.len()), (Status::Complete, 0));
     assert!(texts(&record).contains(&"the run was not diagnosed: no such file".to_owned()), "{:#?}", record.warnings);
 }
