@@ -34,6 +34,6 @@ pub use plan::{
 };
 pub use rate_order::RateOrder;
 pub use rate_steps_order::RateStepsOrder;
-pub use stages::{GroupPlan, StagePlan};
+pub use stages::{GroupPlan, OfferedRate, StagePlan};
 pub use steps::{Step, steps};
 pub use target_kind::{TargetBuild, TargetKind, TargetName};

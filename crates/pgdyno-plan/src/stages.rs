@@ -1,5 +1,8 @@
 //! The stages of a plan, if there is more than one stage or group of clients.
 
+use std::fmt;
+
+use pgdyno_text::units::rate;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Ends, FIDELITY_FILE, Pace, Rate, Stage, has_groups};
 use schemars::JsonSchema;
@@ -52,6 +55,27 @@ pub struct GroupPlan {
     /// Transactions of each client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u64>,
+}
+
+/// What is offered to all clients of a stage together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedRate {
+    /// Transactions a second, over all groups that have a rate.
+    pub per_s: f64,
+    /// How it changes, as text that follows it; empty if it does not.
+    stepped: String,
+    /// The groups that it is offered to, if others have no rate.
+    groups: Vec<String>,
+}
+
+impl fmt::Display for OfferedRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s offered{}", rate(self.per_s), self.stepped)?;
+        match self.groups.as_slice() {
+            [] => Ok(()),
+            groups => write!(f, " to {}", groups.join(" and ")),
+        }
+    }
 }
 
 impl StagePlan {
@@ -116,7 +140,24 @@ impl Plan {
         size.parse::<f64>().is_ok_and(|size| size.ceil() == self.scale as f64).then_some(size)
     }
 
-    /// Returns the offered rate, if any client follows it: groups may have a pace of their own.
+    /// Returns what is offered to the clients of the first stage, over all of its groups; `None` if none of them has a rate.
+    #[must_use]
+    pub fn offered(&self) -> Option<OfferedRate> {
+        let Some(stage) = self.drive.stages.first() else {
+            let rate = self.drive.pace.rate()?;
+            return Some(OfferedRate { per_s: rate.per_s, stepped: self.drive.stepped(), groups: Vec::new() });
+        };
+        let has_rate = |group: &&GroupPlan| group.pace.rate().is_some();
+        let per_s: f64 = stage.groups.iter().filter_map(|group| group.pace.rate()).map(|rate| rate.per_s).sum();
+        let groups = match stage.groups.iter().all(|group| has_rate(&group)) {
+            true => Vec::new(),
+            false => stage.groups.iter().filter(has_rate).map(|group| group.name.clone()).collect(),
+        };
+        let stepped = if self.rate().is_some() { self.drive.stepped() } else { String::new() };
+        (per_s > 0.0).then_some(OfferedRate { per_s, stepped, groups })
+    }
+
+    /// Returns the offered rate of a group that has none of its own, if any client follows it: groups may have a pace of their own.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         let mut groups = self.drive.stages.iter().flat_map(|stage| &stage.groups);
@@ -157,7 +198,7 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_workload::{Clients, Group, Rate};
+    use pgdyno_workload::{Clients, Group, Rate, RateSteps};
 
     use super::*;
     use crate::plan::example;
@@ -190,5 +231,46 @@ mod tests {
         assert_eq!(plan.window(), (0.0, None), "a stage that ends with its clients has neither warm-up nor time");
         plan.drive.connections = Some(2);
         assert_eq!(plan.links(), 2);
+    }
+
+    #[test]
+    fn what_is_offered_is_the_sum_over_the_groups_that_have_a_rate() {
+        let rate = |per_s| Pace::Rate(Rate { per_s, arrivals: Default::default() });
+        let group = |name, pace| Group { clients: Clients::Number(2), pace, ..Group::new(name) };
+        let mut plan = example();
+        let offered = |plan: &Plan| plan.offered().map(|offered| offered.to_string());
+        assert_eq!(offered(&plan), None);
+        plan.drive.pace = rate(100.0);
+        assert_eq!(offered(&plan).as_deref(), Some("100.0/s offered"));
+        let of = |plan: &Plan, groups| StagePlan::all(&[Stage::new("run", groups)], plan);
+        plan.drive.stages = of(&plan, vec![group("a", None), group("b", None)]);
+        assert_eq!(offered(&plan).as_deref(), Some("200.0/s offered"), "each group follows it");
+        plan.drive.stages = of(&plan, vec![group("a", None), group("b", Some(rate(7.0)))]);
+        assert_eq!((offered(&plan).as_deref(), plan.offered().unwrap().per_s), (Some("107.0/s offered"), 107.0));
+        plan.drive.stages = of(&plan, vec![group("a", None), group("b", Some(Pace::ClosedLoop))]);
+        assert_eq!(offered(&plan).as_deref(), Some("100.0/s offered to a"));
+        plan.drive.pace = Pace::ClosedLoop;
+        plan.drive.stages = of(&plan, vec![group("a", None), group("b", None)]);
+        assert_eq!(offered(&plan), None);
+    }
+
+    #[test]
+    fn the_steps_of_a_rate_are_offered_to_each_group_that_follows_them() {
+        let group = |name, pace| Group { clients: Clients::Number(2), pace, ..Group::new(name) };
+        let own = Pace::Rate(Rate { per_s: 7.0, arrivals: Default::default() });
+        let mut plan = example();
+        plan.drive.ramp_s = 5.0;
+        plan.drive.pace = Pace::Rate(Rate { per_s: 100.0, arrivals: Default::default() });
+        plan.drive.rate_steps = Some(RateSteps { per_s: 100.0, step_s: 10.0, steps: vec![0.5, 1.5] });
+        let offered = |plan: &Plan, groups| {
+            let mut plan = plan.clone();
+            plan.drive.stages = StagePlan::all(&[Stage::new("run", groups)], &plan);
+            let of = |(from_s, until_s)| plan.drive.offered_per_s(from_s, until_s).map(f64::round);
+            [(5.0, 6.0), (16.0, 17.0)].map(of)
+        };
+        assert_eq!(offered(&plan, vec![group("a", None)]), [Some(50.0), Some(150.0)]);
+        assert_eq!(offered(&plan, vec![group("a", None), group("b", None)]), [Some(100.0), Some(300.0)]);
+        assert_eq!(offered(&plan, vec![group("a", None), group("b", Some(own))]), [Some(57.0), Some(157.0)]);
+        assert_eq!(offered(&plan, vec![group("a", None), group("b", Some(Pace::ClosedLoop))]), [None, None]);
     }
 }

@@ -4,7 +4,6 @@ mod details;
 
 use std::io::{self, Write};
 
-use pgdyno_plan::Rate;
 use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, ObjectiveRecord, RunRecord, Summary, Trust};
 use pgdyno_text::TextStyle;
 use pgdyno_text::brief;
@@ -94,8 +93,8 @@ fn degree(trust: Trust, paint: &Paint) -> String {
 fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let plan = &record.plan;
     let mut what = format!("{}, {}", describe::workload(record), describe::clients(record));
-    if let Some(Rate { per_s, .. }) = plan.rate() {
-        what += &format!(", {}/s offered{}", rate(per_s), plan.drive.stepped());
+    if let Some(offered) = plan.offered() {
+        what += &format!(", {offered}");
     }
     if let Some(summary) = &record.summary {
         let (ramp_s, _) = plan.window();

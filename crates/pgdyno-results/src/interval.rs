@@ -46,7 +46,8 @@ pub struct IntervalRecord {
     pub response_latency_ns: Option<IntervalLatency>,
     /// CPU time of the engine's threads, user and kernel.
     pub client_cpu_s: f64,
-    /// Transactions a second that were offered, where the rate changes in steps; absent after the measured window.
+    /// Transactions a second that were offered, where the rate changes in steps; absent after the measured window, and where a group of
+    /// clients has no rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_per_s: Option<f64>,
     /// Connections lost.

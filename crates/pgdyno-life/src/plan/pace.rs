@@ -38,6 +38,11 @@ pub(super) fn planned(order: &Order, source: &WorkloadSource) -> Result<(Pace, O
             CommandError::new(Code::Start, error).hint("give a longer --time, or shorter steps: --rate-steps=10s")
         );
     }
+    if order.drive.arrivals.is_some() && per_s.is_none() {
+        let error = "--arrivals says how the arrivals of a rate are spread, and this run has no rate";
+        let hint = "give --rate, or write rate_per_s below [run] in workload.toml";
+        return Err(CommandError::new(Code::Start, error).hint(hint));
+    }
     let arrivals = order.drive.arrivals.unwrap_or_default();
     Ok((per_s.map(|per_s| Rate { per_s, arrivals }).into(), steps))
 }

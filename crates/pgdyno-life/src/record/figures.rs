@@ -3,7 +3,7 @@
 use pgdyno_engine::{Clock, ErrorSample, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
-use pgdyno_plan::DrivePlan;
+use pgdyno_plan::{DrivePlan, RateSteps};
 use pgdyno_results::{
     BuildRecord, ClientRecord, CounterNames, ErrorRecord, LevelChangeRecord, Objective, ObjectiveRecord, PlaceRecord,
     RuleRecord, RunRecord, ServerRecord, SteadyRecord, Summary, TallyRecord, TxnName, Warning,
@@ -200,9 +200,9 @@ const INTERVAL_S: f64 = 1.0;
 /// Returns the throughput of intervals as it would be if the rate had not changed: a server that keeps up with a changing rate is steady.
 /// Intervals in which nothing is offered are left out.
 fn at_one_rate(drive: &DrivePlan, tps: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let Some(mean) = drive.pace.rate().map(|rate| rate.per_s).filter(|_| drive.rate_steps.is_some()) else {
-        return tps.to_vec();
-    };
+    let window_s = |steps: &RateSteps| drive.time_s.unwrap_or_else(|| steps.length_s());
+    let mean = |steps| drive.offered_per_s(drive.ramp_s, drive.ramp_s + window_s(steps));
+    let Some(mean) = drive.rate_steps.as_ref().and_then(mean) else { return tps.to_vec() };
     let one = |&(start_s, tps): &(f64, f64)| match drive.offered_per_s(start_s, start_s + INTERVAL_S) {
         None => Some((start_s, tps)),
         Some(offered) => (offered > 0.0).then(|| (start_s, tps / offered * mean)),
@@ -233,7 +233,7 @@ fn steady(summary: &mut Summary, intervals: Vec<(f64, f64)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgdyno_plan::{Arrivals, Pace, Rate, RateSteps};
+    use pgdyno_plan::{Arrivals, Pace, Rate};
 
     #[test]
     fn a_server_that_keeps_up_with_a_changing_rate_is_steady() {

@@ -1,6 +1,6 @@
 //! Facts that do not change while a run goes on.
 
-use pgdyno_plan::{Pace, Plan, Rate};
+use pgdyno_plan::Plan;
 use pgdyno_text::units;
 
 /// The workload, the target and the length of a run.
@@ -42,8 +42,9 @@ impl Facts {
             drivers += &format!(" on {}", units::plural(u64::from(connections), "connection"));
         }
         drivers += &format!(", {}", units::plural(plan.drive.threads as u64, "thread"));
-        if let Pace::Rate(Rate { per_s, .. }) = plan.drive.pace {
-            drivers += &format!(", {}/s offered{}", units::rate(per_s), plan.drive.stepped());
+        let offered = plan.offered();
+        if let Some(offered) = &offered {
+            drivers += &format!(", {offered}");
         }
         let (ramp_s, time_s) = plan.window();
         Self {
@@ -56,7 +57,7 @@ impl Facts {
             ramp_s,
             time_s,
             transactions: plan.drive.transactions.map(|each| each * u64::from(plan.stage_clients())),
-            scheduled: plan.drive.pace != Pace::ClosedLoop || plan.drive.connections.is_some(),
+            scheduled: offered.is_some() || plan.drive.connections.is_some(),
             txns,
         }
     }

@@ -202,15 +202,12 @@ pub(super) const GROUP: OptionGroup = OptionGroup {
             beside: "../../fixtures/workloads/steps --target host=/tmp",
         },
         RunOption {
-            spec: OptionSpec {
-                requires: Some("rate"),
-                ..OptionSpec::value(
-                    "arrivals",
-                    ValueKind::Choice(&["poisson", "uniform"]),
-                    "HOW",
-                    "Distribution of the arrivals of --rate [default: poisson]",
-                )
-            },
+            spec: OptionSpec::value(
+                "arrivals",
+                ValueKind::Choice(&["poisson", "uniform"]),
+                "HOW",
+                "Distribution of the arrivals of --rate, or of the workload's own rate [default: poisson]",
+            ),
             commands: Commands::Run,
             suite: Some("arrivals"),
             access: given!(drive.arrivals, word::<Arrivals>, |arrivals| arrivals.name().to_owned()),

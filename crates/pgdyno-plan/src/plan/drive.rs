@@ -123,12 +123,23 @@ impl DrivePlan {
         self.stages.first().is_some_and(StagePlan::ends_with_work)
     }
 
-    /// Returns the mean rate that is offered between two times in seconds since the clients began, if the rate changes in steps and
-    /// all clients follow it.
+    /// Returns the mean rate that is offered to the clients of the first stage between two times in seconds since they began, if the rate
+    /// changes in steps and all of them have a rate.
     #[must_use]
     pub fn offered_per_s(&self, from_s: f64, until_s: f64) -> Option<f64> {
-        let steps = self.rate_steps.as_ref().filter(|_| self.stages.is_empty() && until_s > from_s)?;
-        Some(steps.mean_per_s(from_s - self.ramp_s, until_s - self.ramp_s))
+        let steps = self.rate_steps.as_ref().filter(|_| until_s > from_s)?;
+        // A stage that ends with its work has no warm-up.
+        let ramp_s = if self.ends_with_work() { 0.0 } else { self.ramp_s };
+        let mean = steps.mean_per_s(from_s - ramp_s, until_s - ramp_s);
+        let of_group = |pace: Pace| match pace {
+            pace if pace == self.pace => Some(mean),
+            // It has a rate of its own, which does not change.
+            pace => pace.rate().map(|rate| rate.per_s),
+        };
+        match self.stages.first() {
+            None => Some(mean),
+            Some(stage) => stage.groups.iter().map(|group| of_group(group.pace)).sum(),
+        }
     }
 
     /// Returns how its rate changes, as text that follows the rate; empty if it does not: ` in 10 steps of 1 min`.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, Status, Trust};
 use pgdyno_text::units::{plural, rate, sized};
 
@@ -95,8 +94,8 @@ fn title(record: &RunRecord) -> String {
         words.push(sized(&plan.scale_name, &plan.size()));
     }
     words.push(plural(u64::from(plan.stage_clients()), "client"));
-    if let Pace::Rate(pace) = &plan.drive.pace {
-        words.push(format!("{} a second", rate(pace.per_s)));
+    if let Some(offered) = plan.offered() {
+        words.push(format!("{} a second", rate(offered.per_s)));
     }
     if !plan.target.kind().is_none() {
         words.push(format!("on {}", target(record)));

@@ -130,7 +130,7 @@ pub const INTERVAL_COLUMNS: &[IntervalColumn] = &[
         "offered_per_s",
         3,
         "1/s",
-        "transactions a second that were offered, where the rate changes in steps; empty after the measured window",
+        "transactions a second that were offered, where the rate changes in steps; empty after the measured window, and where a group of clients has no rate",
         OFFERED,
     )),
 ];

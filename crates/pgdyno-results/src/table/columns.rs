@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Pace, Rate, RecipePlan, SuitePlan};
+use pgdyno_plan::{RecipePlan, SuitePlan};
 use serde_json::Value;
 
 use super::{Cell, CellKind, Column};
@@ -31,9 +31,8 @@ pub const EXPORT: &[Column] = &[
     count("clients", "clients", |r| u64::from(r.plan.drive.clients).into()),
     count("threads", "engine threads", |r| (r.plan.drive.threads as u64).into()),
     text("mode", "`simple`, `extended` or `prepared`", |r| r.plan.drive.mode.name().into()),
-    number("rate_per_s", "the offered rate; none in a closed loop", |r| match r.plan.drive.pace {
-        Pace::ClosedLoop => Cell::Missing,
-        Pace::Rate(Rate { per_s, .. }) => Cell::Number(per_s),
+    number("rate_per_s", "the offered rate, over all groups of clients that have one; none in a closed loop", |r| {
+        r.plan.offered().map_or(Cell::Missing, |offered| Cell::Number(offered.per_s))
     }),
     number("duration_s", "length of the measured window", |r| figure(r, |s| Some(s.duration_s))),
     number(

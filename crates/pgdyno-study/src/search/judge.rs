@@ -4,6 +4,7 @@ use std::path::Path;
 
 use pgdyno_measure::mean::median;
 use pgdyno_measure::search::Seen;
+use pgdyno_plan::Rate;
 use pgdyno_results::{
     KindFigure, Objective, ObjectiveValue, RunFigures, RunRecord, SearchPoint, Status, Summary, read_intervals,
 };
@@ -126,7 +127,8 @@ fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
 
 /// Returns how far an open loop fell behind its schedule, if it is overloaded.
 fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
-    let rate = record.plan.drive.pace.rate()?;
+    // Each group of clients has the rate.
+    let rate = Rate { per_s: record.plan.offered()?.per_s, ..record.plan.drive.pace.rate()? };
     if let Some(shortfall) = rate.shortfall(achieved(summary), summary.duration_s) {
         return Some(format!("{} of the offered rate were achieved", units::percent(1.0 - shortfall)));
     }
@@ -202,7 +204,7 @@ fn figures_of(nth: usize, runs: &[Measured]) -> RunFigures {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_plan::{Arrivals, Pace, Rate};
+    use pgdyno_plan::{Arrivals, Pace};
 
     use super::*;
 

@@ -26,7 +26,6 @@ fn seconds(directory: &std::path::Path) -> Vec<(f64, f64)> {
     let at = |name: &str| names.iter().position(|column| *column == name).unwrap();
     let [phase, offered, tps] = ["phase", "offered_per_s", "tps"].map(at);
     let rows = lines.map(|line| line.split(',').collect::<Vec<_>>()).filter(|row| row[phase] == "measure");
-    // Of several groups only their own files have the offered rates.
     rows.map(|row| (row[offered].parse().unwrap_or_default(), row[tps].parse().unwrap())).collect()
 }
 
@@ -70,6 +69,12 @@ fn a_run_offers_the_steps_of_its_workload() {
         .run("run ./mine -R none --rate-steps -T 1")
         .ended(1)
         .says(&["--rate-steps needs a rate", "leave out -R none"]);
+    // How the arrivals of the workload's own rate are spread can be said without that rate.
+    place.run("plan ./mine --arrivals uniform -T 1").ok().prints(&["uniform arrivals"]);
+    place
+        .run("run ./mine -R none --arrivals uniform -T 1")
+        .ended(1)
+        .says(&["--arrivals says how the arrivals of a rate are spread, and this run has no rate"]);
     place.run("run select-only -R 9 --rate-steps -T 1").ended(1).says(&["steps", "select-only has none"]);
     write(&place.home, "mine", &[("workload.toml", &format!("{MANIFEST}follow_rate_steps = false\n"))]);
     place.run("run ./mine -T 1 --ramp 0 --no-samples").ok().prints(&["100.0/s offered,"]);
@@ -92,7 +97,12 @@ fn each_group_without_a_rate_of_its_own_follows_the_steps() {
         write(&place.home, "mine", &[("workload.toml", &groups(rates)), ("one.sql", "select 1;\n")]);
         let ran = place.run("run ./mine --rate-steps=2s -R 1x --ramp 0 --arrivals uniform --no-samples").ok();
         let run = place.home.runs().pop().unwrap();
-        let all: f64 = seconds(&run.path).iter().map(|(_, tps)| tps).sum();
+        let found = seconds(&run.path);
+        for (second, (offered, _)) in found.iter().enumerate() {
+            assert!((offered - wanted[second / 2]).abs() < 2.0, "{rates:?}, {second}: {offered} of {wanted:?}");
+        }
+        let ran = ran.prints(&[&format!("{:.1}/s offered", (wanted[0] + wanted[1]) / 2.0)]);
+        let all: f64 = found.iter().map(|(_, tps)| tps).sum();
         assert!((all / (2.0 * (wanted[0] + wanted[1])) - 1.0).abs() < 0.08, "{rates:?}: {all} of {wanted:?}");
         if rates == [own, own] {
             ran.says(&["--rate-steps has no effect on this run of mine: none of its clients follows it"]);
