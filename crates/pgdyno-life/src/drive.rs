@@ -70,8 +70,16 @@ pub(crate) struct Driven {
     pub(crate) kept: Option<Kept>,
     /// What was found about each reader.
     pub(crate) readers: Vec<ReaderDriven>,
-    /// The end of the measured window of a run with a ledger, in microseconds since 1970.
-    pub(crate) ledger_until_us: Option<u64>,
+    /// The end of the ledger, if the run has one.
+    pub(crate) ledger: Option<LedgerEnd>,
+}
+
+/// The end of the ledger of a run.
+pub(crate) struct LedgerEnd {
+    /// The end of the measured window, in microseconds since 1970.
+    pub(crate) until_us: u64,
+    /// Why commits are missing in it, if they are.
+    pub(crate) unwritten: Option<String>,
 }
 
 /// This process while it runs clients, or has agents run them.
@@ -130,9 +138,11 @@ impl<'a> Driver<'a> {
         context.record.edit(|recording| recording.record.notices = notices);
         let (kept, written) = executions.into_inner().map(|executions| executions.end(&directory)).unzip();
         let window_ns = ran.as_ref().map_or(0, |(outcome, _)| outcome.measured.end_ns);
-        let ledger_until_us = ledger.as_ref().map(|ledger| ledger.at_us(window_ns));
-        let closed = [written, journal.map(Journal::close), ledger.map(LedgerWriter::close)];
-        for error in closed.into_iter().flatten().filter_map(std::result::Result::err) {
+        let ledger =
+            ledger.map(|ledger| LedgerEnd { until_us: ledger.at_us(window_ns), unwritten: ledger.close().err() });
+        let unwritten = ledger.iter().filter_map(|ledger| ledger.unwritten.clone());
+        let closed = [written, journal.map(Journal::close)].into_iter().flatten();
+        for error in closed.filter_map(std::result::Result::err).chain(unwritten) {
             context.events.warn(&error);
         }
         let (mut outcome, drivers) = ran?;
@@ -143,7 +153,7 @@ impl<'a> Driver<'a> {
         // the pooler does between two clients is included.
         let whole = counted.whole.filter(|_| self.server.caps.pooling.is_none()).map(|work| work.without(own));
         let (window, disk_reads) = (counted.window, counted.disk_reads);
-        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger_until_us, readers })
+        Ok(Driven { outcome, drivers, window, whole, disk_reads, watched, kept, ledger, readers })
     }
 
     /// Takes a server that is down for an interruption, if the user ended the run during a fault.

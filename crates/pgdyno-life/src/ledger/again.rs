@@ -14,6 +14,7 @@ use super::server::{find, settle};
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
+use crate::target::server_state::ServerState;
 
 /// The commits of a run, and what a server has of them now.
 #[derive(Debug)]
@@ -55,8 +56,17 @@ pub fn check(directory: &Path, run: &RunRecord, options: &ConnectOptions) -> Res
     let found = find(ledger, record.run, &first, &entries, &mut admin);
     record.found = Some(found.map_err(|why| CommandError::new(Code::Run, why))?);
     record.not_read = None;
+    let has_moved = record.timeline_after.is_some() && record.timeline_before != record.timeline_after;
+    if !has_moved {
+        // It may have moved since; a standby is another server in any case.
+        record.timeline_after = ServerState::ask(&mut admin).or_fail(Code::Run)?.timeline;
+    }
     settle(&mut record);
-    let code = if record.breaks_promise() { Code::CommitsLost } else { Code::Success };
+    let code = match (record.breaks_promise(), &record.unwritten) {
+        (true, _) => Code::CommitsLost,
+        (false, Some(_)) => Code::Run,
+        (false, None) => Code::Success,
+    };
     Ok(CheckedLedger { ledger: record, code })
 }
 

@@ -79,6 +79,8 @@ pub(crate) struct LookBack<'a> {
     pub(crate) waits: bool,
     /// The end of the measured window, in microseconds since 1970.
     pub(crate) until_us: u64,
+    /// Why commits are missing in the ledger, if they are.
+    pub(crate) unwritten: Option<&'a str>,
 }
 
 /// Returns the account of a run: the commits in its directory, and what the server has of them.
@@ -97,6 +99,7 @@ pub(crate) fn look_back(
         transaction: look.ledger.txns.join(", "),
         settings: look.before.settings.clone(),
         timeline_before: look.before.timeline.clone(),
+        unwritten: look.unwritten.map(str::to_owned),
         ..LedgerRecord::default()
     };
     count_classes(&entries, &mut record);

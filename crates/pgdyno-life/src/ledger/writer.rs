@@ -37,12 +37,13 @@ impl LedgerWriter {
     /// # Errors
     /// When it cannot be created.
     pub(crate) fn open(directory: &Path, txns: Vec<usize>) -> Result<Self> {
-        let file = LedgerFile::create(directory).or_fail(Code::Start)?;
+        let mut file = LedgerFile::create(directory).or_fail(Code::Start)?;
         let waiting = Arc::<Mutex<Vec<LedgerEntry>>>::default();
         let (end, ended) = channel();
         let of_thread = Arc::clone(&waiting);
         let thread = std::thread::Builder::new().name("ledger".to_owned());
-        let thread = thread.spawn(move || write(file, &of_thread, &ended)).or_fail(Code::Start)?;
+        let thread = thread.spawn(move || write(&mut |batch| file.append(batch), &of_thread, &ended));
+        let thread = thread.or_fail(Code::Start)?;
         Ok(Self { waiting, txns, epoch_ns: AtomicU64::new(0), end, thread })
     }
 
@@ -74,16 +75,21 @@ impl LedgerWriter {
     }
 }
 
-/// Writes batches until the end of the run.
-fn write(mut file: LedgerFile, waiting: &Mutex<Vec<LedgerEntry>>, ended: &Receiver<()>) -> std::io::Result<()> {
+/// Writes batches until the end of the run. After an error commits are dropped: a part of a line may be in the file.
+fn write(
+    append: &mut dyn FnMut(&[LedgerEntry]) -> std::io::Result<()>,
+    waiting: &Mutex<Vec<LedgerEntry>>,
+    ended: &Receiver<()>,
+) -> std::io::Result<()> {
+    let mut written = Ok(());
     loop {
         let is_last = ended.recv_timeout(BATCH) == Err(RecvTimeoutError::Disconnected);
         let batch = std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        if !batch.is_empty() {
-            file.append(&batch)?;
+        if !batch.is_empty() && written.is_ok() {
+            written = append(&batch);
         }
         if is_last {
-            return Ok(());
+            return written;
         }
     }
 }
@@ -144,5 +150,34 @@ impl Observer for OfThread {
             server: Arc::clone(self.servers.get(&end.client).unwrap_or(&self.unknown)),
         };
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::super::account::tests::entry;
+    use super::*;
+
+    #[test]
+    fn after_an_error_nothing_more_is_written_or_kept() {
+        let waiting = Mutex::new(vec![entry(1, MarkerClass::Acknowledged, 1.0)]);
+        let (end, ended) = channel::<()>();
+        let mut end = Some(end);
+        let mut batches = 0;
+        let written = write(
+            &mut |_| {
+                batches += 1;
+                waiting.lock().unwrap().push(entry(2, MarkerClass::Acknowledged, 2.0));
+                // The next look is the last one.
+                drop(end.take());
+                Err(Error::from(ErrorKind::StorageFull))
+            },
+            &waiting,
+            &ended,
+        );
+        assert_eq!(written.unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!((batches, waiting.lock().unwrap().len()), (1, 0));
     }
 }

@@ -131,7 +131,8 @@ pub(crate) fn broken_promise(record: &RunRecord) -> Option<String> {
 
 /// Returns that it is unknown which commits are there.
 pub(crate) fn unproven(record: &RunRecord) -> Option<String> {
-    let why = record.ledger.as_ref()?.not_read.as_ref()?;
+    let ledger = record.ledger.as_ref()?;
+    let why = ledger.unwritten.as_ref().or(ledger.not_read.as_ref())?;
     Some(format!("the ledger proves nothing: {why}"))
 }
 
@@ -239,6 +240,8 @@ mod tests {
             Some("the ledger proves nothing: no server takes writes")
         );
         assert_eq!((broken_promise(&with(Some(unread))), unproven(&record())), (None, None));
+        let unwritten = LedgerRecord { unwritten: Some("the disk is full".to_owned()), ..LedgerRecord::default() };
+        assert!(unproven(&with(Some(unwritten))).unwrap().ends_with("proves nothing: the disk is full"));
     }
 
     #[test]

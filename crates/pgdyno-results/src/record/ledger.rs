@@ -31,6 +31,9 @@ pub struct LedgerRecord {
     /// Why the markers could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_read: Option<String>,
+    /// Why commits are missing in `ledger.csv`, so that nothing is proven; absent if it has all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten: Option<String>,
     /// When there were no commits.
     #[serde(flatten)]
     pub outage: OutageRecord,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::disk_full::Disk;
 use crate::given_server::{Place, TRUST};
 use crate::program::{Run, Running, eventually};
 use crate::server::TestServer;
@@ -121,6 +122,46 @@ fn commits_that_an_asynchronous_standby_has_not_received_are_lost_by_its_promoti
     place.server.restart();
     let there = place.run("check ledger --run last").stdout;
     assert!(there.contains("LOST"), "it lacks those of the new one: {there}");
+}
+
+#[test]
+fn what_an_asynchronous_standby_has_not_replayed_breaks_no_promise() {
+    let Some(place) = Place::new("a standby that is behind", DURABLE, REPLICATION) else { return };
+    place.run("load ledger").ok();
+    let standby = TestServer::standby_of(&place.server);
+    until_streaming(&place);
+    let mut admin = standby.admin();
+    eventually("it has the table", SOON, || {
+        admin.query_one("select to_regclass('pgdyno_ledger_1') is not null").unwrap() == "t"
+    });
+    admin.query("select pg_wal_replay_pause()").unwrap();
+    place.run("run ledger -c 2 -T 2 --ramp 0 -R 100").ok().prints(&["none lost"]);
+    let run = place.home.the_run();
+    let of_standby = place.target().replace(place.server.dir().to_str().unwrap(), standby.dir().to_str().unwrap());
+    let of_standby = of_standby.replace(&place.server.port.to_string(), &standby.port.to_string());
+    let check = || place.home.run(&["check", "ledger", "--run", "last", "--target", &of_standby]);
+    check().ok().prints(&[&format!("{} of them LOST", of(&run, "acknowledged")), "the settings do not promise"]);
+    admin.query("select pg_wal_replay_resume()").unwrap();
+    check().ok().prints(&["none lost"]);
+}
+
+#[test]
+fn a_ledger_whose_disk_was_full_proves_nothing() {
+    let Some(place) = Place::new("a ledger on a full disk", DURABLE, TRUST) else { return };
+    let Some(disk) = Disk::new("a ledger on a full disk", 32) else { return };
+    let out = disk.path().join("results");
+    let mut running =
+        place.start(&format!("run ledger -c 2 -T 6 --ramp 0 -R 200 --no-samples --out {}", out.display()));
+    running.until_it_says("progress:", 1);
+    disk.fill();
+    running.until_it_says("progress:", 3);
+    disk.make_room();
+    let ran = running.end().ended(2).prints(&["! invalid", "the ledger proves nothing: failed to write the ledger"]);
+    assert!(ran.stderr.contains("commits are missing in it"), "{}", ran.stderr);
+    place
+        .run(&format!("check ledger --run last --out {}", out.display()))
+        .ended(2)
+        .prints(&["failed to write the ledger", "what is lost may be more"]);
 }
 
 #[test]

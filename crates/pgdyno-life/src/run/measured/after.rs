@@ -122,8 +122,9 @@ impl Observer<'_> {
         let context = self.context;
         context.view.note("reading the markers of all commits");
         let run = self.plan.seed.cast_signed();
-        let until_us = driven.ledger_until_us.unwrap_or_default();
-        let look = LookBack { ledger, run, timeout_s: plan.commit_timeout_s, before, waits, until_us };
+        let until_us = driven.ledger.as_ref().map_or(0, |ledger| ledger.until_us);
+        let unwritten = driven.ledger.as_ref().and_then(|ledger| ledger.unwritten.as_deref());
+        let look = LookBack { ledger, run, timeout_s: plan.commit_timeout_s, before, waits, until_us, unwritten };
         let stop = &context.interrupt.last_stop;
         match look_back(&look, &context.record.path(), &context.interrupt.last_options(options), stop) {
             Ok(account) => context.record.edit(|recording| recording.record.ledger = Some(account)),
