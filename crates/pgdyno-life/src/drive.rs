@@ -214,6 +214,7 @@ impl<'a> Driver<'a> {
             stop: &context.interrupt.stop,
             environment: environment(self.plan.target.as_str(), &directory, Some(options)),
             directory,
+            has_agents: self.team.is_some(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::{FaultOutcome, FaultRecord, RunRecord};
 use pgdyno_text::brief::duration;
 use pgdyno_text::paint::Paint;
-use pgdyno_text::units::{count, ending};
+use pgdyno_text::units::{count, ending, plural};
 use pgdyno_text::wrap::{self, LABEL};
 use pgdyno_untrusted::MarkdownText;
 
@@ -22,7 +22,7 @@ pub(crate) fn text(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io
     }
     let more = record.faults.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
-        wrap::entry(out, paint, "", &format!("{more} more faults (run.json)"))?;
+        wrap::entry(out, paint, "", &format!("{} (run.json)", plural(more as u64, "more fault")))?;
     }
     let label = if record.faults.is_empty() { "OUTAGE" } else { "" };
     spread(record).into_iter().chain(attempts(record)).try_for_each(|line| wrap::entry(out, paint, label, &line))

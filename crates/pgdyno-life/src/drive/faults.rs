@@ -8,12 +8,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use pgdyno_measure::Interval;
+use pgdyno_measure::{Interval, ThreadCounts};
 use pgdyno_net::{Admin, ConnectOptions, Stop};
 use pgdyno_plan::{FaultKind, FaultPlan};
 use pgdyno_results::{EventRecord, FaultOutcome, FaultRecord, FaultServerRecord};
 use pgdyno_server::PatroniMember;
 use pgdyno_untrusted::append_to_file;
+use pgdyno_wire::ErrorClass;
 
 use crate::events::EventSink;
 use crate::network_drop::NetworkDrop;
@@ -48,6 +49,8 @@ pub(super) struct FaultSubject<'a> {
     pub(super) directory: PathBuf,
     /// The environment of a program.
     pub(super) environment: Vec<(&'static str, String)>,
+    /// Whether agents run the clients: they report lost connections in their intervals alone.
+    pub(super) has_agents: bool,
 }
 
 /// What clients noticed so far.
@@ -65,6 +68,7 @@ pub(super) struct Faults<'scope> {
     signals: Sender<Instant>,
     thread: ScopedJoinHandle<'scope, Vec<CausedFault>>,
     ramp_s: f64,
+    has_agents: bool,
 }
 
 /// A fault, and the counts when it began.
@@ -78,9 +82,9 @@ impl<'scope> Faults<'scope> {
     pub(super) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, subject: FaultSubject<'env>) -> Self {
         let (signals, inbox) = mpsc::channel();
         let counts = Arc::new(EffectCounts::default());
-        let ramp_s = subject.ramp.as_secs_f64();
+        let (ramp_s, has_agents) = (subject.ramp.as_secs_f64(), subject.has_agents);
         let causer = FaultCauser { subject, counts: Arc::clone(&counts), inbox };
-        Self { counts, signals, thread: scope.spawn(move || causer.cause_all()), ramp_s }
+        Self { counts, signals, thread: scope.spawn(move || causer.cause_all()), ramp_s, has_agents }
     }
 
     /// Marks the start of the clients.
@@ -94,10 +98,9 @@ impl<'scope> Faults<'scope> {
         self.counts.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts the failed transactions of an interval.
+    /// Counts what clients noticed in an interval.
     pub(super) fn interval(&self, interval: &Interval) {
-        let failed = interval.part.txns.iter().flat_map(|txn| &txn.failed).sum();
-        self.counts.failed.fetch_add(failed, Ordering::Relaxed);
+        self.counts.add(&interval.part, self.has_agents);
     }
 
     /// Ends the thread after the clients have ended: a program that still runs is ended. Returns the faults, and their events.
@@ -114,7 +117,25 @@ impl<'scope> Faults<'scope> {
     }
 }
 
+/// Classes of failures that a run without a fault may have, too: they are no sign of one.
+const USUAL: [ErrorClass; 4] = [ErrorClass::Serialization, ErrorClass::Deadlock, ErrorClass::Data, ErrorClass::Script];
+
+/// Returns the failures of other classes. `failed` is in the order of [`ErrorClass::ALL`].
+fn unusual(failed: &[u64]) -> u64 {
+    let by_class = ErrorClass::ALL.iter().zip(failed);
+    by_class.filter(|(class, _)| !USUAL.contains(class)).map(|(_, number)| number).sum()
+}
+
 impl EffectCounts {
+    /// Adds the failed transactions of an interval that a fault may have caused, and with agents the lost connections.
+    fn add(&self, part: &ThreadCounts, has_agents: bool) {
+        let failed = part.txns.iter().map(|txn| unusual(&txn.failed)).sum();
+        self.failed.fetch_add(failed, Ordering::Relaxed);
+        if has_agents {
+            self.lost.fetch_add(part.lost, Ordering::Relaxed);
+        }
+    }
+
     /// Returns the lost connections and the failed transactions until now.
     fn now(&self) -> [u64; 2] {
         [&self.lost, &self.failed].map(|count| count.load(Ordering::Relaxed))
@@ -294,5 +315,28 @@ impl FaultCauser<'_> {
     /// Returns the process of a client's session.
     fn backend(&self) -> Option<i32> {
         self.session()?.query_one(BACKEND).ok()?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_that_are_usual_without_a_fault_show_none() {
+        let of = |class: ErrorClass| {
+            let mut failed = [0; ErrorClass::ALL.len()];
+            failed[class as usize] = 3;
+            unusual(&failed)
+        };
+        assert_eq!([ErrorClass::Serialization, ErrorClass::Data, ErrorClass::Script].map(of), [0, 0, 0]);
+        let part = ThreadCounts { lost: 2, ..ThreadCounts::default() };
+        let counted = |has_agents| {
+            let counts = EffectCounts::default();
+            counts.add(&part, has_agents);
+            counts.now()
+        };
+        assert_eq!([true, false].map(counted), [[2, 0], [0, 0]], "otherwise each loss was counted when it happened");
+        assert_eq!([ErrorClass::Connection, ErrorClass::Unknown, ErrorClass::Other].map(of), [3, 3, 3]);
     }
 }

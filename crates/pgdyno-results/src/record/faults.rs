@@ -64,7 +64,7 @@ pub struct FaultRecord {
     pub packets_dropped: Option<u64>,
     /// Connections that clients lost or could not open, until the next fault or the end of the run.
     pub connections_lost: u64,
-    /// Transactions that failed until then.
+    /// Transactions that failed until then, other than by serialization, deadlock, data or script: those are no sign of a fault.
     pub transactions_failed: u64,
     /// The server before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
