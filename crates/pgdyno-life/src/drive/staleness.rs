@@ -22,6 +22,8 @@ const LOOK: Duration = Duration::from_millis(2);
 const LATE_LOOK: Duration = Duration::from_millis(10);
 /// How long a marker is looked for often.
 const SOON: Duration = Duration::from_millis(50);
+/// How long a server may take to answer: the run waits for the last answer at its end.
+const ANSWERING: Duration = Duration::from_secs(5);
 /// Time after which a lost session is opened again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// The session of the markers does not wait for standbys: it measures them.
@@ -167,13 +169,14 @@ fn mark(target: &ConnectOptions, shared: &Shared) -> Option<String> {
 
 /// Opens the session of the markers.
 fn opened(target: &ConnectOptions) -> Result<Admin, String> {
-    let mut admin = Admin::connect(target).map_err(|error| error.to_string())?;
+    let mut admin = Admin::connect(&target.with_answer_timeout(ANSWERING)).map_err(|error| error.to_string())?;
     admin.execute(ALONE).map_err(|error| error.to_string())?;
     Ok(admin)
 }
 
 /// Looks at a reader until the run is over.
 fn look(nth: usize, options: &ConnectOptions, shared: &Shared) -> Measured {
+    let options = options.with_answer_timeout(ANSWERING);
     let mut session: Option<Admin> = None;
     let (mut ages_ms, mut gaps_ms): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let (mut last_look, mut failed): (Option<Instant>, Option<String>) = (None, None);
@@ -185,7 +188,7 @@ fn look(nth: usize, options: &ConnectOptions, shared: &Shared) -> Measured {
         };
         let looked = match session.take() {
             Some(admin) => replayed(admin),
-            None => Admin::connect(options).map_err(|error| error.to_string()).and_then(replayed),
+            None => Admin::connect(&options).map_err(|error| error.to_string()).and_then(replayed),
         };
         let now = Instant::now();
         match looked {

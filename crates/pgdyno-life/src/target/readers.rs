@@ -139,7 +139,7 @@ impl Reader {
     /// # Errors
     /// When it does not answer.
     pub(crate) fn conflicts(&self) -> std::result::Result<BTreeMap<String, u64>, String> {
-        let options = self.options.with_connect_timeout_at_most(AFTERWARDS);
+        let options = self.options.with_connect_timeout_at_most(AFTERWARDS).with_answer_timeout(AFTERWARDS);
         let mut admin = Admin::connect(&options).map_err(|error| error.to_string())?;
         let after = conflicts(&mut admin).map_err(|error| error.to_string())?;
         let before = |kind: &str| self.conflicts_before.get(kind).copied().unwrap_or_default();
