@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{CommandError, OrFail, Result};
+use pgdyno_text::units;
 
 use crate::cost::Money;
-use crate::drive::{COMPLETE, Driver};
+use crate::drive::{COMPLETE, Driver, LeftSuite};
 use crate::engine::LabServer;
 use crate::fetch::{Fetched, fetch};
 use crate::journal::{JournalEntry, LabStep, SizeStanding};
@@ -172,7 +173,7 @@ impl From<CommandError> for Stopped {
 /// Creates, drives and fetches, from the step at which the size is.
 fn work(order: &LabOrder<'_>, size: &LabSize, standing: &SizeStanding) -> std::result::Result<Code, Stopped> {
     let lab = order.lab;
-    let (mut step, mut ended) = (standing.step.unwrap_or(LabStep::Planned), COMPLETE.to_owned());
+    let (mut step, mut ended) = (standing.step.unwrap_or(LabStep::Planned), standing.ended.clone());
     let server = match standing.server.clone().filter(|_| step >= LabStep::Up) {
         Some(server) => server,
         None => {
@@ -183,28 +184,62 @@ fn work(order: &LabOrder<'_>, size: &LabSize, standing: &SizeStanding) -> std::r
     if step < LabStep::Ran {
         lab.note(size, LabStep::Driving, None)?;
         order.events.note(&format!("{}: driving", size.name));
-        let driven = Driver::of(order, size, &server).drive();
-        if driven.as_ref().is_err_and(|error| error.code() != Code::Interrupted) {
-            // It will be destroyed: what there is until now is better than nothing, once it changes no more.
-            Driver::of(order, size, &server).stop();
-            if let Err(error) = fetch(order, size, &server, Fetched::All) {
-                order.events.note(&format!("{}: {}", size.name, error.text()));
-            }
-        }
-        ended = driven?;
-        lab.note(size, LabStep::Ran, Some(ended.clone()))?;
+        ended = match Driver::of(order, size, &server).drive(standing.step == Some(LabStep::Driving)) {
+            Ok(ended) => Some(ended),
+            Err(LeftSuite { error, .. }) if error.code() == Code::Interrupted => return Err(error.into()),
+            Err(left) => return Err(leave(order, size, &server, left)?),
+        };
+        lab.note(size, LabStep::Ran, ended.clone())?;
     }
     if step < LabStep::Fetched {
-        let runs = fetch(order, size, &server, Fetched::All).map_err(|error| Stopped { error, keeps: true })?;
+        let runs = fetch(order, size, &server, Fetched::All).map_err(|error| kept(order, size, error, None))?;
         lab.note(size, LabStep::Fetched, Some(runs.join(" ")))?;
-        order.events.note(&format!("{}: fetched {}", size.name, pgdyno_text::units::plural(runs.len() as u64, "run")));
+        order.events.note(&format!("{}: fetched {}", size.name, units::plural(runs.len() as u64, "run")));
     }
-    if ended == COMPLETE {
-        return Ok(Code::Success);
-    }
+    let Some(ended) = ended.filter(|ended| ended != COMPLETE) else { return Ok(Code::Success) };
     lab.note(size, LabStep::Failed, Some(ended.clone()))?;
     order.events.warn(&format!("{}: {ended}", size.name));
     Ok(Code::Run)
+}
+
+/// Fetches what a suite has measured that was not followed to its end. A suite that can still be continued keeps its size, and so does one
+/// whose results cannot be fetched: whether it is worth its price is for the user to decide.
+fn leave(order: &LabOrder<'_>, size: &LabSize, server: &LabServer, left: LeftSuite) -> Result<Stopped> {
+    let LeftSuite { error, is_unfinished } = left;
+    let which = match is_unfinished {
+        true => Fetched::Ended,
+        false => {
+            // What is fetched must not change any more.
+            Driver::of(order, size, server).stop();
+            Fetched::All
+        }
+    };
+    Ok(match fetch(order, size, server, which) {
+        Ok(_) if !is_unfinished => Stopped { error, keeps: false },
+        Ok(runs) => {
+            order.lab.note(size, LabStep::Failed, Some(error.text()))?;
+            kept(order, size, error, Some(&format!("fetched {}", units::plural(runs.len() as u64, "run"))))
+        }
+        Err(failed) => {
+            order.lab.note(size, LabStep::Failed, Some(error.text()))?;
+            order.events.warn(&format!("{}: {}", size.name, error.text()));
+            kept(order, size, failed, None)
+        }
+    })
+}
+
+/// Returns the end of the work on a size that stays for this reason, until the user decides. Says it now: the next size may begin.
+fn kept(order: &LabOrder<'_>, size: &LabSize, error: CommandError, fetched: Option<&str>) -> Stopped {
+    if error.code() == Code::Interrupted {
+        return error.into();
+    }
+    let (name, fetched) = (&order.lab.file.name, fetched.map_or_else(String::new, |runs| format!("; {runs}")));
+    let text = format!("{}: {}{fetched}; nothing was destroyed", size.name, error.text());
+    order.events.warn(&text);
+    let error = CommandError::new(Code::LeftOver, text).hint(format!(
+        "`pgdyno cloud resume {name}` goes on, `pgdyno cloud fetch {name}` fetches; it stays, with its price, until `pgdyno cloud down {name}`"
+    ));
+    Stopped { error, keeps: true }
 }
 
 /// Creates a size, and waits until its server answers.

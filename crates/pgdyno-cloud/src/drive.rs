@@ -38,6 +38,9 @@ const POLL_THERE: (Duration, Duration) = (Duration::from_secs(1), Duration::from
 const RESUMES_MAX: u32 = 3;
 /// How often a wait looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
+/// How a suite is that runs, and how one is that a kill, a signal or the end of its machine has ended.
+const RUNNING: &str = "running";
+const OPEN: [&str; 2] = ["broken off", "interrupted"];
 /// How an error says that a driver cannot be reached now.
 const BROKEN: &str = "the connection is broken";
 
@@ -181,15 +184,13 @@ impl<'a> Driver<'a> {
         bounded::run(command, QUESTION)
     }
 
-    /// Follows the suite to its end, and begins or resumes it where it does not run. Returns how it ended.
-    pub(crate) fn drive(&self) -> Result<String> {
-        let (mut is_broken, mut resumed) = (false, 0);
+    /// Follows the suite to its end, and begins or resumes it where it does not run. Returns how it ended. `has_begun`: it may have begun
+    /// before.
+    pub(crate) fn drive(&self, has_begun: bool) -> std::result::Result<String, LeftSuite> {
+        let (mut is_broken, mut resumed, mut has_begun) = (false, 0, has_begun);
         let mut poll = self.polls().0;
         loop {
-            if now_s() > self.order.lab.expires_s()? {
-                return Err(CommandError::new(Code::Run, "the lab has expired while its suite ran")
-                    .hint("give more time: --ttl, or `pgdyno cloud extend`"));
-            }
+            let unfinished = |error| LeftSuite { error, is_unfinished: has_begun };
             let state = match self.state() {
                 Err(error) if error.text().contains(BROKEN) => {
                     if !is_broken {
@@ -199,47 +200,62 @@ impl<'a> Driver<'a> {
                     is_broken = true;
                     None
                 }
-                state => Some(state?),
+                state => Some(state.map_err(unfinished)?),
             };
+            // A suite that has ended meanwhile has its results.
+            let has_ended = matches!(&state, Some(Some(state)) if !is_open(state));
+            if !has_ended && now_s() > self.order.lab.expires_s().map_err(unfinished)? {
+                let error = CommandError::new(Code::Run, "the lab has expired while its suite ran")
+                    .hint("give more time: --ttl, or `pgdyno cloud extend`");
+                return Err(LeftSuite { error, is_unfinished: false });
+            }
             if let Some(state) = state {
                 if std::mem::take(&mut is_broken) {
                     self.order.events.note(&format!("{}: the driver answers again", self.size.name));
                 }
+                has_begun |= state.is_some();
                 if let Some(ended) = self.advance(state, &mut resumed)? {
                     return Ok(ended);
                 }
             }
             let goes_on = |_| CommandError::new(Code::Interrupted, "interrupted; the suite goes on");
-            self.pause(poll).map_err(goes_on)?;
+            self.pause(poll).map_err(goes_on).map_err(|error| LeftSuite { error, is_unfinished: has_begun })?;
             poll = (poll * 2).min(self.polls().1);
         }
     }
 
     /// Does what the state of the suite asks for. Returns how it ended, if it has.
-    fn advance(&self, state: Option<Value>, resumed: &mut u32) -> Result<Option<String>> {
+    fn advance(&self, state: Option<Value>, resumed: &mut u32) -> std::result::Result<Option<String>, LeftSuite> {
         let Some(state) = state else {
             // One that a killed pgdyno has started may have begun meanwhile. Where the connection broke, the next look finds out.
             if let Err(error) = self.start()
                 && !error.text().contains(BROKEN)
                 && !matches!(self.state(), Ok(Some(_)))
             {
-                return Err(error);
+                return Err(LeftSuite { error, is_unfinished: false });
             }
             return Ok(None);
         };
-        match state["state"].as_str().unwrap_or_default() {
-            "running" => Ok(None),
-            "broken off" if *resumed < RESUMES_MAX => {
-                *resumed += 1;
-                let args = ["suite", "resume", "--detach", "--out", RESULTS, "--yes"];
-                // Where it goes on already, it cannot be resumed.
-                if let Err(error) = answered(self.pgdyno(&args), "resume the suite") {
-                    self.order.events.note(&format!("{}: {}", self.size.name, error.text()));
-                }
-                Ok(None)
-            }
-            ended => Ok(Some(ending(&state, ended))),
+        let words = word_of(&state);
+        if words == RUNNING {
+            return Ok(None);
         }
+        if !is_open(&state) {
+            return Ok(Some(ending(&state, words)));
+        }
+        if *resumed >= RESUMES_MAX {
+            let error = format!("its suite broke off {} times: {}", RESUMES_MAX + 1, ending(&state, words));
+            return Err(LeftSuite { error: CommandError::new(Code::Run, error), is_unfinished: true });
+        }
+        *resumed += 1;
+        let args = ["suite", "resume", "--detach", "--out", RESULTS, "--yes"];
+        // Where it goes on already, it cannot be resumed.
+        if let Err(error) = answered(self.pgdyno(&args), "resume the suite") {
+            self.order.events.note(&format!("{}: {}", self.size.name, error.text()));
+            // Where the connection broke, it was not tried.
+            *resumed -= u32::from(error.text().contains(BROKEN));
+        }
+        Ok(None)
     }
 
     /// Returns the first and the last pause between two questions.
@@ -300,6 +316,23 @@ impl<'a> Driver<'a> {
         }
         Ok(())
     }
+}
+
+/// Why a suite was not followed to its end.
+pub(crate) struct LeftSuite {
+    pub(crate) error: CommandError,
+    /// Whether it has begun and can still be continued.
+    pub(crate) is_unfinished: bool,
+}
+
+/// Returns the word for the state of a suite.
+fn word_of(state: &Value) -> &str {
+    state["state"].as_str().unwrap_or_default()
+}
+
+/// Returns true if a suite runs, or can be continued.
+fn is_open(state: &Value) -> bool {
+    word_of(state) == RUNNING || OPEN.contains(&word_of(state))
 }
 
 /// Returns the connection string, without a password.

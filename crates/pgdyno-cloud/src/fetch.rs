@@ -20,8 +20,9 @@ use crate::engine::LabServer;
 use crate::lab_file::LabSize;
 use crate::order::LabOrder;
 
-/// Lists the files of the results on the driver: hash and path.
-const LIST: &str = "cd results && find . -type f ! -name lock -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum";
+/// Lists the files of the results on the driver: hash and path. A suite that never began has none. The lock of a suite has the number
+/// of a process, and changes without a run.
+const LIST: &str = "mkdir -p results && cd results && find . -type f ! -name suite.lock -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum";
 /// How often a fetch from a driver is tried, and the pause before the second try; it grows.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(2);
@@ -50,8 +51,14 @@ pub(crate) fn fetch(order: &LabOrder<'_>, size: &LabSize, server: &LabServer, wh
         }
     }
     let mut runs = Vec::new();
-    let Ok(entries) = fs::read_dir(driver.directory.join(RESULTS)) else { return Ok(runs) };
-    for entry in entries.flatten() {
+    let results = driver.directory.join(RESULTS);
+    let entries = match fs::read_dir(&results) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(runs),
+        Err(error) => return Err(unreadable(&results, &error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| unreadable(&results, &error))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let has_record = is_run_name(&name) && entry.path().join(RECORD).is_file();
         if has_record && (which == Fetched::All || has_ended(&entry.path())) {
@@ -61,6 +68,11 @@ pub(crate) fn fetch(order: &LabOrder<'_>, size: &LabSize, server: &LabServer, wh
     }
     runs.sort();
     Ok(runs)
+}
+
+fn unreadable(results: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(Code::Run, format!("failed to read {}: {error}", results.display()))
+        .hint("nothing was destroyed; `pgdyno cloud resume` goes on")
 }
 
 /// Returns true if a run has ended: until then, its record says that it was interrupted.
@@ -192,6 +204,25 @@ fn hashes(directory: &Path) -> io::Result<BTreeMap<PathBuf, String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_files_but_the_lock_of_a_suite_are_listed_and_none_before_it_begins() {
+        let directory = tempfile::tempdir().unwrap();
+        let listed = || {
+            let output = Command::new("sh").args(["-c", LIST]).current_dir(directory.path()).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        assert_eq!(listed(), "");
+        fs::create_dir_all(directory.path().join("results/suites/s")).unwrap();
+        for name in ["suites/s/suite.lock", "suites/s/state.json", "lock"] {
+            fs::write(directory.path().join("results").join(name), "1").unwrap();
+        }
+        let list = listed();
+        let paths: Vec<_> = list.lines().filter_map(|line| line.split_once("  ")).map(|(_, path)| path).collect();
+        assert_eq!(paths, ["./lock", "./suites/s/state.json"]);
+        compare(&list, &directory.path().join("results"), Fetched::All).unwrap();
+    }
 
     #[test]
     fn a_file_that_differs_or_leaves_the_directory_is_refused() {

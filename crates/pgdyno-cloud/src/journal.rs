@@ -96,6 +96,8 @@ pub struct SizeStanding {
     pub life_s: (Option<u64>, Option<u64>),
     /// Its server, once it is up.
     pub server: Option<LabServer>,
+    /// How its suite ended, once it has.
+    pub ended: Option<String>,
     /// What failed last.
     pub failure: Option<String>,
 }
@@ -170,7 +172,11 @@ pub(crate) fn standings(entries: &[JournalEntry]) -> BTreeMap<String, SizeStandi
         match entry.step {
             LabStep::Applying => {
                 standing.life_s.0.get_or_insert(entry.at_s);
+                // It is tried again.
+                standing.failure = None;
             }
+            LabStep::Driving => standing.failure = None,
+            LabStep::Ran => standing.ended.clone_from(&entry.text),
             LabStep::Swept => standing.life_s.1 = Some(entry.at_s),
             LabStep::Up => standing.server.clone_from(&entry.server),
             _ => {}
@@ -219,6 +225,12 @@ mod tests {
         let standing = standings(&entries)["a"].clone();
         assert_eq!((standing.step, standing.failure.as_deref()), (Some(LabStep::Destroying), Some("no quota")));
         assert_eq!(standing.life_s, (Some(7), None));
+        let failed = JournalEntry { text: Some("broke off".to_owned()), ..entry("a", LabStep::Failed) };
+        let ran = JournalEntry { text: Some("2 of 3 runs are complete".to_owned()), ..entry("a", LabStep::Ran) };
+        assert_eq!(super::standings(&[ran])["a"].ended.as_deref(), Some("2 of 3 runs are complete"));
+        let resumed = [entry("a", LabStep::Driving), failed, entry("a", LabStep::Driving)];
+        assert_eq!(super::standings(&resumed[..2])["a"].failure.as_deref(), Some("broke off"));
+        assert_eq!(super::standings(&resumed)["a"].failure, None, "it goes on");
         assert_eq!(expires_s(&entries), Some(99));
     }
 }

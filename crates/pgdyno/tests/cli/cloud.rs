@@ -328,6 +328,39 @@ fn sizes_side_by_side_are_followed_and_fetched() {
 }
 
 #[test]
+fn a_suite_that_breaks_off_again_and_again_keeps_its_size_until_the_user_decides() {
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 600 --ramp 0") else { return };
+    let engine = place.engine().to_owned();
+    let results = place.lab().join("sizes/1cpu/results");
+    let lock = || {
+        let suites = fs::read_dir(results.join("suites")).ok()?.flatten().next()?;
+        fs::read_to_string(suites.path().join("suite.lock")).ok()?.trim().parse::<i32>().ok()
+    };
+    // Kills whatever works on the suite, until the lab gives it up for the nth time.
+    let break_off = |running: Running, nth: usize| {
+        eventually("the suite is given up", PATIENCE, || {
+            if let Some(pid) = lock().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            let has_journal = place.lab().join("journal.jsonl").exists();
+            has_journal && place.steps("1cpu").iter().filter(|step| *step == "failed").count() == nth
+        });
+        running.end()
+    };
+    let words = ["its suite broke off 4 times: 0 of 1 runs are complete", "fetched 0 runs; nothing was destroyed"];
+    let ran = break_off(place.start(&["cloud", "run", "lab.toml", "--engine", &engine]), 1).ended(15);
+    ran.says(&words).says(&["pgdyno cloud resume two", "pgdyno cloud down two"]);
+    assert_eq!(place.steps("1cpu"), ["planned", "applying", "up", "driving", "failed"]);
+    assert!(place.root().join("1cpu/data/postmaster.pid").exists(), "nothing was destroyed");
+    place.run(&["cloud", "status", "two"]).ok().prints(&["driving; failed: its suite broke off 4 times"]);
+    // It goes on where it was.
+    break_off(place.start(&["cloud", "resume", "two", "--engine", &engine]), 2).ended(15).says(&words);
+    assert!(place.root().join("1cpu/data/postmaster.pid").exists(), "nothing was destroyed");
+    place.run(&["cloud", "down", "two", "--engine", &engine]).ok().prints(&["nothing is left"]);
+    place.assert_gone();
+}
+
+#[test]
 fn a_full_disk_destroys_nothing_and_the_lab_is_resumed_when_there_is_room() {
     let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 2 --ramp 0") else { return };
     let Some(disk) = Disk::new("a full disk of a lab", 64) else { return };
@@ -346,8 +379,8 @@ fn a_full_disk_destroys_nothing_and_the_lab_is_resumed_when_there_is_room() {
     };
     eventually("the suite has ended", PATIENCE, is_complete);
     disk.fill();
-    let full = place.run(&["cloud", "resume", "two", "--engine", &engine, "--out", out]).ended(2);
-    full.says(&["No space left on device"]);
+    let full = place.run(&["cloud", "resume", "two", "--engine", &engine, "--out", out]).ended(15);
+    full.says(&["No space left on device", "nothing was destroyed"]);
     let journal = fs::read_to_string(results.join("labs/two/journal.jsonl")).unwrap();
     assert!(!journal.contains("destroying"), "{journal}");
     disk.make_room();
