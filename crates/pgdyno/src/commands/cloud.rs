@@ -387,22 +387,42 @@ fn sweep(args: &SweepArgs) -> Result<Code> {
         let error = format!("there is no lab in {} to ask for", results.display());
         return Err(CommandError::new(Code::Start, error).hint("name a lab's file: `pgdyno cloud sweep lab.toml`"));
     }
-    let mut left = Vec::new();
+    let (mut left, mut asked, mut failed) = (Vec::new(), 0, None);
+    // What fails for one lab, or for one resource, must not keep the others, which cost money, too.
+    let mut note = |failure: CommandError| match &failed {
+        None => failed = Some(failure),
+        Some(_) => ProgressView::new(false).warn(&failure.text()),
+    };
     for name in &names {
         let swept = swept(results, name)?;
-        let found = pgdyno_cloud::sweep(&swept.file, &swept.root, &swept.modules)?;
-        for leftover in found {
-            let is_deleted = args.delete && (args.force || may_go(&swept, &leftover)?);
-            if is_deleted {
-                delete(&leftover)?;
-                super::print_lines(&format!("deleted {} {}\n", leftover.kind, leftover.id))?;
-            } else {
-                left.push((swept.file.name.clone(), leftover));
+        let found = match pgdyno_cloud::sweep(&swept.file, &swept.root, &swept.modules) {
+            Ok(found) => found,
+            Err(failure) => {
+                note(failure);
+                continue;
             }
+        };
+        asked += 1;
+        for leftover in found {
+            if args.delete && (args.force || may_go(&swept, &leftover)?) {
+                match delete(&leftover) {
+                    Ok(()) => {
+                        super::print_lines(&format!("deleted {} {}\n", leftover.kind, leftover.id))?;
+                        continue;
+                    }
+                    Err(failure) => note(failure),
+                }
+            }
+            left.push((swept.file.name.clone(), leftover));
         }
     }
-    super::print_lines(&screens::left(&left, names.len()))?;
-    Ok(if left.is_empty() { Code::Success } else { Code::LeftOver })
+    if asked > 0 {
+        super::print_lines(&screens::left(&left, asked))?;
+    }
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(if left.is_empty() { Code::Success } else { Code::LeftOver }),
+    }
 }
 
 fn swept(results: &Path, name: &str) -> Result<Swept> {

@@ -445,6 +445,22 @@ fn the_lab_of_each_guide_can_be_planned() {
 }
 
 #[test]
+fn a_cloud_that_does_not_answer_keeps_no_sweep_from_the_other_labs() {
+    let home = Home::new();
+    for (module, file) in [("azure-flexible", "a.toml"), ("local", "b.toml")] {
+        let text = home.run(&["cloud", "init", module, "-o", "-"]).ok().stdout;
+        fs::write(home.join(file), text.replace(" = \"\" ", " = \"x\" ")).unwrap();
+    }
+    let stub = home.join("az");
+    fs::write(&stub, "#!/bin/sh\necho 'please log in' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = home.command(["cloud", "sweep", "a.toml", "b.toml", "--delete"]);
+    command.env("PATH", home.path());
+    let ran = finish(command).ended(15).prints(&["nothing is left of 1 lab"]);
+    ran.says(&["failed to ask the cloud what lab azure-flexible has left: please log in"]);
+}
+
+#[test]
 fn without_an_engine_the_error_names_both() {
     let home = Home::new();
     home.run(&["cloud", "init", "local"]).ok().prints(&["wrote lab.toml"]);
