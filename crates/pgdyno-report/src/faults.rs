@@ -39,7 +39,8 @@ fn spread(record: &RunRecord) -> Option<String> {
     let mut back: Vec<f64> = done.filter_map(|fault| Some(fault.available_s? - fault.began_s?)).collect();
     back.sort_by(f64::total_cmp);
     let [least, .., most] = back[..] else { return None };
-    let [least, median, most] = [least, back[back.len() / 2], most].map(duration);
+    let median = (back[(back.len() - 1) / 2] + back[back.len() / 2]) / 2.0;
+    let [least, median, most] = [least, median, most].map(duration);
     Some(format!("{} faults: a new session could write after {least} to {most}, in the median {median}", back.len()))
 }
 
@@ -120,6 +121,8 @@ mod tests {
         record.faults.extend([fault(30.0, 8.0, FaultOutcome::Done), fault(40.0, 3.0, FaultOutcome::Done)]);
         let line = "3 faults: a new session could write after 2.0 s to 8.0 s, in the median 3.0 s";
         assert_eq!(spread(&record).as_deref(), Some(line));
+        record.faults.pop();
+        assert!(spread(&record).unwrap().ends_with("2.0 s to 8.0 s, in the median 5.0 s"));
     }
 
     #[test]
