@@ -39,8 +39,8 @@ pub(super) fn planned(order: &Order, source: &WorkloadSource) -> Result<(Pace, O
         );
     }
     if order.drive.arrivals.is_some() && per_s.is_none() {
-        let error = "--arrivals says how the arrivals of a rate are spread, and this run has no rate";
-        let hint = "give --rate, or write rate_per_s below [run] in workload.toml";
+        let error = "--arrivals chooses the distribution of the arrivals of a rate, and this run has no rate";
+        let hint = "give --rate, or leave out --arrivals; a directory can have rate_per_s below [run] in workload.toml";
         return Err(CommandError::new(Code::Start, error).hint(hint));
     }
     let arrivals = order.drive.arrivals.unwrap_or_default();

@@ -74,7 +74,7 @@ fn a_run_offers_the_steps_of_its_workload() {
     place
         .run("run ./mine -R none --arrivals uniform -T 1")
         .ended(1)
-        .says(&["--arrivals says how the arrivals of a rate are spread, and this run has no rate"]);
+        .says(&["--arrivals chooses the distribution of the arrivals of a rate, and this run has no rate"]);
     place.run("run select-only -R 9 --rate-steps -T 1").ended(1).says(&["steps", "select-only has none"]);
     write(&place.home, "mine", &[("workload.toml", &format!("{MANIFEST}follow_rate_steps = false\n"))]);
     place.run("run ./mine -T 1 --ramp 0 --no-samples").ok().prints(&["100.0/s offered,"]);

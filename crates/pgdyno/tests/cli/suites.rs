@@ -345,7 +345,7 @@ fn mistakes_are_reported_with_their_run_before_anything_is_done() {
             "what = 'tpcb-like'\nno_load = true\nreplace = true",
             vec!["run 2", "`no_load` cannot be used with `replace`"],
         ),
-        ("what = 'tpcb-like'\narrivals = 'uniform'", vec!["run 2", "`arrivals` needs `rate`"]),
+        ("what = 'tpcb-like'\narrivals = 'uniform'", vec!["run 2", "this run has no rate"]),
         ("what = 'tpcb-like'\ncleints = 4", vec!["line 8, column 1", "^^^^^^^", "did you mean `clients`?"]),
         ("what = 'tpcb-like'\nsettings = { work_mem = '4MB' }", vec!["run 2", "private server"]),
         ("what = 'tpcb-like'\ntargets = ['postgres://u:secret@h/d']", vec!["holds a password", "pgpass"]),
