@@ -271,7 +271,7 @@ impl<'scope> Watch<'scope> {
         let samples = SamplesRecord {
             sources: self.sink.sources(),
             left_out,
-            notes: events.iter().map(|event| format!("at {:.1} s: {}", event.from_s, event.text)).collect(),
+            notes: events.iter().map(|event| format!("at {:.1} s {}", event.from_s, event.text)).collect(),
             queries: sampled.queries,
             query_s: sampled.waited.as_secs_f64(),
             plans,
