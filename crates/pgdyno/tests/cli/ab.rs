@@ -17,26 +17,24 @@ fn record(home: &Home) -> Value {
 #[test]
 fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
     let Some(place) = Place::new("an experiment", "", TRUST) else { return };
-    std::fs::write(place.home.join("quick.sql"), "SELECT pg_sleep(0.002);\n").unwrap();
-    std::fs::write(place.home.join("slow.sql"), "SELECT pg_sleep(0.02);\n").unwrap();
+    // So long that the delays of a busy machine are small beside them.
+    std::fs::write(place.home.join("quick.sql"), "SELECT pg_sleep(0.02);\n").unwrap();
+    std::fs::write(place.home.join("slow.sql"), "SELECT pg_sleep(0.2);\n").unwrap();
     let args = "ab ./quick.sql -c 2 --b script=./slow.sql --budget 5min -q";
-    let ran = place.run(args).ended(20).prints(&[
+    let ran = place.run(args).ended(20);
+    ran.prints(&[
         "B is slower: A is ",
         "A: as given",
         "B: script=./slow.sql",
         "p99 ms ",
         "share of the clients' time, and time in each transaction:",
         "  why   ",
+        "sure  4 units, noise ",
         "each unit is four slices of 1.0 s in turns",
     ]);
     let record = record(&place.home);
-    // At the first look on a quiet machine, soon after it on a busy one.
-    let units = record["units"].as_array().unwrap().len();
-    ran.prints(&[&format!("sure  {units} units, noise ")]);
-    assert!(units <= 11, "{record}");
     assert_eq!((&record["verdict"], &record["ended"]), (&"slower".into(), &"decided".into()));
-    let looks = [4, 6, 8, 11].iter().position(|look| *look == units).unwrap() + 1;
-    assert_eq!((&record["looks"], &record["restarts"]), (&looks.into(), &false.into()));
+    assert_eq!((&record["looks"], &record["restarts"]), (&1.into(), &false.into()));
     let [low, high] = [0, 1].map(|end| record["interval_percent"][end].as_f64().unwrap());
     assert!(low < high && high < 0.0, "{record}");
     let [tps, p50] = ["tps", "p50"].map(|name| {
@@ -44,24 +42,23 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
         let found = figures.iter().find(|figure| figure["name"] == name).unwrap();
         ["a", "b"].map(|side| found[side].as_f64().unwrap())
     });
-    assert!(tps[0] > 2.0 * tps[1] && p50[0] < 0.5 * p50[1] && p50[1] > 20e6, "{tps:?} {p50:?}");
+    assert!(tps[0] > 2.0 * tps[1] && p50[0] < 0.5 * p50[1] && p50[1] > 200e6, "{tps:?} {p50:?}");
     // What makes the difference is the part that grew by what the script sleeps longer.
     let moved = &record["clients_time"][0];
     let [a, b, low] =
         ["/a_ns", "/b_ns", "/change_ns_interval/0"].map(|at| moved.pointer(at).unwrap().as_f64().unwrap());
-    assert!((10e6..60e6).contains(&(b - a)) && low > 0.0, "{moved}");
+    assert!((150e6..250e6).contains(&(b - a)) && low > 100e6, "{moved}");
     // Every slice is a run of its own.
-    assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 2 * units);
-    let runs = 4 * units + 2;
-    assert_eq!(place.home.runs().len(), runs, "the slices of both sides, and one run of each that warms up");
+    assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 8);
+    assert_eq!(place.home.runs().len(), 18, "eight slices of each side, and one run of each that warms up");
 
     // The experiment is one thing in a list, and as the last one; its slices are no runs of their own.
     let id = record["id"].as_str().unwrap();
     let listed = place.home.run(&["list", "runs"]).ok().stdout;
     let [line] = listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
     assert!(line.starts_with(&format!("{id}  slower      experiment · B -")) && line.chars().count() <= 80, "{line}");
-    assert_eq!(place.home.run(&["list", "runs", "--all"]).ok().stdout.lines().count(), runs);
-    assert_eq!(place.home.run(&["list", "runs", "--suite", "ab"]).ok().stdout.lines().count(), runs);
+    assert_eq!(place.home.run(&["list", "runs", "--all"]).ok().stdout.lines().count(), 18);
+    assert_eq!(place.home.run(&["list", "runs", "--suite", "ab"]).ok().stdout.lines().count(), 18);
     let listed: Value =
         serde_json::from_str(&place.home.run(&["list", "runs", "--format", "json"]).ok().stdout).unwrap();
     assert_eq!((&listed["studies"][0]["id"], &listed["studies"][0]["status"]), (&record["id"], &"slower".into()));
