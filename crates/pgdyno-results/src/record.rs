@@ -251,6 +251,12 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// Returns true if the run caused a fault.
+    #[must_use]
+    pub fn has_fault(&self) -> bool {
+        self.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done)
+    }
+
     /// Returns the record at the start of a run, with the plan and the driver.
     #[must_use]
     pub fn begin(id: String, started: jiff::Timestamp, plan: Plan, plan_hash: String, client: ClientRecord) -> Self {

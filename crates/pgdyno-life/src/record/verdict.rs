@@ -1,7 +1,7 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::RunEnd;
-use pgdyno_results::{FaultOutcome, RunRecord, Status, Warning};
+use pgdyno_results::{RunRecord, Status, Warning};
 use pgdyno_text::units;
 
 use crate::drive::Driven;
@@ -73,7 +73,7 @@ pub(crate) fn of(record: &RunRecord, ending: &Ending) -> End {
     let window_s = summary.map_or(0.0, |summary| summary.duration_s);
     let stalled = || {
         // An outage is what a ledger or a run with a fault measures.
-        let is_meant = record.ledger.is_some() || has_fault(record);
+        let is_meant = record.ledger.is_some() || record.has_fault();
         let is_most = !is_meant && stalls::are_most_of(&ending.stalls, window_s);
         is_most.then(|| stalls::warning(&ending.stalls, window_s, false)).flatten().map(|warning| warning.to_string())
     };
@@ -93,11 +93,6 @@ fn of_clients(ending: &Ending) -> Option<String> {
     lost.into_iter().chain(aborted).reduce(|lost, aborted| format!("{lost}, {aborted}"))
 }
 
-/// Returns true if the run caused a fault.
-fn has_fault(record: &RunRecord) -> bool {
-    record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done)
-}
-
 /// Returns that transactions failed for other reasons than concurrency.
 fn hard_failures(record: &RunRecord) -> Option<String> {
     // The summary may be of a part of the groups.
@@ -105,7 +100,7 @@ fn hard_failures(record: &RunRecord) -> Option<String> {
     let summary = record.summary.as_ref().filter(|_| record.stages.is_empty());
     let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
     // A fault ends sessions, and with them what they had under way.
-    let is_faulty = has_fault(record);
+    let is_faulty = record.has_fault();
     let is_hard = |class: &str| match class {
         "serialization" | "deadlock" => false,
         "connection" => !is_faulty && record.ledger.is_none(),
@@ -203,7 +198,7 @@ fn is_too_high(by_server: u64, sent: u64) -> bool {
 mod tests {
     use pgdyno_measure::stall::Stall;
     use pgdyno_results::{
-        ClientRecord, DriverRecord, FaultRecord, InFlightRecord, LedgerRecord, MarkersFound, Summary,
+        ClientRecord, DriverRecord, FaultOutcome, FaultRecord, InFlightRecord, LedgerRecord, MarkersFound, Summary,
     };
 
     use super::*;

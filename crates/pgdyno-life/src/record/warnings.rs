@@ -20,7 +20,7 @@ pub(crate) fn from_figures(record: &RunRecord, ending: &Ending) -> Vec<Warning> 
     let plan = &record.plan;
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
-    let with_fault = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
+    let with_fault = record.has_fault();
     warnings.extend(stalls::warning(&ending.stalls, summary.duration_s, with_fault));
     // Without a server, or with a null server, the run measures the driver.
     let real = plan.target.kind().is_postgres();

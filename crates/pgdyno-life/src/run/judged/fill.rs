@@ -4,8 +4,8 @@ use pgdyno_engine::GroupOutcome;
 use pgdyno_measure::Totals;
 use pgdyno_measure::stall::stalls;
 use pgdyno_results::{
-    AnalyticsServerRecord, CounterNames, FaultOutcome, RunRecord, ServerCountRecord, StageRecord, group_record,
-    note_counts, note_metrics, note_stage_metrics, summarize,
+    AnalyticsServerRecord, CounterNames, RunRecord, ServerCountRecord, StageRecord, group_record, note_counts,
+    note_metrics, note_stage_metrics, summarize,
 };
 use pgdyno_samples::{replication, statements};
 use pgdyno_workload::{ServerCount, Stage, has_groups};
@@ -125,8 +125,7 @@ const LOST_BY_FAULT: &str = "the fault cost transactions that were acknowledged"
 
 /// Returns why a count of the server differs from that of the clients: after a fault it may be too low.
 fn if_different(record: &RunRecord, [by_server, by_client]: [u64; 2], usual: &'static str) -> &'static str {
-    let is_faulty = record.faults.iter().any(|fault| fault.outcome == FaultOutcome::Done);
-    if is_faulty && by_server < by_client { LOST_BY_FAULT } else { usual }
+    if record.has_fault() && by_server < by_client { LOST_BY_FAULT } else { usual }
 }
 
 /// Compares what the server's tables counted during the run with the clients' counts. Returns the first difference that is more
