@@ -3,7 +3,7 @@
 use super::copy::{Copy, FitError};
 use super::measure::literals;
 use super::skew::KeySkew;
-use super::values::{BYTES_MAX, Parameters, Values, size};
+use super::values::{Parameters, Room, Values};
 use super::{Fitted, SCHEMA, Sampled};
 
 /// Rows that are written at once.
@@ -56,13 +56,8 @@ pub(super) fn keep(
 
 /// Returns how many of the values have room in the memory of a run, each so many times.
 fn with_room(values: &[Values], times: &[u32]) -> usize {
-    let mut bytes = 0;
-    let has_room = |(values, times): &(&Values, &u32)| {
-        let before = bytes;
-        bytes += size(values) * **times as usize;
-        before < BYTES_MAX
-    };
-    values.iter().zip(times).take_while(has_room).count()
+    let mut room = Room::default();
+    values.iter().zip(times).take_while(|(values, times)| room.takes(values, **times)).count()
 }
 
 /// A table with the values of a statement.
@@ -101,6 +96,7 @@ impl List {
 
 #[cfg(test)]
 mod tests {
+    use super::super::values::BYTES_MAX;
     use super::*;
 
     #[test]

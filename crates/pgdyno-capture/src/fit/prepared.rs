@@ -78,8 +78,7 @@ pub(super) fn prepare(
 /// Returns the foreign table that a statement uses: what it does there no rollback on the copy ends, and that server may be in use.
 fn foreign(copy: &mut Copy, plan: &Value) -> Result<Option<String>, FitError> {
     // Several may be read at once, as one node without a table.
-    let joined = roles::nodes(plan).into_iter().find(|node| node["Relations"].is_string());
-    if let Some(tables) = joined.and_then(|node| node["Relations"].as_str()) {
+    if let Some(tables) = roles::nodes(plan).into_iter().find_map(|node| node["Relations"].as_str()) {
         return Ok(Some(tables.to_owned()));
     }
     let tables: Vec<_> = roles::sources(plan).into_iter().map(|source| source.table).collect();

@@ -170,12 +170,8 @@ impl Parameters {
         executions: usize,
     ) -> Result<Vec<Values>, FitError> {
         // Documents of a megabyte would fill the memory of a run.
-        let mut bytes = 0;
-        let has_room = |values: &Values| {
-            let before = bytes;
-            bytes += size(values);
-            before < BYTES_MAX
-        };
+        let mut room = Room::default();
+        let has_room = |values: &Values| room.takes(values, 1);
         if let Some(picked) = &sampling.picked {
             return Ok(picked.iter().cycle().take(executions).cloned().take_while(has_room).collect());
         }
@@ -333,9 +329,19 @@ fn is_grouped(columns: &[(How, String)]) -> bool {
 /// Bytes of sampled values, and of those of all executions of a statement. A run keeps them in memory.
 pub(super) const BYTES_MAX: usize = 128 << 20;
 
-/// Returns the bytes of the values of an execution.
-pub(super) fn size(values: &Values) -> usize {
-    values.iter().flatten().map(String::len).sum()
+/// The bytes that values have taken of these.
+#[derive(Default)]
+pub(super) struct Room {
+    bytes: usize,
+}
+
+impl Room {
+    /// Takes the values of an execution, so many times. Returns true if there was room: the first ones always have it.
+    pub(super) fn takes(&mut self, values: &Values, times: u32) -> bool {
+        let had_room = self.bytes < BYTES_MAX;
+        self.bytes += values.iter().flatten().map(String::len).sum::<usize>() * times as usize;
+        had_room
+    }
 }
 
 /// Rows of a source.
