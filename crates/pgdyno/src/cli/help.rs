@@ -29,15 +29,18 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("As pgbench", &["pgbench"]),
 ];
 
-/// Options of runs that a study sets by itself or does not have, and refuses.
-const REFUSED: [(&str, &[&str]); 3] = [
-    ("ab", &["time", "transactions", "ramp", "rate", "fault", "fault-at", "fault-every", "tcp", "again", "json"]),
-    ("search", &["rate", "fault", "fault-at", "fault-every", "tcp", "again", "json"]),
-    (
-        "frontier",
-        &["rate", "transactions", "streams", "alone", "fault", "fault-at", "fault-every", "tcp", "again", "json"],
-    ),
-];
+/// Options of runs that all of these studies set by themselves or do not have, and refuse.
+const REFUSED: [&str; 7] = ["rate", "fault", "fault-at", "fault-every", "tcp", "again", "json"];
+
+/// The studies, and what each of them refuses besides.
+const STUDIES: [(&str, &[&str]); 3] =
+    [("ab", &["time", "transactions", "ramp"]), ("search", &[]), ("frontier", &["transactions", "streams", "alone"])];
+
+/// Returns true for an option of runs that a command refuses.
+fn is_refused(command: &str, option: &str) -> bool {
+    let study = STUDIES.iter().find(|(name, _)| *name == command);
+    study.is_some_and(|(_, own)| REFUSED.contains(&option) || own.contains(&option))
+}
 
 /// A help text of a command for an option of runs whose default is another one there.
 struct OwnText {
@@ -73,13 +76,11 @@ pub(crate) fn command() -> Command {
                 false => help.help_heading(HELP),
             });
         }
-        let refused =
-            REFUSED.iter().find(|(name, _)| *name == command.get_name()).map_or(&[][..], |(_, options)| options);
         let name = command.get_name().to_owned();
         let adapted = |argument: Arg| {
             let option = argument.get_id().as_str();
-            let (is_refused, own) = (refused.contains(&option), own_text(&name, option));
-            let argument = if is_refused { argument.hide(true) } else { argument };
+            let (is_hidden, own) = (is_refused(&name, option), own_text(&name, option));
+            let argument = if is_hidden { argument.hide(true) } else { argument };
             match own {
                 Some(own) => argument.help(own.in_full),
                 None => argument,

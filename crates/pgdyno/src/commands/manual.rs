@@ -132,8 +132,8 @@ fn without_links(text: &str) -> String {
 
 /// Returns the text before the first link, the page to which the link leads, and the text after it.
 fn first_link(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, _) = text.split_once('[')?;
-    let (_, target) = text.split_once("](")?;
+    let (named, target) = text.split_once("](")?;
+    let (before, _) = named.rsplit_once('[')?;
     let (page, after) = target.split_once(')')?;
     Some((before, page, after))
 }
