@@ -43,7 +43,7 @@ def figures(store):
         if part in LOADS:
             found.update(loads(store, part, peers))
         elif part == "memory":
-            found.update(memory(store, part, peers))
+            found.update(memory(store, part))
         elif part == "network":
             found.update({(part, f"bytes of {peer}"): ([cost["loopback_bytes"] for cost in costs(store, part, peer).values()], True) for peer in peers})
         elif part in ("start", "instructions"):
@@ -96,7 +96,7 @@ def loads(store, part, peers):
     return found
 
 
-def memory(store, part, peers):
+def memory(store, part):
     """Bytes of memory for each client."""
     found = {}
     for base, run in zip(store.of(part, "pgdyno", "base"), store.of(part, "pgdyno")):
