@@ -237,7 +237,7 @@ fn kept(order: &LabOrder<'_>, size: &LabSize, error: CommandError, fetched: Opti
     let text = format!("{}: {}{fetched}; nothing was destroyed", size.name, error.text());
     order.events.warn(&text);
     let error = CommandError::new(Code::LeftOver, text).hint(format!(
-        "`pgdyno cloud resume {name}` goes on, `pgdyno cloud fetch {name}` fetches; it stays, with its price, until `pgdyno cloud down {name}`"
+        "`pgdyno cloud resume {name}` goes on, `pgdyno cloud fetch {name}` fetches the results; the size costs money until `pgdyno cloud down {name}`"
     ));
     Stopped { error, keeps: true }
 }

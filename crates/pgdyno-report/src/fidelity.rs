@@ -54,8 +54,8 @@ pub fn others(share: f64) -> Option<String> {
     let rest = 1.0 - share;
     (rest >= OTHERS_MIN).then(|| {
         format!(
-            "{} of the captured time is of statements that are not in the workload: REFUSED in pgdyno capture show, or among the smallest \
-             (pgdyno fit --time-share)",
+            "Statements that are not in the workload took {} of the captured time: see REFUSED in pgdyno capture show, and --time-share of \
+             pgdyno fit",
             brief::percent(rest)
         )
     })
@@ -261,10 +261,10 @@ pub(crate) mod tests {
         markdown(&without, &mut out).unwrap();
         let joined = String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            joined.contains("1 more is not representative (-v) 16 % of the captured time is of statements"),
+            joined.contains("1 more is not representative (-v) Statements that are not in the workload took 16 % of"),
             "{joined}"
         );
-        assert_eq!(joined.matches("16 % of the captured time").count(), 2, "{joined}");
+        assert_eq!(joined.matches("took 16 % of the captured time").count(), 2, "{joined}");
         assert_eq!(others(0.995), None);
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn text(ledger: &LedgerRecord, paint: &Paint, out: &mut dyn Write) ->
 /// Returns what a reader must know beside the verdict.
 pub(crate) fn alarms(ledger: &LedgerRecord) -> Vec<String> {
     let mut alarms = Vec::new();
-    alarms.extend(ledger.unwritten.as_ref().map(|why| format!("{why}: what is lost may be more")));
+    alarms.extend(ledger.unwritten.as_ref().map(|why| format!("{why}: more commits may be lost")));
     if let Some(why) = &ledger.not_read {
         alarms.push(format!("{why}; ask again later: pgdyno check ledger --run last"));
     }

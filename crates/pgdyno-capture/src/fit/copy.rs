@@ -62,7 +62,7 @@ impl FitError {
             Self::Connect(_) | Self::Interrupted => None,
             Self::Query(query) => query.source.remedy(),
             Self::SameServer => Some(
-                "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server does it here all the same".to_owned(),
+                "name a copy in --target: a restored backup, or CREATE DATABASE … TEMPLATE; --captured-server fits here nevertheless".to_owned(),
             ),
             Self::SameSystem => Some(
                 "if it is a copy that no application uses, give --captured-server; otherwise name a copy in --target".to_owned(),

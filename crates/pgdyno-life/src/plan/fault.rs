@@ -135,8 +135,7 @@ pub fn possible(order: &TargetOrder) -> Result<(TargetName, Vec<PossibleFault>)>
 /// Returns what a fault needs that only another program knows.
 fn unknown(kind: FaultKind) -> Option<String> {
     let FaultKind::Failover(failover) = kind else { return None };
-    let program = failover.program();
-    Some(format!("{program} is on the PATH; whether it can fail over the server of this target, only {program} knows"))
+    Some(format!("pgdyno cannot check whether {} can fail over the server of this target", failover.program()))
 }
 
 /// Something that a fault needs and that is not there.

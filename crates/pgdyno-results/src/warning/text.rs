@@ -131,7 +131,7 @@ impl fmt::Display for Warning {
                 "only {} of the captured time is represented: the figures are of another load ({})",
                 brief::percent(time_percent / 100.0),
                 if scripts.is_empty() {
-                    "the rest is of statements that no script has".to_owned()
+                    "the other statements are in no script".to_owned()
                 } else {
                     scripts.join(", ")
                 }

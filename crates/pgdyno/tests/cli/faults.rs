@@ -164,7 +164,7 @@ fn what_can_be_caused_on_a_target_is_listed() {
     };
     let args = ["fault", "list", "--target", "host=db1"];
     with_aws(&args).prints(&[
-        "Not known: aws is on the PATH; whether it can fail over the server of this",
+        "Not known: pgdyno cannot check whether aws can fail over the server of this",
         "needs the AWS CLI with credentials and a region",
         "Not there: patronictl is not on the PATH",
     ]);
