@@ -214,7 +214,7 @@ fn a_lab_goes_from_nothing_to_the_chart_and_leaves_nothing() {
 
 #[test]
 fn a_lab_that_is_killed_at_any_moment_is_resumed_and_leaves_nothing() {
-    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -t 20") else { return };
     let (engine, mut random) = (place.engine().to_owned(), Random::new());
     let real = fs::canonicalize(&place.engine).unwrap();
     let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
@@ -252,7 +252,7 @@ fn a_lab_that_is_killed_at_any_moment_is_resumed_and_leaves_nothing() {
 
 #[test]
 fn a_size_that_cannot_be_created_is_destroyed_and_the_next_one_runs() {
-    let Some(place) = Place::new(2, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let Some(place) = Place::new(2, "run select-only -s 1 -c 1 -t 20") else { return };
     let place = place.with_engine("case \"$PWD $1\" in */1cpu\\ apply) echo '│ Error: no quota' >&2; exit 1 ;; esac");
     let engine = place.engine().to_owned();
     place.run(&["cloud", "run", "lab.toml", "--engine", &engine]).ended(2).says(&[
@@ -267,7 +267,7 @@ fn a_size_that_cannot_be_created_is_destroyed_and_the_next_one_runs() {
 
 #[test]
 fn what_cannot_be_destroyed_is_named_with_the_commands_that_delete_it() {
-    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -t 20") else { return };
     // It lies, as engines do that have lost their state.
     let place = place.with_engine("[ \"$1\" = destroy ] && [ ! -e ../../../../../honest ] && exit 0");
     let engine = place.engine().to_owned();
@@ -285,7 +285,7 @@ fn what_cannot_be_destroyed_is_named_with_the_commands_that_delete_it() {
 
 #[test]
 fn what_fails_to_be_destroyed_is_destroyed_by_the_next_command() {
-    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 1 --ramp 0") else { return };
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -t 20") else { return };
     let refusal =
         "[ \"$1\" = destroy ] && [ ! -e ../../../../../honest ] && { echo 'Error: still in use' >&2; exit 1; }";
     let place = place.with_engine(refusal);
@@ -301,12 +301,14 @@ fn what_fails_to_be_destroyed_is_destroyed_by_the_next_command() {
 
 #[test]
 fn sizes_side_by_side_are_followed_and_fetched() {
-    let Some(place) = Place::new(2, "run select-only -s 1 -c 1 -T 5 --ramp 0") else { return };
+    let Some(place) = Place::new(2, "run select-only -s 1 -c 1 -R 50 -T 10 --ramp 0") else { return };
     let engine = place.engine().to_owned();
     let text = fs::read_to_string(place.home.join("lab.toml")).unwrap();
     fs::write(place.home.join("lab.toml"), text.replace("ttl = \"1h\"", "ttl = \"1h\"\nparallel = 2")).unwrap();
-    let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
-    running.until_it_says(": driving", 2);
+    let running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
+    // What has not begun when the lab is interrupted begins when it is resumed.
+    let has_begun = |size: &str| place.lab().join(format!("sizes/{size}/results/suites")).is_dir();
+    eventually("both have begun", PATIENCE, || has_begun("1cpu") && has_begun("2cpu"));
     place.run(&["cloud", "fetch", "two", "--engine", &engine]).ended(1).says(&["is in the hands of process"]);
     running.signal(Signal::INT);
     running.end().ended(130);
