@@ -65,7 +65,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
 
     // The same tables are tproc-c's.
     place.run("check tproc-c").ok();
-    place.run("run tproc-c -c 1 -T 1 --ramp 0 --no-check").ok();
+    place.run("run tproc-c -c 1 -t 20 --no-check").ok();
     place.execute("update supplier set su_nationkey = 55 where su_suppkey = 5");
     place.run("run ch-benchmark -c 1 -T 1 --ramp 0 --queries 6").ok();
     place.execute("update supplier set su_nationkey = 1000 where su_suppkey = 5");

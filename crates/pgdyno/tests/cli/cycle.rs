@@ -12,7 +12,7 @@ use crate::given_server::{Place, TRUST};
 use crate::program::{self, Home, Ran, Run, Running};
 use crate::server;
 
-const SHORT: &str = "run select-only -s 1 -c 2 -T 1 --ramp 0 -q";
+const SHORT: &str = "run select-only -s 1 -c 2 -t 20 -q";
 
 /// A server that a hook of pgdyno.toml can restart: one of its own, by `pg_ctl`. Ended with its value.
 struct Hooked {
@@ -173,7 +173,7 @@ fn a_private_server_is_made_as_wanted_and_each_step_has_its_evidence() {
         return;
     }
     let home = Home::of_an_ordinary_user();
-    let args = "run select-only -s 2 -c 2 -T 1 --ramp 0 -q --restart --drop-caches --prewarm --checkpoint \
+    let args = "run select-only -s 2 -c 2 -t 20 -q --restart --drop-caches --prewarm --checkpoint \
                 --set shared_buffers=1MB --set Work_Mem=5120kB";
     let ran = home.run(&args.split_whitespace().collect::<Vec<_>>()).ok();
     let run = home.the_run();
@@ -296,7 +296,7 @@ fn a_setting_that_wants_a_restart_gets_one_by_the_hook_and_so_does_its_return() 
 
     // Data that is to be loaded anew goes before the restart.
     db.run("load select-only -s 3 --replace -q").ok();
-    db.run("run select-only -c 2 -T 1 --ramp 0 -q --restart --replace").ok();
+    db.run("run select-only -c 2 -t 20 -q --restart --replace").ok();
     let run = db.last();
     assert_eq!(steps(&run), [pair("drop", true), pair("restart", true)]);
     assert!(run.number("/plan/scale") == 3.0 && run.record.get("load").is_some(), "it is as large as it was");
@@ -462,7 +462,7 @@ fn what_the_role_may_not_do_is_reported() {
     place.execute("create role plain login; grant create on schema public to plain");
     let target = format!("host={} port={} user=plain dbname=postgres", place.server.dir().display(), place.server.port);
     let run = |args: &str| place.home.run(&args.split_whitespace().chain(["--target", &target]).collect::<Vec<_>>());
-    let said = run("run select-only -s 1 -c 2 -T 1 --ramp 0 -q --prewarm --checkpoint --set work_mem=5MB").ok();
+    let said = run("run select-only -s 1 -c 2 -t 20 -q --prewarm --checkpoint --set work_mem=5MB").ok();
     said.says(&["prewarm: not done", "checkpoint: not done"]);
     let last = place.home.runs().pop().unwrap();
     assert_eq!(steps(&last), [pair("prewarm", false), pair("checkpoint", false)]);

@@ -181,7 +181,7 @@ fn what_can_be_caused_on_a_target_is_listed() {
 #[test]
 fn several_faults_in_a_row_are_made_again_from_the_record() {
     let Some(home) = home("several faults") else { return };
-    let args = "run select-only -s 1 -c 2 -T 8 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 3s --repeat 2 -q";
+    let args = "run select-only -s 1 -c 2 -R 500 -T 8 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 3s --repeat 2 -q";
     home.run(&args.split(' ').collect::<Vec<_>>()).ok();
     home.run(&["run", "--again", "last", "-q"]).ok();
     for run in home.runs() {
@@ -200,7 +200,7 @@ fn a_program_of_the_user_causes_a_fault_of_any_server() {
     let psql = server::command("psql").get_program().to_string_lossy().into_owned();
     let text = format!("echo run in $PGDYNO_RUN_DIR on $PGDYNO_TARGET; {psql} -XAtc \"{sql}\"");
     let file = program(&place.home, "terminate.sh", &text);
-    let args = format!("run select-only -s 1 -c 2 -T 4 --ramp 0 --fault {file} --fault-at 1s");
+    let args = format!("run select-only -s 1 -c 2 -R 500 -T 4 --ramp 0 --fault {file} --fault-at 1s");
     place.run(&args).ok().prints(&["FAULT", "connections lost"]);
     let run = place.home.the_run();
     assert_survived(&run, 2);
@@ -222,7 +222,7 @@ fn a_failover_is_ordered_by_the_program_of_the_cluster() {
     program(&place.home, "bin/aws", &text);
     let path = format!("{}:{}", place.home.join("bin").display(), std::env::var("PATH").unwrap());
     let start = |command: &str, fault: &str| {
-        let args = format!("{command} select-only -s 1 -c 2 -T 4 --ramp 0 --fault {fault} --fault-at 1s");
+        let args = format!("{command} select-only -s 1 -c 2 -R 500 -T 4 --ramp 0 --fault {fault} --fault-at 1s");
         let target = place.target();
         let mut command = place.home.command(args.split(' ').chain(["--target", &target]));
         command.env("PATH", &path).env("PGPASSWORD", "secret");
@@ -268,7 +268,7 @@ fn a_fault_that_nobody_notices_does_not_count_and_one_that_fails_is_reported() {
     let Some(place) = Place::new("faults without effect", "", TRUST) else { return };
     let run = |text: &str| {
         let file = program(&place.home, "fault.sh", text);
-        place.run(&format!("run select-only -s 1 -c 2 -T 2 --ramp 0 --fault {file} --fault-at 0.5s"))
+        place.run(&format!("run select-only -s 1 -c 2 -R 500 -T 2 --ramp 0 --fault {file} --fault-at 0.5s"))
     };
     let ran = run("true").ok();
     ran.prints(&["had no effect: this run measured no fault", "TRUST   poor"]);

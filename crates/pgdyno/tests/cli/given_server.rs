@@ -317,7 +317,7 @@ fn broken_data_is_reported_by_row_before_the_run_and_after() {
     };
     let before = contents();
     let words = ["broken before the run", "3.3.2.1", "w_id=2", "--replace"];
-    let ran = place.run("run tproc-c -c 2 -T 1 --ramp 0").ended(12).says(&words);
+    let ran = place.run("run tproc-c -c 2 -t 20").ended(12).says(&words);
     assert!(!ran.stderr.contains("w_id=1"), "that one is right: {}", ran.stderr);
     place.run("check tproc-c").ended(12).prints(&["BROKEN 3.3.2.1 ", "w_id=2", "holds  3.3.2.2 "]);
     assert_eq!(contents(), before, "the data is as it was");
@@ -325,7 +325,7 @@ fn broken_data_is_reported_by_row_before_the_run_and_after() {
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("failed", 12.0));
     assert!(run.record.get("summary").is_none());
 
-    place.run("run tproc-c -c 2 -T 1 --ramp 0 --no-check").ok();
+    place.run("run tproc-c -c 2 -t 20 --no-check").ok();
     place.execute("update warehouse set w_ytd = w_ytd - 1 where w_id = 2");
     let mut running = place.start("run tproc-c -c 2 -R 100 -T 3 --ramp 0");
     running.until_it_says("progress:", 1);
@@ -418,32 +418,29 @@ fn a_changed_schema_is_refused_or_stands_in_the_record() {
     place.run("load tproc-c -w 1").ok();
     place.execute("drop index customer_i2");
     let missing = "index customer_i2 of customer is missing";
-    place.run("run tproc-c -c 1 -T 1 --ramp 0").ended(12).says(&[missing, "--allow-schema-changes"]);
+    place.run("run tproc-c -c 1 -t 20").ended(12).says(&[missing, "--allow-schema-changes"]);
     for option in ["--allow-schema-changes", "--no-check"] {
-        let args = format!("run tproc-c -c 1 -T 1 --ramp 0 -v {option}");
+        let args = format!("run tproc-c -c 1 -t 20 -v {option}");
         place.run(&args).ok().says(&["the schema differs: ", missing]).prints(&[missing]);
         let run = place.home.runs().pop().unwrap();
         assert!(run.record["warnings"].to_string().contains(missing), "{}", run.record["warnings"]);
     }
     place.execute("create unique index customer_i2 on customer (c_w_id, c_d_id, c_last, c_first, c_id)");
-    place.run("run tproc-c -c 1 -T 1 --ramp 0").ok();
+    place.run("run tproc-c -c 1 -t 20").ok();
 
     // A routine that is gone is installed again; one that a user has changed is his.
     let source = "select md5(prosrc) from pg_proc where proname = 'pgdyno_delivery'";
     let ours = place.ask(source);
     place.execute("drop procedure pgdyno_delivery");
-    place.run("run tproc-c -c 1 -T 1 --ramp 0").ok();
+    place.run("run tproc-c -c 1 -t 20").ok();
     place.run("check tproc-c").ok();
     assert_eq!(place.ask(source), ours);
     place.execute(
         "update pg_proc set prosrc = replace(prosrc, 'BEGIN', 'BEGIN PERFORM 1;') where proname = 'pgdyno_delivery'",
     );
     let changed = place.ask(source);
-    place.run("run tproc-c -c 1 -T 1 --ramp 0").ended(12).says(&["pgdyno_delivery", "changed by hand"]);
-    place
-        .run("run tproc-c -c 1 -T 1 --ramp 0 --allow-schema-changes")
-        .ok()
-        .says(&["is not the one that was installed"]);
+    place.run("run tproc-c -c 1 -t 20").ended(12).says(&["pgdyno_delivery", "changed by hand"]);
+    place.run("run tproc-c -c 1 -t 20 --allow-schema-changes").ok().says(&["is not the one that was installed"]);
     assert_eq!(place.ask(source), changed);
 }
 

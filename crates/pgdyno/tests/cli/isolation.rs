@@ -44,7 +44,7 @@ fn the_isolation_tests_are_carried_out_on_a_given_server() {
     ran.prints(&["isolation level: serializable, as given"]);
     place.run("check tproc-c").ok();
     // What is left is data that can be driven.
-    place.run("run tproc-c -c 2 -T 1 --ramp 0").ok();
+    place.run("run tproc-c -c 2 -t 20").ok();
 
     // A payment that is lost.
     place.execute(

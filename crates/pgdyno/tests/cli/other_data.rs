@@ -80,7 +80,7 @@ fn data_of_another_workload_is_named_and_goes_whole_or_not_at_all() {
 #[test]
 fn sizes_of_sysbench_tables_are_ranges_of_keys() {
     let Some(place) = Place::new("ranges of keys", "fsync = off\n", TRUST) else { return };
-    let run = |line: &str| place.run(&format!("{line} -c 2 -j 1 -T 1 --ramp 0 -q"));
+    let run = |line: &str| place.run(&format!("{line} -c 2 -j 1 -t 20 -q"));
     // Its own tables after deletes: healthy, and not checkable.
     place.run("load oltp-delete -s 2000 -q").ok();
     run("run oltp-delete").ok();
@@ -99,7 +99,7 @@ fn sizes_of_sysbench_tables_are_ranges_of_keys() {
     assert_eq!(by_default.number("/plan/scale"), place.ask("select max(id) from sbtest1").parse::<f64>().unwrap());
     place.execute("insert into sbtest1 (id, k, c, pad) select 2000 + n, n, rpad('c', 119, 'c'), rpad('p', 59, 'p') from generate_series(1, 500) n");
     place
-        .run("run oltp-read-write -s 1000 -c 2 -j 1 -T 1 --ramp 0")
+        .run("run oltp-read-write -s 1000 -c 2 -j 1 -t 20")
         .ok()
         .says(&["driving data loaded by sysbench as it is: scale 1,000, the first of 2,500 keys"]);
     assert_eq!(place.ask("select max(id) from sbtest1"), "2500");
@@ -137,7 +137,7 @@ fn tables_that_sysbench_has_emptied_in_part_have_the_range_that_it_prepared() {
     finish(sysbench("oltp_delete", &["prepare"])).ok();
     let theirs = finish(sysbench("oltp_delete", &["--events=600", "--time=0", "run"])).ok().stdout.clone();
     assert_ne!(place.ask("select count(*) from sbtest1"), "2000");
-    let args = "run oltp-read-write -s 2000 -c 2 -j 1 -T 1 --ramp 0 -q";
+    let args = "run oltp-read-write -s 2000 -c 2 -j 1 -t 20 -q";
     // Its largest key may be gone.
     place.execute("insert into sbtest1 (id) values (2000) on conflict do nothing");
     place.run(args).ok();

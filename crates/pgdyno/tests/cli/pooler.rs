@@ -275,7 +275,7 @@ fn a_transaction_pooler_is_known_and_driven() {
     assert_eq!((run.text("/server/pooling"), run.text("/plan/mode")), ("transaction", "extended"));
     assert!(run.checks_that_hold().contains(&"after the run"));
     assert_eq!(run.number("/summary/failed"), 0.0);
-    pooled.run("run select-only -c 4 -T 1 --ramp 0 --mode simple").ok();
+    pooled.run("run select-only -c 4 -t 20 --mode simple").ok();
     pooled.run("check tpcb-like").ok();
     pooled.assert_clean();
 
@@ -311,7 +311,7 @@ fn what_wants_sessions_is_refused_behind_a_transaction_pooler() {
     pooled.run("run tproc-c -T 1 --mode prepared").ended(1).says(&said);
     pooled.run("run tproc-c -T 1 --set work_mem=8MB --ramp 0").says(&["unsupported startup parameter", "ALTER ROLE"]);
     for call in ["procedure", "function", "client"] {
-        pooled.run(&format!("run tproc-c -c 4 -T 1 --ramp 0 --call {call}")).ok();
+        pooled.run(&format!("run tproc-c -c 4 -t 20 --call {call}")).ok();
         assert!(pooled.last().checks_that_hold().contains(&"after the run"));
     }
     pooled.assert_clean();
@@ -320,7 +320,7 @@ fn what_wants_sessions_is_refused_behind_a_transaction_pooler() {
 #[test]
 fn a_session_pooler_is_known_and_everything_works() {
     let Some(pooled) = Pooled::new("PgBouncer, session pooling", "session") else { return };
-    pooled.run("run tproc-c -w 1 -c 4 -T 2 --ramp 0 --loaders 2").ok().prints(&["through a pooler (session pooling)"]);
+    pooled.run("run tproc-c -w 1 -c 4 -t 40 --loaders 2").ok().prints(&["through a pooler (session pooling)"]);
     let run = pooled.last();
     assert_eq!((run.text("/server/pooling"), run.text("/plan/mode")), ("session", "prepared"));
     assert!(run.checks_that_hold().contains(&"after the run"));

@@ -79,7 +79,7 @@ fn root_has_a_private_server_too() {
     }
     let home = Home::new();
     // TCP makes it a server of its own, even where root keeps one in its usual place.
-    let order = "run select-only -s 1 -T 3 --ramp 0 --tcp --set cluster_name=cli-test";
+    let order = "run select-only -s 1 -T 2 -R 100 --ramp 0 --tcp --set cluster_name=cli-test";
     let mut command = home.command(order.split(' '));
     command.env_remove("PGDYNO_CACHE");
     let mut running = Running::new(command);
@@ -196,7 +196,7 @@ fn a_kept_server_is_used_until_it_is_stopped() {
 
     // The first run loads, the second one does not, and another size is not passed over.
     fn short<'a>(args: &[&'a str]) -> Vec<&'a str> {
-        [&["run", "-c", "2", "-T", "1", "--ramp", "0", "-q"][..], args].concat()
+        [&["run", "-c", "2", "-t", "20", "-q"][..], args].concat()
     }
     home.run(&short(&["tproc-c", "-w", "1"])).ok();
     let first = home.runs().pop().unwrap();

@@ -38,7 +38,7 @@ fn what_only_reads_runs_on_a_standby() {
     let standby = Standby { place: &place, server: TestServer::standby_of(&place.server) };
     standby.catch_up();
 
-    let ran = standby.run("run select-only -c 4 -T 2 --ramp 0 --checkpoint --prewarm -v").ok();
+    let ran = standby.run("run select-only -c 4 -t 100 --checkpoint --prewarm -v").ok();
     ran.prints(&["a standby", "left out before the run: vacuum pgbench_branches", "checks after the run: all"]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!((run.text("/status"), run.at("/server/standby").as_bool()), ("complete", Some(true)));
@@ -46,13 +46,13 @@ fn what_only_reads_runs_on_a_standby() {
     assert!(run.number("/summary/tps") > 0.0 && run.number("/summary/tpm") > 0.0);
 
     // Asked for, it is left out without a word.
-    let ran = standby.run("run select-only -n -c 2 -T 1 --ramp 0").ok();
+    let ran = standby.run("run select-only -n -c 2 -t 20").ok();
     assert!(!ran.stdout.contains("left out before"), "{}", ran.stdout);
     assert_eq!(place.home.runs().pop().unwrap().at("/plan/no_vacuum").as_bool(), Some(true));
 
-    standby.run("run polardb-ro -c 2 -T 1 --ramp 0").ok().prints(&["a standby"]);
+    standby.run("run polardb-ro -c 2 -t 5").ok().prints(&["a standby"]);
     std::fs::write(place.home.join("count.sql"), "select count(*) /* update */ from pgbench_branches;\n").unwrap();
-    standby.run("run ./count.sql -c 2 -T 1 --ramp 0").ok().prints(&["a standby"]);
+    standby.run("run ./count.sql -c 2 -t 20").ok().prints(&["a standby"]);
     standby.run("check select-only").ok();
 }
 
@@ -83,22 +83,22 @@ fn a_role_that_may_only_read_runs_what_only_reads() {
         place.home.run(&args)
     };
     place.execute("grant select on pgbench_accounts to reader");
-    run("run select-only -c 2 -T 1 --ramp 0").says(&["pgdyno_stamp", "GRANT SELECT ON pgdyno_stamp"]);
+    run("run select-only -c 2 -t 20").says(&["pgdyno_stamp", "GRANT SELECT ON pgdyno_stamp"]);
 
     place.execute("grant select on all tables in schema public to reader");
-    run("run select-only -c 2 -T 1 --ramp 0 -v").ok().prints(&[
+    run("run select-only -c 2 -t 20 -v").ok().prints(&[
         "before the run, vacuum pgbench_branches",
         "left out: empty the history",
         "permission denied for table pgbench_history",
         "checks after the run: all",
     ]);
-    let ran = run("run polardb-ro --no-vacuum -c 2 -T 1 --ramp 0").ok();
+    let ran = run("run polardb-ro --no-vacuum -c 2 -t 5").ok();
     assert!(!ran.stdout.contains("before the run,"), "{}", ran.stdout);
     // The owner's history is as it was.
     place.execute("insert into pgbench_history values (1, 1, 1, 0, now(), null)");
-    place.run("run select-only -n -c 2 -T 1 --ramp 0").ok();
+    place.run("run select-only -n -c 2 -t 20").ok();
     assert_eq!(place.ask("select count(*) from pgbench_history"), "1");
-    place.run("run select-only -c 2 -T 1 --ramp 0").ok();
+    place.run("run select-only -c 2 -t 20").ok();
     assert_eq!(place.ask("select count(*) from pgbench_history"), "0");
 }
 
@@ -111,7 +111,7 @@ fn a_role_without_create_calls_installed_routines() {
     );
     let target = place.target().replace("user=postgres", "user=clerk");
     let run = |call: &str| {
-        let args = ["run", "tproc-c", "-c", "2", "-T", "1", "--ramp", "0", "--call", call, "--target", &target];
+        let args = ["run", "tproc-c", "-c", "2", "-t", "20", "--call", call, "--target", &target];
         place.home.run(&args)
     };
     let routines = "select string_agg(xmin::text, ' ' order by proname) from pg_proc where proname like 'pgdyno%'";
@@ -127,7 +127,7 @@ fn a_role_without_create_calls_installed_routines() {
          update pgdyno_stamp set layout = null",
     );
     run("procedure").says(&["may not replace them", "as their owner"]);
-    place.run("run tproc-c -c 2 -T 1 --ramp 0").ok();
+    place.run("run tproc-c -c 2 -t 20").ok();
     assert_ne!(place.ask(routines), before);
     run("procedure").ok();
 }

@@ -69,7 +69,7 @@ fn the_two_transactions_of_tproc_c_that_only_read_run_on_the_standby() {
     for call in ["procedure", "client"] {
         let executed = "select xact_commit from pg_stat_database where datname = 'postgres'";
         let before = number(&pair.standby, executed);
-        let ran = pair.run(&format!("tproc-c -c 3 -T 3 --ramp 1 --no-check --call {call}")).ok();
+        let ran = pair.run(&format!("tproc-c -c 3 -R 200 -T 3 --ramp 1 --no-check --call {call}")).ok();
         let text = ["endpoint", "reader 1", "order-status, stock-level on the readers", "behind by p50"];
         ran.prints(&text);
         let run = pair.last();
@@ -95,7 +95,7 @@ fn the_two_transactions_of_tproc_c_that_only_read_run_on_the_standby() {
     assert!(page.contains("<section id=\"readers\">") && markdown.contains("| reader 1 |"), "{markdown}");
     // Without a reader the standby has nothing to do.
     let before = number(&pair.standby, SCANS.replace("pgbench_accounts", "stock").as_str());
-    pair.place.run("run tproc-c -c 2 -T 1 --ramp 0 --no-check").ok();
+    pair.place.run("run tproc-c -c 2 -t 20 --no-check").ok();
     assert_eq!(number(&pair.standby, SCANS.replace("pgbench_accounts", "stock").as_str()), before);
     assert!(pair.last().at("").get("readers").is_none());
 }
@@ -113,7 +113,7 @@ fn select_only_leaves_the_primary_alone() {
     );
     let scans = || [&pair.place.server, &pair.standby].map(|server| number(server, SCANS));
     let before = scans();
-    let args = format!("run select-only -c 3 -j 2 -T 2 --ramp 0 -n --no-check --reader {hosts}");
+    let args = format!("run select-only -c 3 -j 2 -R 500 -T 2 --ramp 0 -n --no-check --reader {hosts}");
     pair.place.run(&args).ok();
     let run = pair.last();
     let [target, reader] = work(&run);
@@ -124,7 +124,7 @@ fn select_only_leaves_the_primary_alone() {
 
     // An address that leads to both servers is reported.
     let both = hosts.replace("target_session_attrs=prefer-standby", "load_balance_hosts=random");
-    let ran = pair.place.run(&format!("run select-only -c 24 -T 1 --ramp 0 -n --no-check --reader {both}")).ok();
+    let ran = pair.place.run(&format!("run select-only -c 24 -R 500 -T 1 --ramp 0 -n --no-check --reader {both}")).ok();
     ran.says(&["leads to 2 servers: ", "its figures are those of all of them"]);
     assert_eq!(pair.last().at("/readers/readers/0/endpoints").as_array().unwrap().len(), 2);
 }
@@ -140,11 +140,13 @@ fn a_standby_that_replays_late_is_behind_by_as_much() {
     std::fs::write(mixed.join("w.sql"), "update pgbench_branches set bbalance = bbalance + 1;\n").unwrap();
     std::fs::write(mixed.join("r.sql"), "select abs(bbalance) from pgbench_branches;\n").unwrap();
     let behind = |figure: &str| pair.last().number(&format!("/readers/readers/0/staleness/{figure}_ms"));
-    pair.run("./mixed -c 2 -T 3 --ramp 1").ok();
+    pair.run("./mixed -c 2 -R 100 -T 3 --ramp 1").ok();
     // On a busy machine a single marker may be late.
     assert!(behind("p50") < 400.0 && behind("p50") <= behind("p95") && behind("p95") <= behind("max"));
     pair.set("recovery_min_apply_delay = '500ms'");
-    pair.run("./mixed -c 2 -T 4 --ramp 1").ok().prints(&["a client may read data older than its own last commit"]);
+    pair.run("./mixed -c 2 -R 100 -T 4 --ramp 1")
+        .ok()
+        .prints(&["a client may read data older than its own last commit"]);
     assert!(behind("p50") >= 500.0, "{}", pair.last().at("/readers"));
     pair.place.run("plan ./mixed --reader host=r").ok().prints(&["what only reads goes to host=r"]);
 }
@@ -152,7 +154,7 @@ fn a_standby_that_replays_late_is_behind_by_as_much() {
 #[test]
 fn reads_of_ycsb_run_on_the_reader() {
     let Some(pair) = Pair::new("YCSB with a reader", "ycsb-a --records 1000") else { return };
-    pair.run("ycsb-a --records 1000 -c 2 -T 2 --ramp 0 --no-check").ok();
+    pair.run("ycsb-a --records 1000 -c 2 -R 500 -T 2 --ramp 0 --no-check").ok();
     let run = pair.last();
     let committed = |nth: usize| run.number(&format!("/transactions/{nth}/committed"));
     assert_eq!((run.text("/transactions/0/name"), run.text("/transactions/1/name")), ("read", "update"));

@@ -57,7 +57,7 @@ fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     let more = more_than_the_clients(&run);
     assert!((-1.0..40.0).contains(&more), "{more}");
 
-    place.run("run select-only -s 1 -c 2 -T 1 --ramp 0 --no-samples").ok();
+    place.run("run select-only -s 1 -c 2 -t 20 --no-samples").ok();
     let run = place.home.runs().pop().unwrap();
     assert!(run.record["samples"].is_null() && !run.path.join("samples").exists());
     assert!(run.number("/summary/tpm") > 0.0);

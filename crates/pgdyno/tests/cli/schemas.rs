@@ -193,7 +193,7 @@ fn with_a_server(home: &Home, written: &mut Written) {
     assert_eq!(loaded["loads"].as_array().map(Vec::len), Some(1), "{loaded}");
     let checked = print("check", &["check", "tpcb-like", "-q", "--format", "json"]);
     assert!(checked["checks"].as_array().is_some_and(|checks| !checks.is_empty()), "{checked}");
-    print("run", &["run", "tpcb-like", "-T", "1", "--ramp", "0", "-c", "1", "-q", "--format", "json"]);
+    print("run", &["run", "tpcb-like", "-t", "50", "-c", "1", "-q", "--format", "json"]);
     let dropped = print("drop", &["drop", "tpcb-like", "-q", "--format", "json"]);
     assert!(dropped["dropped"].as_array().is_some_and(|names| names.len() >= 4), "{dropped}");
     print("server", &["server", "stop", "--format", "json"]);

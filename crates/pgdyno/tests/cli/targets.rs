@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::given_server::{Place, TRUST};
 use crate::program::Home;
 
-const SHORT: [&str; 11] = ["run", "select-only", "-s", "1", "-c", "2", "-T", "1", "--ramp", "0", "-q"];
+const SHORT: [&str; 9] = ["run", "select-only", "-s", "1", "-c", "2", "-t", "20", "-q"];
 
 #[test]
 fn names_are_found_and_mistakes_are_reported_with_the_remedy() {

@@ -64,12 +64,12 @@ fn a_large_load_that_is_killed_goes_on_where_it_was() {
 #[test]
 fn partitions_and_foreign_keys_last_through_a_run() {
     let Some(place) = Place::new("partitions and foreign keys", "max_wal_size = 4GB\n", TRUST) else { return };
-    place.run("run tproc-c -w 2 --partitions 2 --foreign-keys -c 4 -T 2 --ramp 0").ok();
+    place.run("run tproc-c -w 2 --partitions 2 --foreign-keys -c 4 -t 40").ok();
     let run = place.home.the_run();
     assert_eq!(run.checks_that_hold(), ["after the load", "after the run"]);
     assert_eq!(place.ask("select count(*) from pg_constraint where contype = 'f' and conparentid = 0"), "10");
     // What is loaded says how, where nothing is asked for.
-    place.run("run tproc-c -c 2 -T 1 --ramp 0").ok();
+    place.run("run tproc-c -c 2 -t 20").ok();
     place
         .run("run tproc-c --partitions 3 -c 2 -T 1")
         .ended(11)
@@ -125,7 +125,7 @@ fn a_database_of_hammerdb_is_driven_and_never_dropped() {
     // In each call form; conditions that its data breaks are not the run's doing.
     for call in ["procedure", "function", "client"] {
         let before = place.ask("select count(*) from orders");
-        place.run(&format!("run tproc-c -c 1 -T 1 --ramp 0 --call {call}")).ok().says(&[
+        place.run(&format!("run tproc-c -c 1 -t 20 --call {call}")).ok().says(&[
             "driving data loaded by HammerDB as it is",
             "condition 3.3.2.10 does not hold before the run",
             "known deviation of HammerDB",
@@ -254,7 +254,7 @@ fn what_hammerdb_does_to_our_data_is_reported_as_its_own() {
     place.run("check tproc-c").ended(12).prints(&["BROKEN 3.3.2.11"]);
     place.execute(ROUTINES_OF_HAMMERDB);
     place.run("check tproc-c").ok().prints(&["known  3.3.2.11", "known  stock-sold", "known deviation of HammerDB"]);
-    place.run("run tproc-c -c 1 -T 1 --ramp 0").ok().says(&["condition 3.3.2.11 does not hold before the run"]);
+    place.run("run tproc-c -c 1 -t 20").ok().says(&["condition 3.3.2.11 does not hold before the run"]);
     assert!(place.home.the_run().text("/data_from").starts_with("pgdyno "));
     place.execute("delete from new_order where no_o_id = 2500");
     place.run("check tproc-c").ended(12).prints(&["BROKEN 3.3.2.3"]);

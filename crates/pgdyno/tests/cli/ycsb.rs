@@ -37,7 +37,7 @@ fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
     place.run("check ycsb-a").ok().prints(&["holds  fields"]);
     place.run("run ycsb-a --records 5 -T 1").ended(11).says(&["data of 2000 records; you asked for 5 records"]);
 
-    let brief = "-c 2 -T 1 --ramp 0";
+    let brief = "-c 2 -t 300";
     place
         .run(&format!("run ycsb-a --distribution hotspot {brief}"))
         .ok()
@@ -129,7 +129,7 @@ fn tables_of_other_programs_are_driven_or_refused_with_what_they_lack() {
     );
     place.run("drop ycsb-a").ok();
     place.execute("alter table theirs rename to usertable");
-    let brief = "-c 2 -T 1 --ramp 0";
+    let brief = "-c 2 -t 300";
     place
         .run(&format!("run ycsb-a --fields 3 {brief}"))
         .ok()
