@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 if [ -z "$binary" ]; then
-    cargo build --profile dist --locked -p pgdyno --manifest-path "$root/Cargo.toml"
+    cargo build --profile dist --features dist --locked -p pgdyno --manifest-path "$root/Cargo.toml"
     binary=${CARGO_TARGET_DIR:-$root/target}/dist/pgdyno
 fi
 about=$("$binary" --version --verbose)

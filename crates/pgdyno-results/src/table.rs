@@ -6,6 +6,7 @@ pub(crate) mod cell;
 mod columns;
 mod csv;
 mod json;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod select;
 
@@ -50,8 +51,13 @@ impl TableError {
 /// Writes a table of runs.
 pub type WriteTable = fn(&[RunRecord], &mut (dyn io::Write + Send)) -> Result<(), TableError>;
 
-/// The formats of a table by name.
-pub const FORMATS: &[(&str, WriteTable)] = &[("csv", csv::write), ("json", json::write), ("parquet", parquet::write)];
+/// The formats of a table by name. A build without the feature `parquet` has no Parquet.
+pub const FORMATS: &[(&str, WriteTable)] = &[
+    ("csv", csv::write),
+    ("json", json::write),
+    #[cfg(feature = "parquet")]
+    ("parquet", parquet::write),
+];
 
 /// Returns the writer of a format.
 #[must_use]

@@ -18,8 +18,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
             .hint("name a file with -o FILE"));
     }
     args.output.as_deref().map_or(Ok(()), admit_file).or_fail(Code::Start)?;
-    let write = table::format(&args.format)
-        .ok_or_else(|| CommandError::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let Some(write) = table::format(&args.format) else {
+        let (format, text) = (&args.format, "this build cannot write a table as");
+        return Err(CommandError::new(Code::Start, format!("{text} {format}: it has no feature '{format}'")).hint(format!(
+            "`cargo install --locked --features {format} --path crates/pgdyno` adds it, packages have it; or --format csv"
+        )));
+    };
     let progress = ProgressView::new(false);
     let mut records = Vec::new();
     for run in selected(&Results::open(&args.select.results)?, &args.select)? {
