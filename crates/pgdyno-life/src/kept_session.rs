@@ -1,7 +1,7 @@
 //! Sessions of pgdyno's own that last as long as a run. They have nothing to do while clients run, so that a time limit of the
 //! role, a proxy or a balancer may end them: limits are lifted, and a session that is lost is opened again.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, looking_in};
 use pgdyno_server::{ServerIdentity, connect_to};
@@ -13,6 +13,9 @@ use crate::target::lock;
 
 /// Time for an idle session, and then for a new one, to answer.
 const ANSWERING: Duration = Duration::from_secs(5);
+
+/// How long an answer shows that the session is there, unless its connection has ended since.
+const JUST_NOW: Duration = Duration::from_secs(1);
 
 /// A session that is opened again where it is lost, on the same server if that can be reached.
 pub(crate) struct KeptSession {
@@ -31,6 +34,8 @@ pub(crate) struct KeptSession {
     losses: u64,
     /// Transactions that only kept it alive.
     looks: u64,
+    /// When it last answered whether it is there.
+    answered_at: Option<Instant>,
 }
 
 impl KeptSession {
@@ -50,6 +55,7 @@ impl KeptSession {
             backends: Vec::new(),
             losses: 0,
             looks: 0,
+            answered_at: None,
         };
         this.settle().or_fail(Code::Start)?;
         this.server = ServerIdentity::of(&mut this.admin).or_fail(Code::Start)?;
@@ -72,6 +78,7 @@ impl KeptSession {
             backends: Vec::new(),
             losses: 0,
             looks: 0,
+            answered_at: None,
         };
         this.settle().or_fail(Code::Start)?;
         Ok(this)
@@ -104,7 +111,7 @@ impl KeptSession {
     /// # Errors
     /// When it is lost, and no new connection can be opened.
     pub(crate) fn ready(&mut self) -> Result<&mut Admin> {
-        if !self.is_there() {
+        if !self.was_there_just_now() && !self.is_there() {
             self.reopen().or_fail(Code::Start)?;
         }
         Ok(&mut self.admin)
@@ -190,11 +197,19 @@ impl KeptSession {
         self.looks
     }
 
+    /// Returns true if it need not be asked: a server may be far away.
+    fn was_there_just_now(&mut self) -> bool {
+        self.answered_at.is_some_and(|at| at.elapsed() < JUST_NOW) && self.admin.is_untouched()
+    }
+
     /// Returns true if the session answers. It is given up if it does not do so soon: what drops idle connections need not
     /// say so.
     fn is_there(&mut self) -> bool {
         match self.admin.within(ANSWERING, |admin| admin.execute("select 1")) {
-            Ok(_) => true,
+            Ok(_) => {
+                self.answered_at = Some(Instant::now());
+                true
+            }
             Err(error) => !error.is_lost(),
         }
     }

@@ -33,12 +33,16 @@ const LIMITS: [(&str, u32); 6] = [
 /// checks, which keep `lock_timeout`, for they are left out rather than wait for another session. SET needs no right to a view
 /// or function.
 pub(crate) fn lift_limits(admin: &mut Admin, local: bool) -> Result<(), AdminError> {
+    admin.execute(&lift_limits_sql(admin, local)).map(drop)
+}
+
+fn lift_limits_sql(admin: &Admin, local: bool) -> String {
     let version = admin.parameters().server_version_num().unwrap_or_default();
     let scope = if local { "local" } else { "session" };
     let is_lifted = |name: &str| !(local && name == "lock_timeout");
     let known = LIMITS.iter().filter(|(name, since)| version >= *since && is_lifted(name));
     let lift: Vec<_> = known.map(|(name, _)| format!("set {scope} {name} = 0")).collect();
-    admin.execute(&lift.join("; ")).map(drop)
+    lift.join("; ")
 }
 
 /// Attempts to begin a transaction while a time limit is still in force.
@@ -47,9 +51,10 @@ const ATTEMPTS: u32 = 5;
 /// Begins a read-only transaction without time limits. On a busy machine a limit of a few milliseconds can end even this: it is tried
 /// again.
 pub(crate) fn begin_read_only(admin: &mut Admin) -> Result<(), AdminError> {
+    let begin = format!("begin transaction read only; {}", lift_limits_sql(admin, true));
     let mut attempts = 1;
     loop {
-        let begun = admin.execute("begin transaction read only").and_then(|_| lift_limits(admin, true));
+        let begun = admin.execute(&begin);
         let Err(error) = begun else { return Ok(()) };
         let ended = admin.execute("rollback");
         if error.code() != Some(SqlState::QUERY_CANCELED) || ended.is_err() || attempts == ATTEMPTS {

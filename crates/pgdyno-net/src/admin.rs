@@ -411,6 +411,11 @@ impl Admin {
         }
     }
 
+    /// Returns true if nothing came since the last answer: neither a message nor the end of the connection. Does not wait.
+    pub fn is_untouched(&mut self) -> bool {
+        matches!(self.channel.is_readable(), Ok(false))
+    }
+
     /// Returns true if the server has sent something. Does not wait.
     pub(crate) fn has_answer(&mut self, sql: &str) -> Result<bool, AdminError> {
         self.channel.is_readable().map_err(|error| self.waiting.lost(sql, error.to_string()))

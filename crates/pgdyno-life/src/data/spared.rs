@@ -17,16 +17,18 @@ pub(crate) fn spared(admin: &mut Admin, workload: &Workload, caps: &Capabilities
     }
     let statements = workload.drive.statements(caps);
     let is_read = |table: &str| statements.iter().any(|statement| names(statement.sql(), table));
-    let mut missing = Vec::new();
-    for table in data.tables(caps) {
-        let sql = format!("select to_regclass({})", quote::literal(&quote::identifier(table.name)));
-        if FIND_DATA.decide(admin.query_opt(&sql)).or_fail(Code::Load)?.or_warn(drop).flatten().is_some() {
-            continue;
-        }
-        if is_read(table.name) {
-            return Ok(Vec::new());
-        }
-        missing.push(table.name);
+    let tables: Vec<_> = data.tables(caps).iter().map(|table| table.name).collect();
+    let literals: Vec<_> = tables.iter().map(|table| quote::literal(&quote::identifier(table))).collect();
+    let sql = format!(
+        "select to_regclass(name) from unnest(array[{}]::text[]) with ordinality as t (name, nth) order by nth",
+        literals.join(", ")
+    );
+    let found = FIND_DATA.decide(admin.query(&sql)).or_fail(Code::Load)?.or_warn(drop).unwrap_or_default();
+    let is_there = |nth: usize| found.rows.get(nth).is_some_and(|row| row.first().is_some_and(Option::is_some));
+    let missing: Vec<_> =
+        tables.iter().enumerate().filter(|(nth, _)| !is_there(*nth)).map(|(_, table)| *table).collect();
+    if missing.iter().any(|table| is_read(table)) {
+        return Ok(Vec::new());
     }
     let is_that_size = !missing.is_empty() && loaded(admin, workload)?.is_some_and(|there| there.size == data.scale());
     Ok(if is_that_size { missing } else { Vec::new() })

@@ -30,7 +30,13 @@ impl Inventory {
     }
 
     fn look(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Self, LoadError> {
-        let schema = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
+        let home = format!(
+            "select quote_ident(current_schema()), to_regclass(quote_ident(current_schema()) || {})",
+            quote::literal(&format!(".{}", stamp::STAMP_TABLE))
+        );
+        let home = admin.query(&home).map_err(LoadError::Catalog)?.rows.pop().unwrap_or_default();
+        let mut home = home.into_iter();
+        let (schema, stamps) = (home.next().flatten(), home.next().flatten());
         let Some(schema) = schema else { return Err(LoadError::no_schema(admin)) };
         let (relations, routines) = match data.sql_data() {
             None => {
@@ -39,20 +45,15 @@ impl Inventory {
                 let names: Vec<_> = tables.iter().map(|table| table.name).collect();
                 let list = data.routines(caps).list;
                 let signatures: Vec<_> = list.iter().map(|routine| routine.signature).collect();
-                (
-                    catalog::relations(admin, dataset, &names, &schema).map_err(LoadError::Catalog)?,
-                    catalog::routines(admin, dataset, &signatures, &schema).map_err(LoadError::Catalog)?,
-                )
+                catalog::both(admin, dataset, (&names, &signatures), &schema).map_err(LoadError::Catalog)?
             }
             Some(_) => {
                 let made = sql_objects::find(admin, data.meta().dataset, &schema).map_err(LoadError::Catalog)?;
                 made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
             }
         };
-        let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::STAMP_TABLE)));
-        let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
         let maker = maker::of(admin, data, caps, &relations).map_err(LoadError::Catalog)?;
-        Ok(Self { schema, has_stamps, relations, routines, maker })
+        Ok(Self { schema, has_stamps: stamps.is_some(), relations, routines, maker })
     }
 
     /// Returns the error for objects that are not pgdyno's.

@@ -52,11 +52,10 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     let dataset = data.meta().dataset;
     // An object without a mark is another program's, whatever the stamp says.
     let read = match inventory.has_stamps && inventory.foreign().is_empty() {
-        true => stamp::read(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?,
+        true => stamp::read_with_layout(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?,
         false => None,
     };
-    let Some((stamp, true)) = read else { return Ok(Known::default()) };
-    let layout = stamp::layout(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?;
+    let Some((stamp, true, layout)) = read else { return Ok(Known::default()) };
     let Some(mut expected) = layout else {
         let why = format!(
             "pgdyno {} loaded the data without recording its schema, so the schema cannot be checked; `{} --replace` \
@@ -112,10 +111,14 @@ pub(crate) fn found(
     };
     let routines: Vec<_> = inventory.routines.iter().map(|routine| routine.sql.clone()).collect();
     let mut schema = Schema::read(admin, &tables, &routines)?;
-    for (name, table) in data.tables(caps).iter().map(|table| table.name).zip(&tables) {
-        let sql = format!("select pg_relation_filenode(to_regclass({}))", quote::literal(table));
-        if let Some(file) = admin.query_opt(&sql)? {
-            schema.insert(SchemaPart::new(name, FILE, name), &file);
+    let literals: Vec<_> = tables.iter().map(|table| quote::literal(table)).collect();
+    let files = admin.query(&format!(
+        "select pg_relation_filenode(to_regclass(name)) from unnest(array[{}]::text[]) with ordinality as t (name, nth) order by nth",
+        literals.join(", ")
+    ))?;
+    for (name, file) in data.tables(caps).iter().map(|table| table.name).zip(files.rows) {
+        if let Some(Some(file)) = file.first() {
+            schema.insert(SchemaPart::new(name, FILE, name), file);
         }
     }
     // For views, types and the like only their existence counts.

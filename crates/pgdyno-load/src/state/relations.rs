@@ -1,6 +1,6 @@
 //! Tables in the catalog, with their partitions.
 
-use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_net::{Admin, AdminError, TextRows, quote};
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::load::distribute;
@@ -18,13 +18,16 @@ fn oids_sql(schema: &str, tables: &[&str]) -> String {
 
 /// Returns the bytes of the tables with their indexes and TOAST, on all nodes.
 pub(crate) fn sizes(admin: &mut Admin, caps: &Capabilities, schema: &str, tables: &[&str]) -> Result<u64, AdminError> {
+    let sum = admin.query_one(&sizes_sql(caps, schema, tables))?;
+    Ok(sum.parse().unwrap_or_default())
+}
+
+fn sizes_sql(caps: &Capabilities, schema: &str, tables: &[&str]) -> String {
     let oids = oids_sql(schema, tables);
-    let sql = match caps.distributed_tables {
+    match caps.distributed_tables {
         true => distribute::sizes_sql(&oids),
         false => format!("select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from ({oids}) t"),
-    };
-    let sum = admin.query_one(&sql)?;
-    Ok(sum.parse().unwrap_or_default())
+    }
 }
 
 /// Returns the bytes of each of the workload's tables with its indexes, TOAST and partitions, on all nodes.
@@ -37,12 +40,14 @@ pub fn table_sizes(
     caps: &Capabilities,
 ) -> Result<Vec<(&'static str, u64)>, AdminError> {
     let Some(schema) = admin.query_opt("select quote_ident(current_schema())")? else { return Ok(Vec::new()) };
-    admin.execute("begin; set local lock_timeout = '1s'")?;
-    let tables = data.tables(caps).into_iter().map(|table| table.name);
-    let sizes: Result<_, AdminError> = tables.map(|name| Ok((name, sizes(admin, caps, &schema, &[name])?))).collect();
+    let names: Vec<_> = data.tables(caps).into_iter().map(|table| table.name).collect();
+    let each: Vec<_> = names.iter().map(|name| sizes_sql(caps, &schema, &[name])).collect();
+    let sizes = admin.query_all(&format!("begin; set local lock_timeout = '1s'; {}", each.join("; ")));
     // The first error counts.
     let ended = admin.execute("rollback");
-    sizes.and_then(|sizes| ended.map(|_| sizes))
+    let size = |rows: &TextRows| rows.rows.first()?.first()?.as_deref()?.parse().ok();
+    let sizes = sizes.and_then(|sizes| ended.map(|_| sizes))?;
+    Ok(names.into_iter().zip(sizes.iter().map(|rows| size(rows).unwrap_or_default())).collect())
 }
 
 /// Largest number of pages that PostgreSQL adds to a table at once for each session; since version 16 also for a

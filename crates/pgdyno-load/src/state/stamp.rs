@@ -312,19 +312,40 @@ fn rows_list(stamp: &Stamp) -> String {
 
 /// Returns the stamp of a data set, and whether it is complete. The table of stamps must exist.
 pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<(Stamp, bool)>, AdminError> {
+    read_with(admin, schema, dataset, "null").map(|read| read.map(|(stamp, is_complete, _)| (stamp, is_complete)))
+}
+
+/// Returns the same, and the schema of the data as it was loaded; `None` if the stamp does not keep it.
+pub(crate) fn read_with_layout(
+    admin: &mut Admin,
+    schema: &str,
+    dataset: &str,
+) -> Result<Option<(Stamp, bool, Option<Schema>)>, AdminError> {
+    // A table of an older pgdyno lacks this column.
+    let read = read_with(admin, schema, dataset, "to_jsonb(s) ->> 'layout'")?;
+    Ok(read.map(|(stamp, is_complete, layout)| (stamp, is_complete, layout.map(|text| Schema::from_text(&text)))))
+}
+
+/// Returns the stamp, whether it is complete, and the value of `more`, an expression of its row.
+fn read_with(
+    admin: &mut Admin,
+    schema: &str,
+    dataset: &str,
+    more: &str,
+) -> Result<Option<(Stamp, bool, Option<String>)>, AdminError> {
     let dataset = quote::literal(dataset);
-    let rows = admin.query(&format!(
+    let results = admin.query_all(&format!(
         "select dataset, workload, version, scale, params, identity, pgdyno, begun_at::timestamptz(0)::text, \
-         loaded_at::timestamptz(0)::text, complete::text, to_jsonb(s) ->> 'changes' from {schema}.{STAMP_TABLE} s \
-         where dataset = {dataset}"
+         loaded_at::timestamptz(0)::text, complete::text, to_jsonb(s) ->> 'changes', {more} from {schema}.{STAMP_TABLE} s \
+         where dataset = {dataset}; \
+         select t, r from {schema}.{STAMP_TABLE}, unnest(tables, rows) as u (t, r) where dataset = {dataset}"
     ))?;
+    let mut results = results.into_iter();
+    let (rows, tables) = (results.next().unwrap_or_default(), results.next().unwrap_or_default());
     let Some(row) = rows.rows.into_iter().next() else {
         return Ok(None);
     };
     let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
-    let tables = admin.query(&format!(
-        "select t, r from {schema}.{STAMP_TABLE}, unnest(tables, rows) as u (t, r) where dataset = {dataset}"
-    ))?;
     let number = |text: &Option<String>| text.as_deref().and_then(|n| n.parse().ok()).unwrap_or_default();
     let stamp = Stamp {
         dataset: text(0),
@@ -340,7 +361,7 @@ pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Opt
         // A table of an older pgdyno lacks this column.
         changes: row.get(10).cloned().flatten(),
     };
-    Ok(Some((stamp, text(9) == "true")))
+    Ok(Some((stamp, text(9) == "true", row.get(11).cloned().flatten())))
 }
 
 #[cfg(test)]

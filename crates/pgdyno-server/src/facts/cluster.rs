@@ -6,7 +6,7 @@ use pgdyno_workload::{Cluster, Node};
 use crate::facts::ask::{ask, first};
 
 /// Version of the extension that can distribute tables, in this database.
-const EXTENSION: &str = "SELECT e.extversion FROM pg_proc p \
+pub(crate) const EXTENSION: &str = "SELECT e.extversion FROM pg_proc p \
      JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' \
      JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid \
      WHERE p.proname = 'create_distributed_table' LIMIT 1";
@@ -28,12 +28,13 @@ const CPUS: &str = "SELECT count(*) FROM regexp_matches(pg_read_file('/proc/cpui
 const UNUSED: &str = "SELECT current_database() WHERE current_setting('citus.shard_count', true) IS NOT NULL \
      AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 
-/// Returns the nodes, if the server can distribute tables.
+/// Returns the nodes, if the server can distribute tables: it has this version of the extension, by [`EXTENSION`].
 ///
 /// # Errors
 /// Only when the connection is lost.
-pub(crate) fn cluster(admin: &mut Admin) -> Result<Option<Cluster>, AdminError> {
-    let Some((extension, text)) = admin.promptly(ABOUT, versions)? else { return Ok(None) };
+pub(crate) fn cluster(admin: &mut Admin, extension: Option<String>) -> Result<Option<Cluster>, AdminError> {
+    let Some(extension) = extension else { return Ok(None) };
+    let Some(text) = first(admin.promptly(ABOUT, |admin| ask(admin, VERSION))?) else { return Ok(None) };
     let rows = admin.promptly("its nodes", |admin| ask(admin, NODES))?.map(|rows| rows.rows).unwrap_or_default();
     let mut nodes: Vec<_> = rows.iter().filter_map(|row| node(row)).collect();
     if nodes.is_empty() {
@@ -64,12 +65,6 @@ pub(crate) fn cluster(admin: &mut Admin) -> Result<Option<Cluster>, AdminError> 
     }
     let nodes = nodes.into_iter().map(|(_, node)| node).collect();
     Ok(Some(Cluster { version: version(&text).unwrap_or(extension), nodes }))
-}
-
-/// Returns the extension's version and the library's own, if both exist.
-fn versions(admin: &mut Admin) -> Result<Option<(String, String)>, AdminError> {
-    let Some(extension) = first(ask(admin, EXTENSION)?) else { return Ok(None) };
-    Ok(first(ask(admin, VERSION)?).map(|text| (extension, text)))
 }
 
 /// Returns a warning for users who have Citus and do not use it: it is loaded, and this database lacks the extension.

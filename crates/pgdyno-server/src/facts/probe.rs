@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, TextRows};
 use pgdyno_workload::{Capabilities, Pooling};
 use serde::{Deserialize, Serialize};
 
-use crate::facts::ask::{ask, first};
-use crate::facts::cluster::cluster;
+use crate::facts::ask::{ask, ask_all, first};
+use crate::facts::cluster::{self, cluster};
 use crate::facts::pooler::pooling;
-use crate::facts::read_only::read_only;
+use crate::facts::read_only::{self, read_only};
 
 /// Facts of a server for the record of a run. Unknown ones are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -89,6 +89,8 @@ const NOTABLE: &str = "'autovacuum', 'autovacuum_max_workers', 'autovacuum_napti
 const SECRET_NAMES: [&str; 9] =
     ["conninfo", "command", "passphrase", "passwd", "password", "secret", "token", "credential", "key"];
 
+const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
+
 /// Returns the abilities of the server that `admin` is connected to by `options`, and of the connection.
 ///
 /// # Errors
@@ -104,9 +106,12 @@ pub fn capabilities(admin: &mut Admin, options: &ConnectOptions) -> Result<Capab
 /// See [`capabilities`].
 pub fn capabilities_through(admin: &mut Admin, pooling: Option<Pooling>) -> Result<Capabilities, AdminError> {
     let server_version_num = server_version_num(admin)?;
-    let cluster = cluster(admin)?;
-    let standby = is_standby(admin)?.unwrap_or_default();
-    let read_only = admin.promptly("whether it takes writes", read_only)?;
+    let [extension, standby, shown] = admin.promptly("whether it takes writes", |admin| {
+        ask_all(admin, [cluster::EXTENSION, IS_STANDBY, read_only::SHOWN])
+    })?;
+    let cluster = cluster(admin, first(extension))?;
+    let standby = first(standby).is_some_and(|value| value == "t");
+    let read_only = admin.promptly("whether it takes writes", |admin| read_only(admin, first(shown)))?;
     Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster, standby, read_only, pooling })
 }
 
@@ -115,7 +120,7 @@ pub fn capabilities_through(admin: &mut Admin, pooling: Option<Pooling>) -> Resu
 /// # Errors
 /// Only when the connection is lost.
 pub fn is_standby(admin: &mut Admin) -> Result<Option<bool>, AdminError> {
-    let answer = admin.promptly("whether it is a standby", |admin| ask(admin, "SELECT pg_is_in_recovery()"))?;
+    let answer = admin.promptly("whether it is a standby", |admin| ask(admin, IS_STANDBY))?;
     Ok(first(answer).map(|value| value == "t"))
 }
 
@@ -145,30 +150,33 @@ pub fn facts(admin: &mut Admin, options: &ConnectOptions) -> Result<ServerFacts,
 /// Reads the quick facts.
 fn read(admin: &mut Admin) -> Result<ServerFacts, AdminError> {
     let mut facts = ServerFacts { server_version_num: server_version_num(admin)?, ..ServerFacts::default() };
-    facts.version = first(ask(admin, "SELECT version()")?).unwrap_or_default();
     facts.build = build(admin)?;
-    facts.settings = settings(admin)?;
-    facts.in_recovery = is_standby(admin)?;
-    facts.tls =
-        ask(admin, "SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl")?.and_then(|rows| {
-            let mut row = rows.rows.into_iter().next()?.into_iter();
-            Some(Tls { version: row.next()??, cipher: row.next()?? })
-        });
-    facts.extensions = ask(admin, "SELECT extname, extversion FROM pg_extension")?
-        .map(|rows| rows.rows.into_iter().filter_map(pair).collect())
-        .unwrap_or_default();
-    // A role without the right sees NULL as the state of replication: then the number is unknown.
-    facts.synchronous_standbys = first(ask(
+    let [version, settings, in_recovery, tls, extensions, standbys, about] = ask_all(
         admin,
-        "SELECT CASE WHEN count(*) = count(sync_state) \
-         THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication",
-    )?)
-    .and_then(|n| n.parse().ok());
-    let about = ask(
-        admin,
-        "SELECT datname, pg_encoding_to_char(encoding), datcollate \
-         FROM pg_database WHERE datname = current_database()",
+        [
+            "SELECT version()",
+            &format!(
+                "SELECT name, current_setting(name, true), source, vartype, setting IS DISTINCT FROM boot_val FROM pg_settings \
+                 WHERE source <> 'default' OR name IN ({NOTABLE})"
+            ),
+            IS_STANDBY,
+            "SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl",
+            "SELECT extname, extversion FROM pg_extension",
+            "SELECT CASE WHEN count(*) = count(sync_state) \
+             THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication",
+            "SELECT datname, pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = current_database()",
+        ],
     )?;
+    facts.version = first(version).unwrap_or_default();
+    facts.settings = settings.map(settings_of).unwrap_or_default();
+    facts.in_recovery = first(in_recovery).map(|value| value == "t");
+    facts.tls = tls.and_then(|rows| {
+        let mut row = rows.rows.into_iter().next()?.into_iter();
+        Some(Tls { version: row.next()??, cipher: row.next()?? })
+    });
+    facts.extensions = extensions.map(|rows| rows.rows.into_iter().filter_map(pair).collect()).unwrap_or_default();
+    // A role without the right sees NULL as the state of replication: then the number is unknown.
+    facts.synchronous_standbys = first(standbys).and_then(|n| n.parse().ok());
     if let Some(row) = about.and_then(|rows| rows.rows.into_iter().next()) {
         let mut row = row.into_iter();
         facts.database = row.next().flatten();
@@ -187,17 +195,8 @@ fn build(admin: &mut Admin) -> Result<Option<Build>, AdminError> {
     Ok(bindir.map(|bindir| Build { bindir, configure: reported.remove("CONFIGURE").unwrap_or_default() }))
 }
 
-fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, AdminError> {
-    let rows = ask(
-        admin,
-        &format!(
-            "SELECT name, current_setting(name, true), source, vartype, setting IS DISTINCT FROM boot_val FROM pg_settings \
-             WHERE source <> 'default' OR name IN ({NOTABLE})"
-        ),
-    )?;
-    Ok(rows
-        .map(|rows| rows.rows)
-        .unwrap_or_default()
+fn settings_of(rows: TextRows) -> BTreeMap<String, EffectiveSetting> {
+    rows.rows
         .into_iter()
         .filter_map(|row| {
             let [name, value, source, kind, differs] = <[Option<String>; 5]>::try_from(row).ok()?;
@@ -205,7 +204,7 @@ fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, Adm
             let (source, differs) = (source?, differs.as_deref() == Some("t"));
             (!may_hold_secret(&name, &value, &kind)).then_some((name, EffectiveSetting { value, source, differs }))
         })
-        .collect())
+        .collect()
 }
 
 /// Returns true if a setting may hold a secret. `kind` is its `vartype` in `pg_settings`.

@@ -6,13 +6,16 @@ use crate::facts::ask::{ask, first};
 
 const SETTING: &str = "default_transaction_read_only";
 
-/// Returns how to reset `default_transaction_read_only`, if it is on for the sessions of `admin`'s role in its database. SHOW needs
-/// no right; where the setting comes from is left out if `pg_settings` does not say it.
+/// Returns its value.
+pub(crate) const SHOWN: &str = "SHOW default_transaction_read_only";
+
+/// Returns how to reset `default_transaction_read_only`, if [`SHOWN`] says that it is on for the sessions of `admin`'s role in its
+/// database. SHOW needs no right; where the setting comes from is left out if `pg_settings` does not say it.
 ///
 /// # Errors
 /// Only when the connection is lost.
-pub(crate) fn read_only(admin: &mut Admin) -> Result<Option<String>, AdminError> {
-    if first(ask(admin, &format!("SHOW {SETTING}"))?).as_deref() != Some("on") {
+pub(crate) fn read_only(admin: &mut Admin, shown: Option<String>) -> Result<Option<String>, AdminError> {
+    if shown.as_deref() != Some("on") {
         return Ok(None);
     }
     let source = first(ask(admin, &format!("SELECT source FROM pg_settings WHERE name = '{SETTING}'"))?);

@@ -115,6 +115,22 @@ impl Session {
         Ok(format!("EXECUTE pgdyno_{name}"))
     }
 
+    /// Prepares statements by name, and runs each once, in one text. Returns the texts that execute them; `None` if one is refused, or
+    /// nothing can be prepared.
+    pub(super) fn prepare_all(&mut self, named: &[(&str, &str)]) -> Result<Option<Vec<String>>, AdminError> {
+        if !self.keeps {
+            return Ok(None);
+        }
+        let execute = |name: &str| format!("EXECUTE pgdyno_{name}");
+        let both = |(name, sql): &(&str, &str)| format!("PREPARE pgdyno_{name} AS {sql};{}", execute(name));
+        match self.run(&named.iter().map(both).collect::<Vec<_>>().join(";")) {
+            Ok(_) => Ok(Some(named.iter().map(|(name, _)| execute(name)).collect())),
+            Err(error) if error.is_lost() => Err(error),
+            // What was prepared before the refusal stays.
+            Err(_) => self.run("DEALLOCATE ALL").map(|_| None),
+        }
+    }
+
     /// Notes that prepared statements are gone: from now on nothing is prepared.
     pub(super) fn forgets(&mut self) {
         self.keeps = false;

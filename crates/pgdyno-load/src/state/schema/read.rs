@@ -7,7 +7,7 @@ use crate::session;
 
 impl Schema {
     /// Reads what tables and routines there are of these names, which are as SQL has them, with their schemas; a
-    /// routine's with the types of its arguments. Two queries of the catalog, in a transaction of their own; they need no
+    /// routine's with the types of its arguments. Queries of the catalog, in a transaction of their own; they need no
     /// right to the tables.
     ///
     /// # Errors
@@ -18,15 +18,17 @@ impl Schema {
 
     fn read_within(admin: &mut Admin, tables: &[String], routines: &[String]) -> Result<Self, AdminError> {
         // So that the catalog writes the same names whatever the session's search_path is.
-        let Some(home) = admin.query_opt("select quote_ident(current_schema())")? else { return Ok(Self::default()) };
-        admin.execute(&format!("set local search_path = {home}; set local quote_all_identifiers = off"))?;
+        let home = "select set_config('search_path', quote_ident(current_schema()), true) \
+                    where current_schema() is not null; set local quote_all_identifiers = off";
+        let mut results = admin.query_all(&format!("{home}; {}; {}", tables_sql(tables), routines_sql(routines)))?;
         let mut schema = Self::default();
-        for sql in [tables_sql(tables), routines_sql(routines)] {
-            for row in admin.query(&sql)?.rows {
-                let [table, kind, name, definition] =
-                    <[Option<String>; 4]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);
-                schema.insert(SchemaPart { table, kind, name }, &definition);
-            }
+        if results.first().is_none_or(|home| home.rows.is_empty()) {
+            return Ok(schema);
+        }
+        for row in results.drain(1..).flat_map(|found| found.rows) {
+            let [table, kind, name, definition] =
+                <[Option<String>; 4]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);
+            schema.insert(SchemaPart { table, kind, name }, &definition);
         }
         Ok(schema)
     }
