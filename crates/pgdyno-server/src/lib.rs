@@ -36,6 +36,7 @@ pub use private::account::{Account, AccountError};
 pub use private::cache::{Cache, Keeping, KeptData, WantedData};
 pub use private::error::EmbeddedError;
 pub use private::held::HeldServer;
+pub use private::instance::socket_tempdir;
 pub use private::pipe::SUPERVISE;
 pub use private::places::{NoPlace, Places};
 pub use private::power_loss::power_loss_missing;

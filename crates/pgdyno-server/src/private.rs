@@ -7,7 +7,7 @@ mod copy;
 pub(crate) mod error;
 mod handle;
 pub(crate) mod held;
-mod instance;
+pub(crate) mod instance;
 pub mod kept;
 pub(crate) mod pipe;
 pub(crate) mod places;

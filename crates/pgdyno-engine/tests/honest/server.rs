@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, Observer, RunOutcome, RunSpec, Stop, TxEnd, run};
 use pgdyno_net::ConnectOptions;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_wire::{QueryMode, backend, frontend};
 use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Spec, WeightedScript};
@@ -30,13 +31,13 @@ pub(crate) type Hold = dyn Fn(&TxEnd) + Send + Sync;
 
 /// A server that listens until the test ends.
 pub(crate) struct Server {
-    directory: tempfile::TempDir,
+    directory: TestDirectory,
     exchanges: Arc<Mutex<Vec<Exchange>>>,
 }
 
 impl Server {
     pub(crate) fn start(delay: impl Fn(u32, u64) -> Duration + Send + Sync + 'static) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
         let exchanges = Arc::default();
         let (log, delay) = (Arc::clone(&exchanges), Arc::new(delay));
@@ -52,7 +53,7 @@ impl Server {
     /// A server of so many clients that reads a request of each, and then answers all of them, again and again; after each
     /// round the number of rounds is in the counter.
     pub(crate) fn answering_all_at_once(clients: usize) -> (Self, Arc<AtomicU64>) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
         let rounds = Arc::new(AtomicU64::new(0));
         let done = Arc::clone(&rounds);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, RunError, RunOutcome, RunShare, RunSpec, Stop, run};
 use pgdyno_net::ConnectOptions;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::Capabilities;
 
@@ -56,7 +57,7 @@ fn drive(directory: &Path, spec: &RunSpec, start: &mut dyn FnMut() -> Option<Ins
 #[test]
 fn four_drivers_send_what_one_sends_and_begin_at_one_moment() {
     const DRIVERS: usize = 4;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let log = serve(directory.path());
     let mode = QueryMode::Simple;
     let spec = RunSpec { clients: 8, threads: 6, seed: 9, mode, ..transactions(20, Default::default()) };
@@ -99,7 +100,7 @@ fn four_drivers_send_what_one_sends_and_begin_at_one_moment() {
 
 #[test]
 fn a_run_that_is_called_off_sends_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let log = serve(directory.path());
     let spec = RunSpec { clients: 2, mode: QueryMode::Simple, ..transactions(1, Default::default()) };
     let ended = drive(directory.path(), &spec, &mut || None);
@@ -112,7 +113,7 @@ fn a_run_that_is_called_off_sends_nothing() {
 
 #[test]
 fn a_driver_without_a_thread_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let share = Some(RunShare { driver: 2, drivers: 3 });
     let spec = RunSpec { clients: 2, threads: 8, share, ..transactions(1, Default::default()) };
     let refused = drive(directory.path(), &spec, &mut || Some(Instant::now())).unwrap_err();

@@ -13,6 +13,7 @@ use pgdyno_engine::{
     raise_file_limit, run,
 };
 use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::{Batch, Begin, Capabilities, ClientScript, Drive, Next, Program, Reply, Scripts};
 
@@ -82,7 +83,7 @@ fn panicking() -> Drive {
 #[test]
 fn a_thread_that_dies_fails_the_run_and_what_was_measured_stays() {
     let outcome = ends(|| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         crate::serve(directory.path(), u64::MAX, |_| {
             std::thread::sleep(Duration::from_millis(2));
             crate::Reply::Complete
@@ -214,7 +215,7 @@ fn a_thousand_requests_to_cancel_that_nobody_answers_take_one_deadline() {
         return;
     }
     let (outcome, cancels) = ends(|| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         let waiting = silent_after(directory.path(), CLIENTS as usize, Some);
         let spec = RunSpec {
             clients: CLIENTS,
@@ -238,7 +239,7 @@ fn a_second_signal_ends_the_sending_of_requests_to_cancel() {
         return;
     }
     let (outcome, cancels) = ends(|| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         let waiting = silent_after(directory.path(), CLIENTS as usize, Some);
         let stop = Arc::new(Stop::new());
         let (killer, seen) = (Arc::clone(&stop), Arc::clone(&waiting));
@@ -268,7 +269,7 @@ fn connections_that_are_made_anew_keep_to_their_time_and_to_the_runs() {
     // The time to connect is over before the run, and the other way round.
     for (measure_s, reconnect_s) in [(3600, 1), (1, 3600)] {
         let outcome = ends(move || {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = TestDirectory::new("engine");
             // Sessions are dropped as soon as they are let in.
             silent_after(directory.path(), 6, |_| None);
             let spec = RunSpec {
@@ -292,7 +293,7 @@ fn connections_that_are_made_anew_keep_to_their_time_and_to_the_runs() {
 #[test]
 fn a_connection_for_a_transaction_that_never_comes_does_not_hold_up_the_end() {
     let outcome = ends(|| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         silent_after(directory.path(), 3, |stream| {
             std::thread::spawn(move || answer(stream, &crate::Seen::default(), &|_| crate::Reply::Complete));
             None
@@ -315,7 +316,7 @@ fn a_connection_for_a_transaction_that_never_comes_does_not_hold_up_the_end() {
 #[test]
 fn clients_that_wait_to_be_let_in_end_when_they_are_asked_to() {
     let ended = ends(|| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         let waiting = silent_after(directory.path(), 1, Some);
         let stop = Arc::new(Stop::new());
         let stopper = Arc::clone(&stop);

@@ -6,7 +6,7 @@ use pgdyno_net::Stop;
 /// A server that lets sessions in and kills them is not asked for as many as it can kill.
 #[test]
 fn sessions_that_are_killed_are_not_made_anew_at_once_again_and_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
     let opened = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&opened);
@@ -33,7 +33,7 @@ fn sessions_that_are_killed_are_not_made_anew_at_once_again_and_again() {
 
 #[test]
 fn a_shared_connection_that_a_client_leaves_in_a_block_is_made_anew() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let seen = serve(directory.path(), u64::MAX, |n| if n == 5 { Reply::FailInBlock } else { Reply::Complete });
     let rules = ClientRules { give_up: false, transactions: Some(10), ..ClientRules::default() };
     let spec = RunSpec {
@@ -63,7 +63,7 @@ impl Observer for Slow {
 /// Several answers of commands lie ready at once, and an interval ends while they are taken one by one.
 #[test]
 fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     serve(directory.path(), u64::MAX, |_| Reply::Complete);
     let workload = script("\\shell sleep 0.05\n", 8, 1, PgbenchErrors::default());
     let ends = Arc::new(Mutex::new(Vec::new()));
@@ -97,7 +97,7 @@ fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
 #[test]
 fn notices_that_nobody_reads_are_dropped_and_counted() {
     const NOTICES: usize = 100_000;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
     let all_sent = Arc::new(AtomicU64::new(0));
     let sent = Arc::clone(&all_sent);

@@ -5,6 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use pgdyno_engine::{ClientRules, RunEnd, RunSpec};
+use pgdyno_testing::directory::TestDirectory;
 
 use crate::{committed, drive, run_script, transactions, welcome};
 
@@ -42,7 +43,7 @@ fn the_clock_goes_on_while_a_reply_is_awaited() {
 /// Neither of both would ever go on if the client waited for room in its socket.
 #[test]
 fn a_text_larger_than_the_socket_takes_is_sent_while_the_server_sends_more_than_is_read_at_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     serve(directory.path(), |mut stream| {
         // A notice is sent before the text is read.
         let notice = [b"SNOTICE\0M".as_slice(), &vec![b'x'; 4 << 20], b"\0\0"].concat();
@@ -56,7 +57,7 @@ fn a_text_larger_than_the_socket_takes_is_sent_while_the_server_sends_more_than_
 
 #[test]
 fn replies_that_come_in_pieces_and_late_are_awaited() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     serve(directory.path(), |mut stream| {
         while read_query(&mut stream) {
             for piece in DONE.chunks(5) {
@@ -74,7 +75,7 @@ fn replies_that_come_in_pieces_and_late_are_awaited() {
 
 #[test]
 fn a_connection_that_ends_is_a_loss() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     serve(directory.path(), |mut stream| {
         for _ in 0..10 {
             assert!(read_query(&mut stream));

@@ -21,6 +21,7 @@ use pgdyno_engine::{
     Audience, Backend, ClientRules, EngineEvent, Observer, RunEnd, RunOutcome, RunSpec, Stop, TxEnd, run,
 };
 use pgdyno_net::ConnectOptions;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_wire::{ErrorClass, QueryMode};
 use pgdyno_workload::{Capabilities, Note};
 use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Spec, WeightedScript};
@@ -40,7 +41,7 @@ fn welcome<S: Read + Write>(mut stream: S) -> Option<S> {
 
 /// Drives select-only by `clients` on two threads against a server that does `and_then` with each connection.
 fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -227,7 +228,7 @@ fn committed(outcome: &RunOutcome) -> u64 {
 
 #[test]
 fn each_transaction_has_a_connection_of_its_own_and_says_goodbye() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let seen = serve(directory.path(), u64::MAX, |_| Reply::Complete);
     let spec = transactions(5, ClientRules { connect_each: true, ..ClientRules::default() });
     let (outcome, refused) = run_script(directory.path(), "select 1;\nselect 2;\n", 6, spec);
@@ -245,7 +246,7 @@ fn each_transaction_has_a_connection_of_its_own_and_says_goodbye() {
 
 #[test]
 fn a_refused_connection_is_reported_and_gives_its_client_up() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     serve(directory.path(), 7, |_| Reply::Complete);
     let spec = transactions(5, ClientRules { connect_each: true, ..ClientRules::default() });
     let (outcome, refused) = run_script(directory.path(), "select 1;\n", 3, spec);
@@ -257,7 +258,7 @@ fn a_refused_connection_is_reported_and_gives_its_client_up() {
 #[test]
 fn the_first_client_that_is_given_up_ends_the_run_where_that_is_wanted() {
     for stop_on_abort in [true, false] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TestDirectory::new("engine");
         serve(directory.path(), u64::MAX, |n| if n == 50 { Reply::Fail } else { Reply::Complete });
         let rules = ClientRules { stop_on_abort, ..ClientRules::default() };
         // Without it, the others do all that they have to do.
@@ -280,7 +281,7 @@ fn the_first_client_that_is_given_up_ends_the_run_where_that_is_wanted() {
 #[test]
 fn a_slow_shell_command_does_not_hold_up_the_other_clients_of_its_thread() {
     const PATIENCE: Duration = Duration::from_secs(60);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let (pipe, done) = (directory.path().join("pipe"), directory.path().join("done"));
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     // Opening the pipe for writing awaits the command that reads it; those that follow find the mark.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pgdyno_engine::{Audience, Backend, EngineEvent, RunEnd, RunOutcome, RunShare, RunSpec, Stop, run};
 use pgdyno_measure::{Interval, Phase, ThreadCounts, Totals, broken_identities, broken_schedule};
 use pgdyno_net::ConnectOptions;
+use pgdyno_testing::directory::TestDirectory;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::Capabilities;
 
@@ -14,7 +15,7 @@ use crate::{Reply, serve};
 
 /// Runs the example on two threads; also returns the intervals and how many queries the server saw.
 fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = TestDirectory::new("engine");
     let seen = serve(directory.path(), u64::MAX, |_| {
         std::thread::sleep(Duration::from_millis(1));
         Reply::Complete

@@ -230,7 +230,7 @@ impl TargetServer {
 
     /// Starts a null server.
     pub(super) fn null() -> Result<Self> {
-        let directory = tempfile::Builder::new().prefix("pgdyno-null-").tempdir().or_fail(Code::Server)?;
+        let directory = pgdyno_server::socket_tempdir("pgdyno-null-").or_fail(Code::Server)?;
         let mut child = Command::new(own_program()?)
             .args(["server", "null", "--until-eof", "--socket-dir"])
             .arg(directory.path())

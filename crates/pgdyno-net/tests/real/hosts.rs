@@ -72,7 +72,7 @@ fn a_peer_that_never_answers_runs_into_the_timeout() {
             assert!(matches!(error, ConnectError::Timeout { seconds: 1, .. }), "{error}");
         }
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = pgdyno_testing::directory::TestDirectory::new("net");
     let path = dir.path().join(".s.PGSQL.5432");
     let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     let dsn = format!("host={} connect_timeout=1", dir.path().display());

@@ -108,7 +108,7 @@ fn a_connection_is_opened_across_stops_and_continuations() {
 #[test]
 fn a_full_queue_of_a_socket_is_waited_for_across_stops_and_continuations() {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
-    let dir = tempfile::tempdir().unwrap();
+    let dir = pgdyno_testing::directory::TestDirectory::new("net");
     let path = dir.path().join(".s.PGSQL.5432");
     let listener = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
     bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();

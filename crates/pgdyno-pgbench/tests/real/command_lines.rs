@@ -1,5 +1,7 @@
 //! Command lines that both refuse, or whose first connection fails in both. No server is needed.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use crate::programs::{Pgbench, Ran, ours};
 
 /// Arguments, split at blanks; `·` stands for a blank and `''` for an empty argument. A variable of the environment
@@ -249,6 +251,9 @@ fn both(pgbench: &Pgbench, line: &str) -> (Ran, Ran) {
 #[test]
 fn command_lines_are_refused_in_the_same_words() {
     let Some(pgbench) = Pgbench::find("command lines") else { return };
+    // pgbench names the limit of open files in force, pgdyno the one that it may raise it to.
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
     let mut wrong = Vec::new();
     let later: &[&str] = if pgbench.version >= 17 { SINCE_17 } else { &[] };
     for line in SAME.iter().chain(later) {

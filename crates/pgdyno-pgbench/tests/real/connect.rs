@@ -59,7 +59,7 @@ fn refusals_are_reported_in_libpqs_words() {
     for line in lines {
         let args: Vec<String> = line.split(' ').map(|arg| arg.replace('%', dir)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let vars = [("PGPORT", port.as_str()), ("PGPASSWORD", "wrong")];
+        let vars = [("PGPORT", port.as_str()), ("PGPASSWORD", "wrong"), ("PGUSER", "postgres")];
         let (ours, theirs) = (ours(&args, &vars), pgbench.run(&args, &vars));
         if ours != theirs || ours.code != 1 {
             wrong.push(format!("{line}\n  ours:   {ours:?}\n  theirs: {theirs:?}"));

@@ -104,6 +104,18 @@ impl Instance {
     }
 }
 
+/// Creates a temporary directory for a socket: in `/tmp` if a path below `TMPDIR` would be too long for the system.
+///
+/// # Errors
+/// When the system refuses.
+pub fn socket_tempdir(prefix: &str) -> io::Result<tempfile::TempDir> {
+    let dir = tempfile::Builder::new().prefix(prefix).tempdir()?;
+    match dir.path().as_os_str().len() + "/.s.PGSQL.65535".len() <= SOCKET_PATH_MAX {
+        true => Ok(dir),
+        false => tempfile::Builder::new().prefix(prefix).tempdir_in("/tmp"),
+    }
+}
+
 /// Takes the lock of the kept server; `None` if its supervisor is running.
 pub(crate) fn try_lock_kept(places: &Places) -> io::Result<Option<File>> {
     // Beside the directory, so that the holder can remove the directory.

@@ -97,6 +97,8 @@ pub(crate) fn headless(browser: &Path, profile: &Path) -> Command {
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]);
     command.args(["--disable-background-networking", "--disable-component-update"]);
     command.arg(format!("--user-data-dir={}", profile.join("profile").display()));
+    // Its sockets have a short path, whatever TMPDIR is.
+    command.env("TMPDIR", "/tmp");
     command
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pgdyno_testing::directory::TestDirectory;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -24,6 +25,7 @@ struct Place {
     /// The home of the driver's user.
     there: PathBuf,
     _keys: tempfile::TempDir,
+    servers: TestDirectory,
 }
 
 impl Place {
@@ -42,7 +44,7 @@ impl Place {
         let sshd = Sshd::start(keys.path(), &config)?;
         // This machine was not begun by cloud-init, which would wait for ever: 2 is how it ends with warnings.
         program(&there.join("bin/cloud-init"), "exit 2");
-        let place = Self { home, sshd, there, _keys: keys };
+        let place = Self { home, sshd, there, _keys: keys, servers: TestDirectory::new("lab") };
         place.write_module();
         let module = place.home.join("module");
         // The files of the module are in the place of those of the cloud, whose provider needs the cloud.
@@ -116,7 +118,7 @@ esac"#,
 
     /// The directory of the server.
     fn servers(&self) -> PathBuf {
-        self.home.join("servers")
+        self.servers.path().join("servers")
     }
 
     fn command(&self, args: &[&str]) -> Command {

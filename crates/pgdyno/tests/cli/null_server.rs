@@ -1,5 +1,7 @@
 //! Driving a server that only answers: what the engine itself does and can.
 
+use pgdyno_testing::directory::TestDirectory;
+
 use crate::program::{Home, PATIENCE, Run, eventually, finish};
 
 /// Runs against the null server and returns the record.
@@ -43,11 +45,10 @@ fn a_number_of_transactions_is_kept_to_the_one_in_every_query_mode() {
 #[test]
 fn a_null_server_that_another_user_runs_keeps_no_data_and_is_asked_for_none() {
     let home = Home::new();
-    let sockets = home.join("sockets");
-    std::fs::create_dir(&sockets).unwrap();
-    let _server = home.start(&["server", "null", "--socket-dir", sockets.to_str().unwrap()]);
-    eventually("it answers", PATIENCE, || sockets.join(".s.PGSQL.5432").exists());
-    let target = format!("host={} user=u dbname=d", sockets.display());
+    let sockets = TestDirectory::new("null");
+    let _server = home.start(&["server", "null", "--socket-dir", sockets.path().to_str().unwrap()]);
+    eventually("it answers", PATIENCE, || sockets.path().join(".s.PGSQL.5432").exists());
+    let target = format!("host={} user=u dbname=d", sockets.path().display());
     home.run(&["plan", "tproc-c", "-w", "1", "--target", &target]).ok();
     home.run(&["run", "tproc-c", "-w", "1", "-t", "5", "-q", "--target", &target]).ok();
     for command in ["load", "check", "drop"] {
@@ -134,11 +135,10 @@ fn a_low_limit_of_open_files_is_raised_or_reported() {
 fn its_server_goes_however_the_run_ends() {
     for signal in [rustix::process::Signal::INT, rustix::process::Signal::KILL] {
         let home = Home::new();
-        let sockets = home.join("sockets");
-        std::fs::create_dir(&sockets).unwrap();
+        let sockets = TestDirectory::new("null");
         let mut command =
             home.command(["run", "select-only", "--target", "null", "-R", "1000", "-T", "1h", "--ramp", "0"]);
-        command.env("TMPDIR", &sockets);
+        command.env("TMPDIR", sockets.path());
         let mut running = crate::program::Running::new(command);
         running.until_it_says("progress:", 1);
         let below = crate::program::descendants(running.pid());
@@ -153,6 +153,6 @@ fn its_server_goes_however_the_run_ends() {
         crate::program::eventually("the null server is gone", std::time::Duration::from_secs(10), || {
             crate::program::processes().iter().all(|p| !pids.contains(&p.pid))
         });
-        assert_eq!(std::fs::read_dir(&sockets).unwrap().count(), 0, "and its directory");
+        assert_eq!(std::fs::read_dir(sockets.path()).unwrap().count(), 0, "and its directory");
     }
 }

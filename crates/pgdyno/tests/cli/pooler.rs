@@ -103,7 +103,7 @@ struct Pgpool {
     place: Place,
     port: Port,
     child: Child,
-    _dir: tempfile::TempDir,
+    _dir: TestDirectory,
 }
 
 impl Pgpool {
@@ -115,7 +115,7 @@ impl Pgpool {
         // It pools no connections to the database postgres.
         let place = Place::new(test, "", TRUST)?.into_database("bench");
         place.execute("create database bench");
-        let dir = tempfile::Builder::new().prefix("pgdyno-pgpool").tempdir().unwrap();
+        let dir = TestDirectory::new("pgdyno-pgpool");
         let (port, control) = (Port::reserve(), Port::reserve());
         let path = dir.path().display();
         let conf = format!(

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pgdyno_testing::directory::TestDirectory;
 use serde_json::json;
 
 use crate::program::{Home, json};
@@ -276,13 +277,12 @@ fn a_local_address_counts_as_this_machine_only_where_the_server_is_seen_here() {
     place.execute("create role reader login");
     fit(&format!("host=127.0.0.1 port={port} user=reader dbname=postgres")).ok().prints(&["fitted to"]);
     // What answers here, and has no processes here, as at the end of a tunnel.
-    let sockets = place.home.join("sockets");
-    std::fs::create_dir(&sockets).unwrap();
-    let _tunnel = place.home.start(&["server", "null", "--socket-dir", sockets.to_str().unwrap()]);
+    let sockets = TestDirectory::new("null");
+    let _tunnel = place.home.start(&["server", "null", "--socket-dir", sockets.path().to_str().unwrap()]);
     crate::program::eventually("it answers", std::time::Duration::from_secs(30), || {
-        sockets.join(".s.PGSQL.5432").exists()
+        sockets.path().join(".s.PGSQL.5432").exists()
     });
-    let refused = fit(&format!("host={} user=postgres dbname=postgres", sockets.display())).ended(1);
+    let refused = fit(&format!("host={} user=postgres dbname=postgres", sockets.path().display())).ended(1);
     refused.says(&["its processes are not visible here", "[target.NAME]", "vcpus = 16"]);
     fit("host=127.0.0.1 port=1 user=postgres dbname=postgres").ended(1).says(&["it cannot be asked"]);
 }

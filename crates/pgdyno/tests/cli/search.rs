@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
+use pgdyno_testing::directory::TestDirectory;
 use serde_json::Value;
 
 use crate::program::{Home, json};
@@ -15,12 +16,12 @@ const CAPACITY: f64 = 5000.0;
 struct Null {
     child: Child,
     dsn: String,
-    _sockets: tempfile::TempDir,
+    _sockets: TestDirectory,
 }
 
 impl Null {
     fn start(home: &Home) -> Self {
-        let sockets = tempfile::tempdir_in(home.path()).unwrap();
+        let sockets = TestDirectory::new_in(home.path(), "null");
         let mut command = home.command(["server", "null", "--spin-us", SPIN_US, "--socket-dir"]);
         let mut child = command.arg(sockets.path()).stdout(Stdio::piped()).spawn().unwrap();
         let mut ready = String::new();
@@ -42,7 +43,7 @@ impl Drop for Null {
 fn search(home: &Home, code: i32, args: &[&str]) -> Value {
     let null = Null::start(home);
     let common =
-        ["search", "select-only", "--target", &null.dsn, "-T", "1", "--ramp", "0", "--format", "json", "--steps", "14"];
+        ["search", "select-only", "--target", &null.dsn, "-T", "1", "--ramp", "0", "--format", "json", "--steps", "40"];
     let ran = home.run(&[&common, args].concat()).ended(code);
     serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.stdout, ran.stderr))
 }

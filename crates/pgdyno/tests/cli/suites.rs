@@ -490,7 +490,7 @@ fn a_failed_load_is_recorded_as_failed_and_not_as_a_plausible_number() {
 fn a_private_server_that_dies_fails_its_run_and_the_next_has_a_new_one() {
     let Some(home) = with_postgres("a suite whose private server dies") else { return };
     let text = "name = 'dies'\ntargets = ['embedded']\nrepetitions = 2\n[[run]]\nwhat = 'select-only'\nscale = 1\n\
-                clients = 1\ntime = '2s'\nramp = '0s'\n";
+                clients = 1\nrate = 100\ntime = '6s'\nramp = '0s'\n";
     let running = home.start(&["suite", "run", &file(&home, text)]);
     eventually("a run is measured", PATIENCE, || home.runs().iter().any(|run| !run.intervals().is_empty()));
     let all = descendants(running.pid());
@@ -562,6 +562,9 @@ fn a_second_suite_on_the_same_target_is_refused_with_the_name_of_the_first() {
     finish(command).ended(1).says(&["suite first-"]);
     first.signal(Signal::INT);
     first.end().ended(130);
+    // The server notices a little later that the session of the first has ended.
+    let marks = "select count(*) from pg_locks where locktype = 'advisory'";
+    eventually("its mark is gone", PATIENCE, || place.ask(marks) == "0");
     place.home.run(&["suite", "run", second.to_str().unwrap()]).ok();
 }
 
