@@ -28,6 +28,9 @@ const SHAPE: &str = "tables";
 /// Checks which columns and keys that the workload needs are missing from another program's tables; none if pgdyno
 /// loaded them.
 pub(super) fn shape(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<Option<CheckRecord>> {
+    if data.other_maker().is_none() {
+        return Ok(None);
+    }
     let began = std::time::Instant::now();
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
     let DataState::Foreign { maker: Some(maker), .. } = pgdyno_load::state(&mut admin, data).or_fail(Code::Check)?

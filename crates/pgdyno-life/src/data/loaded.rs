@@ -25,19 +25,27 @@ fn of(stamp: &Stamp, complete: bool) -> Loaded {
 /// another program such as `pgbench -i`.
 pub fn loaded(admin: &mut Admin, workload: &Workload) -> Result<Option<Loaded>> {
     let Some(data) = workload.data.first() else { return Ok(None) };
-    Ok(match pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
-        DataState::Complete(stamp) | DataState::Other(stamp) => Some(of(&stamp, true)),
+    let state = pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)?;
+    Ok(match state {
         DataState::Foreign { scale, maker } => scale.map(|size| of_another(size, maker, data.as_ref())),
-        DataState::Partial { stamp: Some(stamp), .. } => Some(of(&stamp, false)),
-        DataState::Absent | DataState::Taken(_) | DataState::Partial { stamp: None, .. } => None,
+        own => of_own(&own),
     })
+}
+
+/// Returns data that pgdyno loaded.
+fn of_own(state: &DataState) -> Option<Loaded> {
+    match state {
+        DataState::Complete(stamp) | DataState::Other(stamp) => Some(of(stamp, true)),
+        DataState::Partial { stamp: Some(stamp), .. } => Some(of(stamp, false)),
+        DataState::Absent
+        | DataState::Foreign { .. }
+        | DataState::Taken(_)
+        | DataState::Partial { stamp: None, .. } => None,
+    }
 }
 
 /// Returns the same for data that pgdyno loaded: data of another program does not decide the parameters of a load.
 pub fn stamped(admin: &mut Admin, workload: &Workload) -> Result<Option<Loaded>> {
     let Some(data) = workload.data.first() else { return Ok(None) };
-    Ok(match pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
-        DataState::Foreign { .. } => None,
-        _ => loaded(admin, workload)?,
-    })
+    Ok(of_own(&pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)?))
 }

@@ -2,7 +2,7 @@
 
 use pgdyno_net::{Admin, AdminError, quote};
 
-use crate::facts::ask::ask;
+use crate::facts::ask::{ask, ask_all, first};
 
 /// Sessions of others: on the server, of this role, and in this database. A role without `pg_monitor` does not see the type of
 /// another's session, but whose it is.
@@ -69,17 +69,26 @@ pub fn room(admin: &mut Admin) -> Result<Option<ConnectionLimit>, AdminError> {
 
 fn limits(admin: &mut Admin) -> Result<Vec<ConnectionLimit>, AdminError> {
     let is_superuser = admin.parameters().get("is_superuser") == Some("on");
-    let [on_server, of_role, in_database] = match ask(admin, OTHERS)?.and_then(|rows| rows.rows.into_iter().next()) {
+    // SHOW needs no right.
+    let [others, most, of_superusers] =
+        ask_all(admin, [OTHERS, "SHOW max_connections", "SHOW superuser_reserved_connections"])?;
+    let number = |shown| first(shown).and_then(|n| n.parse::<u32>().ok());
+    let [on_server, of_role, in_database] = match others.and_then(|rows| rows.rows.into_iter().next()) {
         Some(row) => {
             [0, 1, 2].map(|at| row.get(at).and_then(Option::as_deref).and_then(|n| n.parse().ok()).unwrap_or(0))
         }
         None => [0; 3],
     };
     let mut limits = Vec::new();
-    if let Some(most) = setting(admin, "max_connections")? {
-        let of_superusers = setting(admin, "superuser_reserved_connections")?.unwrap_or_default();
-        let of_roles = setting(admin, "reserved_connections")?.unwrap_or_default();
-        let reserved = if is_superuser { 0 } else { of_superusers + of_roles };
+    if let Some(most) = number(most) {
+        let version = admin.parameters().server_version_num();
+        // Older servers do not have it, and would log the question as an error.
+        let of_roles = match is_superuser || version.is_some_and(|version| version < 160_000) {
+            true => None,
+            false => number(ask(admin, "SHOW reserved_connections")?),
+        };
+        let all = number(of_superusers).unwrap_or_default() + of_roles.unwrap_or_default();
+        let reserved = if is_superuser { 0 } else { all };
         let (name, raise) = ("max_connections".to_owned(), String::new());
         limits.push(ConnectionLimit { name, most, reserved, used: on_server, raise });
     }
@@ -103,12 +112,6 @@ fn limits(admin: &mut Admin) -> Result<Vec<ConnectionLimit>, AdminError> {
         });
     }
     Ok(limits)
-}
-
-/// Returns a setting that is a number; SHOW needs no right.
-fn setting(admin: &mut Admin, name: &str) -> Result<Option<u32>, AdminError> {
-    let shown = ask(admin, &format!("SHOW {name}"))?;
-    Ok(shown.and_then(|rows| rows.rows.into_iter().next()?.into_iter().next()??.parse().ok()))
 }
 
 #[cfg(test)]
