@@ -5,16 +5,6 @@ use pgdyno_net::{Admin, AdminError, TextRows, quote};
 use crate::state::object::Object;
 use crate::state::stamp;
 
-/// Returns the relations with the mark of a data set.
-pub(crate) fn marked_relations(admin: &mut Admin, dataset: &str, schema: &str) -> Result<Vec<Object>, AdminError> {
-    Ok(relations_of(admin.query(&relations_sql(dataset, &[]))?, dataset, schema))
-}
-
-/// Returns the routines with the mark of a data set.
-pub(crate) fn marked_routines(admin: &mut Admin, dataset: &str, schema: &str) -> Result<Vec<Object>, AdminError> {
-    Ok(routines_of(admin.query(&routines_sql(dataset, &[], schema))?, dataset, schema))
-}
-
 /// Returns relations of these names and routines of these signatures, and those with the mark of a data set.
 pub(crate) fn both(
     admin: &mut Admin,

@@ -2,9 +2,8 @@
 
 use pgdyno_net::{Admin, AdminError};
 
-use crate::state::catalog::{marked_relations, marked_routines};
 use crate::state::object::Object;
-use crate::state::sql_objects;
+use crate::state::{catalog, sql_objects};
 
 /// A data set of another workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +18,8 @@ pub struct Owner {
 
 /// Returns all objects of a data set that belongs to the current schema.
 pub(crate) fn objects(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Vec<Object>, AdminError> {
-    let mut objects = marked_relations(admin, dataset, schema)?;
-    objects.extend(marked_routines(admin, dataset, schema)?);
+    let (mut objects, routines) = catalog::both(admin, dataset, (&[], &[]), schema)?;
+    objects.extend(routines);
     let made = sql_objects::find(admin, dataset, schema)?;
     objects.extend(
         made.into_iter().filter(|made| !objects.iter().any(|object| object.sql == made.sql)).collect::<Vec<_>>(),

@@ -41,47 +41,9 @@ pub(super) struct Asked {
 impl Asked {
     /// Prepares all sources in a session, and tries each of them. A refused source is left out from then on.
     pub(super) fn prepare(session: &mut Session, traits: ServerTraits, notes: &mut Notes) -> Result<Self, AdminError> {
-        if let Some(all) = Self::prepare_together(session, &traits, notes)? {
-            return Ok(all);
-        }
-        let mut sources = Vec::new();
-        for source in SOURCES {
-            if notes.has_left_out(source.of.name) {
-                continue;
-            }
-            let tried = match source.sql(&traits) {
-                None => continue,
-                Some(Ok(sql)) => try_out(session, source.of.name, &sql)?,
-                Some(Err(why)) => Err(why),
-            };
-            match tried {
-                Ok(text) => sources.push((source, text)),
-                Err(why) => notes.leave_out(source.of.name, why),
-            }
-        }
-        let of_waits = waits::sql(session.clients());
-        let waits = match try_out(session, waits::NAME, &of_waits)? {
-            Ok(text) => {
-                waits::caveat(&traits).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
-                Some(text)
-            }
-            Err(why) => {
-                notes.leave_out(waits::NAME, why);
-                None
-            }
-        };
-        Ok(Self { traits, sources, waits, last: Last::new() })
-    }
-
-    /// Prepares and tries all sources in one text: a server may be far away. Returns `None` if it refuses one.
-    fn prepare_together(
-        session: &mut Session,
-        traits: &ServerTraits,
-        notes: &mut Notes,
-    ) -> Result<Option<Self>, AdminError> {
         let mut wanted = Vec::new();
         for source in SOURCES {
-            match source.sql(traits).filter(|_| !notes.has_left_out(source.of.name)) {
+            match source.sql(&traits).filter(|_| !notes.has_left_out(source.of.name)) {
                 None => {}
                 Some(Ok(sql)) => wanted.push((source, sql)),
                 Some(Err(why)) => notes.leave_out(source.of.name, why),
@@ -90,11 +52,30 @@ impl Asked {
         let of_waits = waits::sql(session.clients());
         let named = wanted.iter().map(|(source, sql)| (source.of.name, sql.as_str()));
         let named: Vec<_> = named.chain([(waits::NAME, of_waits.as_str())]).collect();
-        let Some(mut texts) = session.prepare_all(&named)? else { return Ok(None) };
-        waits::caveat(traits).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
-        let waits = texts.pop();
-        let sources = wanted.into_iter().map(|(source, _)| source).zip(texts).collect();
-        Ok(Some(Self { traits: traits.clone(), sources, waits, last: Last::new() }))
+        // A server may be far away: one by one only if it refuses one of them.
+        let mut tried = match session.prepare_all(&named)? {
+            Some(texts) => texts.into_iter().map(Ok).collect(),
+            None => named.iter().map(|(name, sql)| try_out(session, name, sql)).collect::<Result<Vec<_>, _>>()?,
+        };
+        let of_waits = tried.pop();
+        let mut sources = Vec::new();
+        for ((source, _), tried) in wanted.into_iter().zip(tried) {
+            match tried {
+                Ok(text) => sources.push((source, text)),
+                Err(why) => notes.leave_out(source.of.name, why),
+            }
+        }
+        let waits = match of_waits.transpose() {
+            Ok(text) => {
+                waits::caveat(&traits).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
+                text
+            }
+            Err(why) => {
+                notes.leave_out(waits::NAME, why);
+                None
+            }
+        };
+        Ok(Self { traits, sources, waits, last: Last::new() })
     }
 
     /// Returns the last results of the sources, for the next session.
