@@ -19,6 +19,7 @@ use pgdyno_live::ProgressView;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::TargetOrder;
 use pgdyno_results::{admit_file, write_whole};
+use pgdyno_text::units;
 
 use super::report::{admit, put_as};
 use crate::cli::{CaptureAction, CaptureArgs, TakeArgs};
@@ -67,9 +68,14 @@ fn capture(args: &TakeArgs) -> Result<Code> {
         interrupt.stop.is_requested()
     };
     let watching = format!("watching {}", options.dbname());
+    let mut has_begun = false;
     let mut report = |progress: Progress| match progress {
         Progress::Watching { elapsed_s, active } => {
-            let so_far = format!("{active} of its other sessions execute a statement; Ctrl-C ends the window");
+            if !std::mem::replace(&mut has_begun, true) {
+                let text = format!("{watching} for {}; Ctrl-C ends the window", units::duration(window_s));
+                events.event(&RunEvent::Note { text: &text });
+            }
+            let so_far = format!("{active} of its other sessions execute a statement");
             events.event(&RunEvent::Study { now: &watching, so_far: &so_far, done: elapsed_s, of: window_s });
         }
         Progress::Reading => {

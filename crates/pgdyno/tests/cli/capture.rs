@@ -120,10 +120,12 @@ pub(crate) fn shop(test: &str) -> Option<Place> {
     Some(place)
 }
 
-/// Starts a capture by the role that may read no table.
+/// Starts a capture by the role that may read no table. Its window has begun.
 pub(crate) fn capturing(place: &Place, more: &str) -> Running {
     let target = place.target().replace("user=postgres", "user=watcher");
-    place.home.start(&place.args(&target, &format!("capture -o shop.capture {more}")))
+    let mut capture = place.home.start(&place.args(&target, &format!("capture -o shop.capture {more}")));
+    capture.until_it_says("watching", 1);
+    capture
 }
 
 /// A copy of the place's database.
@@ -172,7 +174,6 @@ fn a_captured_load_is_fitted_on_a_copy_and_runs_there() {
     let Some(place) = shop("capture") else { return };
     let target = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
-    std::thread::sleep(std::time::Duration::from_millis(500));
     // A connection that is lost is opened again: the window may have taken hours.
     execute(&place, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgdyno capture'");
     place.run("run ./app -c 2 -t 800 --ramp 0 --no-samples").ok();
@@ -266,8 +267,8 @@ fn what_cannot_be_captured_or_fitted_is_refused_with_the_remedy() {
         .says(&["the server and the database that were captured", "name a copy"]);
     let elsewhere = target.replace("dbname=shop", "dbname=postgres");
     execute(&place, "select count(*) from products");
-    let window = place.start("capture --window 3s -o load.capture");
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    let mut window = place.start("capture --window 3s -o load.capture");
+    window.until_it_says("watching", 1);
     execute(&place, "select count(*) from products where id = 5");
     window.end().ok();
     // What failed leaves no values of a fit behind.
@@ -287,7 +288,7 @@ fn what_cannot_be_captured_or_fitted_is_refused_with_the_remedy() {
 
     place.execute("alter system set pg_stat_statements.track = none");
     place.execute("select pg_reload_conf()");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    eventually("the reload", Duration::from_secs(30), || place.ask("show pg_stat_statements.track") == "none");
     place.run("capture --window 1s").ended(1).says(&["pg_stat_statements.track is none", "track = top"]);
     execute(&place, "drop extension pg_stat_statements");
     place
@@ -343,7 +344,6 @@ fn an_index_that_is_dropped_costs_a_fitted_statement_what_it_costs_the_applicati
     let Some(place) = shop("what if") else { return };
     let lab = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
-    std::thread::sleep(Duration::from_millis(500));
     place.run("run ./app -c 2 -t 300 --ramp 0 --no-samples").ok();
     capture.signal(Signal::INT);
     capture.end().ok();
@@ -418,7 +418,6 @@ fn ranges_of_partitions_and_the_share_of_new_keys_are_fitted() {
     }
     let lab = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
-    std::thread::sleep(Duration::from_millis(500));
     place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok();
     capture.signal(Signal::INT);
     capture.end().ok();
@@ -470,7 +469,6 @@ fn the_load_of_pgbench_is_representative() {
     pgbench(&["-i", "-q", "-s", "2"]);
     let lab = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
-    std::thread::sleep(std::time::Duration::from_millis(500));
     pgbench(&["-n", "-c", "2", "-t", "400", "-M", "prepared"]);
     capture.signal(Signal::INT);
     capture.end().ok();
@@ -518,7 +516,6 @@ fn recursive_statements_are_fitted() {
     }
     let lab = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
-    std::thread::sleep(Duration::from_millis(500));
     place.run("run ./app -c 2 -t 200 --ramp 0 --no-samples").ok();
     capture.signal(Signal::INT);
     capture.end().ok();
@@ -537,8 +534,8 @@ fn counters_that_do_not_last_through_the_window_are_said() {
     execute(&place, "create extension pg_stat_statements");
     execute(&place, "select 1");
     let within = |place: &Place, file: &str| {
-        let capture = place.start(&format!("capture --window 1h -o {file}"));
-        std::thread::sleep(Duration::from_millis(500));
+        let mut capture = place.start(&format!("capture --window 1h -o {file}"));
+        capture.until_it_says("watching", 1);
         capture
     };
     let capture = within(&place, "evicted.capture");
@@ -576,8 +573,8 @@ fn counters_that_do_not_last_through_the_window_are_said() {
 
 /// Captures what is executed for some seconds.
 fn captured_while(place: &Place, sql: &str) -> Ran {
-    let window = place.start("capture --window 3s -o shop.capture");
-    std::thread::sleep(Duration::from_secs(1));
+    let mut window = place.start("capture --window 3s -o shop.capture");
+    window.until_it_says("watching", 1);
     execute(place, sql);
     window.end().ok()
 }
@@ -666,8 +663,8 @@ fn five_thousand_statements_take_little_memory() {
     let lab = copy(&place, "lab");
     let target = place.target();
     let limited = |args: &str| place.home.shell(&format!("ulimit -d {LIMIT_KIB}; exec \"$0\" {args}"));
-    let capture = Running::new(limited(&format!("capture --window 1h -o shop.capture --target '{target}'")));
-    std::thread::sleep(Duration::from_millis(500));
+    let mut capture = Running::new(limited(&format!("capture --window 1h -o shop.capture --target '{target}'")));
+    capture.until_it_says("watching", 1);
     let mut session = session(&place);
     for nth in 0..5000 {
         // Each hundredth has a text of 60 KiB.

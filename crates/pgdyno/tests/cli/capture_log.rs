@@ -147,8 +147,8 @@ fn capture(place: &Place) -> Value {
     let target = place.target().replace("user=postgres", "user=watcher");
     let log = place.server.dir().join("logs");
     let words = format!("capture -o shop.capture --window 1h --log {}", log.display());
-    let running = place.home.start(&place.args(&target, &words));
-    std::thread::sleep(Duration::from_millis(500));
+    let mut running = place.home.start(&place.args(&target, &words));
+    running.until_it_says("watching", 1);
     place.run("run ./app -c 2 -t 400 --ramp 0 --no-samples").ok();
     running.signal(Signal::INT);
     running.end().ok().prints(&["transactions in the log", "insert-orders", "$2 = $1 of 1"]);
@@ -276,8 +276,8 @@ fn capture_with(place: &Place, log: &Path, at_end: impl FnOnce(&str)) -> Value {
     let words = format!("capture -o shop.capture --window 1h --log {}", log.display());
     let target = place.target();
     fs::remove_file(place.home.join("shop.capture")).ok();
-    let running = place.home.start(&place.args(&target, &words));
-    std::thread::sleep(Duration::from_millis(500));
+    let mut running = place.home.start(&place.args(&target, &words));
+    running.until_it_says("watching", 1);
     place.run("run ./app -c 2 -t 60 --ramp 0 --no-samples").ok();
     let mut logs: Vec<_> =
         fs::read_dir(place.server.dir().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -14,7 +14,6 @@ fn fitted(test: &str) -> Option<(Place, PathBuf)> {
     let place = shop(test)?;
     let target = copy(&place, "lab");
     let capture = capturing(&place, "--window 1h");
-    std::thread::sleep(std::time::Duration::from_millis(500));
     place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok();
     capture.signal(Signal::INT);
     capture.end().ok();

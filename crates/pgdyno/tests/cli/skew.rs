@@ -1,7 +1,6 @@
 //! Keys of a captured application that are drawn as unevenly on the copy, as its reads or its log show.
 
 use std::path::Path;
-use std::time::Duration;
 
 use pgdyno_net::Admin;
 use rustix::process::Signal;
@@ -53,7 +52,6 @@ fn fitted(place: Place, more: &str) -> (Place, Value) {
     let target = copy(&place, "lab");
     place.run("run ./app -c 2 -t 5000 --ramp 0 --no-samples").ok();
     let capture = capturing(&place, format!("--window 1h {more}").trim_end());
-    std::thread::sleep(Duration::from_millis(500));
     place.run("run ./app -c 2 -t 8000 --ramp 0 --no-samples").ok();
     capture.signal(Signal::INT);
     capture.end().ok();
