@@ -1,15 +1,20 @@
-//! Quotes text for SQL.
+//! Quotes text for SQL, as libpq's PQescapeLiteral and PQescapeIdentifier do.
 
 /// Returns `text` as a string literal, with quotes.
 #[must_use]
 pub fn literal(text: &str) -> String {
-    postgres_protocol::escape::escape_literal(text).trim_start().to_owned()
+    let doubled = text.replace('\'', "''");
+    match text.contains('\\') {
+        // Whatever standard_conforming_strings is.
+        true => format!("E'{}'", doubled.replace('\\', r"\\")),
+        false => format!("'{doubled}'"),
+    }
 }
 
 /// Returns `name` as an identifier, with quotes.
 #[must_use]
 pub fn identifier(name: &str) -> String {
-    postgres_protocol::escape::escape_identifier(name)
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 //! Source: PostgreSQL documentation, "Frontend/Backend Protocol", sections "Start-up" and "SASL
 //! Authentication"; RFC 5802, RFC 7677; RFC 5929 section 4 for `tls-server-end-point`.
 
+mod md5;
 mod scram;
 
-use postgres_protocol::authentication::md5_hash;
+pub use scram::verifier as scram_verifier;
 
 use crate::frontend;
 use scram::{Bound, Proven, Scram};
@@ -229,7 +230,7 @@ impl Authenticator {
             (5, State::Start) => {
                 let salt: [u8; 4] = data.try_into().map_err(|_| AuthError::Malformed)?;
                 let password = self.unbound_password(Method::Md5)?;
-                let hash = md5_hash(self.user.as_bytes(), &password, salt);
+                let hash = md5::answer(self.user.as_bytes(), &password, salt);
                 frontend::password(out, hash.as_bytes());
                 self.state = State::Answered;
             }

@@ -136,12 +136,12 @@ impl PrivateServer {
     /// receives only its SCRAM verifier.
     pub(crate) fn set_password(&self) -> Result<Secret, PasswordError> {
         use std::io::Read;
-        let mut random = [0; 16];
+        let (mut random, mut salt) = ([0; 16], [0; 16]);
         std::fs::File::open("/dev/urandom")
-            .and_then(|mut source| source.read_exact(&mut random))
+            .and_then(|mut source| source.read_exact(&mut random).and_then(|()| source.read_exact(&mut salt)))
             .map_err(PasswordError::Random)?;
         let password: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let verifier = postgres_protocol::password::scram_sha_256(password.as_bytes());
+        let verifier = pgdyno_wire::auth::scram_verifier(&password, salt);
         let mut admin = pgdyno_net::Admin::connect(&self.connect_options("postgres"))?;
         admin.execute(&format!("ALTER ROLE {SUPERUSER} PASSWORD '{verifier}'"))?;
         Ok(Secret::new(password))

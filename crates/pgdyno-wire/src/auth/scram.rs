@@ -18,6 +18,9 @@ const MAX_ITERATIONS: u32 = 10_000_000;
 /// Iterations between two calls of `go_on`: about a millisecond.
 const ITERATIONS_AT_ONCE: u32 = 4_096;
 
+/// Iterations of a verifier: PostgreSQL's default.
+const VERIFIER_ITERATIONS: u32 = 4_096;
+
 /// Channel binding of the exchange.
 pub(super) enum Bound {
     /// `n`: none, because there is no TLS, or none is wanted.
@@ -59,9 +62,7 @@ pub(super) struct Proven {
 
 impl Scram {
     pub(super) fn new(password: &[u8], bound: Bound) -> Self {
-        let prepared = std::str::from_utf8(password).ok().and_then(|text| stringprep::saslprep(text).ok());
-        let password = prepared.map_or_else(|| password.to_vec(), |text| text.into_owned().into_bytes());
-        Self { password, bound, nonce: STANDARD.encode(rand::random::<[u8; 18]>()) }
+        Self { password: prepared(password), bound, nonce: STANDARD.encode(rand::random::<[u8; 18]>()) }
     }
 
     /// Returns the client's first message.
@@ -110,6 +111,22 @@ impl Proven {
         // In constant time.
         mac.verify_slice(&signature).map_err(|_| AuthError::Scram("the server does not know the password".into()))
     }
+}
+
+/// Returns what the server stores of a password, as `ALTER ROLE name PASSWORD` takes it.
+#[must_use]
+pub fn verifier(password: &str, salt: [u8; 16]) -> String {
+    let salted = salted(&prepared(password.as_bytes()), &salt, VERIFIER_ITERATIONS, &mut || true);
+    let salted = salted.unwrap_or_else(|_| unreachable!("these few iterations are never stopped"));
+    let stored_key = STANDARD.encode(Sha256::digest(hmac(&salted, b"Client Key")));
+    let server_key = STANDARD.encode(hmac(&salted, b"Server Key"));
+    format!("SCRAM-SHA-256${VERIFIER_ITERATIONS}:{}${stored_key}:{server_key}", STANDARD.encode(salt))
+}
+
+/// Returns a password after saslprep; as it is where that rejects it.
+fn prepared(password: &[u8]) -> Vec<u8> {
+    let prepared = std::str::from_utf8(password).ok().and_then(|text| stringprep::saslprep(text).ok());
+    prepared.map_or_else(|| password.to_vec(), |text| text.into_owned().into_bytes())
 }
 
 fn text(message: &[u8]) -> Result<&str, AuthError> {
