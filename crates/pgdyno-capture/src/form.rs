@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 
 use pgdyno_workload::IsolationLevel;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the form.
@@ -25,7 +24,8 @@ pub(crate) const PROFILE_DRAWS: RangeInclusive<u64> = 200..=32_768;
 pub(crate) const PROFILES_MAX: usize = 10_000;
 
 /// What a server executed within a window, and what explains it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaptureRecord {
     /// Everything but the statements and the relations.
     #[serde(flatten)]
@@ -40,7 +40,8 @@ pub struct CaptureRecord {
 }
 
 /// When and where a capture was taken, and what explains its statements.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaptureHead {
     /// Version of this form.
     pub format_version: u32,
@@ -76,7 +77,8 @@ impl CaptureHead {
 }
 
 /// The server of a capture.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedServer {
     /// `server_version`.
     pub version: String,
@@ -98,7 +100,8 @@ pub struct CapturedServer {
 }
 
 /// When a capture was taken.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
     /// Its begin by the server's clock, in UTC.
     pub began_at: String,
@@ -107,7 +110,8 @@ pub struct Window {
 }
 
 /// What a capture cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaptureCost {
     /// Queries over its connection.
     pub queries: u64,
@@ -118,7 +122,8 @@ pub struct CaptureCost {
 }
 
 /// What `pg_stat_database` counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatabaseActivity {
     /// Transactions that committed.
     pub committed: f64,
@@ -134,7 +139,8 @@ pub struct DatabaseActivity {
 }
 
 /// Connections of an application.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApplicationConnections {
     /// Its `application_name`.
     pub application: String,
@@ -151,7 +157,8 @@ pub struct ApplicationConnections {
 }
 
 /// A setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedSetting {
     /// Its name.
     pub name: String,
@@ -160,7 +167,8 @@ pub struct CapturedSetting {
 }
 
 /// What a statement does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StatementKind {
     /// It only reads.
@@ -183,7 +191,8 @@ impl StatementKind {
 }
 
 /// A statement of clients. Its counters are those of the window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedStatement {
     /// Its text, with `$1` for each constant and parameter, without comments; of utility statements only the first words.
     pub text: String,
@@ -231,7 +240,8 @@ impl CapturedStatement {
 }
 
 /// A table, materialized view or foreign table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedRelation {
     /// Its schema.
     pub schema: String,
@@ -257,7 +267,8 @@ pub struct CapturedRelation {
 }
 
 /// A column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedColumn {
     /// Its name.
     pub name: String,
@@ -270,7 +281,8 @@ pub struct CapturedColumn {
 }
 
 /// What `pg_stat_user_tables` counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelationActivity {
     /// Sequential scans.
     pub seq_scans: f64,
@@ -289,7 +301,8 @@ pub struct RelationActivity {
 }
 
 /// Transactions that the log of the server sampled within the window. No value of a parameter is kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedTransactions {
     /// Transactions with statements that committed.
     pub committed: u64,
@@ -307,7 +320,8 @@ pub struct CapturedTransactions {
 }
 
 /// How often the values of a parameter are repeated in the log. It has no value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueProfile {
     /// The place of the statement in `statements`, from 0.
     pub statement: usize,
@@ -337,7 +351,8 @@ impl ValueProfile {
 }
 
 /// A kind of transaction: the same statements in the same order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapturedTransaction {
     /// How many of these the log has.
     pub count: u64,
@@ -351,7 +366,8 @@ pub struct CapturedTransaction {
 }
 
 /// A statement of a transaction, executed once or several times in a row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransactionStep {
     /// Its place in `statements`, from 0.
     pub statement: usize,
@@ -360,7 +376,8 @@ pub struct TransactionStep {
 }
 
 /// A parameter that has the value of an earlier one in nearly all transactions of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterFlow {
     /// The step of the parameter, from 0.
     pub step: usize,

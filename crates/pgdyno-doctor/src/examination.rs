@@ -1,6 +1,5 @@
 //! All findings of a machine, and of a server if one was given.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::finding::{Finding, FindingSeverity};
@@ -9,7 +8,8 @@ use crate::finding::{Finding, FindingSeverity};
 const FORMAT_VERSION: u32 = 1;
 
 /// What was examined: this machine, or a server.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Examined {
     /// `machine` or `server`.
     pub name: &'static str,
@@ -20,7 +20,8 @@ pub struct Examined {
 }
 
 /// All findings.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Examination {
     /// Version of this form.
     pub format_version: u32,

@@ -1,10 +1,10 @@
 //! The result of one check.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much a finding matters, in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingSeverity {
     /// Nothing to do.
@@ -18,7 +18,8 @@ pub enum FindingSeverity {
 }
 
 /// The result of one check.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The name of the check, such as `steal`.
     pub check: &'static str,

@@ -6,7 +6,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use failover::FailoverKind;
@@ -42,9 +41,10 @@ pub enum FaultKind {
 }
 
 /// A fault as orders, plans and records name it, with its kind. Stored as its text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String", inline)]
+#[cfg_attr(feature = "schema", schemars(with = "String", inline))]
 pub struct FaultName {
     text: String,
     kind: FaultKind,
@@ -65,7 +65,8 @@ enum FaultDetails {
 }
 
 /// Faults of a run, and when they are caused.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultPlan {
     /// The fault, or the file of the user's program.
     pub kind: FaultName,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pgdyno_workload::OptionValues;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
@@ -21,7 +20,8 @@ const WORKLOAD: &str = "tpcb-like";
 /// a suite or a program makes one; a recipe fills in what is open.
 ///
 /// A [`Plan`](crate::Plan) is made from it by filling in every default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Order {
     /// The workload.
@@ -189,7 +189,8 @@ impl Order {
 }
 
 /// A workload and its parameters. The workload checks the values.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct WorkloadOrder {
     /// A workload, a directory with `workload.toml` or a recipe; or script files, `FILE` or `FILE@WEIGHT`.
@@ -254,7 +255,8 @@ impl WorkloadOrder {
 }
 
 /// The server of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TargetOrder {
     /// A connection string, a name in `pgdyno.toml`, `embedded` with or without a version or directory, or `null`.
@@ -280,7 +282,8 @@ impl TargetOrder {
 }
 
 /// Clients, pace and length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DriveOrder {
     /// Clients.
@@ -336,7 +339,8 @@ pub struct DriveOrder {
 }
 
 /// Faults that a run causes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FaultOrder {
     /// The fault, or the file of a program.
@@ -359,7 +363,8 @@ impl FaultOrder {
 }
 
 /// How streams of queries connect, where they run beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AnalyticsOrder {
     /// Another server for them: a connection string, or a name in `pgdyno.toml`.
@@ -369,7 +374,8 @@ pub struct AnalyticsOrder {
 }
 
 /// How data is loaded, if it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LoadingOrder {
     /// Connections that load.
@@ -381,7 +387,8 @@ pub struct LoadingOrder {
 }
 
 /// How a recipe is followed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RecipeOrder {
     /// The size whose numbers are used unchanged.
@@ -395,7 +402,8 @@ pub struct RecipeOrder {
 }
 
 /// Steps on the server around a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CycleOrder {
     /// Restart the server first.
@@ -413,7 +421,8 @@ pub struct CycleOrder {
 }
 
 /// Agents on other machines that are one driver together, and where they meet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MeetingOrder {
     /// The connection string of the meeting database. It may contain a password: plans and records do not have it.
@@ -428,7 +437,8 @@ pub struct MeetingOrder {
 }
 
 /// How server and machines are sampled.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct WatchOrder {
     /// Sample nothing.

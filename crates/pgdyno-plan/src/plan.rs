@@ -16,13 +16,13 @@ pub use watch::WatchPlan;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{FaultPlan, TargetName};
 
 /// The place of a run in a suite.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuitePlan {
     /// The suite's name.
     pub suite: String,
@@ -36,7 +36,8 @@ pub struct SuitePlan {
 
 /// Everything that decides what a run does. Two runs of the same plan differ only by the server, the machine and
 /// chance.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// The workload's id.
     pub workload: String,

@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use pgdyno_workload::RATE_MAX_PER_S;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `--rate` takes: transactions a second, a multiple of the workload's own rate (`3x`), or `none`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "RateText", try_from = "RateText")]
-#[schemars(with = "RateText")]
+#[cfg_attr(feature = "schema", schemars(with = "RateText"))]
 pub enum RateOrder {
     /// Transactions a second over all clients.
     PerS(f64),
@@ -62,7 +62,8 @@ impl fmt::Display for RateOrder {
 }
 
 /// A rate in a file: a number, or a text.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum RateText {
     Number(f64),

@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use pgdyno_text::parse::duration;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `--rate-steps` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "String", try_from = "String")]
-#[schemars(with = "String")]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub enum RateStepsOrder {
     /// The rate is the same throughout.
     None,

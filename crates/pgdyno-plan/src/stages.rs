@@ -5,13 +5,13 @@ use std::fmt;
 use pgdyno_text::units::rate;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Ends, FIDELITY_FILE, Pace, Rate, Stage, has_groups};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 
 /// A stage of a run, with everything filled in that its workload leaves to the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StagePlan {
     /// Its name.
     pub name: String,
@@ -28,7 +28,8 @@ pub struct StagePlan {
 }
 
 /// A group of clients.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupPlan {
     /// Its name.
     pub name: String,

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const NONE: &str = "none";
@@ -47,9 +46,10 @@ pub enum TargetBuild {
 }
 
 /// A target as orders, plans and records name it, with its kind. Stored as its text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "String", into = "String")]
-#[schemars(with = "String", inline)]
+#[cfg_attr(feature = "schema", schemars(with = "String", inline))]
 pub struct TargetName {
     text: String,
     kind: TargetKind,

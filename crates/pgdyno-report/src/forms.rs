@@ -15,7 +15,6 @@ mod suite;
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use agents::{AgentForm, AgentsForm};
@@ -45,7 +44,8 @@ pub use suite::{
 pub const FORMAT_VERSION: u32 = 1;
 
 /// A run that takes no part, and why.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct LeftOut<'a> {
     /// Its name.
     run: &'a str,

@@ -36,6 +36,7 @@ mod recipe;
 mod rules;
 pub mod runs;
 pub mod scaling;
+#[cfg(feature = "schema")]
 pub mod schemas;
 pub mod search;
 mod steady;

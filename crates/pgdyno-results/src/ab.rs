@@ -7,7 +7,6 @@ mod statements;
 mod time;
 
 use pgdyno_plan::Order;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::FORMAT_VERSION;
@@ -18,7 +17,8 @@ pub use statements::{AbPlanChange, AbStatement, AbStatementTime};
 pub use time::{AbTime, clients_time_of};
 
 /// What an experiment shows of B against A.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AbVerdict {
     /// B is faster.
@@ -47,7 +47,8 @@ impl AbVerdict {
 }
 
 /// What one side of an experiment runs, and where.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbSide {
     /// In what it differs, as it was given.
     pub differs: Vec<String>,
@@ -62,7 +63,8 @@ pub struct AbSide {
 }
 
 /// The runs of both sides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbRuns {
     /// Names of the runs of A.
     pub a: Vec<String>,
@@ -71,7 +73,8 @@ pub struct AbRuns {
 }
 
 /// A task of a unit, such as a query of a set.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbTaskRatio {
     /// Its name: `q18`.
     pub name: String,
@@ -80,7 +83,8 @@ pub struct AbTaskRatio {
 }
 
 /// What an experiment shows of a task, such as a query of a set.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbTask {
     /// Its name: `q18`.
     pub name: String,
@@ -93,7 +97,8 @@ pub struct AbTask {
 }
 
 /// A figure of both sides in a unit: the geometric mean of its slices.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbLevel {
     /// The name of the metric: `tps`, `p99`.
     pub name: String,
@@ -104,7 +109,8 @@ pub struct AbLevel {
 }
 
 /// What an experiment shows of a figure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbFigure {
     /// The name of the metric: `tps`, `p99`.
     pub name: String,
@@ -121,7 +127,8 @@ pub struct AbFigure {
 }
 
 /// A part of the clients' time on both sides of an experiment, as means of the units.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbTimePart {
     /// The part.
     #[serde(flatten)]
@@ -133,7 +140,8 @@ pub struct AbTimePart {
 }
 
 /// What was measured between two restarts of the servers, or a block where they are not restarted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbUnit {
     /// Natural logarithm of the ratio of B's figure to A's.
     pub log_ratio: f64,
@@ -157,7 +165,8 @@ pub struct AbUnit {
 }
 
 /// An experiment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,

@@ -2,14 +2,14 @@
 //! its own record; this one has their names.
 
 use pgdyno_plan::Order;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::FORMAT_VERSION;
 use crate::resumable::Resumable;
 
 /// Throughputs of transactions and of queries that share a server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrontierRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
@@ -55,7 +55,8 @@ pub struct FrontierRecord {
 }
 
 /// A rate of transactions beside a number of streams.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrontierPoint {
     /// The offered rate as a share of the highest, 0 to 1. 0: no transactions.
     pub share: f64,
@@ -85,7 +86,8 @@ pub struct FrontierPoint {
 }
 
 /// The shape of a frontier. Points are named by their places.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrontierResult {
     /// The points that no other one reaches in both throughputs, by transactions.
     pub hull: Vec<usize>,

@@ -4,11 +4,11 @@ pub(crate) mod columns;
 pub(crate) mod csv;
 
 use pgdyno_measure::{GroupInterval, Interval, Latency, Phase, ThreadCounts, WorkerUsage};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One interval of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalRecord {
     /// Number from 0, over all phases.
     pub interval: u64,
@@ -59,11 +59,12 @@ pub struct IntervalRecord {
 }
 
 /// Latencies of one interval, in nanoseconds, to three digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalLatency {
     /// Arithmetic mean.
     // Absent only in a response latency that was read from `intervals.csv`, which has no such column.
-    #[schemars(with = "f64")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub mean: Option<f64>,
     /// The median.
     pub p50: u64,

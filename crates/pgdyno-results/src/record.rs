@@ -22,7 +22,6 @@ mod target;
 use std::collections::BTreeMap;
 
 use pgdyno_plan::Plan;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::IntervalRecord;
@@ -59,7 +58,8 @@ pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 pub const FORMAT_VERSION: u32 = 1;
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// As planned.
@@ -86,7 +86,8 @@ impl Status {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,

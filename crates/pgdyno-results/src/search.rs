@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -11,7 +10,8 @@ use crate::record::FORMAT_VERSION;
 use crate::store::read_versioned;
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchStatus {
     /// A load was found that meets the objectives.
@@ -41,7 +41,8 @@ impl SearchStatus {
 }
 
 /// A search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
@@ -144,7 +145,8 @@ impl SearchRecord {
 }
 
 /// A load. Its figures are medians of its measurements.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchPoint {
     /// Transactions a second offered, or clients.
     pub load: f64,
@@ -182,7 +184,8 @@ pub struct SearchPoint {
 }
 
 /// A figure that an objective limits, in the runs of a load in which it was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunFigures {
     /// The figure: `p99`, `new-order p99`, `errors`.
     pub name: String,
@@ -195,7 +198,8 @@ pub struct RunFigures {
 }
 
 /// A figure of one kind of transactions, which an objective limits: the median of the load's measurements.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindFigure {
     /// The figure: `new-order p99`, `payment errors`.
     pub name: String,

@@ -1,7 +1,6 @@
 //! How far the figures of a run can be trusted: a degree, with the reasons.
 
 use pgdyno_measure::WindowVerdict;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{RunRecord, Status, Warning};
@@ -10,7 +9,8 @@ use crate::{RunRecord, Status, Warning};
 const LINE: usize = 70;
 
 /// How far the figures of a run can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
     /// Nothing known makes the figures differ from another run by more than 5 %.
@@ -58,7 +58,8 @@ const GOOD_MAX: f64 = 0.05;
 const FAIR_MAX: f64 = 0.2;
 
 /// How far the figures of a run can be trusted, and why no further.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrustRecord {
     /// How far, in the words of 0.2.0, which knew neither `fair` nor `poor`.
     pub verdict: Trust,

@@ -8,14 +8,14 @@ mod sign;
 mod tests;
 mod text;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use list::Warnings;
 pub use sign::Sign;
 
 /// What a warning means for the figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// They are what was measured; the text says what else to know.
@@ -27,7 +27,8 @@ pub enum Severity {
 }
 
 /// The drivers that a warning is about, where several drove.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drivers {
     /// The first of them: its number from 1 and its machine. The figures are its.
     pub first: String,
@@ -38,7 +39,8 @@ pub struct Drivers {
 }
 
 /// A warning about the figures of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum Warning {
     /// No transaction ended without an error for a part of the window.
@@ -291,7 +293,8 @@ pub enum Warning {
 }
 
 /// A group of clients and its stage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupOfStage {
     /// The group.
     pub group: String,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use pgdyno_script::{Collect, Command, CommandKind, ScriptText, Sql, VariableNames, parse_with_lists};
 use pgdyno_text::{brief, units};
 use pgdyno_workload::FIDELITY_FILE;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::skew::{self, KeySkew};
@@ -36,7 +35,8 @@ const WEIGHT_MAX: f64 = 1e6;
 const TRIES_MAX: u32 = 10;
 
 /// What a fitted workload represents: the statements of the capture, and what they do on the copy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// Version of this form.
     pub format_version: u32,
@@ -63,7 +63,8 @@ pub struct Fidelity {
 }
 
 /// A transaction of several statements.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FittedTransaction {
     /// The file of its script.
     pub script: String,
@@ -74,7 +75,8 @@ pub struct FittedTransaction {
 }
 
 /// A statement of the capture, and what it does on the copy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FittedStatement {
     /// The file of its script.
     pub script: String,

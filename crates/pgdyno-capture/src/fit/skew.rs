@@ -14,7 +14,6 @@ mod reads;
 use std::collections::BTreeMap;
 
 use pgdyno_text::{brief, units};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, READ_SHARE};
@@ -39,7 +38,8 @@ const ROWS_OF_PAGE: f64 = 10.0;
 const ROWS: (f64, f64) = (10_000.0, 1_000_000.0);
 
 /// How a statement uses the keys of a unique index.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeySkew {
     /// The table and its columns: `public.orders(id)`.
     pub key: String,
@@ -70,7 +70,8 @@ pub struct KeySkew {
 }
 
 /// What shows the skew over keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum KeySkewSource {
     /// The values in a log.

@@ -1,10 +1,10 @@
 //! Steps on the server around a run.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Steps on the server around a run, in addition to the load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Cycle {
     /// Restart the server before the data is loaded, which empties its caches.

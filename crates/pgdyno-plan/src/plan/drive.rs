@@ -6,13 +6,13 @@ use pgdyno_text::brief::duration;
 use pgdyno_text::units::plain_plural;
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::{Pace, RateSteps};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::StagePlan;
 
 /// How streams of queries connect, where they run beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct AnalyticsPlan {
     /// Another server for them, without a password.
@@ -32,7 +32,8 @@ impl AnalyticsPlan {
 }
 
 /// What drives the server, and for how long.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrivePlan {
     /// Clients, or virtual users.
     pub clients: u32,
@@ -94,7 +95,8 @@ pub struct DrivePlan {
 }
 
 /// The ledger of a run: which commits the server acknowledged, and which of them it has at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerPlan {
     /// How long a client waits for a reply before it closes its connection, in seconds. The outcome of a commit is unknown then.
     pub commit_timeout_s: f64,

@@ -1,11 +1,11 @@
 //! The files of a workload of the user's.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
 /// A script of the user's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScriptPlan {
     /// The file as the user named it.
     pub file: String,
@@ -19,7 +19,8 @@ pub struct ScriptPlan {
 pub const INLINE_BYTES: usize = 64 << 10;
 
 /// A file of a workload of the user's, with its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputFile {
     /// Its name within the directory of the workload; for a script, as the user named it.
     pub file: String,

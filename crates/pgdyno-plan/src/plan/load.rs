@@ -1,10 +1,10 @@
 //! How the data of a run is loaded and checked.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether the data is loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadWhen {
     /// Unless the same data is already there.
@@ -17,7 +17,8 @@ pub enum LoadWhen {
 }
 
 /// How the data of a run is loaded and checked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadPlan {
     /// Whether the data is loaded.
     #[serde(rename = "load")]

@@ -1,10 +1,10 @@
 //! The recipe that a run follows.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A figure that a document published.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
     /// The name of the figure as in the summary of a record: `nopm`, `tpm`, `tps`, `qps`, `latency_ms_mean`,
     /// `latency_ms_stddev`, `server_cpu_percent`.
@@ -17,7 +17,8 @@ pub struct Published {
 }
 
 /// What a recipe's numbers were scaled to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fitted {
     /// CPUs of the server that the run is for.
     pub vcpus: u32,
@@ -28,7 +29,8 @@ pub struct Fitted {
 }
 
 /// How much a recipe's times were shortened.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shortened {
     /// The divisor.
     pub by: f64,
@@ -39,7 +41,8 @@ pub struct Shortened {
 }
 
 /// The recipe that a run follows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecipePlan {
     /// Its name: `alloydb/tpcc-full`.
     pub name: String,

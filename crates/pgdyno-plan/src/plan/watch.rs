@@ -1,10 +1,10 @@
 //! How server and machines are watched.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How server and machines are watched while the clients run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct WatchPlan {
     /// Whether nothing is sampled.

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use pgdyno_measure::compare::{Change, Held};
 use pgdyno_results::AbTime;
 use pgdyno_text::TextStyle;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ComparedSide, Comparison, FactDifference, Figure, Limit, PlanChange, Plans, TaskChange};
@@ -13,7 +12,8 @@ use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 
 /// A comparison of runs, as `pgdyno compare --format json` prints it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct ComparisonForm<'a> {
     /// Version of this form.
     format_version: u32,
@@ -44,7 +44,8 @@ pub(crate) struct ComparisonForm<'a> {
 }
 
 /// A limit and whether it is held.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct LimitForm {
     /// How much slower NEW may be.
     slower_percent_max: f64,
@@ -55,7 +56,8 @@ struct LimitForm {
 }
 
 /// The runs of one side.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SideForm<'a> {
     /// Names of the runs that count.
     runs: &'a [String],
@@ -64,7 +66,8 @@ struct SideForm<'a> {
 }
 
 /// A figure of both sides.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FigureForm<'a> {
     /// Name of the metric.
     metric: &'a str,
@@ -80,7 +83,8 @@ struct FigureForm<'a> {
 }
 
 /// A change, its interval and the verdict.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ChangeForm {
     /// The change from BASE to NEW; null where BASE is 0.
     change_percent: Option<f64>,
@@ -93,7 +97,8 @@ struct ChangeForm {
 }
 
 /// A task of both sides.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct TaskForm<'a> {
     /// Its name, such as `q7`.
     name: &'a str,
@@ -107,7 +112,8 @@ struct TaskForm<'a> {
 }
 
 /// A fact in which the sides differ.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DifferenceForm<'a> {
     /// `plan`, `server`, `settings` or another group of facts.
     group: &'static str,
@@ -122,7 +128,8 @@ struct DifferenceForm<'a> {
 }
 
 /// A part of the clients' time of both sides.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct TimePartForm<'a> {
     /// Its name.
     part: &'a str,
@@ -137,7 +144,8 @@ pub(crate) struct TimePartForm<'a> {
 }
 
 /// Queries whose plans changed.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PlansForm<'a> {
     /// Queries that were compared.
     compared: usize,
@@ -146,7 +154,8 @@ struct PlansForm<'a> {
 }
 
 /// A query whose plan has another shape.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PlanChangeForm<'a> {
     /// Its name.
     query: &'a str,

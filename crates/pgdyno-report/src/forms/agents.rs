@@ -1,10 +1,10 @@
 //! Who is at a meeting.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The agents at a meeting, as `pgdyno agents --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentsForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -13,7 +13,8 @@ pub struct AgentsForm {
 }
 
 /// An agent.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentForm {
     /// Its number.
     pub agent: u64,

@@ -1,11 +1,11 @@
 //! Checks of data, and what became of data.
 
 use pgdyno_results::{LedgerRecord, LoadRecord};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {
     /// The condition holds.
@@ -19,7 +19,8 @@ pub enum CheckOutcome {
 }
 
 /// A check and its outcome.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeForm {
     /// When or beside what it was checked: `as it is`, `after the load`, `isolation`.
     pub when: String,
@@ -36,7 +37,8 @@ pub struct OutcomeForm {
 }
 
 /// A figure that a run must leave as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotedForm {
     /// Name of the check.
     pub name: String,
@@ -47,7 +49,8 @@ pub struct NotedForm {
 }
 
 /// Checks, as `pgdyno check --format json` and `pgdyno load --format json` print them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChecksForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -63,7 +66,8 @@ pub struct ChecksForm {
 }
 
 /// What was dropped, as `pgdyno drop --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DropForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,

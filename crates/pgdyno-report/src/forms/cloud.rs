@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The modules, as `pgdyno cloud list --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CloudModulesForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -16,7 +16,8 @@ pub struct CloudModulesForm {
 }
 
 /// A module.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CloudModuleForm {
     /// Its name.
     pub name: String,
@@ -33,7 +34,8 @@ pub struct CloudModuleForm {
 }
 
 /// How far a module was verified, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifiedForm {
     /// Against the provider's schema: provider, version and date.
     pub schema: String,
@@ -46,7 +48,8 @@ pub struct VerifiedForm {
 }
 
 /// What a lab would create, as `pgdyno cloud plan --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CloudPlanForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -69,7 +72,8 @@ pub struct CloudPlanForm {
 }
 
 /// An amount in a currency.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MoneyForm {
     /// The amount.
     pub amount: f64,
@@ -78,7 +82,8 @@ pub struct MoneyForm {
 }
 
 /// A size to come.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedSizeForm {
     /// Its name.
     pub name: String,
@@ -89,7 +94,8 @@ pub struct PlannedSizeForm {
 }
 
 /// Labs, as `pgdyno cloud status --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabsForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -98,7 +104,8 @@ pub struct LabsForm {
 }
 
 /// A lab.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabForm {
     /// Its name.
     pub name: String,
@@ -123,7 +130,8 @@ pub struct LabForm {
 }
 
 /// A size of a lab.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabSizeForm {
     /// Its name.
     pub name: String,

@@ -1,10 +1,10 @@
 //! Which faults a run can cause.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Faults, and whether a target can have them, as `pgdyno fault list --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultsForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -15,7 +15,8 @@ pub struct FaultsForm {
 }
 
 /// A fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultForm {
     /// What `--fault` takes for it; `FILE` is a program of the user.
     pub name: String,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use pgdyno_plan::recipe::Recipe;
 use pgdyno_plan::{RecipePlan, SuitePlan};
 use pgdyno_results::{MetricRecord, RunRecord, Status, TrustRecord};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Workloads, as `pgdyno list workloads --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadsForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -18,7 +18,8 @@ pub struct WorkloadsForm {
 }
 
 /// A workload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedWorkloadForm {
     /// Its name on the command line.
     pub id: String,
@@ -29,7 +30,8 @@ pub struct ListedWorkloadForm {
 }
 
 /// A parameter of a workload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParamForm {
     /// Its name.
     pub name: String,
@@ -42,7 +44,8 @@ pub struct ParamForm {
 }
 
 /// Recipes, as `pgdyno list recipes --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecipesForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -51,7 +54,8 @@ pub struct RecipesForm {
 }
 
 /// A recipe; `pgdyno show RECIPE --format json` has all of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedRecipeForm {
     /// Its name.
     pub name: String,
@@ -75,7 +79,8 @@ impl From<&Recipe> for ListedRecipeForm {
 }
 
 /// Runs, as `pgdyno list runs --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunsForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -88,7 +93,8 @@ pub struct RunsForm {
 }
 
 /// An experiment, a search or a frontier; its record has all of it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedStudyForm {
     /// Its kind: `experiment`, `search` or `frontier`.
     pub kind: String,
@@ -107,7 +113,8 @@ pub struct ListedStudyForm {
 }
 
 /// A run; its `run.json` has all of it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedRunForm {
     /// Its name.
     pub id: String,
@@ -159,7 +166,8 @@ impl From<&RunRecord> for ListedRunForm {
 }
 
 /// A run directory whose record cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadableForm {
     /// Name of the directory.
     pub id: String,

@@ -1,11 +1,11 @@
 //! A plan and its steps.
 
 use pgdyno_plan::{Plan, Step};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A plan, as `pgdyno plan --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -30,7 +30,8 @@ pub struct PlanForm {
 }
 
 /// A step of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepForm {
     /// Its name: `load`, `check`, `warm up`, `measure` and others.
     pub name: String,

@@ -5,11 +5,11 @@ use std::num::{NonZeroU16, NonZeroU32};
 
 use pgdyno_plan::recipe::{Fit, Recipe, RecipeText, Size, SourceDocument, Steps, Variant};
 use pgdyno_plan::{Published, QueryMode};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A recipe, as `pgdyno show RECIPE --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecipeForm {
     /// [`super::FORMAT_VERSION`].
     format_version: u32,
@@ -44,7 +44,8 @@ pub struct RecipeForm {
 }
 
 /// A document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SourceForm {
     publisher: String,
     title: String,
@@ -55,7 +56,8 @@ struct SourceForm {
 }
 
 /// Numbers of a recipe, a size or a variant; null where another level has them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct NumbersForm {
     clients: Option<u32>,
     /// Threads, or jobs.
@@ -69,7 +71,8 @@ struct NumbersForm {
 }
 
 /// Steps around a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StepsForm {
     /// Drop what pgdyno loaded, and load it again.
     fresh: bool,
@@ -82,7 +85,8 @@ struct StepsForm {
 }
 
 /// How numbers are scaled to another machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FitForm {
     /// The origin of the rule.
     rule: String,
@@ -91,7 +95,8 @@ struct FitForm {
 }
 
 /// The numbers for one machine.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SizeForm {
     /// What `--size` takes.
     name: String,
@@ -110,7 +115,8 @@ struct SizeForm {
 }
 
 /// A run of a size that differs from its other runs.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct VariantForm {
     /// What `--variant` takes.
     name: String,

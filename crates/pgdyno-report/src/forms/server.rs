@@ -1,10 +1,10 @@
 //! The kept private server.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Whether the kept server runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerState {
     /// It runs.
@@ -19,7 +19,8 @@ pub enum ServerState {
 }
 
 /// The kept private server, as `pgdyno server start|stop|status --format json` prints it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -58,7 +59,8 @@ pub struct ServerForm {
 }
 
 /// A null server that is ready, as `pgdyno server null --format json` prints it once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NullServerForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -67,7 +69,8 @@ pub struct NullServerForm {
 }
 
 /// A setting of the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerSettingForm {
     /// Its name.
     pub name: String,

@@ -1,10 +1,10 @@
 //! A team's store: what is in it, and what a command did there.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is in a store, as `pgdyno store list --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreListForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -15,7 +15,8 @@ pub struct StoreListForm {
 }
 
 /// A run or a record of many runs in a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoredForm {
     /// `run`, `experiment`, `search` or `frontier`.
     pub kind: String,
@@ -38,7 +39,8 @@ pub struct StoredForm {
 }
 
 /// What was deleted, as `pgdyno store prune --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StorePruneForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -51,7 +53,8 @@ pub struct StorePruneForm {
 }
 
 /// What was pushed, as `pgdyno store push --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StorePushForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -66,7 +69,8 @@ pub struct StorePushForm {
 }
 
 /// Something that was pushed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushedForm {
     /// `run`, `experiment`, `search` or `frontier`.
     pub kind: String,
@@ -81,7 +85,8 @@ pub struct PushedForm {
 }
 
 /// A file that is not stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutFileForm {
     /// Its path in the run directory.
     pub path: String,
@@ -90,7 +95,8 @@ pub struct LeftOutFileForm {
 }
 
 /// Something that was not pushed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefusedForm {
     /// Its directory, or its file.
     pub path: String,
@@ -99,7 +105,8 @@ pub struct RefusedForm {
 }
 
 /// What was pulled, as `pgdyno store pull --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StorePullForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -112,7 +119,8 @@ pub struct StorePullForm {
 }
 
 /// Something that was pulled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PulledForm {
     /// `run`, `experiment`, `search` or `frontier`.
     pub kind: String,
@@ -123,7 +131,8 @@ pub struct PulledForm {
 }
 
 /// A store that is there, as `pgdyno store init --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreInitForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,

@@ -1,10 +1,10 @@
 //! Suites: their runs to come, where they are, and what came out.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The runs of a suite, as `pgdyno suite plan --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuitePlanForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -19,7 +19,8 @@ pub struct SuitePlanForm {
 }
 
 /// A run to come.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnForm {
     /// Key of its cell.
     pub cell: String,
@@ -32,7 +33,8 @@ pub struct TurnForm {
 }
 
 /// Suites that were started, as `pgdyno suite list --format json` prints them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuitesForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -41,7 +43,8 @@ pub struct SuitesForm {
 }
 
 /// A suite that was started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteForm {
     /// Its name.
     pub name: String,
@@ -56,7 +59,8 @@ pub struct SuiteForm {
 }
 
 /// A suite that was started in the background, as `pgdyno suite start --format json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteStartForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -69,7 +73,8 @@ pub struct SuiteStartForm {
 }
 
 /// Where a suite is, as `pgdyno suite status` and `stop --format json` print it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteStatusForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -90,7 +95,8 @@ pub struct SuiteStatusForm {
 }
 
 /// A run of a suite.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteRunForm {
     /// Key of its cell.
     pub cell: String,
@@ -105,7 +111,8 @@ pub struct SuiteRunForm {
 }
 
 /// The table of a suite, as `pgdyno suite report`, `run`, `resume` and `attach --format json` print it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteCellsForm {
     /// [`super::FORMAT_VERSION`].
     pub format_version: u32,
@@ -116,7 +123,8 @@ pub struct SuiteCellsForm {
 }
 
 /// A cell of a suite.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellForm {
     /// Its key.
     pub cell: String,

@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use pgdyno_measure::change_points::Drift;
 use pgdyno_results::Unit;
 use pgdyno_text::TextStyle;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ChangedFact, Histories, History, HistoryChange, HistoryRun};
@@ -15,7 +14,8 @@ use crate::compare::json::{TimePartForm, time_part};
 use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 
 /// The history of a figure, as `pgdyno history --format json` prints it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct HistoriesForm<'a> {
     /// Version of this form.
     format_version: u32,
@@ -32,7 +32,8 @@ pub(crate) struct HistoriesForm<'a> {
 }
 
 /// A series of comparable runs.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SeriesForm<'a> {
     /// What its runs have in common.
     name: &'a str,
@@ -55,7 +56,8 @@ struct SeriesForm<'a> {
 }
 
 /// A run of a series.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RunForm<'a> {
     /// Its name.
     id: &'a str,
@@ -70,7 +72,8 @@ struct RunForm<'a> {
 }
 
 /// A change point.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ChangeForm<'a> {
     /// First run of the new level.
     at: usize,
@@ -101,7 +104,8 @@ struct ChangeForm<'a> {
 }
 
 /// A fact that changed with the level.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ChangedForm<'a> {
     /// The group of facts.
     group: &'static str,
@@ -116,7 +120,8 @@ struct ChangedForm<'a> {
 }
 
 /// A fact in which the runs before and after a change differ.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DifferenceForm<'a> {
     /// The group of facts.
     group: &'static str,
@@ -129,7 +134,8 @@ struct DifferenceForm<'a> {
 }
 
 /// A slow change of the level.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DriftForm {
     /// Its first run.
     from: usize,

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use pgdyno_text::TextStyle;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Scaling, ScalingPoint};
@@ -11,7 +10,8 @@ use crate::forms::{FORMAT_VERSION, LeftOut, left_out, write};
 use crate::metric::unit_in_json;
 
 /// How a figure grows, as `pgdyno scaling --format json` prints it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct ScalingForm<'a> {
     /// Version of this form.
     format_version: u32,
@@ -30,7 +30,8 @@ pub(crate) struct ScalingForm<'a> {
 }
 
 /// The runs at one place of the axis.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PointForm<'a> {
     /// The place as text.
     label: &'a str,

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Different stacks at most. Further ones count as their root, so that sums are right.
 const STACKS_MAX: usize = 4000;
 
 /// CPU samples of the servers' processes in the slices of both sides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbProfile {
     /// Samples a second on each CPU that a process of the server was on.
     pub frequency_hz: u32,
@@ -22,7 +22,8 @@ pub struct AbProfile {
 }
 
 /// A call stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbStack {
     /// Its frames from the root to the leaf, separated by semicolons.
     pub stack: String,

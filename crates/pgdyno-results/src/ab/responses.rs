@@ -1,13 +1,13 @@
 //! The response times of both sides of an experiment, counted in bins of equal width on a logarithmic axis.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bins in a decade, a tenfold response time.
 const BINS_PER_DECADE: f64 = 20.0;
 
 /// Transactions with response times in a range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbResponseBin {
     /// The upper end of the range in nanoseconds. The lower end is 10.9 % less: 20 bins make a decade.
     pub up_to_ns: u64,
@@ -21,7 +21,8 @@ impl AbResponseBin {
 }
 
 /// The response times of both sides over all slices, the shortest first. Bins without transactions are absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbResponses {
     /// Of A.
     pub a: Vec<AbResponseBin>,

@@ -1,10 +1,10 @@
 //! The statements and plans of both sides of an experiment.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The time of a transaction that one of its statements takes on both sides, as the mean of the units.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbStatement {
     /// Its text.
     pub sql: String,
@@ -30,7 +30,8 @@ impl AbStatement {
 }
 
 /// The time of a transaction that a statement takes in a unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbStatementTime {
     /// Its place in `statements` of the record, from 0.
     pub statement: usize,
@@ -41,7 +42,8 @@ pub struct AbStatementTime {
 }
 
 /// A statement or a query whose plan has another shape on B than on A.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbPlanChange {
     /// Its text, or the name of the query: `q18`.
     pub statement: String,

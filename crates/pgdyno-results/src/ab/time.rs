@@ -3,13 +3,13 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::RunRecord;
 
 /// A part of the clients' time on both sides: the means of their runs, such as the slices of a unit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbTime {
     /// What it was spent on, as in the records of runs.
     pub name: String,

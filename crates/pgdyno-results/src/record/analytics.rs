@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PlaceRecord;
 
 /// Streams of queries, by stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnalyticsRecord {
     /// The table that the transactions make longer; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,8 @@ pub struct AnalyticsRecord {
 }
 
 /// A table that grows during the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrowingTableRecord {
     /// Its name.
     pub table: String,
@@ -42,7 +43,8 @@ pub struct GrowingTableRecord {
 }
 
 /// The streams of a stage, in its measured window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamsRecord {
     /// The stage.
     pub stage: String,
@@ -73,7 +75,8 @@ pub struct StreamsRecord {
 
 /// The age of the data that queries saw: the time from the acknowledgement of the first commit that a query did not see to
 /// its start; 0 if it saw all that had been acknowledged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FreshnessRecord {
     /// Queries whose snapshot is known.
     pub queries: u64,
@@ -90,7 +93,8 @@ pub struct FreshnessRecord {
 }
 
 /// The server of the queries.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnalyticsServerRecord {
     /// Where it is.
     pub place: PlaceRecord,
@@ -108,7 +112,8 @@ pub struct AnalyticsServerRecord {
 }
 
 /// A query in the measured window: executions that ended in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryRecord {
     /// Its name.
     pub name: String,
@@ -141,7 +146,8 @@ pub struct QueryRecord {
 }
 
 /// A query that did not end in the window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnfinishedRecord {
     /// The number of its stream within the stage, from 0.
     pub stream: u32,

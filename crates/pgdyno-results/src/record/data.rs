@@ -1,10 +1,10 @@
 //! Data of a run: its copy, its load, its checks.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A fresh copy of a database, made for the run and dropped after it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CopyRecord {
     /// The database copied.
     pub template: String,
@@ -21,7 +21,8 @@ pub struct CopyRecord {
 }
 
 /// Data that an earlier run has loaded, and that the private server of this run began with a copy of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CachedDataRecord {
     /// When it was loaded.
     pub loaded_at: String,
@@ -30,7 +31,8 @@ pub struct CachedDataRecord {
 }
 
 /// A load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadRecord {
     /// Number of connections.
     pub loaders: usize,
@@ -60,7 +62,8 @@ impl LoadRecord {
 }
 
 /// A loaded table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadTable {
     /// Its name.
     pub name: String,
@@ -73,7 +76,8 @@ pub struct LoadTable {
 }
 
 /// All checks at one time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckSet {
     /// `after load`, `before run`, `after run`.
     pub when: String,
@@ -82,7 +86,8 @@ pub struct CheckSet {
 }
 
 /// A check and its result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRecord {
     /// The clause or a name.
     pub name: String,

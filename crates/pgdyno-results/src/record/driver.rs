@@ -1,12 +1,12 @@
 //! The driver: its machine, and its own measurements.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LatencyRecord;
 
 /// One of several drivers that were one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriverRecord {
     /// Name of its machine.
     pub host: String,
@@ -31,7 +31,8 @@ pub struct DriverRecord {
 }
 
 /// A driver's part of a stage after the first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriverStageRecord {
     /// Name of the stage.
     pub stage: String,
@@ -50,7 +51,8 @@ pub struct DriverStageRecord {
 }
 
 /// The driver: the machine of pgdyno, and pgdyno's usage of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientRecord {
     /// Operating system and kernel.
     pub os: String,

@@ -1,10 +1,10 @@
 //! Faults that the run caused.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a fault came out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultOutcome {
     /// It was caused, and clients or server show it.
@@ -21,7 +21,8 @@ pub enum FaultOutcome {
 }
 
 /// The server that clients reached before or after a fault.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultServerRecord {
     /// When its postmaster was started, in UTC.
     pub started: String,
@@ -33,7 +34,8 @@ pub struct FaultServerRecord {
 }
 
 /// A fault that the run caused while its clients drove. Times count from the start of the measured window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultRecord {
     /// The fault, or the file of the user's program.
     pub kind: String,

@@ -1,10 +1,10 @@
 //! How far a run of a fitted workload represents the load that was captured.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was captured beside what the run did, statement by statement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FidelityRecord {
     /// The captured database.
     pub database: String,
@@ -27,7 +27,8 @@ pub struct FidelityRecord {
 }
 
 /// A statement of the capture, and what it did in the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FidelityStatementRecord {
     /// The file of its script.
     pub script: String,
@@ -50,7 +51,8 @@ pub struct FidelityStatementRecord {
 }
 
 /// How often a statement was executed, and what a call did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallRecord {
     /// Calls a second.
     pub calls_per_s: f64,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use pgdyno_measure::{Percentiles, Steadiness, WindowVerdict};
 use pgdyno_workload::{Better, Unit};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Figures of a latency distribution, in nanoseconds, to three digits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyRecord {
     /// Arithmetic mean.
     pub mean: f64,
@@ -51,7 +51,8 @@ impl From<Percentiles> for LatencyRecord {
 }
 
 /// A percentile of `--latency-percentiles`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PercentileRecord {
     /// The percentage: above 0, up to 100.
     pub percent: f64,
@@ -70,7 +71,8 @@ impl LatencyRecord {
 }
 
 /// A metric of the measured window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricRecord {
     /// Its value.
     pub value: f64,
@@ -84,7 +86,8 @@ pub struct MetricRecord {
 }
 
 /// A metric as its workload declares it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadMetricRecord {
     /// Its name in reports: `NOPM`.
     pub title: String,
@@ -105,7 +108,8 @@ pub struct WorkloadMetricRecord {
 }
 
 /// Transactions that client and server count, over the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerCountRecord {
     /// Their name in the plural: `inserts`.
     pub counted: String,
@@ -121,7 +125,8 @@ fn is_zero(n: &u64) -> bool {
 }
 
 /// Figures of the measured window. The formulas are in docs/measurement.md.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Committed transactions a second.
     pub tps: f64,
@@ -237,7 +242,8 @@ pub struct Summary {
 }
 
 /// Mean and standard deviation over all clients of what each did in the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByClientRecord {
     /// Clients.
     pub clients: u64,
@@ -252,7 +258,8 @@ pub struct ByClientRecord {
 }
 
 /// Transactions that had begun and not ended at the end of the measured window. Their latency is at least their age.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InFlightRecord {
     /// Their number.
     pub transactions: u64,
@@ -264,7 +271,8 @@ pub struct InFlightRecord {
 }
 
 /// A change of the level of throughput.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelChangeRecord {
     /// Time, in seconds since the clients began.
     pub at_s: f64,
@@ -275,7 +283,8 @@ pub struct LevelChangeRecord {
 }
 
 /// Throughput over the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SteadyRecord {
     /// Standard deviation of the intervals over their mean.
     pub variation: f64,
@@ -307,7 +316,8 @@ impl StatementRecord {
 }
 
 /// One kind of transaction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransactionRecord {
     /// Its name.
     pub name: String,
@@ -341,7 +351,8 @@ pub struct TransactionRecord {
 }
 
 /// A count of the clients beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TallyRecord {
     /// Its name.
     pub name: String,
@@ -350,7 +361,8 @@ pub struct TallyRecord {
 }
 
 /// Result of one of the workload's rules.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleRecord {
     /// The clause or a name.
     pub name: String,
@@ -364,7 +376,8 @@ pub struct RuleRecord {
 }
 
 /// Earlier complete runs of the same plan, driver, version and settings in the results directory: the newest, at most eight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EarlierRunsRecord {
     /// Their number, three or more.
     pub runs: u64,
@@ -377,7 +390,8 @@ pub struct EarlierRunsRecord {
 }
 
 /// Whether the run met an objective that was asked of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectiveRecord {
     /// The objective: `p99 < 10ms`.
     pub objective: String,
@@ -389,7 +403,8 @@ pub struct ObjectiveRecord {
 }
 
 /// One statement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatementRecord {
     /// Its text.
     pub sql: String,
@@ -424,7 +439,8 @@ pub struct StatementRecord {
 }
 
 /// Notices and warnings of one kind from the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticeRecord {
     /// `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
     pub severity: String,
@@ -437,7 +453,8 @@ pub struct NoticeRecord {
 }
 
 /// Errors with one SQLSTATE.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorRecord {
     /// The SQLSTATE.
     pub sqlstate: String,

@@ -1,12 +1,12 @@
 //! Figures by stage and group of clients.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{StatementRecord, Summary, TransactionRecord};
 
 /// One stage of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRecord {
     /// Its name.
     pub name: String,
@@ -18,7 +18,8 @@ pub struct StageRecord {
 }
 
 /// One group of clients in the measured window of its stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupRecord {
     /// Its name.
     pub name: String,

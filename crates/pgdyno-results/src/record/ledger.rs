@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::outage::OutageRecord;
 
 /// The commits of a run, and what the server has of them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRecord {
     /// The number by which the run's markers are known.
     pub run: i64,
@@ -55,7 +55,8 @@ pub struct LedgerRecord {
 }
 
 /// Markers that the server has, beside those that the clients know.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkersFound {
     /// Acknowledged commits that the server does not have.
     pub lost: u64,
@@ -88,7 +89,8 @@ pub struct MarkersFound {
 }
 
 /// A server that acknowledged commits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerEndpointRecord {
     /// Its address, as clients connected to it.
     pub address: String,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RunRecord;
 
 /// How server and machines were sampled, and which sources are missing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SamplesRecord {
     /// The sources: names of the files in `samples/`, without their extension.
     pub sources: Vec<String>,
@@ -33,7 +33,8 @@ pub struct SamplesRecord {
 }
 
 /// A source of samples that could not be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutRecord {
     /// Its name.
     pub source: String,
@@ -42,7 +43,8 @@ pub struct LeftOutRecord {
 }
 
 /// A profile of the server's processes in the measured window: `perf.folded` and `perf.svg` in the run directory.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileRecord {
     /// Number of samples.
     pub samples: u64,
@@ -76,7 +78,8 @@ impl ProfileRecord {
 }
 
 /// A machine in the measured window. CPU usage is in CPUs: 1.5 means one and a half CPUs all the time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineRecord {
     /// Source of the figures: `local`, `ssh user@host`, `command`, `cloud`.
     pub seen_by: String,
@@ -136,7 +139,8 @@ impl MachineRecord {
 }
 
 /// An event while the clients were running.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventRecord {
     /// Its kind: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`, `fault`.
     pub kind: String,
@@ -150,7 +154,8 @@ pub struct EventRecord {
 }
 
 /// Something that held the server back.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingRecord {
     /// The rule that found it; docs/measurement.md has all.
     pub rule: String,
@@ -172,7 +177,8 @@ pub struct FindingRecord {
 }
 
 /// A link of the chain from a cause to the clients' time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkRecord {
     /// A sentence with its figure.
     pub text: String,
@@ -191,7 +197,8 @@ impl LinkRecord {
 }
 
 /// How sure a link of a chain is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
     /// The server or pgdyno counts it.
@@ -212,7 +219,8 @@ pub fn time_part_title(name: &str) -> &str {
 }
 
 /// A part of the clients' time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimePartRecord {
     /// What it was spent on.
     pub name: String,

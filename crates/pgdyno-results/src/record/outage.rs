@@ -1,10 +1,10 @@
 //! When a run had no commits, and what that cost.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When there were no commits. Times are those of the driver's clock.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutageRecord {
     /// Time between two acknowledgements in the mean: no time here is more exact.
     pub resolution_s: f64,
@@ -40,7 +40,8 @@ pub struct OutageRecord {
 }
 
 /// Work that an outage cost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkLostRecord {
     /// Transactions that failed, or whose outcome the clients do not know, from its start until its end.
     pub aborted: u64,
@@ -53,7 +54,8 @@ pub struct WorkLostRecord {
 }
 
 /// The course of an outage, in steps of equal length, with some time before and after it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutageCourseRecord {
     /// Start of the first step, since the first transaction with a marker began.
     pub from_s: f64,
@@ -72,7 +74,8 @@ pub struct OutageCourseRecord {
 }
 
 /// Failures of one class during an outage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutageFailuresRecord {
     /// `failed` or `unknown`, and the SQLSTATE if the server gave one.
     pub class: String,
@@ -81,7 +84,8 @@ pub struct OutageFailuresRecord {
 }
 
 /// The time for which a client had no commits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientOutageRecord {
     /// The number of the client, from 0.
     pub client: u32,

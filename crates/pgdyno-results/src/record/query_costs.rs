@@ -1,10 +1,10 @@
 //! What a query costs the server beside time.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Costs of one of the workload's queries, over all of its executions, whatever their parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct QueryCostRecord {
     /// Its name.

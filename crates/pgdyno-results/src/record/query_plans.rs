@@ -1,12 +1,12 @@
 //! Plans of queries, as EXPLAIN returned them outside the measured window.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The shape of a query's plan, and what its one execution under EXPLAIN took. The whole plan is in
 /// [`QUERY_PLANS`](crate::QUERY_PLANS).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct QueryPlanRecord {
     /// The query: `q1`.
@@ -42,7 +42,8 @@ pub struct QueryPlanRecord {
 }
 
 /// A scan of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ScanRecord {
     /// The table's name in the query: `lineitem`, `n1`.

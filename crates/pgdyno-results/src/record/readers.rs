@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{EndpointRecord, LatencyRecord, PlaceRecord};
 
 /// The target and its readers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadersRecord {
     /// The transactions that go to readers.
     pub transactions: Vec<String>,
@@ -19,7 +19,8 @@ pub struct ReadersRecord {
 }
 
 /// The work of one endpoint in the measured window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndpointFigures {
     /// Transactions a second that ended without an error.
     pub tps: f64,
@@ -39,7 +40,8 @@ pub struct EndpointFigures {
 }
 
 /// A reader.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReaderRecord {
     /// Its name in the plan.
     pub name: String,
@@ -68,7 +70,8 @@ pub struct ReaderRecord {
 }
 
 /// Times from the commit of markers on the target until a reader has replayed them, in milliseconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StalenessRecord {
     /// The median.
     pub p50_ms: f64,

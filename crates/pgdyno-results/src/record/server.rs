@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerRecord {
     /// Its own version string: `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …`.
     pub version: String,
@@ -70,7 +70,8 @@ impl ServerRecord {
 }
 
 /// A server that clients were on, of several that the target leads to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndpointRecord {
     /// Its own address and port; absent for a socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +85,8 @@ pub struct EndpointRecord {
 }
 
 /// A build of PostgreSQL.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildRecord {
     /// The directory of its programs.
     pub bindir: String,
@@ -93,7 +95,8 @@ pub struct BuildRecord {
 }
 
 /// Place of the clients' connections. Never a password.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceRecord {
     /// Name or address of the host, or the directory of the server's socket.
     pub host: String,
@@ -119,7 +122,8 @@ impl std::fmt::Display for PlaceRecord {
 }
 
 /// The nodes of a server that distributes tables (Citus).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClusterRecord {
     /// Its size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8; `?` if unknown.
     pub label: String,
@@ -141,7 +145,8 @@ pub struct ClusterRecord {
 }
 
 /// A node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeRecord {
     /// `host:port`, as the nodes know it.
     pub name: String,
@@ -155,7 +160,8 @@ pub struct NodeRecord {
 }
 
 /// Growth of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrowthRecord {
     /// Its name.
     pub name: String,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A target that `pgdyno.toml` describes. Never its connection string.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetRecord {
     /// Its name.
     pub name: String,
@@ -31,7 +31,8 @@ pub struct TargetRecord {
 }
 
 /// One step of the life cycle around the measured window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CycleRecord {
     /// `provision`, `drop`, `restart`, `drop-caches`, `settings`, `prewarm`, `checkpoint`, `restore-settings`, `teardown`.
     pub step: String,
@@ -47,7 +48,8 @@ pub struct CycleRecord {
 }
 
 /// A setting that the run changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SettingRecord {
     /// Its name.
     pub name: String,
@@ -67,7 +69,8 @@ pub struct SettingRecord {
 }
 
 /// Cost of the figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostRecord {
     /// The currency.
     pub currency: String,

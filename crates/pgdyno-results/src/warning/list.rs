@@ -2,7 +2,6 @@
 
 use std::ops::{Deref, DerefMut};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Severity, Warning};
@@ -11,14 +10,16 @@ use super::{Severity, Warning};
 ///
 /// On disk they are two fields of the record: `warnings`, their texts, and `warning_details`, the same with kinds and figures, unless
 /// all of them are notes. Records of 0.2.0 and earlier have the texts alone, which are read as [`Warning::Note`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Stored", into = "Stored")]
-#[schemars(with = "Stored")]
+#[cfg_attr(feature = "schema", schemars(with = "Stored"))]
 pub struct Warnings(Vec<Warning>);
 
 /// The fields of the record.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 struct Stored {
     /// Warnings about the figures, as texts.
     #[serde(default)]
@@ -29,7 +30,8 @@ struct Stored {
 }
 
 /// A warning with its figures.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Detail {
     /// What it means for the figures.
     severity: Severity,

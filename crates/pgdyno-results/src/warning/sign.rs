@@ -3,11 +3,11 @@
 use std::fmt;
 
 use pgdyno_text::units;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A sign of a slow driver.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "sign", rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum Sign {
     /// A thread without rest.
