@@ -11,6 +11,7 @@ mod help;
 mod latency;
 mod machines;
 mod messages;
+mod panel;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,10 @@ mod throughput;
 mod transactions;
 mod waits;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::Line;
-use ratatui::widgets::Widget;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::text::Line;
+use ratatui_core::widgets::Widget;
 
 use super::model::Model;
 use theme::Theme;

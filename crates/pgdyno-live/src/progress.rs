@@ -2,19 +2,19 @@
 //! All output goes to standard error. A run is shown on the full screen of a terminal ([`Live`]) until the user leaves
 //! it.
 
+mod changing;
 mod load;
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pgdyno_life::events::{EventSink, RunEvent};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 
 use crate::model::facts::Facts;
 use crate::{Live, terminal};
+use changing::Changing;
 use load::LoadView;
 use pgdyno_text::paint::Paint;
 use pgdyno_text::units;
@@ -34,7 +34,7 @@ enum Output {
 pub struct ProgressView {
     kind: Output,
     /// The current step, on a terminal.
-    bar: Mutex<Option<ProgressBar>>,
+    step: Mutex<Option<Changing>>,
     load: Mutex<LoadView>,
     /// Whether it shows how steps are done.
     details: bool,
@@ -52,14 +52,16 @@ impl ProgressView {
     /// Returns a view that fits standard error and `quiet`.
     #[must_use]
     pub fn new(quiet: bool) -> Self {
-        let kind = match (quiet, std::io::stderr().is_terminal()) {
+        // Lines change only where the cursor can go back to them.
+        let able = std::io::stderr().is_terminal() && terminal::variable("TERM").is_none_or(|term| term != "dumb");
+        let kind = match (quiet, able) {
             (true, _) => Output::Quiet,
             (false, true) => Output::Terminal,
             (false, false) => Output::Pipe,
         };
         let load = Mutex::new(LoadView::new(0, 0));
-        let (bar, length_s, said, live) = Default::default();
-        Self { kind, bar, load, details: true, full_screen: false, length_s, said, live }
+        let (step, length_s, said, live) = Default::default();
+        Self { kind, step, load, details: true, full_screen: false, length_s, said, live }
     }
 
     /// Returns the same view, with runs on the full screen if the terminal allows it.
@@ -101,8 +103,8 @@ impl ProgressView {
         let text = paint.message(&TerminalText(&text).to_string());
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // If standard error is closed, the line is lost.
-        match &*locked(&self.bar) {
-            Some(bar) => bar.suspend(print),
+        match &*locked(&self.step) {
+            Some(step) => step.suspend(print),
             None => print(),
         }
     }
@@ -120,20 +122,12 @@ impl ProgressView {
     /// Sets the changing line: completed and total amount, if known, and a text.
     fn show(&self, far: Option<(u64, u64)>, text: String) {
         terminal::settle();
-        let mut bar = locked(&self.bar);
-        let bar = bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        });
-        let template = if far.is_some() { "{bar:30} {msg}" } else { "{spinner} {msg}" };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("━╸ "));
+        let text = TerminalText(&text).to_string();
+        let mut step = locked(&self.step);
+        match &*step {
+            Some(step) => step.set(far, text),
+            None => *step = Some(Changing::begin(far, text)),
         }
-        let (position, length) = far.unwrap_or((0, 0));
-        bar.set_length(length);
-        bar.set_position(position.min(length));
-        bar.set_message(TerminalText(&text).to_string());
     }
 
     /// Shows an interval of the run.
@@ -173,9 +167,8 @@ impl ProgressView {
         // Without the lock: the view prints its messages when it ends.
         let live = locked(&self.live).take();
         drop(live);
-        if let Some(bar) = locked(&self.bar).take() {
-            bar.finish_and_clear();
-        }
+        let step = locked(&self.step).take();
+        drop(step);
     }
 }
 

@@ -7,11 +7,11 @@ use std::convert::Infallible;
 use std::fmt::Write;
 
 use pgdyno_untrusted::TerminalText;
-use ratatui::backend::{Backend, ClearType, WindowSize};
-use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Size};
-use ratatui::style::{Color, Modifier};
-use ratatui::text::Span;
+use ratatui_core::backend::{Backend, ClearType, WindowSize};
+use ratatui_core::buffer::Cell;
+use ratatui_core::layout::{Position, Size};
+use ratatui_core::style::{Color, Modifier};
+use ratatui_core::text::Span;
 
 /// A screen of a certain size, and the bytes to be written to it.
 #[derive(Debug)]
@@ -156,9 +156,9 @@ impl Backend for Screen {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::Terminal;
-    use ratatui::style::Style;
-    use ratatui::text::Line;
+    use ratatui_core::style::Style;
+    use ratatui_core::terminal::Terminal;
+    use ratatui_core::text::Line;
 
     use super::*;
 
@@ -168,7 +168,7 @@ mod tests {
         let mut show = |first: &'static str, second: &'static str, style: Style| {
             terminal
                 .draw(|frame| {
-                    let [top, bottom] = [0, 1].map(|y| ratatui::layout::Rect::new(2, y, 18, 1));
+                    let [top, bottom] = [0, 1].map(|y| ratatui_core::layout::Rect::new(2, y, 18, 1));
                     frame.render_widget(Line::from(first), top);
                     frame.render_widget(Line::from(Span::styled(second, style)), bottom);
                 })

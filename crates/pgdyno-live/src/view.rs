@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratatui::Terminal;
-use ratatui::layout::Size;
+use ratatui_core::layout::Size;
+use ratatui_core::terminal::Terminal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::draw::{self, DrawOptions};

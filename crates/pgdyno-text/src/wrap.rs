@@ -128,6 +128,12 @@ fn together(text: &str) -> String {
     out
 }
 
+/// Returns a text as lines of at most `columns` columns; words that are longer are divided.
+#[must_use]
+pub fn narrow(text: &str, columns: usize) -> Vec<String> {
+    textwrap::wrap(text, options(columns).break_words(true)).into_iter().map(Into::into).collect()
+}
+
 /// Returns as much of a text as fits into a line of the summary, up to the end of a part.
 #[must_use]
 pub fn clipped(text: &str, columns: usize) -> &str {

@@ -1,6 +1,6 @@
 //! Lines that are longer than their place.
 
-use ratatui::text::{Line, Span};
+use ratatui_core::text::{Line, Span};
 
 /// Returns a line that is at most `width` columns wide, with a mark where it is cut.
 pub(super) fn fitted(line: Line<'_>, width: u16) -> Line<'_> {

@@ -1,10 +1,10 @@
 //! Draws the workload, the target and the progress.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Color;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::style::Color;
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
 use super::fit::fitted;
 use super::theme::Theme;

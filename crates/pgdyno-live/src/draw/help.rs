@@ -1,10 +1,11 @@
 //! Draws the explanation of keys and panels, over the picture.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::{Clear, Widget};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::text::Line;
+use ratatui_core::widgets::Widget;
 
+use super::panel;
 use super::theme::Theme;
 
 const TEXT: [&str; 11] = [
@@ -25,10 +26,8 @@ pub(super) fn draw(area: Rect, buffer: &mut Buffer, theme: Theme) {
     let width = TEXT.iter().map(|line| line.len()).max().unwrap_or(0) as u16 + 4;
     let (width, height) = (width.min(area.width), (TEXT.len() as u16 + 2).min(area.height));
     let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
-    Clear.render(place, buffer);
-    let block = theme.panel(" Help ");
-    let inner = block.inner(place);
-    block.render(place, buffer);
+    panel::clear(place, buffer);
+    let inner = theme.panel(" Help ").draw(place, buffer);
     for (line, row) in TEXT.iter().zip(inner.rows()) {
         Line::from(format!(" {line}")).render(row, buffer);
     }

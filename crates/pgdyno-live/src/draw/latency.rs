@@ -2,12 +2,13 @@
 
 use pgdyno_measure::{Percentiles, Phase};
 use pgdyno_text::units;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Color;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Sparkline, SparklineBar, Widget};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::style::Color;
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
+use super::bars;
 use super::theme::Theme;
 use crate::model::Model;
 
@@ -28,9 +29,7 @@ const CHART: usize = 2;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
     let title = if model.facts.scheduled { " Response time, ms " } else { " Latency, ms " };
-    let block = theme.panel(title);
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = theme.panel(title).draw(area, buffer);
     let room = usize::from(inner.height).saturating_sub(1);
     // The chart takes precedence over the last two figures.
     let shown = if room >= 4 + CHART { (room - CHART).min(ROWS.len()) } else { room.min(4) };
@@ -58,9 +57,10 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let [name, chart] = Layout::horizontal([Constraint::Length(6), Constraint::Fill(1)]).areas(chart);
     Line::from(Span::styled("p99", theme.quiet())).render(name, buffer);
     let columns = model.series.columns(usize::from(chart.width));
+    let greatest = columns.points.iter().filter_map(|point| point.p99_ns).max().unwrap_or(0);
     let bars = columns.points.iter().map(|point| {
         let ink = theme.ink(if point.measured { Color::Magenta } else { Color::DarkGray });
-        SparklineBar::from(point.p99_ns.unwrap_or(0)).style(ink)
+        (point.p99_ns.unwrap_or(0) as f64, ink)
     });
-    Sparkline::default().data(bars.collect::<Vec<_>>()).render(chart, buffer);
+    bars::columns(bars, greatest as f64, chart, buffer);
 }

@@ -1,10 +1,10 @@
 //! Draws the use of CPUs, as bars.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Style};
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
 use super::bars::bar;
 use super::fit::fitted;
@@ -22,9 +22,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         Some(Machine { cpus: Some(cpus), name, .. }) => format!(" {cpus:.0} {} ", cased(name)),
         _ => " CPUs ".to_owned(),
     };
-    let block = theme.panel(title);
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = theme.panel(title).draw(area, buffer);
     if machines.is_empty() {
         return Line::from(Span::styled(unseen(model), theme.quiet())).render(inner, buffer);
     }

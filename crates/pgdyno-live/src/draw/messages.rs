@@ -1,10 +1,12 @@
 //! Draws notes and warnings, the newest last.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Widget, Wrap};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
+
+use pgdyno_text::wrap::narrow;
 
 use super::fit::fitted;
 use super::theme::Theme;
@@ -12,9 +14,7 @@ use crate::model::Model;
 
 /// Draws the messages in a panel.
 pub(super) fn panel(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    let block = theme.panel(" Messages ");
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = theme.panel(" Messages ").draw(area, buffer);
     lines(model, inner, buffer, theme);
 }
 
@@ -37,11 +37,14 @@ fn lines(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
     if newest.is_empty() {
         return Line::from(Span::styled("none", theme.quiet())).render(area, buffer);
     }
-    let text: Vec<_> = newest.iter().map(|line| Line::from(Span::styled(line.trim(), ink(line, theme)))).collect();
-    let paragraph = Paragraph::new(text).wrap(Wrap { trim: true });
-    // Lines break between words, so they hold a little less than the area's width.
-    let width = usize::from(area.width.saturating_sub(4).max(1));
-    let rows: usize = newest.iter().map(|line| line.chars().count().div_ceil(width).max(1)).sum();
-    let above = rows.saturating_sub(usize::from(area.height));
-    paragraph.scroll((above as u16, 0)).render(area, buffer);
+    let width = usize::from(area.width.max(1));
+    let rows = newest.iter().flat_map(|line| {
+        let style = ink(line, theme);
+        narrow(line.trim(), width).into_iter().map(move |row| Line::from(Span::styled(row, style)))
+    });
+    let rows: Vec<_> = rows.collect();
+    let above = rows.len().saturating_sub(usize::from(area.height));
+    for (line, row) in rows[above..].iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
 }

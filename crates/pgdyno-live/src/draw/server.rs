@@ -1,10 +1,10 @@
 //! Draws the facts about the server in a few lines.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
 use super::fit::fitted;
 use super::theme::Theme;
@@ -12,9 +12,7 @@ use super::waits::unseen;
 use crate::model::Model;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    let block = theme.panel(" Server ");
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = theme.panel(" Server ").draw(area, buffer);
     let facts = model.server();
     if facts.is_empty() {
         return Line::from(Span::styled(unseen(model), theme.quiet())).render(inner, buffer);

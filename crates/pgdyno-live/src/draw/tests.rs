@@ -1,8 +1,8 @@
 //! Pictures of a run in black and white; another test checks the colours.
 
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use ratatui::style::Color;
+use ratatui_core::backend::TestBackend;
+use ratatui_core::style::Color;
+use ratatui_core::terminal::Terminal;
 
 use super::{DrawOptions, draw};
 use crate::model::Model;

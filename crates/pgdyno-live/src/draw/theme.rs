@@ -1,8 +1,9 @@
 //! Colours and frames.
 
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::Line;
-use ratatui::widgets::{Block, BorderType};
+use ratatui_core::style::{Color, Modifier, Style};
+use ratatui_core::text::Line;
+
+use super::panel::Panel;
 
 /// The sixteen colours that users can configure in every terminal; none with `NO_COLOR`.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +42,7 @@ impl Theme {
     }
 
     /// Returns a panel's frame.
-    pub(super) fn panel<'a>(self, title: impl Into<Line<'a>>) -> Block<'a> {
-        Block::bordered()
-            .border_type(BorderType::Rounded)
-            .border_style(self.quiet())
-            .title(title)
-            .title_style(self.strong())
+    pub(super) fn panel<'a>(self, title: impl Into<Line<'a>>) -> Panel<'a> {
+        Panel { title: title.into().style(self.strong()), scale: Line::default(), frame: self.quiet() }
     }
 }

@@ -1,26 +1,26 @@
 //! Draws throughput over time.
 
 use pgdyno_text::units;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Color;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Sparkline, SparklineBar, Widget};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::style::Color;
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
+use super::bars;
 use super::fit::fitted;
 use super::theme::Theme;
 use crate::model::Model;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    let mut block = theme.panel(" Throughput ");
-    let inner = block.inner(area);
-    let columns = model.series.columns(usize::from(inner.width));
+    let mut panel = theme.panel(" Throughput ");
+    let columns = model.series.columns(usize::from(area.width).saturating_sub(2));
     let best = model.series.best_tps();
     if columns.intervals > 1 {
         let scale = format!(" {} s a column ", columns.intervals);
-        block = block.title_bottom(Line::from(Span::styled(scale, theme.quiet())).right_aligned());
+        panel.scale = Line::from(Span::styled(scale, theme.quiet()));
     }
-    block.render(area, buffer);
+    let inner = panel.draw(area, buffer);
     let [figures, troubles, chart] =
         Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1)]).areas(inner);
 
@@ -39,10 +39,10 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let greatest = columns.points.iter().map(|point| point.tps).fold(0.0, f64::max);
     let bars = columns.points.iter().map(|point| {
         let ink = theme.ink(if point.measured { Color::Cyan } else { Color::DarkGray });
-        SparklineBar::from((point.tps * 100.0) as u64).style(ink)
+        (point.tps, ink)
     });
-    // A margin of a tenth keeps the line away from the top.
-    Sparkline::default().data(bars.collect::<Vec<_>>()).max((greatest * 105.0) as u64 + 1).render(chart, buffer);
+    // A margin keeps the columns away from the top.
+    bars::columns(bars, greatest * 1.05, chart, buffer);
 }
 
 fn draw_troubles(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {

@@ -1,10 +1,10 @@
 //! Draws figures by kind of transaction.
 
 use pgdyno_text::units;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
 use super::theme::Theme;
 use crate::model::Model;
@@ -24,9 +24,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     if area.is_empty() {
         return;
     }
-    let block = theme.panel(" Transactions ");
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = theme.panel(" Transactions ").draw(area, buffer);
     let wide = usize::from(inner.width).saturating_sub(52).clamp(8, 32);
     let head = format!("{:wide$}{:>12}{:>10}{:>10}{:>10}{:>10}", "", "tps", "p50 ms", "p99 ms", "max ms", "failed");
     let head = Line::from(Span::styled(head, theme.quiet()));

@@ -1,11 +1,11 @@
 //! Draws wait events of sessions, as bars.
 
 use pgdyno_text::units;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Style};
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
 
 use super::bars::bar;
 use super::fit::fitted;
@@ -20,9 +20,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         Some(_) => format!(" Active sessions {all:.1}, last {WINDOW_S} s "),
         None => " Active sessions ".to_owned(),
     };
-    let block = theme.panel(title);
-    let inner = block.inner(area);
-    block.render(area, buffer);
+    let inner = theme.panel(title).draw(area, buffer);
     let Some(found) = found else {
         return Line::from(Span::styled(unseen(model), theme.quiet())).render(inner, buffer);
     };

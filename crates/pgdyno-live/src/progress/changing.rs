@@ -1,0 +1,168 @@
+//! Lines at the end of a terminal's output that change: the current step, and how far it is.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::termios::tcgetwinsize;
+
+use super::locked;
+
+/// Time between two pictures.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Columns of the bar.
+const BAR: u64 = 24;
+/// What turns while nobody knows how far a step is.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// The lines, and the thread that draws them again and again: who sets them does not wait for the terminal.
+pub(super) struct Changing {
+    shared: Arc<(Mutex<State>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Completed and total amount, if known.
+    far: Option<(u64, u64)>,
+    text: String,
+    /// What is on the terminal now.
+    shown: String,
+    pictures: usize,
+    is_over: bool,
+}
+
+impl Changing {
+    pub(super) fn begin(far: Option<(u64, u64)>, text: String) -> Self {
+        let mut state = State { far, text, ..State::default() };
+        state.draw();
+        let shared = Arc::new((Mutex::new(state), Condvar::new()));
+        let theirs = Arc::clone(&shared);
+        // Without the thread the first picture remains until the end.
+        let thread = std::thread::Builder::new().name("progress".into()).spawn(move || keep_drawing(&theirs)).ok();
+        Self { shared, thread }
+    }
+
+    /// Sets what the next picture shows: completed and total amount, if known, and a text.
+    pub(super) fn set(&self, far: Option<(u64, u64)>, text: String) {
+        let mut state = locked(&self.shared.0);
+        (state.far, state.text) = (far, text);
+    }
+
+    /// Prints something that stays above them.
+    pub(super) fn suspend(&self, print: impl FnOnce()) {
+        let mut state = locked(&self.shared.0);
+        state.clear();
+        print();
+        state.draw();
+    }
+}
+
+impl Drop for Changing {
+    /// Removes the lines.
+    fn drop(&mut self) {
+        let mut state = locked(&self.shared.0);
+        state.is_over = true;
+        state.clear();
+        drop(state);
+        self.shared.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It never panics; if it did, its message is printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn keep_drawing(shared: &(Mutex<State>, Condvar)) {
+    let mut state = locked(&shared.0);
+    while !state.is_over {
+        state.draw();
+        state = match shared.1.wait_timeout(state, PAUSE) {
+            Ok((state, _)) => state,
+            Err(poisoned) => poisoned.into_inner().0,
+        };
+    }
+}
+
+impl State {
+    /// Replaces the lines on the terminal.
+    fn draw(&mut self) {
+        let columns = tcgetwinsize(std::io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+        let picture = picture(self.far, &self.text, self.pictures, if columns == 0 { 80 } else { columns });
+        self.pictures += 1;
+        if picture != self.shown {
+            write(&(above(&self.shown) + &picture));
+            self.shown = picture;
+        }
+    }
+
+    /// Removes the lines from the terminal.
+    fn clear(&mut self) {
+        write(&above(&std::mem::take(&mut self.shown)));
+    }
+}
+
+/// Writes to standard error. If it is closed, that is lost.
+fn write(text: &str) {
+    drop(std::io::stderr().write_all(text.as_bytes()));
+}
+
+/// Returns what moves the cursor from the end of `shown` to its first line, and removes it.
+fn above(shown: &str) -> String {
+    match shown.lines().count() {
+        0 => String::new(),
+        1 => "\r\x1b[J".to_owned(),
+        lines => format!("\r\x1b[{}A\x1b[J", lines - 1),
+    }
+}
+
+/// Returns the lines, each no wider than the terminal, so that it does not wrap them.
+fn picture(far: Option<(u64, u64)>, text: &str, nth: usize, columns: usize) -> String {
+    let mut whole = match far {
+        Some((done, of)) => bar(done, of),
+        None => SPINNER[nth % SPINNER.len()].to_string(),
+    };
+    let _ = write!(whole, " {text}");
+    let lines: Vec<String> = whole.lines().map(|line| line.chars().take(columns.saturating_sub(1)).collect()).collect();
+    lines.join("\r\n")
+}
+
+fn bar(done: u64, of: u64) -> String {
+    // A product of two counts of rows may not fit into 64 bits.
+    let full = (u128::from(done.min(of)) * u128::from(BAR) / u128::from(of.max(1))) as usize;
+    let mut bar = "━".repeat(full);
+    if full < BAR as usize {
+        bar.push('╸');
+    }
+    let blank = BAR as usize - bar.chars().count();
+    bar + &" ".repeat(blank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_the_share_and_as_wide_as_any() {
+        assert_eq!(bar(0, 10), format!("╸{}", " ".repeat(23)));
+        assert_eq!(bar(5, 10), format!("{}╸{}", "━".repeat(12), " ".repeat(11)));
+        assert_eq!(
+            [bar(10, 10), bar(11, 10), bar(u64::MAX, u64::MAX)],
+            ["━".repeat(24), "━".repeat(24), "━".repeat(24)]
+        );
+        assert_eq!(bar(0, 0).chars().count(), 24);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        assert_eq!(picture(None, "load: keys\nthen the rest", 0, 10), "⠋ load: k\r\nthen the ");
+        assert_eq!(picture(None, "x", 11, 80), "⠙ x");
+    }
+
+    #[test]
+    fn what_is_replaced_is_removed_first() {
+        assert_eq!([above(""), above("a"), above("a\r\nb\r\nc")], ["", "\r\x1b[J", "\r\x1b[2A\x1b[J"]);
+    }
+}
