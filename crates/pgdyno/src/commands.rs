@@ -2,6 +2,7 @@
 
 mod ab;
 mod agent;
+mod browser;
 mod cache;
 mod capture;
 mod central;
@@ -149,8 +150,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
 /// Prints the help that the arguments ask for. All of it is text of this program.
 fn print_help(args: &[OsString]) -> Result<()> {
     let help = help::answer(args);
-    let text = if look().colour { help.ansi().to_string() } else { help.to_string() };
-    write_out(text.as_bytes())
+    write_out(help::painted(&help, &Paint(look().colour)).as_bytes())
 }
 
 /// Prints a failure and returns its exit code.
@@ -193,7 +193,7 @@ fn request(args: RunArgs, carried_out: bool) -> Result<RunRequest> {
 
 /// Opens a page in the browser. Where that is not possible, its path is on the screen already.
 fn open_page(page: &Path) {
-    if let Err(error) = open::that_detached(page) {
+    if let Err(error) = browser::open(page) {
         let text = format!("warning: {} was not opened in a browser: {error}\n", page.display());
         let text = TerminalText(&text).to_string();
         let _ = write!(std::io::stderr(), "{}", Paint(is_coloured(&std::io::stderr())).message(&text));

@@ -3,9 +3,9 @@
 
 use std::ffi::OsString;
 
-use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
 use pgdyno_plan::options::all;
+use pgdyno_text::paint::Paint;
 use pgdyno_workload::Meta;
 use pgdyno_workloads::families;
 use pgdyno_workloads::options::{self, Options};
@@ -94,7 +94,7 @@ pub(crate) fn command() -> Command {
 }
 
 /// Returns the help that these arguments, the program's name first, ask for.
-pub(crate) fn answer(args: &[OsString]) -> StyledStr {
+pub(crate) fn answer(args: &[OsString]) -> String {
     let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
     let (mut command, mut rest) = (command(), words.as_slice());
     let mut is_long = words.iter().any(|word| word == "--help");
@@ -111,11 +111,31 @@ pub(crate) fn answer(args: &[OsString]) -> StyledStr {
         true => rest.iter().find_map(|word| families::meta(word)?.ok()),
         false => None,
     };
-    match (is_long, meta) {
+    let help = match (is_long, meta) {
         (true, None) => command.render_long_help(),
         (true, Some(meta)) => of_workload(command, meta).render_long_help(),
         (false, meta) => short(command, meta).render_help(),
-    }
+    };
+    help.to_string()
+}
+
+/// Returns help with its headings and the names of options in bold.
+pub(crate) fn painted(help: &str, paint: &Paint) -> String {
+    help.split_inclusive('\n')
+        .map(|line| {
+            let text = line.trim_end();
+            let indent = text.len() - text.trim_start().len();
+            let name = match text.trim_start() {
+                heading if indent == 0 && heading.ends_with(':') => heading,
+                usage if indent == 0 && usage.starts_with("Usage:") => "Usage:",
+                option if indent > 0 && option.starts_with('-') => option.split(['<', '[']).next().unwrap_or(option),
+                _ => "",
+            };
+            let name = name.split("  ").next().unwrap_or(name).trim_end();
+            let at = indent + name.len();
+            if name.is_empty() { line.to_owned() } else { line[..indent].to_owned() + &paint.bold(name) + &line[at..] }
+        })
+        .collect()
 }
 
 /// Returns true if the command has options of runs.

@@ -1,11 +1,9 @@
 //! `pgdyno completions` and `pgdyno man`: from the command line as clap knows it.
 
-use std::io::Write as _;
 use std::path::Path;
 
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
-use clap_mangen::Man;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 
@@ -58,32 +56,79 @@ pub(crate) fn pages(directory: &Path) -> Result<Code> {
 
 /// Writes the page of a command, whose words are joined by hyphens in `name`, and those of its parts.
 fn write_pages(command: &Command, name: &str, directory: &Path) -> Result<()> {
-    let page = page(command, name).or_fail(Code::Start)?;
-    std::fs::write(directory.join(format!("{name}.1")), page).or_fail(Code::Start)?;
+    std::fs::write(directory.join(format!("{name}.1")), page(command, name)).or_fail(Code::Start)?;
     let parts = command.get_subcommands().filter(|part| part.get_name() != "help" && !part.is_hide_set());
     parts.into_iter().try_for_each(|part| write_pages(part, &format!("{name}-{}", part.get_name()), directory))
 }
 
-/// Returns the page of a command.
-fn page(command: &Command, name: &str) -> std::io::Result<Vec<u8>> {
-    let man = Man::new(command.clone().mut_args(|argument| argument.hide_short_help(false))).title(name);
-    let mut page = Vec::new();
-    man.render_title(&mut page)?;
-    man.render_name_section(&mut page)?;
+/// Returns the page of a command, for man(7) of groff and of mandoc.
+fn page(command: &Command, name: &str) -> String {
     let words = name.replace('-', " ");
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").split_whitespace().collect::<Vec<_>>().join(" ");
-    let lines = [section("SYNOPSIS"), text(&usage), ".br\n".to_owned(), text(&format!("{words} --help"))];
-    page.write_all(lines.concat().as_bytes())?;
-    man.render_description_section(&mut page)?;
-    if command.get_arguments().next().is_some() {
-        man.render_options_section(&mut page)?;
-    }
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let long_about = command.get_long_about().map_or_else(|| about.clone(), ToString::to_string);
+    let mut page = format!(".TH {name} 1\n");
+    page += &(section("NAME") + &text(&format!("{name} - {about}")));
+    page += &(section("SYNOPSIS") + &text(&usage) + ".br\n" + &text(&format!("{words} --help")));
+    page += &(section("DESCRIPTION") + &text(&long_about).replace("\n\n", "\n.PP\n"));
+    page += &options(command);
     if command.has_subcommands() {
-        page.write_all(commands(command, name).as_bytes())?;
+        page += &commands(command, name);
     }
-    page.write_all(more(command, name).as_bytes())?;
-    Ok(page)
+    page + &more(command, name)
+}
+
+/// Returns the section with the options, by heading, and the arguments of a command.
+fn options(command: &Command) -> String {
+    let shown: Vec<&Arg> = command.get_arguments().filter(|argument| !argument.is_hide_set()).collect();
+    let mut headings: Vec<Option<&str>> = Vec::new();
+    for heading in shown.iter().map(|argument| argument.get_help_heading()) {
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
+    // Those without a heading come first.
+    headings.sort_by_key(Option::is_some);
+    let part = |heading: Option<&str>| {
+        let title = heading.map(|heading| format!(".SS \"{heading}\"\n")).unwrap_or_default();
+        let of_it = shown.iter().filter(|argument| argument.get_help_heading() == heading);
+        title + &of_it.map(|argument| item(&argument_name(argument), &argument_text(argument))).collect::<String>()
+    };
+    let parts: String = headings.into_iter().map(part).collect();
+    if parts.is_empty() { parts } else { section("OPTIONS") + &parts }
+}
+
+/// Returns an argument as it is written, such as `-c, --clients N`.
+fn argument_name(argument: &Arg) -> String {
+    let names = argument.get_value_names().unwrap_or_default().join(" ");
+    let (short, long) = (argument.get_short(), argument.get_long());
+    let option = [short.map(|short| format!("-{short}")), long.map(|long| format!("--{long}"))];
+    let option = option.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    match (argument.get_action().takes_values(), option.is_empty()) {
+        (false, _) => option,
+        (true, true) => names,
+        (true, false) => format!("{option} {names}"),
+    }
+}
+
+/// Returns what an argument is for, with its default and the values that it takes.
+fn argument_text(argument: &Arg) -> String {
+    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+    let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    let values: Vec<_> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let is_flag = !argument.get_action().takes_values();
+    let default = match defaults.as_slice() {
+        [] => String::new(),
+        _ if is_flag || argument.is_hide_default_value_set() => String::new(),
+        defaults => format!(" [default: {}]", defaults.join(" ")),
+    };
+    let values = match values.as_slice() {
+        [] => String::new(),
+        _ if is_flag || argument.is_hide_possible_values_set() => String::new(),
+        values => format!(" [possible values: {}]", values.join(", ")),
+    };
+    help + &default + &values
 }
 
 /// Returns the section with the commands that are parts of a command.
