@@ -74,6 +74,7 @@ pub use look_in::{LOOK_IN, looking_in};
 pub use lookout::Lookout;
 pub use options::ConnectOptions;
 pub use peer::Peer;
+pub use pgdyno_wire::auth::scram_verifier;
 pub use remedy::remedy;
 pub use secret::Secret;
 pub use session_attrs::TargetSessionAttrs;

@@ -141,7 +141,7 @@ impl PrivateServer {
             .and_then(|mut source| source.read_exact(&mut random).and_then(|()| source.read_exact(&mut salt)))
             .map_err(PasswordError::Random)?;
         let password: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let verifier = pgdyno_wire::auth::scram_verifier(&password, salt);
+        let verifier = pgdyno_net::scram_verifier(&password, salt);
         let mut admin = pgdyno_net::Admin::connect(&self.connect_options("postgres"))?;
         admin.execute(&format!("ALTER ROLE {SUPERUSER} PASSWORD '{verifier}'"))?;
         Ok(Secret::new(password))
