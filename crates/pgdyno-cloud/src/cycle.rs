@@ -41,21 +41,45 @@ pub fn carry_out(order: &LabOrder<'_>) -> Result<Code> {
     each_size(order, &|size| life(order, size))
 }
 
-/// Destroys all sizes, whatever their state, and asks the cloud what is left.
+/// Destroys all sizes, whatever their state, and asks the cloud what is left. What they have measured is fetched before, unless it is to be
+/// `discarded`.
 ///
 /// # Errors
-/// When something is left.
-pub fn down(order: &LabOrder<'_>) -> Result<Code> {
+/// When something is left, or cannot be fetched: that size stays.
+pub fn down(order: &LabOrder<'_>, discarded: bool) -> Result<Code> {
     each_size(order, &|size| {
         let standing = standing(order.lab, size)?;
         if standing.step == Some(LabStep::Closed) {
             return Ok(Code::Success);
         }
-        if let (Some(LabStep::Driving), Some(server)) = (standing.step, &standing.server) {
-            Driver::of(order, size, server).stop();
+        if let (Some(step @ (LabStep::Driving | LabStep::Ran)), Some(server)) = (standing.step, &standing.server) {
+            if step == LabStep::Driving {
+                // What is fetched must not change any more.
+                Driver::of(order, size, server).stop();
+            }
+            if !discarded {
+                save(order, size, server)?;
+            }
         }
         remove(order, size).map(|()| Code::Success)
     })
+}
+
+/// Fetches what a size has measured, which is lost when it is destroyed.
+fn save(order: &LabOrder<'_>, size: &LabSize, server: &LabServer) -> Result<()> {
+    let runs = fetch(order, size, server, Fetched::All).map_err(|error| match error.code() {
+        Code::Interrupted => error,
+        _ => {
+            let (name, own) = (&order.lab.file.name, &size.name);
+            let text = format!("{own}: {}; size {own} of lab {name} was not destroyed", error.text());
+            CommandError::new(Code::LeftOver, text).hint(format!(
+                "it costs money: `pgdyno cloud down {name} --discard-results` destroys it with what it has measured"
+            ))
+        }
+    })?;
+    order.lab.note(size, LabStep::Fetched, Some(runs.join(" ")))?;
+    order.events.note(&format!("{}: fetched {}", size.name, units::plural(runs.len() as u64, "run")));
+    Ok(())
 }
 
 /// Fetches what the sizes have until now, and destroys nothing. Returns the names of the runs.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -136,8 +136,14 @@ fn compare(list: &str, directory: &Path, which: Fetched) -> Result<()> {
 }
 
 fn sha256(path: &Path) -> io::Result<String> {
-    let bytes = fs::read(path)?;
-    Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    let (mut file, mut digest) = (File::open(path)?, Sha256::new());
+    let mut block = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => digest.update(&block[..read]),
+        }
+    }
 }
 
 /// Copies a run into the results directory, with the cloud's own figures, and lists it.

@@ -88,7 +88,7 @@ pub(crate) enum CloudAction {
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Destroy a lab in any state, and ask the cloud what is left
+    /// Fetch what a lab has measured, destroy it in any state, and ask the cloud what is left
     #[command(after_help = examples::CLOUD)]
     Down {
         /// The lab
@@ -97,6 +97,9 @@ pub(crate) enum CloudAction {
         /// All labs
         #[arg(long, conflicts_with = "name")]
         all: bool,
+        /// Destroy results that are not here yet, as when the driver no longer answers
+        #[arg(long)]
+        discard_results: bool,
         #[command(flatten)]
         out: OutArgs,
         #[command(flatten)]

@@ -74,7 +74,9 @@ pub(crate) fn run(action: &CloudAction) -> Result<Code> {
         CloudAction::Extend { lab, ttl, max_cost, engine } => {
             extend(&Lab::open(&lab.out.out, &lab.name)?, *ttl, max_cost.as_ref(), engine)
         }
-        CloudAction::Down { name, out, engine, .. } => down(name.as_deref(), &out.out, engine),
+        CloudAction::Down { name, discard_results, out, engine, .. } => {
+            down(name.as_deref(), *discard_results, &out.out, engine)
+        }
         CloudAction::Sweep(args) => sweep(args),
     }
 }
@@ -337,7 +339,7 @@ fn extend(lab: &Lab, ttl_s: f64, max_cost: Option<&Money>, args: &EngineArgs) ->
     Ok(code)
 }
 
-fn down(name: Option<&str>, results: &Path, args: &EngineArgs) -> Result<Code> {
+fn down(name: Option<&str>, discarded: bool, results: &Path, args: &EngineArgs) -> Result<Code> {
     let names = name.map_or_else(|| Lab::names(results), |name| vec![name.to_owned()]);
     if names.is_empty() {
         super::print_lines(&format!("no labs in {}\n", results.display()))?;
@@ -350,7 +352,7 @@ fn down(name: Option<&str>, results: &Path, args: &EngineArgs) -> Result<Code> {
             continue;
         }
         stop_holder(&lab);
-        match work(&lab, args, &|order| pgdyno_cloud::down(order)) {
+        match work(&lab, args, &|order| pgdyno_cloud::down(order, discarded)) {
             Ok(code) => drop(ended(&lab, code)?),
             Err(error) if first.is_none() => first = Some(error),
             Err(error) => ProgressView::new(false).warn(&error.text()),

@@ -262,6 +262,24 @@ fn a_driver_goes_on_without_its_connection_and_what_it_has_is_fetched_whole() {
 }
 
 #[test]
+fn down_fetches_what_the_driver_has_measured_and_keeps_what_it_cannot_fetch() {
+    let Some(mut place) = Place::new("run select-only -s 1 -c 1 -T 60 -R 20 --ramp 0") else { return };
+    let mut running = place.begin();
+    eventually("a run has begun on the driver", PATIENCE, || place.record_there().is_some());
+    running.until_it_says("driving", 1);
+    running.signal(Signal::INT);
+    running.end().ended(130);
+    place.sshd.stop();
+    let kept = place.run(&["cloud", "down", "drv"]).ended(15);
+    kept.says(&["size 4cpu of lab drv was not destroyed", "pgdyno cloud down drv --discard-results"]);
+    assert!(place.servers().join(SIZE).exists() && place.home.runs().is_empty());
+    place.sshd.start_again();
+    place.run(&["cloud", "down", "drv"]).ok().says(&["fetched 1 run"]).prints(&["nothing is left"]);
+    assert_eq!(place.home.the_run().text("/status"), "interrupted");
+    place.assert_gone();
+}
+
+#[test]
 fn a_lab_with_a_driver_is_resumed_after_a_kill_in_each_step() {
     let Some(mut place) = Place::new("run select-only -s 1 -c 1 -T 2 --ramp 0") else { return };
     // Ctrl-C while the driver does not answer yet: what was created stays.
