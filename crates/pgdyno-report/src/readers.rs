@@ -68,9 +68,10 @@ fn found(reader: &ReaderRecord) -> String {
     };
     let conflicts: u64 = reader.conflicts.values().sum();
     let kinds: Vec<_> = reader.conflicts.iter().map(|(kind, n)| format!("{} {kind}", count(*n))).collect();
-    let cancelled = match conflicts {
-        0 => String::new(),
-        n => format!("; replay cancelled {} ({})", plural(n, "query"), kinds.join(", ")),
+    let cancelled = match (&reader.conflicts_unknown, conflicts) {
+        (Some(why), _) => format!("; queries that replay cancelled were not counted: {why}"),
+        (None, 0) => String::new(),
+        (None, n) => format!("; replay cancelled {} ({})", plural(n, "query"), kinds.join(", ")),
     };
     let lost = match reader.figures.connections_lost {
         0 => String::new(),

@@ -30,9 +30,12 @@ pub(crate) fn readers(
             clients: driven.map_or(0, |driven| driven.clients),
             endpoints: driven.map(|driven| driven.endpoints.clone()).unwrap_or_default(),
             figures: work.next().unwrap_or_default(),
-            conflicts: reader.conflicts().unwrap_or_default(),
             ..ReaderRecord::default()
         };
+        match reader.conflicts() {
+            Ok(conflicts) => found.conflicts = conflicts,
+            Err(why) => found.conflicts_unknown = Some(why),
+        }
         match driven.map(|driven| &driven.staleness) {
             Some(Ok(staleness)) => found.staleness = Some(staleness.clone()),
             Some(Err(why)) => found.staleness_unknown = Some(why.clone()),

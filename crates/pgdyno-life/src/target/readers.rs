@@ -28,7 +28,8 @@ pub(crate) struct Reader {
     pub(crate) version: String,
     /// Why its distance from the target is not measured; `None` for a standby of it.
     pub(crate) is_apart: Option<String>,
-    conflicts_before: BTreeMap<String, u64>,
+    /// Queries that replay had cancelled before the clients began, by kind, or why nobody knows.
+    conflicts_before: std::result::Result<BTreeMap<String, u64>, String>,
 }
 
 impl Reader {
@@ -60,7 +61,7 @@ impl Reader {
         }
         let mut place = figures::place(&admin, &options);
         place.standby = theirs.is_some_and(|theirs| theirs.is_standby);
-        Ok(Self { name, options, place, version, is_apart, conflicts_before: BTreeMap::new() })
+        Ok(Self { name, options, place, version, is_apart, conflicts_before: Ok(BTreeMap::new()) })
     }
 
     /// Uses the database of the run, which has another name if it is a copy.
@@ -70,17 +71,27 @@ impl Reader {
         }
     }
 
-    /// Waits until it has replayed what the target has now.
+    /// Waits until it has replayed what the target has now, and notes what it has counted until then.
     ///
     /// # Errors
     /// When that takes too long, or a connection is lost.
     pub(crate) fn await_replay(&mut self, target: &mut Admin, stop: &Stop) -> Result<()> {
+        let session = match self.replayed(target, stop)? {
+            Some(session) => Ok(session),
+            None => Admin::connect(&self.options).map_err(|error| error.to_string()),
+        };
+        self.conflicts_before = session.and_then(|mut admin| conflicts(&mut admin).map_err(|error| error.to_string()));
+        Ok(())
+    }
+
+    /// Waits until it has replayed what the target has now. Returns a session on it, if it needed one.
+    fn replayed(&self, target: &mut Admin, stop: &Stop) -> Result<Option<Admin>> {
         if self.is_apart.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let position = target.query_opt("select pg_current_wal_insert_lsn()").ok().flatten();
         // A target that is a standby itself has none.
-        let Some(position) = position else { return Ok(()) };
+        let Some(position) = position else { return Ok(None) };
         // So that it is flushed, and sent.
         target.execute("select pg_logical_emit_message(true, 'pgdyno', '')").ok();
         // One of several servers may be the primary.
@@ -110,8 +121,7 @@ impl Reader {
             }
             std::thread::sleep(PAUSE);
         }
-        self.conflicts_before = admin.as_mut().and_then(|admin| conflicts(admin).ok()).unwrap_or_default();
-        Ok(())
+        Ok(admin)
     }
 
     /// Refuses a reader without the tables of the workload.
@@ -137,12 +147,13 @@ impl Reader {
     /// Returns the queries that replay has cancelled there since the clients began, by kind.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// When it does not answer, or did not before.
     pub(crate) fn conflicts(&self) -> std::result::Result<BTreeMap<String, u64>, String> {
+        let before = self.conflicts_before.as_ref().map_err(Clone::clone)?;
         let options = self.options.with_connect_timeout_at_most(AFTERWARDS).with_answer_timeout(AFTERWARDS);
         let mut admin = Admin::connect(&options).map_err(|error| error.to_string())?;
         let after = conflicts(&mut admin).map_err(|error| error.to_string())?;
-        let before = |kind: &str| self.conflicts_before.get(kind).copied().unwrap_or_default();
+        let before = |kind: &str| before.get(kind).copied().unwrap_or_default();
         let since = after.into_iter().map(|(kind, n)| (kind.clone(), n.saturating_sub(before(&kind))));
         Ok(since.filter(|(_, n)| *n > 0).collect())
     }

@@ -64,6 +64,9 @@ pub struct ReaderRecord {
     /// Queries that replay cancelled there, by kind of conflict, as the reader counts them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conflicts: BTreeMap<String, u64>,
+    /// Why they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts_unknown: Option<String>,
     /// The servers that it leads to, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<EndpointRecord>,
