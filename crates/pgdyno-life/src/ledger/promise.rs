@@ -13,8 +13,26 @@ pub(super) fn is_promised(settings: &BTreeMap<String, String>, has_moved: bool) 
     let commit = of("synchronous_commit");
     let is_flushed = commit != "off" && of("fsync") == "on";
     let is_replicated =
-        matches!(commit, "on" | "remote_write" | "remote_apply") && !of("synchronous_standby_names").is_empty();
+        matches!(commit, "on" | "remote_write" | "remote_apply") && is_for_each(of("synchronous_standby_names"));
     is_flushed && (!has_moved || is_replicated)
+}
+
+/// Returns true if a commit waits for each of the standbys that are named: of a quorum, another one may be promoted than those that had
+/// the commit. `*` counts as one standby. Source: PostgreSQL documentation, `synchronous_standby_names`.
+fn is_for_each(standbys: &str) -> bool {
+    let standbys = standbys.trim();
+    let (method, list) = match standbys.split_once('(') {
+        Some((method, list)) => (method.trim().to_ascii_lowercase(), list.trim_end().trim_end_matches(')')),
+        None => ("1".to_owned(), standbys),
+    };
+    let number = method.trim_start_matches("first").trim_start_matches("any").trim();
+    let mut is_quoted = false;
+    let commas = list.chars().filter(|letter| {
+        is_quoted ^= *letter == '"';
+        *letter == ',' && !is_quoted
+    });
+    let named = 1 + commas.count();
+    !standbys.is_empty() && number.parse::<usize>().is_ok_and(|number| number >= named)
 }
 
 #[cfg(test)]
@@ -36,5 +54,17 @@ mod tests {
                 && !promised("local", "s1", "on", true)
                 && !promised("off", "s1", "on", true)
         );
+    }
+
+    #[test]
+    fn of_a_quorum_any_standby_may_be_promoted() {
+        for each in ["*", "s1", "FIRST 2 (s1, s2)", "any 1 (s1)", "2 (\"a, b\", s2)", "ANY 3(s1,s2)"] {
+            assert!(promised("on", each, "on", true), "{each}");
+        }
+        for some in ["s1, s2", "ANY 1 (s1, s2)", "first 1 (s1, s2)", "2 (s1, s2, s3)", "ANY x (s1)", "ANY 1 (\"a\",b)"]
+        {
+            assert!(!promised("on", some, "on", true), "{some}");
+            assert!(promised("on", some, "on", false), "{some}: after a crash");
+        }
     }
 }
