@@ -78,7 +78,7 @@ fn put<T: Serialize>(
     value: &T,
 ) -> Result<(), FileError> {
     archive.start_file(name, SimpleFileOptions::default())?;
-    serde_json::to_writer_pretty(archive, value).map_err(|source| FileError::Malformed { member: name, source })
+    serde_json::to_writer(archive, value).map_err(|source| FileError::Malformed { member: name, source })
 }
 
 /// Reads a capture. It may come from anyone: what is read is limited.

@@ -58,7 +58,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if also_seen(record).next().is_some() {
-        writeln!(out, "also seen:")?;
+        writeln!(out, "also:")?;
     }
     for finding in also_seen(record) {
         let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
@@ -84,7 +84,7 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
         writeln!(out)?;
     }
     for finding in also_seen(record) {
-        writeln!(out, "- also seen: {} {}", MarkdownText(&finding.text), MarkdownText(&rest(finding)))?;
+        writeln!(out, "- also: {} {}", MarkdownText(&finding.text), MarkdownText(&rest(finding)))?;
     }
     events(record).map_or(Ok(()), |line| writeln!(out, "- {}", MarkdownText(&line)))
 }

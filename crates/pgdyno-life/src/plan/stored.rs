@@ -65,7 +65,8 @@ impl RunRequest {
         };
         if counts != order {
             let error = "--again runs a plan as it is stored: it can only be combined with --target, --config, --os-metrics, \
-                         --random-seed, --cache-size, --meet, --agents, --wait, --label, --out and --json";
+                         --random-seed, --cache-size, --meet, --agents, --wait, --label, --out, --json, --slo, and \
+                         options of the output";
             return Err(CommandError::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
