@@ -181,12 +181,12 @@ fn what_can_be_caused_on_a_target_is_listed() {
 #[test]
 fn several_faults_in_a_row_are_made_again_from_the_record() {
     let Some(home) = home("several faults") else { return };
-    let args = "run select-only -s 1 -c 2 -R 500 -T 8 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 3s --repeat 2 -q";
+    let args = "run select-only -s 1 -c 2 -R 200 -T 18 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 8s --repeat 2 -q";
     home.run(&args.split(' ').collect::<Vec<_>>()).ok();
     home.run(&["run", "--again", "last", "-q"]).ok();
     for run in home.runs() {
         let faults = run.at("/faults").as_array().unwrap();
-        assert_eq!(faults.iter().map(|fault| fault["at_s"].as_f64().unwrap()).collect::<Vec<_>>(), [1.0, 4.0]);
+        assert_eq!(faults.iter().map(|fault| fault["at_s"].as_f64().unwrap()).collect::<Vec<_>>(), [1.0, 9.0]);
         assert!(faults.iter().all(|fault| fault["outcome"] == "done"), "{faults:?}");
     }
     home.assert_clean();
@@ -250,7 +250,7 @@ fn a_failover_is_ordered_by_the_program_of_the_cluster() {
 #[test]
 fn each_run_of_a_suite_has_its_fault() {
     let Some(home) = home("a suite with faults") else { return };
-    let suite = "name = 'faults'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 2\ntime = '4s'\n\
+    let suite = "name = 'faults'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 2\nrate = 200\ntime = '12s'\n\
                  ramp = '0s'\nfault_at = '1s'\nmatrix.fault = ['kill-9', 'restart']\n";
     std::fs::write(home.join("suite.toml"), suite).unwrap();
     home.run(&["suite", "run", "suite.toml"]).ok();
