@@ -134,6 +134,17 @@ pub fn narrow(text: &str, columns: usize) -> Vec<String> {
     textwrap::wrap(text, options(columns).break_words(true)).into_iter().map(Into::into).collect()
 }
 
+/// Returns as much of a line as fits into `columns` columns of a terminal, where some characters take two.
+#[must_use]
+pub fn cut(line: &str, columns: usize) -> &str {
+    let mut width = 0;
+    let beyond = line.char_indices().find(|(_, letter)| {
+        width += textwrap::core::display_width(letter.encode_utf8(&mut [0; 4]));
+        width > columns
+    });
+    beyond.map_or(line, |(at, _)| &line[..at])
+}
+
 /// Returns as much of a text as fits into a line of the summary, up to the end of a part.
 #[must_use]
 pub fn clipped(text: &str, columns: usize) -> &str {
@@ -157,6 +168,11 @@ fn options(columns: usize) -> textwrap::Options<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_cut_fits_also_where_characters_take_two_columns() {
+        assert_eq!([cut("table", 5), cut("table", 4), cut("表表", 3), cut("表", 1)], ["table", "tabl", "表", ""]);
+    }
 
     fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
         let mut out = Vec::new();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use pgdyno_text::wrap::cut;
 use rustix::termios::tcgetwinsize;
 
 use super::locked;
@@ -125,7 +126,7 @@ fn picture(far: Option<(u64, u64)>, text: &str, nth: usize, columns: usize) -> S
         None => SPINNER[nth % SPINNER.len()].to_string(),
     };
     let _ = write!(whole, " {text}");
-    let lines: Vec<String> = whole.lines().map(|line| line.chars().take(columns.saturating_sub(1)).collect()).collect();
+    let lines: Vec<&str> = whole.lines().map(|line| cut(line, columns.saturating_sub(1))).collect();
     lines.join("\r\n")
 }
 
