@@ -12,6 +12,11 @@ use crate::refusal::Refusal;
 /// Executions by which a sampling is measured.
 const EXECUTIONS: usize = 6;
 
+/// Executions by which the best sampling is confirmed, for how long at most: the mean of a few is near by chance where a few rows have most of
+/// the rows that refer to them.
+const CONFIRMING: usize = 200;
+const CONFIRMING_TIME: Duration = Duration::from_secs(3);
+
 /// Executions where some of the keys are new.
 const EXECUTIONS_OF_UPSERT: usize = 60;
 
@@ -172,9 +177,14 @@ impl Search<'_> {
     /// Returns values of single executions that together come near, where the best sampling does not: a few rows may have most of the
     /// rows that refer to them.
     fn pick(&mut self, best: &Sampling) -> Result<Option<Mixture>, FitError> {
-        let is_near = self.measured.iter().any(|(known, of)| known == best && of.represents(self.wanted));
         let has_rows = self.parameters.roles.iter().any(|role| matches!(role, Role::Column(..)));
-        if is_near || !has_rows || !matches!(self.method.way, Way::Explain { writes: false }) {
+        if !has_rows || !matches!(self.method.way, Way::Explain { writes: false }) {
+            return Ok(None);
+        }
+        if self.is_near(best) {
+            self.confirm(best)?;
+        }
+        if self.is_near(best) {
             return Ok(None);
         }
         let mut values = self.parameters.values(self.copy, best, SINGLE_MAX)?;
@@ -186,6 +196,21 @@ impl Search<'_> {
             let sampling = Sampling { picked: Some(values), ..best.clone() };
             Mixture { parts: vec![(1.0, sampling)], per_call }
         }))
+    }
+
+    fn is_near(&self, sampling: &Sampling) -> bool {
+        self.measured.iter().any(|(known, of)| known == sampling && of.represents(self.wanted))
+    }
+
+    /// Measures a sampling again, by more executions.
+    fn confirm(&mut self, sampling: &Sampling) -> Result<(), FitError> {
+        let values = self.parameters.values(self.copy, sampling, CONFIRMING)?;
+        let all = measure_each(self.copy, self.method, &values, Instant::now() + CONFIRMING_TIME)?;
+        let known = self.measured.iter_mut().find(|(known, _)| known == sampling);
+        if let (Some((_, of)), true) = (known, all.len() > EXECUTIONS) {
+            *of = mean(&all);
+        }
+        Ok(())
     }
 
     /// Returns the best sampling that a ladder leads to.
@@ -213,6 +238,11 @@ impl Search<'_> {
         }
         Ok(best.0)
     }
+}
+
+fn mean(all: &[PerCall]) -> PerCall {
+    let of_first = |mean: PerCall, (nth, of): (usize, &PerCall)| of.mixed(1.0 / (nth as f64 + 1.0), mean);
+    all.iter().enumerate().fold(PerCall::default(), of_first)
 }
 
 /// Returns the executions with most rows and blocks, or with fewest, whose means are nearest; `None` if they are not near.

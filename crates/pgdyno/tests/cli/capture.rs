@@ -527,6 +527,39 @@ fn recursive_statements_are_fitted() {
     assert_run_is_representative(&Place { database: "lab", ..place }, "-c 2 -t 3000", &["tree"]);
 }
 
+/// One of sixteen parents has 300 children, one of fifty has 70, and the others have one.
+const FAMILIES: &str = "create table parents (id int primary key, name text); create table children (id serial, parent int, note text); \
+    insert into parents select i, 'parent ' || i from generate_series(1, 1000) i; \
+    insert into children (parent, note) select id, 'child' from parents, \
+    generate_series(1, case when id % 16 = 0 then 300 when id % 50 = 1 then 70 else 1 end); create index on children (parent)";
+
+#[test]
+fn values_that_a_few_executions_find_by_chance_are_not_taken() {
+    let Some(place) = Place::new("families", CONF, TRUST) else { return };
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    execute(&place, FAMILIES);
+    execute(&place, "vacuum analyze");
+    execute(
+        &place,
+        "create extension pg_stat_statements; create role watcher login; grant pg_read_all_stats to watcher",
+    );
+    let columns = ["c.id", "c.parent", "c.note", "p.id", "p.name", "c.ctid"];
+    let query =
+        |column| format!("SELECT {column} FROM parents p JOIN children c ON c.parent = p.id WHERE p.id = :id;\n");
+    let script = format!("\\set id 1 + 50 * random(0, 19)\n{}", columns.map(query).concat());
+    std::fs::create_dir(place.home.join("app")).unwrap();
+    std::fs::write(place.home.join("app/a.sql"), script).unwrap();
+    std::fs::write(place.home.join("app/workload.toml"), TREE_APPLICATION[0].1).unwrap();
+    let lab = copy(&place, "lab");
+    let capture = capturing(&place, "--window 1h");
+    place.run("run ./app -c 2 -t 100 --ramp 0 --no-samples").ok();
+    capture.signal(Signal::INT);
+    capture.end().ok();
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    assert_run_is_representative(&Place { database: "lab", ..place }, "-c 2 -t 2000", &["parents", "children"]);
+}
+
 #[test]
 fn counters_that_do_not_last_through_the_window_are_said() {
     let conf = format!("{CONF}pg_stat_statements.max = 100\n");
