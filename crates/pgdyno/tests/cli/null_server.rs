@@ -13,8 +13,21 @@ fn drive(home: &Home, args: &[&str]) -> Run {
     run
 }
 
+/// Returns whether this user may open so many files; says that a test is skipped where not.
+fn may_open(files: u64) -> bool {
+    let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let may = most.is_none_or(|most| most >= files);
+    if !may {
+        crate::skipped::skipped(&format!("{files} open files: the hard limit is {}", most.unwrap_or_default()));
+    }
+    may
+}
+
 #[test]
 fn five_thousand_clients_fit_in_one_process() {
+    if !may_open(6000) {
+        return;
+    }
     let few = drive(&Home::new(), &["-c", "1", "-T", "2", "--ramp", "0"]);
     let home = Home::new();
     let many = drive(&home, &["-c", "5000", "-T", "2", "--ramp", "0"]);
@@ -120,6 +133,9 @@ fn the_same_seed_is_in_the_record_and_plans_that_differ_by_it_are_the_same() {
 
 #[test]
 fn a_low_limit_of_open_files_is_raised_or_reported() {
+    if !may_open(1200) {
+        return;
+    }
     let home = Home::new();
     let run = "exec \"$0\" run select-only --target null -c 1000 -t 2";
     let raised = finish(home.shell(&format!("ulimit -Sn 256; {run}"))).ok();
