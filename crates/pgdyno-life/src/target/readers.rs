@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, ConnectOptions, Stop};
+use pgdyno_net::{Admin, ConnectError, ConnectOptions, Stop};
 use pgdyno_plan::Plan;
 use pgdyno_results::PlaceRecord;
 use pgdyno_workload::{Capabilities, Workload};
@@ -14,6 +14,9 @@ use crate::failure::{CommandError, OrFail, Result};
 use crate::record::figures;
 use crate::target::analytics::{Identity, PAUSE, REPLAYING, conflicts, identity};
 use crate::target::room::{self, Watchers};
+
+/// How long a database of the target may take to arrive at a reader.
+const CREATING: Duration = Duration::from_secs(10);
 
 /// How long a reader may take to say what it is after the run.
 const AFTERWARDS: Duration = Duration::from_secs(5);
@@ -47,8 +50,8 @@ impl Reader {
         let prefixed =
             |failure: CommandError| CommandError::new(failure.code(), format!("reader {name}: {}", failure.text()));
         let hint = "name a standby of the target, or another server with its tables, in --reader";
-        let mut admin =
-            Admin::connect(&options).or_fail(Code::Start).map_err(|failure| prefixed(failure).hint(hint))?;
+        let connected = connect_when_created(&options);
+        let mut admin = connected.or_fail(Code::Start).map_err(|failure| prefixed(failure).hint(hint))?;
         room::admit(&mut admin, clients, Watchers { counters: false, samples: false }).map_err(prefixed)?;
         let version = admin.query_opt("select version()").or_fail(Code::Start)?.unwrap_or_default();
         let [theirs, ours] = [&mut admin, target].map(|admin| identity(admin).ok());
@@ -156,6 +159,17 @@ impl Reader {
         let before = |kind: &str| before.get(kind).copied().unwrap_or_default();
         let since = after.into_iter().map(|(kind, n)| (kind.clone(), n.saturating_sub(before(&kind))));
         Ok(since.filter(|(_, n)| *n > 0).collect())
+    }
+}
+
+/// Connects to a reader. A database that the target has just got arrives there by replay, which takes a while on a slow disk.
+fn connect_when_created(options: &ConnectOptions) -> std::result::Result<Admin, ConnectError> {
+    let until = Instant::now() + CREATING;
+    loop {
+        match Admin::connect(options) {
+            Err(ConnectError::NoDatabase { .. }) if Instant::now() < until => std::thread::sleep(PAUSE),
+            connected => return connected,
+        }
     }
 }
 
