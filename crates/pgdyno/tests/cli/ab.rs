@@ -262,7 +262,7 @@ fn a_plan_that_changed_is_named_with_both_shapes() {
     // Without a parameter: before PostgreSQL 16 others are not explained.
     std::fs::write(home.join("sorted.sql"), "SELECT oid FROM pg_class ORDER BY oid;\n").unwrap();
     let args =
-        "ab ./sorted.sql -c 1 --b enable_indexscan=off --b enable_indexonlyscan=off --slice 500ms --budget 1s --yes -q";
+        "ab ./sorted.sql -c 1 --b enable_indexscan=off --b enable_indexonlyscan=off --slice 2s --budget 1s --yes -q";
     let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ended(21);
     let record = record(&home);
     assert_eq!(record["plans"].as_array().map(Vec::len), Some(1), "{record}");
