@@ -15,91 +15,107 @@ use super::locked;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Columns of the bar.
 const BAR: u64 = 24;
-/// What turns while nobody knows how far a step is.
+/// Shown in turn while the progress of a step is unknown.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// The lines, and the thread that draws them again and again: who sets them does not wait for the terminal.
+/// The lines, and the thread that draws them again and again: setting them never waits for the terminal.
 pub(super) struct Changing {
-    shared: Arc<(Mutex<State>, Condvar)>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// Two locks: the one of the terminal is held while it is written to.
 #[derive(Default)]
-struct State {
+struct Shared {
+    wanted: Mutex<Wanted>,
+    ended: Condvar,
+    terminal: Mutex<Terminal>,
+}
+
+/// What the next picture shows.
+#[derive(Default)]
+struct Wanted {
     /// Completed and total amount, if known.
     far: Option<(u64, u64)>,
     text: String,
-    /// What is on the terminal now.
+    is_over: bool,
+}
+
+#[derive(Default)]
+struct Terminal {
+    /// What it shows now.
     shown: String,
     pictures: usize,
-    is_over: bool,
 }
 
 impl Changing {
     pub(super) fn begin(far: Option<(u64, u64)>, text: String) -> Self {
-        let mut state = State { far, text, ..State::default() };
-        state.draw();
-        let shared = Arc::new((Mutex::new(state), Condvar::new()));
+        let wanted = Mutex::new(Wanted { far, text, is_over: false });
+        let shared = Arc::new(Shared { wanted, ..Shared::default() });
         let theirs = Arc::clone(&shared);
-        // Without the thread the first picture remains until the end.
-        let thread = std::thread::Builder::new().name("progress".into()).spawn(move || keep_drawing(&theirs)).ok();
+        // Without the thread nothing is shown.
+        let thread = std::thread::Builder::new().name("progress".into()).spawn(move || theirs.keep_drawing()).ok();
         Self { shared, thread }
     }
 
     /// Sets what the next picture shows: completed and total amount, if known, and a text.
     pub(super) fn set(&self, far: Option<(u64, u64)>, text: String) {
-        let mut state = locked(&self.shared.0);
-        (state.far, state.text) = (far, text);
+        let mut wanted = locked(&self.shared.wanted);
+        (wanted.far, wanted.text) = (far, text);
     }
 
     /// Prints something that stays above them.
     pub(super) fn suspend(&self, print: impl FnOnce()) {
-        let mut state = locked(&self.shared.0);
-        state.clear();
+        let mut terminal = locked(&self.shared.terminal);
+        terminal.clear();
         print();
-        state.draw();
+        self.shared.draw(&mut terminal);
     }
 }
 
 impl Drop for Changing {
     /// Removes the lines.
     fn drop(&mut self) {
-        let mut state = locked(&self.shared.0);
-        state.is_over = true;
-        state.clear();
-        drop(state);
-        self.shared.1.notify_all();
+        locked(&self.shared.wanted).is_over = true;
+        self.shared.ended.notify_all();
         if let Some(thread) = self.thread.take() {
             // It never panics; if it did, its message is printed.
             let _ = thread.join();
         }
+        locked(&self.shared.terminal).clear();
     }
 }
 
-fn keep_drawing(shared: &(Mutex<State>, Condvar)) {
-    let mut state = locked(&shared.0);
-    while !state.is_over {
-        state.draw();
-        state = match shared.1.wait_timeout(state, PAUSE) {
-            Ok((state, _)) => state,
-            Err(poisoned) => poisoned.into_inner().0,
-        };
-    }
-}
-
-impl State {
-    /// Replaces the lines on the terminal.
-    fn draw(&mut self) {
-        let columns = tcgetwinsize(std::io::stderr()).map_or(0, |size| usize::from(size.ws_col));
-        let picture = picture(self.far, &self.text, self.pictures, if columns == 0 { 80 } else { columns });
-        self.pictures += 1;
-        if picture != self.shown {
-            write(&(above(&self.shown) + &picture));
-            self.shown = picture;
+impl Shared {
+    fn keep_drawing(&self) {
+        loop {
+            self.draw(&mut locked(&self.terminal));
+            let wanted = locked(&self.wanted);
+            let waited = self.ended.wait_timeout_while(wanted, PAUSE, |wanted| !wanted.is_over);
+            if waited.map_or_else(|poisoned| poisoned.into_inner().0.is_over, |(wanted, _)| wanted.is_over) {
+                return;
+            }
         }
     }
 
-    /// Removes the lines from the terminal.
+    /// Replaces the lines on the terminal.
+    fn draw(&self, terminal: &mut Terminal) {
+        let columns = tcgetwinsize(std::io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+        let columns = if columns == 0 { 80 } else { columns };
+        let picture = {
+            let wanted = locked(&self.wanted);
+            picture(wanted.far, &wanted.text, terminal.pictures, columns)
+        };
+        terminal.pictures += 1;
+        if picture != terminal.shown {
+            write(&(above(&terminal.shown) + &picture));
+            terminal.shown = picture;
+        }
+    }
+}
+
+impl Terminal {
+    /// Removes the lines.
     fn clear(&mut self) {
         write(&above(&std::mem::take(&mut self.shown)));
     }
@@ -160,6 +176,22 @@ mod tests {
     fn no_line_is_wider_than_the_terminal() {
         assert_eq!(picture(None, "load: keys\nthen the rest", 0, 10), "⠋ load: k\r\nthen the ");
         assert_eq!(picture(None, "x", 11, 80), "⠙ x");
+    }
+
+    #[test]
+    fn a_terminal_that_takes_nothing_holds_up_nobody_who_sets_the_text() {
+        let shared = Arc::new(Shared::default());
+        let changing = Changing { shared: Arc::clone(&shared), thread: None };
+        let stopped = locked(&shared.terminal);
+        let (done, is_done) = std::sync::mpsc::channel();
+        let setting = std::thread::spawn(move || {
+            changing.set(Some((1, 2)), "half".to_owned());
+            done.send(()).unwrap();
+        });
+        let was_set = is_done.recv_timeout(Duration::from_secs(60));
+        drop(stopped);
+        setting.join().unwrap();
+        assert!(was_set.is_ok() && locked(&shared.wanted).text == "half");
     }
 
     #[test]
