@@ -77,6 +77,11 @@ fn save(order: &LabOrder<'_>, size: &LabSize, server: &LabServer) -> Result<()> 
             ))
         }
     })?;
+    note_fetched(order, size, &runs)
+}
+
+/// Notes that all runs of a size are here.
+fn note_fetched(order: &LabOrder<'_>, size: &LabSize, runs: &[String]) -> Result<()> {
     order.lab.note(size, LabStep::Fetched, Some(runs.join(" ")))?;
     order.events.note(&format!("{}: fetched {}", size.name, units::plural(runs.len() as u64, "run")));
     Ok(())
@@ -217,8 +222,7 @@ fn work(order: &LabOrder<'_>, size: &LabSize, standing: &SizeStanding) -> std::r
     }
     if step < LabStep::Fetched {
         let runs = fetch(order, size, &server, Fetched::All).map_err(|error| kept(order, size, error, None))?;
-        lab.note(size, LabStep::Fetched, Some(runs.join(" ")))?;
-        order.events.note(&format!("{}: fetched {}", size.name, units::plural(runs.len() as u64, "run")));
+        note_fetched(order, size, &runs)?;
     }
     let Some(ended) = ended.filter(|ended| ended != COMPLETE) else { return Ok(Code::Success) };
     lab.note(size, LabStep::Failed, Some(ended.clone()))?;

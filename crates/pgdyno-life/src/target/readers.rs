@@ -31,7 +31,7 @@ pub(crate) struct Reader {
     pub(crate) version: String,
     /// Why its distance from the target is not measured; `None` for a standby of it.
     pub(crate) is_apart: Option<String>,
-    /// Queries that replay had cancelled before the clients began, by kind, or why nobody knows.
+    /// Queries that replay had cancelled before the clients began, by kind, or why their number is unknown.
     conflicts_before: std::result::Result<BTreeMap<String, u64>, String>,
 }
 
