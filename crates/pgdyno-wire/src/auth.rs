@@ -353,6 +353,14 @@ mod tests {
         [&kind.to_be_bytes(), data].concat()
     }
 
+    #[test]
+    fn a_verifier_is_what_the_server_stores() {
+        // RFC 7677's password and salt; keys by Python's hashlib.
+        let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").unwrap().try_into().unwrap();
+        let keys = "WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=";
+        assert_eq!(scram_verifier("pencil", salt), format!("SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==${keys}"));
+    }
+
     fn authenticator(binding: Binding, policy: BindingPolicy) -> Authenticator {
         Authenticator::new("md5_user", Some(b"password"), binding, policy)
     }

@@ -213,6 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn headings_and_names_of_options_are_bold_and_values_are_not() {
+        let help = "Run it\n\nUsage: pgdyno run [WORKLOAD]\n\nOptions:\n  -c, --clients <N>  Clients: two\n      --open         Open\n";
+        let bold = "Run it\n\n*Usage:* pgdyno run [WORKLOAD]\n\n*Options:*\n  *-c, --clients* <N>  Clients: two\n      *--open*         Open\n";
+        let shown = painted(help, &Paint(true)).replace("\x1b[1m", "*").replace("\x1b[0m", "*");
+        assert_eq!((shown.as_str(), painted(help, &Paint(false)).as_str()), (bold, help));
+    }
+
+    #[test]
     fn the_short_help_of_every_command_is_one_screen() {
         let mut too_long = Vec::new();
         for (name, _) in commands(&Cli::command(), "pgdyno") {

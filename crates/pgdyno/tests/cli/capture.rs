@@ -128,6 +128,29 @@ pub(crate) fn capturing(place: &Place, more: &str) -> Running {
     capture
 }
 
+/// Captures what the application does meanwhile, and fits it to a copy.
+pub(crate) fn captured_and_fitted(place: &Place, copied: &str, application: impl FnOnce()) {
+    let capture = capturing(place, "--window 1h");
+    application();
+    capture.signal(Signal::INT);
+    capture.end().ok();
+    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", copied]).ok();
+}
+
+/// A database `shop` with what `sql` makes, whose statements are counted.
+fn counted(test: &str, sql: &str) -> Option<Place> {
+    let place = Place::new(test, CONF, TRUST)?;
+    place.execute("create database shop");
+    let place = place.into_database("shop");
+    execute(&place, sql);
+    execute(&place, "vacuum analyze");
+    execute(
+        &place,
+        "create extension pg_stat_statements; create role watcher login; grant pg_read_all_stats to watcher",
+    );
+    Some(place)
+}
+
 /// A copy of the place's database.
 pub(crate) fn copy(place: &Place, name: &str) -> String {
     place.execute(&format!("create database {name} template shop"));
@@ -343,11 +366,7 @@ fn statements_whose_types_only_the_client_knows_are_fitted() {
 fn an_index_that_is_dropped_costs_a_fitted_statement_what_it_costs_the_application() {
     let Some(place) = shop("what if") else { return };
     let lab = copy(&place, "lab");
-    let capture = capturing(&place, "--window 1h");
-    place.run("run ./app -c 2 -t 300 --ramp 0 --no-samples").ok();
-    capture.signal(Signal::INT);
-    capture.end().ok();
-    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    captured_and_fitted(&place, &lab, || drop(place.run("run ./app -c 2 -t 300 --ramp 0 --no-samples").ok()));
     let text = "FROM orders WHERE customer_id";
     let application = |place: &Place| {
         place.run("run ./app -c 2 -t 200 --ramp 0 --no-samples").ok();
@@ -417,11 +436,7 @@ fn ranges_of_partitions_and_the_share_of_new_keys_are_fitted() {
         std::fs::write(place.home.join("app").join(file), text).unwrap();
     }
     let lab = copy(&place, "lab");
-    let capture = capturing(&place, "--window 1h");
-    place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok();
-    capture.signal(Signal::INT);
-    capture.end().ok();
-    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    captured_and_fitted(&place, &lab, || drop(place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok()));
     let fidelity = json(&place.home.join("fitted/fidelity.json"));
     for text in ["count(*), sum(n) FROM events", "SELECT at FROM events", "INTO counts", "INTO once"] {
         assert_eq!(statement(&fidelity, text)["is_representative"], true, "{fidelity:#}");
@@ -468,11 +483,7 @@ fn the_load_of_pgbench_is_representative() {
     };
     pgbench(&["-i", "-q", "-s", "2"]);
     let lab = copy(&place, "lab");
-    let capture = capturing(&place, "--window 1h");
-    pgbench(&["-n", "-c", "2", "-t", "400", "-M", "prepared"]);
-    capture.signal(Signal::INT);
-    capture.end().ok();
-    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    captured_and_fitted(&place, &lab, || pgbench(&["-n", "-c", "2", "-t", "400", "-M", "prepared"]));
     let fidelity = json(&place.home.join("fitted/fidelity.json"));
     assert_representative(&fidelity, &PGBENCH_TABLES);
     assert!(fidelity["representative_calls_share"].as_f64().unwrap() >= 0.95, "{fidelity:#}");
@@ -501,25 +512,13 @@ const TREE_APPLICATION: [(&str, &str); 2] = [
 
 #[test]
 fn recursive_statements_are_fitted() {
-    let Some(place) = Place::new("recursion", CONF, TRUST) else { return };
-    place.execute("create database shop");
-    let place = place.into_database("shop");
-    execute(&place, TREE);
-    execute(&place, "vacuum analyze");
-    execute(
-        &place,
-        "create extension pg_stat_statements; create role watcher login; grant pg_read_all_stats to watcher",
-    );
+    let Some(place) = counted("recursion", TREE) else { return };
     std::fs::create_dir(place.home.join("app")).unwrap();
     for (file, text) in TREE_APPLICATION {
         std::fs::write(place.home.join("app").join(file), text).unwrap();
     }
     let lab = copy(&place, "lab");
-    let capture = capturing(&place, "--window 1h");
-    place.run("run ./app -c 2 -t 200 --ramp 0 --no-samples").ok();
-    capture.signal(Signal::INT);
-    capture.end().ok();
-    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    captured_and_fitted(&place, &lab, || drop(place.run("run ./app -c 2 -t 200 --ramp 0 --no-samples").ok()));
     let fidelity = json(&place.home.join("fitted/fidelity.json"));
     for text in ["below AS", "two AS", "counted(n)"] {
         assert_eq!(statement(&fidelity, text)["is_representative"], true, "{fidelity:#}");
@@ -535,15 +534,7 @@ const FAMILIES: &str = "create table parents (id int primary key, name text); cr
 
 #[test]
 fn values_that_a_few_executions_find_by_chance_are_not_taken() {
-    let Some(place) = Place::new("families", CONF, TRUST) else { return };
-    place.execute("create database shop");
-    let place = place.into_database("shop");
-    execute(&place, FAMILIES);
-    execute(&place, "vacuum analyze");
-    execute(
-        &place,
-        "create extension pg_stat_statements; create role watcher login; grant pg_read_all_stats to watcher",
-    );
+    let Some(place) = counted("families", FAMILIES) else { return };
     let columns = ["c.id", "c.parent", "c.note", "p.id", "p.name", "c.ctid"];
     let query =
         |column| format!("SELECT {column} FROM parents p JOIN children c ON c.parent = p.id WHERE p.id = :id;\n");
@@ -552,11 +543,7 @@ fn values_that_a_few_executions_find_by_chance_are_not_taken() {
     std::fs::write(place.home.join("app/a.sql"), script).unwrap();
     std::fs::write(place.home.join("app/workload.toml"), TREE_APPLICATION[0].1).unwrap();
     let lab = copy(&place, "lab");
-    let capture = capturing(&place, "--window 1h");
-    place.run("run ./app -c 2 -t 100 --ramp 0 --no-samples").ok();
-    capture.signal(Signal::INT);
-    capture.end().ok();
-    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &lab]).ok();
+    captured_and_fitted(&place, &lab, || drop(place.run("run ./app -c 2 -t 100 --ramp 0 --no-samples").ok()));
     assert_run_is_representative(&Place { database: "lab", ..place }, "-c 2 -t 2000", &["parents", "children"]);
 }
 

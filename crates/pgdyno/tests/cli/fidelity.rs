@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::capture::{SHOP_TABLES, assert_representative, capturing, copy, execute, shop};
+use crate::capture::{SHOP_TABLES, assert_representative, captured_and_fitted, copy, execute, shop};
 use crate::given_server::Place;
 use crate::program::json;
 
@@ -13,11 +12,7 @@ use crate::program::json;
 fn fitted(test: &str) -> Option<(Place, PathBuf)> {
     let place = shop(test)?;
     let target = copy(&place, "lab");
-    let capture = capturing(&place, "--window 1h");
-    place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok();
-    capture.signal(Signal::INT);
-    capture.end().ok();
-    place.home.run(&["fit", "shop.capture", "-o", "fitted", "--target", &target]).ok();
+    captured_and_fitted(&place, &target, || drop(place.run("run ./app -c 2 -t 500 --ramp 0 --no-samples").ok()));
     let directory = place.home.join("fitted");
     Some((Place { database: "lab", ..place }, directory))
 }
