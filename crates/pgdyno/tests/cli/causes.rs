@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use pgdyno_net::{Admin, ConnectOptions};
 use serde::Deserialize;
@@ -239,6 +239,14 @@ fn hold(name: &str) {
 fn measured(name: &str, cause: &Cause) -> Option<(String, serde_json::Value)> {
     let conf: String = cause.settings.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect();
     let skipped = |why: &str| crate::skipped::skipped(&format!("{}: {why}", cause.about));
+    // Other programs that a situation has would be those of every other one. cargo-nextest does the same: .config/nextest.toml.
+    static MACHINE: RwLock<()> = RwLock::new(());
+    let (_alone, _together);
+    if cause.busy_threads_per_cpu > 0 {
+        _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+    } else {
+        _together = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+    }
     // Dropped after the server.
     let limited;
     let place = Place::new(&cause.about, &conf, TRUST)?;
