@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::program::Running;
 
-/// Names of browsers that can be driven without a screen. Those that never have one take a third of the CPU time of the others.
+/// Names of browsers that can be driven without a screen. Those that never have one take less CPU time.
 const BROWSERS: [&str; 6] = [
     "chromium-headless-shell",
     "chrome-headless-shell",
