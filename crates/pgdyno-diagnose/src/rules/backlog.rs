@@ -4,7 +4,7 @@ use pgdyno_plan::Pace;
 use pgdyno_results::{FaultOutcome, FindingRecord, RunRecord};
 use pgdyno_text::brief::{duration, number, percent};
 
-use super::SHARE_MIN;
+use super::{SHARE_MIN, other_programs};
 use crate::facts::Facts;
 
 /// A target of which this share is committed is met: arrivals are random.
@@ -24,6 +24,13 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     )];
     if facts.summary.still_waiting > 0 {
         evidence.push(format!("{} were due and had not begun at the end", number(facts.summary.still_waiting as f64)));
+    }
+    let taken = other_programs::took_most(facts).filter(|_| !is_met);
+    if let Some(taken) = taken {
+        evidence.push(format!(
+            "other programs took {} of the server's machine: statements may have waited for a CPU",
+            percent(taken)
+        ));
     }
     let away_s = away_s(facts.record);
     if away_s > 0.0 {
@@ -46,7 +53,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         advice: Some(match away_s > 0.0 {
             true => "to see what limits the server, run without the fault".to_owned(),
             false => format!(
-                "{}add clients where the server has room (-c is {})",
+                "{}{}add clients where the server has room (-c is {})",
+                if taken.is_some() { "measure when the machine is idle; else " } else { "" },
                 if is_met { "" } else { "lower --rate, or " },
                 facts.record.plan.drive.clients
             ),
@@ -84,6 +92,12 @@ mod tests {
             "75 % of the response time was the wait for a free client: at times all 8 clients were busy"
         );
         assert!(found.advice.unwrap().starts_with("lower --rate, or add clients"));
+        let kinds = vec![vec!["other".to_owned(), "1.6".to_owned()]];
+        run = run.gauges("machine", &[("cpus", 2.0), ("busy_cpus", 2.0)]).table("processes", &["kind", "cpus"], &kinds);
+        let found = run.finds(look);
+        let words = "other programs took 80 % of the server's machine: statements may have waited for a CPU";
+        assert_eq!(found.evidence.last().map(String::as_str), Some(words));
+        assert!(found.advice.unwrap().starts_with("measure when the machine is idle; else lower --rate"));
         let fault = FaultRecord {
             outcome: FaultOutcome::Done,
             began_s: Some(3.0),

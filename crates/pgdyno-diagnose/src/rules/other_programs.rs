@@ -10,11 +10,20 @@ use crate::facts::Facts;
 /// A smaller share of the machine than this is nothing.
 const LEAST_OF_MACHINE: f64 = 0.05;
 
+/// With this share of the machine they are reported also where clients wait for something else: that may take longer because of them.
+const MOST_OF_MACHINE: f64 = 0.5;
+
+/// Returns the share of a full machine that others took, where that is most of it.
+pub(super) fn took_most(facts: &Facts<'_>) -> Option<f64> {
+    cpu::taken_by_others(facts).filter(|taken| *taken >= MOST_OF_MACHINE)
+}
+
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let taken = cpu::taken_by_others(facts).filter(|taken| *taken >= LEAST_OF_MACHINE)?;
     let (cpus, _) = facts.machine?;
     let share = facts.account.share(cpu::queue(facts));
-    if facts.waits.looks < SAMPLES_MIN || share < SHARE_MIN {
+    let also_seen = share < SHARE_MIN;
+    if facts.waits.looks < SAMPLES_MIN || also_seen && took_most(facts).is_none() {
         return None;
     }
     let steal = facts.gauge(machine::STEAL_CPUS).filter(|steal| *steal > 0.0).unwrap_or_default();
@@ -34,7 +43,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         weight: share * taken,
         evidence,
         advice: Some("give the server a machine of its own, or measure when the machine is idle".to_owned()),
-        also_seen: false,
+        also_seen,
         ..FindingRecord::default()
     })
 }
@@ -56,6 +65,12 @@ mod tests {
         let found = run(2.0, "0.5").finds(look);
         assert!((found.weight - 0.975 * 0.3).abs() < 1e-9 && found.text.starts_with("others took 30 %"), "{found:?}");
         assert_eq!(found.evidence[1], "0.10 CPUs were given to other virtual machines");
+    }
+
+    #[test]
+    fn most_of_the_machine_is_reported_also_where_clients_wait_for_something_else() {
+        let found = run(2.0, "1.6").waits(&[("Lock", "tuple", 7.9)]).finds(look);
+        assert!(found.also_seen && found.text.starts_with("others took 85 %"), "{found:?}");
     }
 
     #[test]
