@@ -17,6 +17,9 @@ const EXECUTIONS: usize = 6;
 const CONFIRMING: usize = 200;
 const CONFIRMING_TIME: Duration = Duration::from_secs(3);
 
+/// Standard errors by which their mean may be off.
+const SURE: f64 = 2.0;
+
 /// Executions where some of the keys are new.
 const EXECUTIONS_OF_UPSERT: usize = 60;
 
@@ -181,10 +184,7 @@ impl Search<'_> {
         if !has_rows || !matches!(self.method.way, Way::Explain { writes: false }) {
             return Ok(None);
         }
-        if self.is_near(best) {
-            self.confirm(best)?;
-        }
-        if self.is_near(best) {
+        if self.is_near(best) && self.is_confirmed(best)? {
             return Ok(None);
         }
         let mut values = self.parameters.values(self.copy, best, SINGLE_MAX)?;
@@ -202,15 +202,18 @@ impl Search<'_> {
         self.measured.iter().any(|(known, of)| known == sampling && of.represents(self.wanted))
     }
 
-    /// Measures a sampling again, by more executions.
-    fn confirm(&mut self, sampling: &Sampling) -> Result<(), FitError> {
+    /// Measures a sampling again, by more executions. Returns true if it is near also then.
+    fn is_confirmed(&mut self, sampling: &Sampling) -> Result<bool, FitError> {
         let values = self.parameters.values(self.copy, sampling, CONFIRMING)?;
         let all = measure_each(self.copy, self.method, &values, Instant::now() + CONFIRMING_TIME)?;
-        let known = self.measured.iter_mut().find(|(known, _)| known == sampling);
-        if let (Some((_, of)), true) = (known, all.len() > EXECUTIONS) {
+        // Where so few take so long, more is not known.
+        if all.len() <= EXECUTIONS {
+            return Ok(true);
+        }
+        if let Some((_, of)) = self.measured.iter_mut().find(|(known, _)| known == sampling) {
             *of = mean(&all);
         }
-        Ok(())
+        Ok(is_surely_near(&all, self.wanted))
     }
 
     /// Returns the best sampling that a ladder leads to.
@@ -243,6 +246,21 @@ impl Search<'_> {
 fn mean(all: &[PerCall]) -> PerCall {
     let of_first = |mean: PerCall, (nth, of): (usize, &PerCall)| of.mixed(1.0 / (nth as f64 + 1.0), mean);
     all.iter().enumerate().fold(PerCall::default(), of_first)
+}
+
+/// Returns true if the mean of these executions is near, wherever within its error it is: that of others like them will be, too.
+fn is_surely_near(all: &[PerCall], wanted: PerCall) -> bool {
+    let (mean, n) = (mean(all), all.len() as f64);
+    let error = |of: fn(&PerCall) -> f64| {
+        let squares: f64 = all.iter().map(|one| (of(one) - of(&mean)).powi(2)).sum();
+        SURE * (squares / (n - 1.0).max(1.0) / n).sqrt()
+    };
+    let errors = PerCall { rows: error(|of| of.rows), blocks: error(|of| of.blocks) };
+    [-1.0, 1.0].iter().all(|sign| {
+        let end = |mean: f64, error: f64| (mean + sign * error).max(0.0);
+        let end = PerCall { rows: end(mean.rows, errors.rows), blocks: end(mean.blocks, errors.blocks) };
+        end.represents(wanted)
+    })
 }
 
 /// Returns the executions with most rows and blocks, or with fewest, whose means are nearest; `None` if they are not near.
@@ -310,6 +328,20 @@ mod tests {
         assert_eq!(picked(all(&figures), of(5000.0, 5000.0)), None);
         assert_eq!(picked(all(&figures), of(1.0, 500.0)), None);
         assert_eq!(picked(all(&[5.0]), of(5.0, 5.0)), None);
+    }
+
+    #[test]
+    fn a_mean_that_is_near_by_chance_is_not_confirmed() {
+        let of = |rows| PerCall { rows, blocks: 10.0 };
+        let wanted = PerCall { rows: 30.0, blocks: 10.0 };
+        // Two of five have 30 rows, the others 6: 15.6 on average, and 14.6 or 16.6 in another sample.
+        let edge: Vec<_> = (0..200).map(|nth| of(if nth % 5 < 2 { 30.0 } else { 6.0 })).collect();
+        assert!(mean(&edge).represents(wanted) && !is_surely_near(&edge, wanted));
+        // One of a hundred has nearly all.
+        let rare: Vec<_> = (0..200).map(|nth| of(if nth % 100 == 0 { 3000.0 } else { 0.1 })).collect();
+        assert!(mean(&rare).represents(wanted) && !is_surely_near(&rare, wanted));
+        let scattered: Vec<_> = (0..200).map(|nth| of(f64::from(nth % 60))).collect();
+        assert!(is_surely_near(&scattered, wanted) && is_surely_near(&[of(30.0); 7], wanted));
     }
 
     #[test]
