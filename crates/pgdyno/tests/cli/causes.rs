@@ -84,10 +84,6 @@ struct Remedy {
     /// It commits so many times as many transactions, at least.
     #[serde(default = "gain")]
     gain: f64,
-    /// Whether that is for each CPU second of the clients' sessions: a small gain is less than what tests side by side take from each
-    /// other.
-    #[serde(default)]
-    by_cpu: bool,
 }
 
 fn gain() -> f64 {
@@ -230,9 +226,8 @@ fn hold(name: &str) {
     if remedy.undisturbed {
         remedied.disturb.clear();
     }
-    let rate = if remedy.by_cpu { Measured::per_cpu_s } else { Measured::tps };
-    let again = |cause: &Cause| rate(&measured(name, cause).expect("a place like the first"));
-    let (mut before, mut after) = (rate(&first), again(&remedied));
+    let again = |cause: &Cause| measured(name, cause).expect("a place like the first").tps();
+    let (mut before, mut after) = (first.tps(), again(&remedied));
     // A machine that others use makes a pair differ by chance, too.
     for _ in 1..PAIRS_MAX {
         if after >= remedy.gain * before {
@@ -257,11 +252,6 @@ struct Measured {
 impl Measured {
     fn tps(&self) -> f64 {
         self.record["summary"]["tps"].as_f64().unwrap()
-    }
-
-    /// Returns the transactions for each CPU second of the clients' sessions.
-    fn per_cpu_s(&self) -> f64 {
-        self.tps() / self.record["server_machine"]["server_cpus"]["client backend"].as_f64().unwrap()
     }
 
     /// Returns the rules that found something, the first finding first.
