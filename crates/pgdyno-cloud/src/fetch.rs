@@ -140,7 +140,7 @@ fn sha256(path: &Path) -> io::Result<String> {
     let mut block = vec![0; 1 << 20];
     loop {
         match file.read(&mut block)? {
-            0 => return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            0 => return Ok(pgdyno_text::hex(&digest.finalize())),
             read => digest.update(&block[..read]),
         }
     }

@@ -327,7 +327,7 @@ impl Lab {
 pub fn local_root(cache: &Path, results: &Path, name: &str) -> PathBuf {
     let place = std::path::absolute(results).unwrap_or_else(|_| results.to_owned());
     let hash = Sha256::digest(place.as_os_str().as_encoded_bytes());
-    let hash: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hash = pgdyno_text::hex(&hash[..4]);
     let root = cache.join("labs").join(format!("{name}-{hash}"));
     // The path of a socket has a limit.
     match root.as_os_str().len() {

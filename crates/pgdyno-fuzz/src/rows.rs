@@ -163,5 +163,5 @@ fn fill(answers: &mut StoreAnswers) {
 }
 
 fn sha256(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    pgdyno_text::hex(&Sha256::digest(content))
 }

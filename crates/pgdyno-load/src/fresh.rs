@@ -381,7 +381,7 @@ pub fn is_copy_name(name: &str) -> bool {
 }
 
 fn checksum(word: &str) -> String {
-    Sha256::digest(format!("a copy that pgdyno made: {word}"))[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+    pgdyno_text::hex(&Sha256::digest(format!("a copy that pgdyno made: {word}"))[..4])
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use std::io::{self, Write as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgdyno_results::{RECORD, Study, StudyKind};
+use pgdyno_text::hex;
 use pgdyno_untrusted::{Directory, EntryKind, FileName, RelativePath};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{CentralError, io_error};
 use crate::names::{RunName, study_path};
 use crate::rows::{Rows, StoredFile, StoredStudy, file_of, run, study};
-use crate::run_files::{DEPTH_MAX, PART_BYTES, copy, digest_of_list, hex, is_stored};
+use crate::run_files::{DEPTH_MAX, PART_BYTES, copy, digest_of_list, is_stored};
 use crate::store::StoredKind;
 
 /// The largest record, of a run or a study.

@@ -1,10 +1,10 @@
 //! The files of a run that are stored, and their digest.
 
-use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use pgdyno_results::RECORD;
+use pgdyno_text::hex;
 use pgdyno_untrusted::{Directory, EntryKind, FileName, RelativePath};
 use sha2::{Digest, Sha256};
 
@@ -156,15 +156,6 @@ pub(crate) fn copy(mut from: impl Read, out: &mut impl Write) -> io::Result<(u64
         out.write_all(&buffer[..n])?;
         bytes += n as u64;
     }
-}
-
-/// Returns bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

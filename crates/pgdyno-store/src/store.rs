@@ -7,6 +7,7 @@ use std::time::Duration;
 use pgdyno_net::quote::literal;
 use pgdyno_net::{Admin, AdminError, ConnectOptions, CopyWriter};
 use pgdyno_results::{RunRecord, StudyKind, goes_on, read_record, table};
+use pgdyno_text::hex;
 use pgdyno_untrusted::{Directory, RelativePath};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -15,7 +16,7 @@ use crate::alarm::Alarm;
 use crate::error::{CentralError, io_error};
 use crate::names::RunName;
 use crate::rows::{Row, Rows};
-use crate::run_files::{PART_BYTES, RunFile, RunFiles, hex};
+use crate::run_files::{PART_BYTES, RunFile, RunFiles};
 use crate::schema;
 
 /// How long the server may be silent, and a connection take to be made.

@@ -8,11 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgdyno_net::quote::literal;
 use pgdyno_results::{Study, StudyKind};
+use pgdyno_text::hex;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{CentralError, io_error};
-use crate::run_files::hex;
 use crate::schema;
 use crate::store::{
     PUSHES_MAX, Pushed, Store, StoredItem, StoredKind, json_literal, retain_deleted, text_literal, utc,

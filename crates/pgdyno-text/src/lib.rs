@@ -1,12 +1,15 @@
 //! Figures and paragraphs as text for people: [`units`] and [`brief`] print figures, [`parse`] reads them, [`list`] joins names,
-//! [`wrap`] breaks lines, [`paint`] colours them. Knows nothing about what the figures are of.
+//! [`wrap`] breaks lines, [`paint`] colours them, [`hex`] prints bytes. Knows nothing about what the figures are of.
 
 pub mod brief;
+mod hex;
 pub mod list;
 pub mod paint;
 pub mod parse;
 pub mod units;
 pub mod wrap;
+
+pub use hex::hex;
 
 /// The look of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

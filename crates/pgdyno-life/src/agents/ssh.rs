@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::ConnectOptions;
+use pgdyno_text::hex;
 use pgdyno_untrusted::ShellWord;
 use sha2::{Digest as _, Sha256};
 
@@ -134,7 +135,7 @@ impl Own {
         let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
         Ok(Self {
             bytes: bytes.or_fail(Code::Start)?,
-            sha256: sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hex(&sha.finalize()),
             kind: format!("{} {}", text(system.sysname()), text(system.machine())),
         })
     }

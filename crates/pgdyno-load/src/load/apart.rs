@@ -90,8 +90,7 @@ fn mark_of(data: &dyn DataSet, caps: &Capabilities, routines: &[Routine]) -> Str
         hash.update(&routine.ddl);
     }
     hash.update([u8::from(caps.distributed_tables)]);
-    let digits: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    stamp::mark(data.meta().dataset, &digits)
+    stamp::mark(data.meta().dataset, &pgdyno_text::hex(&hash.finalize()[..8]))
 }
 
 /// Returns SQL that drops the routines of a schema of pgdyno, and nothing else.

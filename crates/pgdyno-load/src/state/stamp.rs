@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_text::hex;
 use pgdyno_workload::{DataSet, SqlData};
 use sha2::{Digest as _, Sha256};
 
@@ -108,7 +109,7 @@ pub fn identity(data: &dyn DataSet) -> String {
 
 fn hash(dataset: &str, version: u32, params: &str) -> String {
     let text = format!("{dataset}\n{version}\n{params}");
-    Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text)[..8])
 }
 
 /// Returns `seed=1 warehouses=10`: parameters by name, without those whose value is as before the parameter existed.
@@ -174,7 +175,7 @@ fn files(data: &SqlData) -> String {
         hash.update((file.text.len() as u64).to_be_bytes());
         hash.update(&file.text);
     }
-    hash.finalize()[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..4])
 }
 
 /// Returns the comment on a table or routine of a data set.

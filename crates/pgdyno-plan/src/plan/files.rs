@@ -44,5 +44,5 @@ impl InputFile {
 /// Returns the SHA-256 of these bytes in hexadecimal digits.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    pgdyno_text::hex(&sha2::Sha256::digest(bytes))
 }

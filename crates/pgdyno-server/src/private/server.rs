@@ -140,7 +140,7 @@ impl PrivateServer {
         std::fs::File::open("/dev/urandom")
             .and_then(|mut source| source.read_exact(&mut random).and_then(|()| source.read_exact(&mut salt)))
             .map_err(PasswordError::Random)?;
-        let password: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let password = pgdyno_text::hex(&random);
         let verifier = pgdyno_net::scram_verifier(&password, salt);
         let mut admin = pgdyno_net::Admin::connect(&self.connect_options("postgres"))?;
         admin.execute(&format!("ALTER ROLE {SUPERUSER} PASSWORD '{verifier}'"))?;

@@ -64,7 +64,7 @@ fn home(results: &Path) -> PathBuf {
 
 /// Returns the hash of a suite's file.
 pub fn hash(text: &str) -> String {
-    sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    pgdyno_text::hex(&sha2::Sha256::digest(text))
 }
 
 impl SuiteExecution {
