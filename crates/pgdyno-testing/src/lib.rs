@@ -3,6 +3,7 @@
 //!
 //! - [`postgres`] finds the PostgreSQL that tests start servers from;
 //! - `server`, with the feature of this name, starts such a server and removes it when its value is dropped;
+//! - [`busy`] keeps CPUs busy;
 //! - [`directory`] makes temporary directories with room for a socket;
 //! - `pki`, with the feature of this name, signs certificates;
 //! - [`proxy`] stands in for balancers and firewalls before a server;
@@ -14,6 +15,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+pub mod busy;
 pub mod directory;
 pub mod pages;
 #[cfg(feature = "pki")]

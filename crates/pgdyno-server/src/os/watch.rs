@@ -130,8 +130,8 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_server_elsewhere_leaves_the_drivers_machine_and_a_word() {
-        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let pid = busy.id() as i32;
+        let busy = pgdyno_testing::busy::Busy::start(1);
+        let pid = busy.pid() as i32;
         let ticks = || crate::os::process::Process::look(pid).unwrap().ticks();
         let (sender, reports) = channel();
         let watch = MachineWatch::begin(Machines::default(), sender);
@@ -144,9 +144,7 @@ mod tests {
         let begun = ticks();
         let second = next(&reports, "driver_processes");
         let grown = ticks() - begun;
-        drop(watch);
-        busy.kill().unwrap();
-        busy.wait().unwrap();
+        drop((watch, busy));
         let cpus = |kind: &str| -> f64 {
             let row = second.rows.iter().find(|row| row[0].as_deref() == Some(kind)).unwrap();
             row[1].as_ref().unwrap().parse().unwrap()

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_testing::busy::Busy;
 use serde::Deserialize;
 
 use crate::given_server::{Place, TRUST};
@@ -111,26 +111,6 @@ const DRIVER_HAD_WORK: f64 = 0.1;
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/causes")
-}
-
-/// Other programs that keep CPUs busy until they are dropped. Each has a session of its own, as those of other users do: where the kernel
-/// shares CPUs among sessions, threads of the test would take theirs from the driver that it started, and none from the server.
-struct Busy(Vec<Child>);
-
-impl Busy {
-    fn new(programs: usize) -> Self {
-        let program = || Command::new("setsid").args(["sh", "-c", "while :; do :; done"]).spawn().unwrap();
-        Self((0..programs).map(|_| program()).collect())
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.iter_mut().for_each(|program| {
-            program.kill().unwrap();
-            program.wait().unwrap();
-        });
-    }
 }
 
 /// A control group with a limit, which is removed when it is dropped; its processes must have ended before.
@@ -318,7 +298,7 @@ fn measured(name: &str, cause: &Cause) -> Option<Measured> {
     let mut running = place.start(&args.join(" "));
     running.until_it_says("progress:", 1);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let busy = Busy::new(cause.busy_programs_per_cpu * cpus);
+    let busy = Busy::start(cause.busy_programs_per_cpu * cpus);
     let other = (!cause.disturb.is_empty()).then(|| {
         let (mut admin, statements) = (place.server.admin(), cause.disturb.clone());
         std::thread::spawn(move || {

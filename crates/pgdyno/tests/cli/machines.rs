@@ -1,8 +1,9 @@
 //! Who used the machines' CPUs: on this machine, over ssh, and by a command of the user's.
 
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 use std::time::Instant;
+
+use pgdyno_testing::busy::Busy;
 
 use crate::given_server::{Place, TRUST};
 use crate::program::{Home, Run, finish};
@@ -36,12 +37,11 @@ fn cpu_s(pid: u32) -> f64 {
 #[cfg(target_os = "linux")]
 fn cpu_is_shared_out_among_server_driver_and_other_programs() {
     let Some(home) = home() else { return };
-    let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let program = Busy::start(1);
     let began = Instant::now();
     let (run, said) = run(&home, &[], None);
-    let share = cpu_s(busy.id()) / began.elapsed().as_secs_f64();
-    busy.kill().unwrap();
-    busy.wait().unwrap();
+    let share = cpu_s(program.pid()) / began.elapsed().as_secs_f64();
+    drop(program);
     assert_eq!(run.text("/server_machine/seen_by"), "local");
     let [cpus, busy, driver, other] =
         ["cpus", "busy_cpus", "driver_cpus", "other_cpus"].map(|name| run.number(&format!("/server_machine/{name}")));
