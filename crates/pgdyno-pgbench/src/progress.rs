@@ -42,10 +42,12 @@ pub fn progress_line(accounting: &Accounting, clock: TimeFormat, last: &Snapshot
     let tps = 1_000_000.0 * transactions as f64 / run_us;
     let (mut latency_ms, mut stddev_ms, mut lag_ms) = (0.0, 0.0, 0.0);
     if transactions > 0 {
-        let mean = |sum: fn(&Stats) -> f64| (sum(&now.stats) - sum(&last.stats)) / transactions as f64;
-        latency_ms = 0.001 * mean(|s| s.latency.sum_us);
-        stddev_ms = 0.001 * root(mean(|s| s.latency.sum2_us2) - 1_000_000.0 * latency_ms * latency_ms);
-        lag_ms = 0.001 * mean(|s| s.lag.sum_us);
+        // Multiplied before it is divided, as pgbench does: a mean half-way between two printed ones is rounded as pgbench rounds it.
+        let mean =
+            |unit: f64, sum: fn(&Stats) -> f64| unit * (sum(&now.stats) - sum(&last.stats)) / transactions as f64;
+        latency_ms = mean(0.001, |s| s.latency.sum_us);
+        stddev_ms = 0.001 * root(mean(1.0, |s| s.latency.sum2_us2) - 1_000_000.0 * latency_ms * latency_ms);
+        lag_ms = mean(0.001, |s| s.lag.sum_us);
     }
     let at = match clock {
         TimeFormat::Elapsed => fixed(now.at_us as f64 / 1_000_000.0, 1),
@@ -101,6 +103,18 @@ mod tests {
             stats.record(&ALL, &TxRecord { outcome, tries: 2, ..TxRecord::default() });
         }
         [first, Snapshot { at_us: 3_000_100, stats }, Snapshot { at_us: 4_000_100, stats }]
+    }
+
+    #[test]
+    fn a_mean_between_two_printed_ones_is_rounded_as_pgbench_rounds_it() {
+        let accounting = Accounting { throttled: true, ..Accounting::default() };
+        let mut stats = Stats::default();
+        for us in [20_029.0, 20_029.0, 20_029.0, 20_030.0, 20_030.0, 20_030.0] {
+            stats.record(&accounting, &TxRecord { latency_us: us, lag_us: us, tries: 1, ..TxRecord::default() });
+        }
+        let now = Snapshot { at_us: 1_000_000, stats };
+        let line = progress_line(&accounting, TimeFormat::Elapsed, &Snapshot::default(), &now);
+        assert!(line.contains(" lat 20.030 ms ") && line.contains(" lag 20.030 ms"), "{line}");
     }
 
     #[test]

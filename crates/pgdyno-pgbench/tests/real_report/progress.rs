@@ -44,7 +44,9 @@ fn every_line_of_pgbench_is_that_of_a_stretch_of_its_log() {
                 progress_line(&accounting, TimeFormat::Epoch { start_us: 0 }, &last, &now).trim_end() == line
             })
         });
-        from = found.unwrap_or_else(|| panic!("no stretch of the log after {from} gives: {line}"));
+        from = found.unwrap_or_else(|| {
+            panic!("no stretch of the log after {from} gives: {line}\n{}\n{}", run.stderr, run.logs.concat())
+        });
         last_us = Some(at_us);
     }
     assert!(from > 20, "too little was done: {}", run.stderr);
