@@ -28,7 +28,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let taken = other_programs::took_most(facts).filter(|_| !is_met);
     if let Some(taken) = taken {
         evidence.push(format!(
-            "other programs took {} of the server's machine: statements may have waited for a CPU",
+            "others took {} of the server's machine while all of its CPUs were busy: statements may have waited for one",
             percent(taken)
         ));
     }
@@ -54,7 +54,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             true => "to see what limits the server, run without the fault".to_owned(),
             false => format!(
                 "{}{}add clients where the server has room (-c is {})",
-                if taken.is_some() { "measure when the machine is idle; else " } else { "" },
+                taken.map_or_else(String::new, |_| format!("{}; else ", other_programs::ADVICE)),
                 if is_met { "" } else { "lower --rate, or " },
                 facts.record.plan.drive.clients
             ),
@@ -95,9 +95,11 @@ mod tests {
         let kinds = vec![vec!["other".to_owned(), "1.6".to_owned()]];
         run = run.gauges("machine", &[("cpus", 2.0), ("busy_cpus", 2.0)]).table("processes", &["kind", "cpus"], &kinds);
         let found = run.finds(look);
-        let words = "other programs took 80 % of the server's machine: statements may have waited for a CPU";
+        let words = "others took 80 % of the server's machine while all of its CPUs were busy: statements may have waited for one";
         assert_eq!(found.evidence.last().map(String::as_str), Some(words));
-        assert!(found.advice.unwrap().starts_with("measure when the machine is idle; else lower --rate"));
+        assert!(
+            found.advice.unwrap().contains("or measure when the machine is idle; else lower --rate, or add clients")
+        );
         let fault = FaultRecord {
             outcome: FaultOutcome::Done,
             began_s: Some(3.0),

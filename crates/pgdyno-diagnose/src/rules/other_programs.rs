@@ -13,6 +13,9 @@ const LEAST_OF_MACHINE: f64 = 0.05;
 /// With this share of the machine they are reported also where clients wait for something else: that may take longer because of them.
 const MOST_OF_MACHINE: f64 = 0.5;
 
+/// What to do about them.
+pub(super) const ADVICE: &str = "give the server a machine of its own, or measure when the machine is idle";
+
 /// Returns the share of a full machine that others took, where that is most of it.
 pub(super) fn took_most(facts: &Facts<'_>) -> Option<f64> {
     cpu::taken_by_others(facts).filter(|taken| *taken >= MOST_OF_MACHINE)
@@ -42,7 +45,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         // What they took is missing to those who are at work.
         weight: share * taken,
         evidence,
-        advice: Some("give the server a machine of its own, or measure when the machine is idle".to_owned()),
+        advice: Some(ADVICE.to_owned()),
         also_seen,
         ..FindingRecord::default()
     })
