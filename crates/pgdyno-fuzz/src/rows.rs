@@ -6,8 +6,8 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use pgdyno_plan::sha256;
 use pgdyno_store::fuzzing::{StoreAnswers, copy_all};
-use sha2::{Digest as _, Sha256};
 
 /// Files that no store may change: a file outside, and what other programs keep in the results.
 const OTHERS: [&str; 4] =
@@ -160,8 +160,4 @@ fn fill(answers: &mut StoreAnswers) {
             row[2] = Some(sha256(&STANDARD.decode(content.unwrap_or_default()).unwrap_or_default()));
         }
     }
-}
-
-fn sha256(content: &[u8]) -> String {
-    pgdyno_text::hex(&Sha256::digest(content))
 }

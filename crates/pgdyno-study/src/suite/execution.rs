@@ -17,7 +17,6 @@ use pgdyno_life::failure::{CommandError, OrFail, Result};
 use pgdyno_plan::suite::{Suite, Turn};
 use pgdyno_results::write_json;
 use pgdyno_untrusted::append_to_file;
-use sha2::Digest as _;
 
 pub use state::{End, ExecutionState, Planned};
 
@@ -64,7 +63,7 @@ fn home(results: &Path) -> PathBuf {
 
 /// Returns the hash of a suite's file.
 pub fn hash(text: &str) -> String {
-    pgdyno_text::hex(&sha2::Sha256::digest(text))
+    pgdyno_plan::sha256(text.as_bytes())
 }
 
 impl SuiteExecution {
