@@ -184,7 +184,7 @@ impl Search<'_> {
         if !has_rows || !matches!(self.method.way, Way::Explain { writes: false }) {
             return Ok(None);
         }
-        if self.is_near(best) && self.is_confirmed(best)? {
+        if self.is_near(best) && self.confirm(best)? {
             return Ok(None);
         }
         let mut values = self.parameters.values(self.copy, best, SINGLE_MAX)?;
@@ -202,11 +202,11 @@ impl Search<'_> {
         self.measured.iter().any(|(known, of)| known == sampling && of.represents(self.wanted))
     }
 
-    /// Measures a sampling again, by more executions. Returns true if it is near also then.
-    fn is_confirmed(&mut self, sampling: &Sampling) -> Result<bool, FitError> {
+    /// Measures a sampling again, by more executions. Returns true if it is near then, too.
+    fn confirm(&mut self, sampling: &Sampling) -> Result<bool, FitError> {
         let values = self.parameters.values(self.copy, sampling, CONFIRMING)?;
         let all = measure_each(self.copy, self.method, &values, Instant::now() + CONFIRMING_TIME)?;
-        // Where so few take so long, more is not known.
+        // Too few ended in time to know more.
         if all.len() <= EXECUTIONS {
             return Ok(true);
         }
@@ -248,7 +248,7 @@ fn mean(all: &[PerCall]) -> PerCall {
     all.iter().enumerate().fold(PerCall::default(), of_first)
 }
 
-/// Returns true if the mean of these executions is near, wherever within its error it is: that of others like them will be, too.
+/// Returns true if the mean of these executions is near at both ends of its error: then the mean of further executions is near, too.
 fn is_surely_near(all: &[PerCall], wanted: PerCall) -> bool {
     let (mean, n) = (mean(all), all.len() as f64);
     let error = |of: fn(&PerCall) -> f64| {
