@@ -16,6 +16,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 pub mod busy;
+#[cfg(feature = "server")]
+mod cluster;
 pub mod directory;
 pub mod pages;
 #[cfg(feature = "pki")]

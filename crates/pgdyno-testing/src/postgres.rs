@@ -3,8 +3,10 @@
 //! `PGDYNO_TEST_POSTGRES` names the directory of its programs (`.ci/test-on` sets it); the default is the newest version of
 //! Debian's packages. Programs that the directory lacks (portable builds lack psql and pgbench) are taken from Debian's.
 
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 /// Parent of Debian's directories of PostgreSQL, one a version.
@@ -42,6 +44,24 @@ pub fn program(name: &str) -> PathBuf {
         return own;
     }
     installed(&[name]).map_or(own, |dir| dir.join(name))
+}
+
+/// Makes the server's account the owner of a file.
+pub fn hand_over(path: &Path) {
+    if let Some((uid, gid)) = account() {
+        chown(path, Some(uid), Some(gid)).unwrap();
+    }
+}
+
+/// Returns a command for a program of PostgreSQL, run as the servers' account.
+#[must_use]
+pub fn command(program: &str) -> Command {
+    let mut command = Command::new(self::program(program));
+    if let Some((uid, gid)) = account() {
+        command.uid(uid).gid(gid);
+    }
+    command.env_clear().env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
+    command
 }
 
 /// Returns whether there is a PostgreSQL to test with; reports a skipped test if not.

@@ -1,78 +1,15 @@
 //! A private PostgreSQL for one test in a temporary directory, removed when its value is dropped.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 
+use crate::cluster;
 use crate::directory::TestDirectory;
 use crate::port::Port;
-pub use crate::postgres::{account, available};
-
-/// Makes the server's account the owner of a file.
-pub fn hand_over(path: &Path) {
-    if let Some((uid, gid)) = account() {
-        chown(path, Some(uid), Some(gid)).unwrap();
-    }
-}
-
-/// Returns a command for a program of PostgreSQL, run as the servers' account.
-#[must_use]
-pub fn command(program: &str) -> Command {
-    let mut command = Command::new(crate::postgres::program(program));
-    if let Some((uid, gid)) = account() {
-        command.uid(uid).gid(gid);
-    }
-    command.env_clear().env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
-    command
-}
-
-/// Returns the directory of a new cluster, of which each server starts with a copy: initdb takes longer. It is made once for an
-/// installation and kept in `target/`. All servers have the same system identifier.
-fn template() -> &'static Path {
-    static TEMPLATE: LazyLock<PathBuf> = LazyLock::new(|| {
-        let postgres = crate::postgres::bin().join("postgres");
-        let built = std::fs::metadata(&postgres).unwrap().modified().unwrap();
-        let mut key = DefaultHasher::new();
-        (&postgres, built).hash(&mut key);
-        // A test binary is `target/debug/deps/NAME`.
-        let program = std::env::current_exe().unwrap();
-        let kept = program.ancestors().nth(3).unwrap().join(format!("new-cluster-{:016x}", key.finish()));
-        if !kept.exists() {
-            // The servers' account may not write, or not even look, below `target/`.
-            let new = tempfile::tempdir().unwrap();
-            std::fs::set_permissions(new.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-            hand_over(new.path());
-            let data = new.path().join("data");
-            initdb(&data);
-            let copy = kept.with_extension(std::process::id().to_string());
-            // Most of the first WAL segment is zero, which need not be copied each time.
-            run(Command::new("cp").args(["-a", "--sparse=always"]).arg(&data).arg(&copy));
-            // Where another test binary was faster, its copy is as good.
-            if std::fs::rename(&copy, &kept).is_err() {
-                std::fs::remove_dir_all(&copy).unwrap();
-            }
-        }
-        kept
-    });
-    &TEMPLATE
-}
-
-fn initdb(data: &Path) {
-    let mut initdb = command("initdb");
-    initdb.arg("-D").arg(data).args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--no-locale"]);
-    run(&mut initdb);
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
+pub use crate::postgres::{account, available, command, hand_over};
 
 /// A running server.
 #[derive(Debug)]
@@ -95,14 +32,30 @@ impl TestServer {
     /// Starts a new cluster like [`TestServer::start`] under `parent`, for example a separate file system.
     #[must_use]
     pub fn start_in(parent: &Path, conf: &str, hba: &str) -> Self {
-        let this = Self::prepare(parent, |data| run(Command::new("cp").arg("-a").arg(template()).arg(data)));
+        let this = Self::prepare(parent, |data| cluster::copy(cluster::fresh(), Path::new(data)));
+        this.launch(conf, Some(hba))
+    }
+
+    /// Starts a cluster like [`TestServer::start`] with what `fill` leaves on a new one. That is done once and kept in `target/`
+    /// under `name`, for all tests, until `program`, which fills it, is another one.
+    #[must_use]
+    pub fn start_filled(name: &str, program: &Path, fill: impl FnOnce(&Self), conf: &str, hba: &str) -> Self {
+        let filled = |kept: &Path| {
+            let mut server = Self::start(cluster::CONF, "local all all trust\n");
+            fill(&server);
+            server.admin().execute("checkpoint").unwrap();
+            cluster::copy(&server.shut_down(), kept);
+        };
+        let this = Self::prepare(&std::env::temp_dir(), |data| {
+            cluster::copy_filled(name, program, filled, Path::new(data));
+        });
         this.launch(conf, Some(hba))
     }
 
     /// Starts a new cluster like [`TestServer::start`] with a system identifier of its own, which takes longer.
     #[must_use]
     pub fn start_unlike_others(conf: &str, hba: &str) -> Self {
-        let this = Self::prepare(&std::env::temp_dir(), |data| initdb(Path::new(data)));
+        let this = Self::prepare(&std::env::temp_dir(), |data| cluster::initdb(Path::new(data)));
         this.launch(conf, Some(hba))
     }
 
@@ -117,7 +70,7 @@ impl TestServer {
             };
             admin.query(&format!("select {start}")).unwrap();
             let from = primary.dir().join("data");
-            run(Command::new("cp").arg("-a").arg(&from).arg(data));
+            cluster::copy(&from, Path::new(data));
             let label = admin.query_one(&format!("select labelfile from {stop}")).unwrap();
             let data = Path::new(data);
             std::fs::remove_file(data.join("postmaster.pid")).unwrap();
@@ -170,6 +123,14 @@ impl TestServer {
     pub fn resolve(&self, dsn: &str) -> ConnectOptions {
         let env = Env::new([], None, Some("postgres"));
         ConnectOptions::resolve(&format!("port={} {dsn}", self.port), &env).unwrap()
+    }
+
+    /// Shuts the server down in mode fast, and returns the directory of its data, which goes with this value.
+    pub(crate) fn shut_down(&mut self) -> PathBuf {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        self.dir.path().join("data")
     }
 
     /// Shuts the server down in mode immediate, as a crash would.
@@ -240,10 +201,11 @@ impl Prepared {
         let path = self.dir.path().to_str().unwrap();
         let reserved = Port::reserve();
         let port = reserved.number();
-        // A server that is killed leaves what is in /dev/shm there.
+        // A server that is killed leaves what is in /dev/shm there. Compiling queries takes longer than it saves with so few rows.
         let settings = format!(
             "\nport = {port}\nlisten_addresses = '127.0.0.1,::1'\nunix_socket_directories = '{path}'\n\
-             fsync = off\nshared_buffers = 16MB\nlogging_collector = off\ndynamic_shared_memory_type = mmap\n{}\n",
+             fsync = off\nshared_buffers = 16MB\nlogging_collector = off\ndynamic_shared_memory_type = mmap\n\
+             jit = off\n{}\n",
             conf.replace('%', path)
         );
         let file = data.join("postgresql.conf");

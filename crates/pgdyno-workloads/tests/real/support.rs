@@ -21,6 +21,15 @@ mod plain;
 
 pub(crate) use plain::assert_plain_conditions_hold;
 
+const HBA: &str = "local all all trust\n";
+
+/// Not that of the machine.
+const TIME_ZONE: &str = "Asia/Kathmandu";
+
+fn conf() -> String {
+    format!("shared_buffers = 512MB\nmax_wal_size = 4GB\nautovacuum = off\ntimezone = '{TIME_ZONE}'")
+}
+
 /// A running server; it ends with this value.
 pub(crate) struct Server {
     server: TestServer,
@@ -29,8 +38,22 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one, with `fsync` off; `None`, and a line on stderr, where there is no PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
-        let conf = "shared_buffers = 512MB\nmax_wal_size = 4GB\nautovacuum = off\ntimezone = 'Asia/Kathmandu'";
-        postgres::available("a server").then(|| Self { server: TestServer::start(conf, "local all all trust\n") })
+        postgres::available("a server").then(|| Self { server: TestServer::start(&conf(), HBA) })
+    }
+
+    /// Starts one with `tproc-c` in the database `w1` or `w2`, named after its warehouses.
+    pub(crate) fn with_warehouses(database: &str) -> Option<Self> {
+        let load = |server: &TestServer| {
+            let socket = server.dir().join(format!(".s.PGSQL.{}", server.port));
+            Connection::open(&socket, "postgres").unwrap().run(&format!("create database {database}"));
+            let mut connection = Connection::open(&socket, database).unwrap();
+            connection.run(&format!("set timezone = '{TIME_ZONE}'"));
+            load(&mut connection, &tproc_c(&[("warehouses", &database[1..])]));
+        };
+        let program = std::env::current_exe().unwrap();
+        postgres::available("a server with data").then(|| Self {
+            server: TestServer::start_filled(&format!("workloads-{database}"), &program, load, &conf(), HBA),
+        })
     }
 
     /// The directory of the socket.

@@ -9,11 +9,9 @@ use pgdyno_workload::{Capabilities, Rng, TxnId, Verdict};
 
 #[test]
 fn every_transaction_in_every_query_mode() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w1") else { return };
     let workload = tproc_c(&[("profile", "spec")]);
-    let mut sql = server.load("w1", &workload);
+    let mut sql = server.connect("w1");
     assert_conditions_hold(&mut sql, &workload);
     assert_plain_conditions_hold(&mut sql);
     let count_query = workload.drive.metrics[0].server_count.unwrap();
@@ -43,11 +41,9 @@ fn every_transaction_in_every_query_mode() {
 /// Each condition finds the damage that it is there to find.
 #[test]
 fn the_conditions_can_fail() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w1") else { return };
     let workload = tproc_c(&[]);
-    let mut sql = server.load("w1", &workload);
+    let mut sql = server.connect("w1");
     let damage: [(&str, &str, &str); 15] = [
         ("3.3.2.1", "update warehouse set w_ytd = w_ytd + 1", "1\t300001.00\t300000.00"),
         ("3.3.2.2", "update district set d_next_o_id = 3002 where d_id = 4", "1\t4\t3002\t3000\t3000"),
@@ -83,11 +79,9 @@ fn the_conditions_can_fail() {
 /// Sizes against the estimate, at one warehouse, where the fixed part weighs most.
 #[test]
 fn the_size_is_about_what_was_promised() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w1") else { return };
     let workload = tproc_c(&[]);
-    let mut sql = server.load("w1", &workload);
+    let mut sql = server.connect("w1");
     for table in workload.data[0].tables(&Capabilities::default()) {
         let bytes: u64 = sql.value(&format!("select pg_total_relation_size('{}')", table.name)).parse().unwrap();
         // Small tables are whole blocks, whatever they hold.

@@ -31,11 +31,9 @@ fn hammer(server: &Server, database: &str, workload: &Workload, count: u32) -> u
 
 #[test]
 fn eight_clients_on_one_warehouse() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w1") else { return };
     let workload = tproc_c(&[]);
-    let mut sql = server.load("w1", &workload);
+    let mut sql = server.connect("w1");
 
     let retries = hammer(&server, "w1", &workload, 500);
     assert_eq!(retries, 0, "deadlocks at READ COMMITTED");
@@ -58,13 +56,10 @@ fn eight_clients_on_one_warehouse() {
 /// that is taken from the wrong warehouse, counters that nobody keeps.
 #[test]
 fn remote_work_is_done_and_counted_where_it_belongs() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    drop(server.load("loaded", &tproc_c(&[("warehouses", "2")])));
+    let Some(server) = Server::with_warehouses("w2") else { return };
     for form in FORMS {
         let workload = tproc_c(&[("warehouses", "2"), ("all-warehouses", "true"), ("call", form)]);
-        let mut sql = server.copy("loaded", form);
+        let mut sql = server.copy("w2", form);
         assert_eq!(hammer(&server, form, &workload, 200), 0);
         assert_conditions_hold(&mut sql, &workload);
         remote_work_is_counted(&mut sql);

@@ -22,16 +22,14 @@ const CASES: [(&str, Case); 11] = [
 
 #[test]
 fn every_call_form_does_what_others_get_wrong() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w2") else { return };
     let workload = tproc_c(&[("warehouses", "2")]);
-    let mut loaded = server.load("loaded", &workload);
+    let mut loaded = server.connect("w2");
     initial_data(&mut loaded);
     drop(loaded);
     for name in FORMS {
         let form = Form::new(name);
-        let mut sql = server.copy("loaded", name);
+        let mut sql = server.copy("w2", name);
         for (title, case) in CASES {
             println!("{name}: {title}");
             case(&server, &form, &mut sql);

@@ -51,11 +51,9 @@ fn drive(
 
 #[test]
 fn procedure_function_and_client_leave_the_same_database() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w2") else { return };
     let size = ("warehouses", "2");
-    let mut loaded = server.load("loaded", &tproc_c(&[size]));
+    let mut loaded = server.connect("w2");
     let last = loaded.value("select txid_current()");
     let untouched = content(&mut loaded, &tproc_c(&[size]), &last);
     drop(loaded);
@@ -77,7 +75,7 @@ fn procedure_function_and_client_leave_the_same_database() {
         for &(form, mode, wire) in forms {
             let workload = tproc_c(&[&params[..], &[("call", form)]].concat());
             let database = format!("{profile}_{form}_{}_{}", mode.name(), wire.name());
-            let mut sql = server.copy("loaded", &database);
+            let mut sql = server.copy("w2", &database);
             let done = drive(&server, &database, &workload, (mode, wire), 800);
             let content = content(&mut sql, &workload, &last);
             let Some((done_first, content_first)) = &first else {
@@ -100,10 +98,8 @@ fn procedure_function_and_client_leave_the_same_database() {
 /// Eight clients in all call forms on one warehouse: the forms lock in the same order.
 #[test]
 fn call_forms_do_not_deadlock_with_each_other() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let mut sql = server.load("w1", &tproc_c(&[]));
+    let Some(server) = Server::with_warehouses("w1") else { return };
+    let mut sql = server.connect("w1");
     std::thread::scope(|scope| {
         for id in 0..8 {
             let server = &server;
@@ -148,10 +144,7 @@ fn call_forms_do_not_deadlock_with_each_other() {
 /// HammerDB's profile makes one round trip for each transaction.
 #[test]
 fn a_routine_is_one_round_trip_and_the_client_two_at_most() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    drop(server.load("w2", &tproc_c(&[("warehouses", "2")])));
+    let Some(server) = Server::with_warehouses("w2") else { return };
     for (form, most) in [("procedure", [1; 5]), ("function", [1; 5]), ("client", [2, 2, 2, 2, 1])] {
         let workload = tproc_c(&[("warehouses", "2"), ("call", form)]);
         let connection = server.connect("w2");

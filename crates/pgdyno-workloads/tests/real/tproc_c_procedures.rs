@@ -13,11 +13,9 @@ fn stock(sql: &mut Connection, w_id: i32, i_id: i32) -> [i64; 4] {
 
 #[test]
 fn procedures_do_what_the_clauses_say() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+    let Some(server) = Server::with_warehouses("w2") else { return };
     let workload = tproc_c(&[("warehouses", "2")]);
-    let mut sql = server.load("w2", &workload);
+    let mut sql = server.connect("w2");
     new_order_keeps_every_line(&mut sql);
     new_order_applies_the_stock_rule_at_its_border(&mut sql);
     new_order_rolls_back_an_unused_item(&mut sql);

@@ -86,8 +86,9 @@ fn several_agents_do_what_one_driver_does_one_run_after_another() {
 
 #[test]
 fn streams_of_agents_have_their_own_name_and_each_of_their_queries_is_kept() {
-    let Some(place) = Place::new("streams of agents", "fsync = off\nshared_buffers = 128MB\n", TRUST) else { return };
-    place.run("load ch-benchmark -w 1").ok();
+    let Some(place) = Place::with_suppliers("streams of agents", "fsync = off\nshared_buffers = 128MB\n", TRUST) else {
+        return;
+    };
     let target = place.target();
     let shared = ["--target", &target, "--meet", &target, "--agents", "2"];
     // Nested loops keep each stream busy for as long as the run.

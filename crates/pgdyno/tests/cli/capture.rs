@@ -322,11 +322,11 @@ fn what_cannot_be_captured_or_fitted_is_refused_with_the_remedy() {
 
 /// A captured server with the tables of TPROC-C, and a copy of them.
 fn with_warehouse(test: &str) -> Option<(Place, String)> {
-    let place = Place::new(test, CONF, TRUST)?;
-    place.execute("create database shop");
+    let place = Place::with_warehouse(test, CONF, TRUST)?;
+    // The database that is copied must have no sessions.
+    let mut admin = Admin::connect(&place.server.options().with_database("template1")).unwrap();
+    admin.execute("create database shop template postgres").unwrap();
     let place = place.into_database("shop");
-    place.run("load tproc-c -w 1").ok();
-    execute(&place, "vacuum analyze");
     execute(&place, "create extension pg_stat_statements");
     execute(&place, "create role watcher login; grant pg_read_all_stats to watcher");
     let lab = copy(&place, "lab");

@@ -8,10 +8,10 @@ const REPLICATION: &str = "local all all trust\nlocal replication all trust\n";
 
 #[test]
 fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
-    let Some(place) = Place::new("transactions and queries", "fsync = off\nshared_buffers = 256MB\n", TRUST) else {
+    let Some(place) = Place::with_warehouse("transactions and queries", "fsync = off\nshared_buffers = 256MB\n", TRUST)
+    else {
         return;
     };
-    place.run("load tproc-c -w 1").ok();
     place.run("plan ch-benchmark -c 2").ok().prints(&["mixed", "olap: 1 client"]);
     let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 1 --alone").ok();
     ran.says(&[
@@ -87,9 +87,8 @@ fn findings(run: &Run) -> Vec<(String, String)> {
 fn what_streams_do_to_transactions_is_found_and_they_are_none_of_the_clients() {
     let conf =
         "fsync = off\nshared_buffers = 48MB\nshared_preload_libraries = 'pg_stat_statements'\nautovacuum = off\n";
-    let Some(place) = Place::new("what streams do to transactions", conf, TRUST) else { return };
+    let Some(place) = Place::with_suppliers("what streams do to transactions", conf, TRUST) else { return };
     place.execute("create extension pg_stat_statements");
-    place.run("load ch-benchmark -w 1").ok();
     let run = |args: &str| {
         place.run(&format!("run ch-benchmark --no-check --ramp 0 {args}")).ok();
         let run = place.home.runs().pop().unwrap();
@@ -145,8 +144,7 @@ fn uri(server: &TestServer) -> String {
 #[test]
 fn what_queries_see_on_a_standby_has_an_age() {
     let conf = "fsync = off\nshared_buffers = 128MB\nautovacuum = off\n";
-    let Some(place) = Place::new("queries on a standby", conf, REPLICATION) else { return };
-    place.run("load ch-benchmark -w 1").ok();
+    let Some(place) = Place::with_suppliers("queries on a standby", conf, REPLICATION) else { return };
     let standby = TestServer::standby_of(&place.server);
     let set = |server: &TestServer, settings: &str| {
         for setting in settings.split(", ") {

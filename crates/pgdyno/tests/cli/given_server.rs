@@ -1,5 +1,6 @@
 //! The life cycle on a PostgreSQL that another user runs: ways to reach it, what is refused, other programs' data.
 
+use std::path::Path;
 use std::time::Duration;
 
 use pgdyno_net::{Admin, ConnectOptions};
@@ -29,6 +30,30 @@ impl Place {
         })
     }
 
+    /// The same with one warehouse of `tproc-c`, as `pgdyno load` leaves it.
+    pub(crate) fn with_warehouse(test: &str, conf: &str, hba: &str) -> Option<Self> {
+        Self::loaded("tproc-c", test, conf, hba)
+    }
+
+    /// The same with the tables of `ch-benchmark`.
+    pub(crate) fn with_suppliers(test: &str, conf: &str, hba: &str) -> Option<Self> {
+        Self::loaded("ch-benchmark", test, conf, hba)
+    }
+
+    fn loaded(workload: &str, test: &str, conf: &str, hba: &str) -> Option<Self> {
+        let database = "postgres";
+        let load = |server: &TestServer| {
+            let target = target(server, database);
+            Home::new().run(&["load", workload, "-w", "1", "--target", &target]).ok();
+        };
+        let program = Path::new(env!("CARGO_BIN_EXE_pgdyno"));
+        server::available(test).then(|| Self {
+            home: Home::new(),
+            server: TestServer::start_filled(workload, program, load, conf, hba),
+            database,
+        })
+    }
+
     /// Restarts the server, which offers TLS from then on, with a certificate for this machine.
     pub(crate) fn offer_tls(&mut self) -> Pki {
         let pki = Pki::new();
@@ -55,8 +80,7 @@ impl Place {
 
     /// The server by its socket.
     pub(crate) fn target(&self) -> String {
-        let Self { server, database, .. } = self;
-        format!("host={} port={} user=postgres dbname={database}", server.dir().display(), server.port)
+        target(&self.server, self.database)
     }
 
     /// Returns the arguments that name it, after these.
@@ -88,6 +112,10 @@ impl Place {
     fn tables(&self) -> String {
         self.ask("select count(*) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace")
     }
+}
+
+fn target(server: &TestServer, database: &str) -> String {
+    format!("host={} port={} user=postgres dbname={database}", server.dir().display(), server.port)
 }
 
 #[test]
@@ -414,8 +442,7 @@ fn damaged_data_is_reported_and_not_replaced_unasked() {
 /// An index that a user dropped is no accident that a figure hides, nor one that forbids the run.
 #[test]
 fn a_changed_schema_is_refused_or_stands_in_the_record() {
-    let Some(place) = Place::new("a changed schema", "", TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(place) = Place::with_warehouse("a changed schema", "", TRUST) else { return };
     place.execute("drop index customer_i2");
     let missing = "index customer_i2 of customer is missing";
     place.run("run tproc-c -c 1 -t 20").ended(12).says(&[missing, "--allow-schema-changes"]);
@@ -447,8 +474,7 @@ fn a_changed_schema_is_refused_or_stands_in_the_record() {
 /// The stamp of 0.1.0 keeps no schema: a check says that it holds nothing against it.
 #[test]
 fn an_old_stamp_leaves_the_schema_unchecked_and_is_reported() {
-    let Some(place) = Place::new("an old stamp", "", TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(place) = Place::with_warehouse("an old stamp", "", TRUST) else { return };
     place.execute(
         "alter table pgdyno_stamp drop column layout; update pgdyno_stamp set pgdyno = '0.1.0'; drop index customer_i2",
     );

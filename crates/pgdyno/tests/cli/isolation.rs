@@ -22,8 +22,7 @@ fn nine(stdout: &str) {
 
 #[test]
 fn the_isolation_tests_are_carried_out_on_a_given_server() {
-    let Some(place) = Place::new("isolation tests", "max_wal_size = 4GB\n", TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(place) = Place::with_warehouse("isolation tests", "max_wal_size = 4GB\n", TRUST) else { return };
     let ran = place.run("check tproc-c --isolation --quiet").ok();
     nine(&ran.stdout);
     assert_eq!(ran.stderr, "");
@@ -80,8 +79,7 @@ fn what_cannot_be_tested_is_refused() {
 
 #[test]
 fn ctrl_c_ends_a_test_that_waits_for_another_user() {
-    let Some(place) = Place::new("isolation tests that wait", "max_wal_size = 4GB\n", TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(place) = Place::with_warehouse("isolation tests that wait", "max_wal_size = 4GB\n", TRUST) else { return };
     // A statement of a test, a look at what it has done, and the routine that is missing when they begin.
     let routine =
         "select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace order by oid limit 1";

@@ -224,8 +224,7 @@ fn a_commit_that_waits_for_a_standby_is_unknown_in_time_and_there_or_locally_onl
 
 #[test]
 fn new_orders_are_their_own_markers() {
-    let Some(mut place) = Place::new("New-Orders as markers", DURABLE, TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(mut place) = Place::with_warehouse("New-Orders as markers", DURABLE, TRUST) else { return };
     let orders = "select count(*) from orders";
     for call in ["procedure", "client"] {
         let before: u64 = place.ask(orders).parse().unwrap();

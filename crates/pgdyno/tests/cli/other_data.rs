@@ -17,8 +17,7 @@ fn stamps(place: &Place) -> String {
 
 #[test]
 fn data_of_another_workload_is_named_and_goes_whole_or_not_at_all() {
-    let Some(place) = Place::new("data of another workload", "fsync = off\n", TRUST) else { return };
-    place.run("load tproc-c -w 1 -q").ok();
+    let Some(place) = Place::with_warehouse("data of another workload", "fsync = off\n", TRUST) else { return };
     let before = tables(&place);
     for command in [
         "load tproc-h -s 0.01 -q",

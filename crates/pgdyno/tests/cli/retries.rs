@@ -54,13 +54,13 @@ fn built_in_workloads_are_retried_at_stricter_levels() {
 
 #[test]
 fn tproc_c_is_retried_however_it_is_called() {
-    let Some(place) = Place::new("retries of tproc-c", "", TRUST) else { return };
+    let Some(place) = Place::with_warehouse("retries of tproc-c", "", TRUST) else { return };
     for (call, level_name) in
         [("procedure", "serializable"), ("function", "repeatable read"), ("client", "serializable")]
     {
         let target = place.target();
         let setting = format!("default_transaction_isolation={level_name}");
-        let mut args = vec!["run", "tproc-c", "-w", "1", "-c", "8", "-T", "2", "--ramp", "0", "--call", call];
+        let mut args = vec!["run", "tproc-c", "-c", "8", "-T", "2", "--ramp", "0", "--call", call];
         args.extend(["--set", &setting, "--target", &target]);
         place.home.run(&args).ok().prints(&["retried"]);
         assert_retried(&place.home.runs().pop().unwrap(), level_name);

@@ -4,10 +4,10 @@ use crate::given_server::{Place, TRUST};
 
 #[test]
 fn every_profile_by_every_call_form_leaves_every_condition_true() {
-    let Some(place) = Place::new("profiles and call forms", "fsync = off\nshared_buffers = 256MB\n", TRUST) else {
+    let Some(place) = Place::with_warehouse("profiles and call forms", "fsync = off\nshared_buffers = 256MB\n", TRUST)
+    else {
         return;
     };
-    place.run("load tproc-c -w 1").ok();
     for profile in ["hammerdb", "spec"] {
         for call in ["procedure", "function", "client"] {
             let what = format!("run tproc-c --profile {profile} --call {call} --no-think --vu 6 -t 40");

@@ -102,8 +102,7 @@ const ROUTINES_THERE: &str = "select string_agg(oid::regprocedure || md5(prosrc)
 
 #[test]
 fn a_database_of_hammerdb_is_driven_and_never_dropped() {
-    let Some(place) = Place::new("HammerDB's data", "max_wal_size = 4GB\n", TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(place) = Place::with_warehouse("HammerDB's data", "max_wal_size = 4GB\n", TRUST) else { return };
     place.execute(AS_HAMMERDB);
     place.execute(ROUTINES_OF_HAMMERDB);
     let theirs = place.ask(ROUTINES_THERE);
@@ -240,8 +239,7 @@ fn a_database_of_hammerdb_with_partitions_is_driven() {
 /// Tables of ours with HammerDB's routines beside them: what its runs leave undone is reported, and anything else counts as broken.
 #[test]
 fn what_hammerdb_does_to_our_data_is_reported_as_its_own() {
-    let Some(place) = Place::new("HammerDB on our data", "max_wal_size = 4GB\n", TRUST) else { return };
-    place.run("load tproc-c -w 1").ok();
+    let Some(place) = Place::with_warehouse("HammerDB on our data", "max_wal_size = 4GB\n", TRUST) else { return };
     // A Delivery, and a New-Order of an unused item, as HammerDB does them.
     place.execute(
         "delete from new_order where no_o_id = 2101; update orders set o_carrier_id = 1 where o_id = 2101; \
