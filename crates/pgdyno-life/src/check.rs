@@ -126,8 +126,7 @@ pub fn check(
     if request.has_oracle {
         oracle::admit(&workload)?;
     }
-    let database = Reached::reach(request.target, &workload, interrupt, events)?;
-    let mut admin = database.admin()?;
+    let (database, mut admin) = Reached::reach(request.target, &workload, interrupt, events)?;
     let workload = database.as_loaded(&mut admin, order, &source, &workload)?;
     let access = database.access(&interrupt.stop);
     let mut codes = Vec::new();

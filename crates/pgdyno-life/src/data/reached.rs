@@ -26,7 +26,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Connects to the database of a given server, or of the kept private one.
+    /// Connects to the database of a given server, or of the kept private one. Returns the connection, too.
     ///
     /// # Errors
     /// When the workload has no data, or the server cannot be reached.
@@ -35,7 +35,7 @@ impl Reached {
         workload: &Workload,
         interrupt: &Interrupt,
         events: Arc<dyn EventSink>,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Admin)> {
         if workload.data.is_empty() {
             return Err(CommandError::new(Code::Start, format!("{} has no data", workload.meta.id)));
         }
@@ -51,7 +51,7 @@ impl Reached {
         }
         events.note(&format!("target: {}", named(&mut admin, &options, &server.origin)?));
         let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
-        Ok(Self { server, options, caps, events })
+        Ok((Self { server, options, caps, events }, admin))
     }
 
     /// Returns what its server can do.

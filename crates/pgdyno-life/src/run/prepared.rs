@@ -16,6 +16,7 @@ use pgdyno_workload::Pooling;
 
 use self::provisioned::{Provisioned, provision};
 pub(crate) use self::server::{RunServer, SessionPurpose};
+use self::settings::changes_server;
 use crate::data::loaded::loaded;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -30,6 +31,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) server: RunServer<'a>,
     /// What is known so far, from which the plan follows.
     pub(crate) facts: Facts,
+    /// The session that looked at the server, where nothing was changed there: as good as a new one to measure.
+    pub(crate) session: Option<Admin>,
     /// Dropped last: the server is removed once its settings are restored.
     provisioned: Option<Provisioned<'a>>,
 }
@@ -50,12 +53,24 @@ pub(crate) fn prepare<'a>(context: &'a RunContext<'a>, target: Target, facts: Fa
         false => target.bring_up(order, demand, context.view)?,
     };
     let server = RunServer::new(server, context.interrupt);
-    let mut prepared = Prepared { context, server, facts, provisioned };
-    prepared.server.announce(context.view)?;
-    prepared.admit()?;
-    prepared.admit_agents()?;
-    prepared.recover()?;
-    prepared.make_as_planned()?;
+    let mut prepared = Prepared { context, server, facts, session: None, provisioned };
+    let mut session = prepared.server.announce(context.view)?;
+    if let Some(admin) = &mut session {
+        prepared.admit(admin)?;
+    }
+    if context.team.is_some() {
+        // It could wait too long for them.
+        drop(session);
+        prepared.admit_agents()?;
+        session = prepared.server.connect(SessionPurpose::Setup)?;
+    }
+    let is_restored = session.as_mut().map_or(Ok(false), |admin| prepared.recover(admin))?;
+    if changes_server(&context.draft.plan) {
+        drop(session);
+        prepared.make_as_planned()?;
+    } else if !is_restored {
+        prepared.session = session;
+    }
     Ok(prepared)
 }
 
@@ -73,16 +88,13 @@ impl Prepared<'_> {
     }
 
     /// Refuses what is impossible on this server, before anything is done to it.
-    fn admit(&mut self) -> Result<()> {
-        if self.server.owner() != Owner::Given {
+    fn admit(&mut self, admin: &mut Admin) -> Result<()> {
+        if self.server.owner() != Owner::Given || is_null(admin) {
             return Ok(());
         }
         let Some(options) = self.server.options(SessionPurpose::Setup) else { return Ok(()) };
-        let Some(mut admin) = self.server.connect(SessionPurpose::Setup)?.filter(|admin| !is_null(admin)) else {
-            return Ok(());
-        };
-        self.facts.server = Some(pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?);
-        server_settings::admit(&mut admin, &self.context.draft.plan.settings)?;
+        self.facts.server = Some(pgdyno_server::capabilities(admin, &options).or_fail(Code::Start)?);
+        server_settings::admit(admin, &self.context.draft.plan.settings)?;
         self.context.request.resolve(&self.facts).map(drop)
     }
 

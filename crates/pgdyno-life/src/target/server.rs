@@ -271,28 +271,27 @@ impl TargetServer {
     /// When the server accepts the connection and does not answer.
     pub fn announce(&mut self, events: &dyn EventSink) -> Result<()> {
         let options = self.options.clone();
-        options.map_or(Ok(()), |options| self.announce_by(&options, events))
+        options.map_or(Ok(()), |options| self.announce_by(&options, events).map(drop))
     }
 
-    /// Does the same over a connection by these options.
+    /// Does the same over a connection by these options. Returns it; `None` on the null server, and where the server cannot be
+    /// reached: the next step that needs it reports why.
     ///
     /// # Errors
     /// As [`TargetServer::announce`].
-    pub(crate) fn announce_by(&mut self, options: &ConnectOptions, events: &dyn EventSink) -> Result<()> {
+    pub(crate) fn announce_by(&mut self, options: &ConnectOptions, events: &dyn EventSink) -> Result<Option<Admin>> {
         if matches!(self.hold, Hold::Null { .. }) {
-            return Ok(());
+            return Ok(None);
         }
-        // The next step that needs the server reports why it cannot be reached.
-        events.note(&match Admin::connect(options) {
-            Ok(mut admin) => {
-                if self.owner() == Owner::Given {
-                    self.announced = ServerIdentity::of(&mut admin).or_fail(Code::Start)?;
-                }
-                format!("target: {}", named(&mut admin, options, &self.origin)?)
-            }
-            Err(_) => format!("target: {options} ({})", self.origin),
-        });
-        Ok(())
+        let Ok(mut admin) = Admin::connect(options) else {
+            events.note(&format!("target: {options} ({})", self.origin));
+            return Ok(None);
+        };
+        if self.owner() == Owner::Given {
+            self.announced = ServerIdentity::of(&mut admin).or_fail(Code::Start)?;
+        }
+        events.note(&format!("target: {}", named(&mut admin, options, &self.origin)?));
+        Ok(Some(admin))
     }
 
     /// Returns true if it is a private server of this process.

@@ -34,9 +34,8 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.options.order.workload.clone();
     let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
     let progress = Arc::new(ProgressView::new(args.data.quiet));
-    let database = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
+    let (database, mut admin) = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
     reach::admit_change(database.caps(), "drop")?;
-    let mut admin = database.admin()?;
     let (mut names, mut stamped) = (Vec::new(), false);
     // Data that was loaded last may depend on data that was loaded first.
     for data in workload.data.iter().rev() {

@@ -37,19 +37,22 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let what = (order.id(), &*workload.drive);
     let team = LoadTeam::gather(&meeting, &args.data.options.order.target, what, interrupt, &gathering)?;
     let progress = Arc::new(ProgressView::new(args.data.quiet));
-    let database = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
-    if let Some(team) = &team
-        && let Some(warning) = team.look(database.plain(), &mut database.admin()?, interrupt)?
-    {
-        gathering.warn(&warning);
+    let (database, mut admin) = Reached::reach(&args.data.options.order.target, &workload, interrupt, progress)?;
+    if let Some(team) = &team {
+        if let Some(warning) = team.look(database.plain(), &mut admin, interrupt)? {
+            gathering.warn(&warning);
+        }
+        // The agents may have taken their time.
+        admin = database.admin()?;
     }
     // Loaded or partly loaded data decides what the arguments leave open.
-    let there = stamped(&mut database.admin()?, &workload)?;
+    let there = stamped(&mut admin, &workload)?;
     let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
     let access = database.access(&interrupt.stop);
-    if let Some(note) = pgdyno_server::unused_cluster(&mut database.admin()?).or_fail(Code::Start)? {
+    if let Some(note) = pgdyno_server::unused_cluster(&mut admin).or_fail(Code::Start)? {
         access.events.note(&note);
     }
+    drop(admin);
     let loading = args.data.options.order.loading.clone();
     let how = LoadSettings::of_step(&loading).options(args.data.options.order.replace || args.force, args.force);
     let mut output = CheckOutput::new(args.data.format.is_json());

@@ -137,6 +137,28 @@ fn two_runs_on_one_server_report_each_other() {
     assert!(changed["work_mem"] == "5MB" && changed.get("fsync").is_none(), "{changed}");
 }
 
+/// Far away, each session takes many round trips to open.
+#[test]
+fn few_sessions_are_opened_beside_the_clients() {
+    let Some(place) = Place::new("sessions of pgdyno's own", "log_connections = on\n", TRUST) else { return };
+    let opened = || {
+        let log = std::fs::read_to_string(place.server.dir().join("log")).unwrap();
+        log.lines().filter(|line| line.contains("connection authorized: ") && line.contains("=pgdyno")).count()
+    };
+    let opened_by = |args: &str| {
+        let before = opened();
+        place.run(args).ok();
+        opened() - before
+    };
+    place.run("load select-only -s 1").ok();
+    // The first one looks at the server, and stays to measure; another one finds out if a pooler is in between. Two sample, and two
+    // are clients.
+    assert_eq!(opened_by("run select-only -t 1 -c 2 -n --no-check"), 6);
+    // Where a setting is changed, one looks, one sets, one reads back, and one measures.
+    assert_eq!(opened_by("run select-only -t 1 -c 2 -n --no-check --set work_mem=8MB"), 9);
+    assert_eq!(opened_by("drop select-only"), 2);
+}
+
 #[test]
 fn a_run_over_tls_and_scram_names_them_and_never_the_password() {
     let hba = "local all postgres trust\nhostssl all bench all scram-sha-256\n";

@@ -128,17 +128,15 @@ fn key(admin: &mut Admin, options: &ConnectOptions) -> String {
     })
 }
 
-/// Restores settings that a killed run left changed, over `last`. Writes to `note` if another running run has changed
-/// settings.
+/// Restores settings that a killed run left changed. Writes to `note` if another running run has changed settings.
 pub(crate) fn recover(
-    options: &ConnectOptions,
-    last: &ConnectOptions,
+    admin: &mut Admin,
+    ways: &Ways,
     note: &mut dyn FnMut(String),
 ) -> Result<Option<(String, Result<Restored>)>> {
-    let mut admin = Admin::connect(options).or_fail(Code::Start)?;
-    match Journal::open(&key(&mut admin, options), false)? {
+    match Journal::open(&key(admin, &ways.first), false)? {
         None => Ok(None),
-        Some(Found::Free(journal, Some(entry))) => Ok(Some((entry.who, put_back(journal, entry.settings, last)))),
+        Some(Found::Free(journal, Some(entry))) => Ok(Some((entry.who, put_back(journal, entry.settings, &ways.last)))),
         Some(Found::Free(journal, None)) => {
             journal.close();
             Ok(None)

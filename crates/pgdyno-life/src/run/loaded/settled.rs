@@ -38,9 +38,10 @@ pub(super) struct Settled {
 pub(super) fn settle(context: &RunContext<'_>, prepared: &mut Prepared<'_>) -> Result<Settled> {
     let options = prepared.server.options(SessionPurpose::Measure);
     let template = copies::template(options.as_ref(), &context.draft.plan, context.interrupt)?;
-    let mut admin = match &template {
-        None => prepared.server.connect(SessionPurpose::Measure)?,
-        Some(template) => Some(copies::look(template, context.interrupt)?),
+    let mut admin = match (&template, prepared.session.take()) {
+        (Some(template), _) => Some(copies::look(template, context.interrupt)?),
+        (None, None) => prepared.server.connect(SessionPurpose::Measure)?,
+        (None, session) => session,
     };
     let mut asked = admin.as_mut().filter(|admin| !is_null(admin));
     if let Some(admin) = &mut asked {

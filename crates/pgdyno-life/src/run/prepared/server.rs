@@ -55,13 +55,17 @@ impl<'a> RunServer<'a> {
         self.options(purpose).map(|options| self.server.connect(&options)).transpose().or_fail(Code::Start)
     }
 
-    /// Reports the database and the server before anything is done there.
+    /// Reports the database and the server before anything is done there. Returns the session that it opened for that, to prepare
+    /// the server; `None` without a server.
     ///
     /// # Errors
-    /// When the server accepts the connection and does not answer.
-    pub(super) fn announce(&mut self, events: &dyn EventSink) -> Result<()> {
-        let options = self.options(SessionPurpose::Setup);
-        options.map_or(Ok(()), |options| self.server.announce_by(&options, events))
+    /// When the server cannot be reached, or accepts the connection and does not answer.
+    pub(super) fn announce(&mut self, events: &dyn EventSink) -> Result<Option<Admin>> {
+        let Some(options) = self.options(SessionPurpose::Setup) else { return Ok(None) };
+        match self.server.announce_by(&options, events)? {
+            None => self.connect(SessionPurpose::Setup),
+            session => Ok(session),
+        }
     }
 
     /// Returns the owner.

@@ -15,20 +15,20 @@ use crate::target::Owner;
 
 /// Returns true if something is done to the server before the run reads its data: that needs a directory for its
 /// evidence.
-fn is_prepared(plan: &Plan) -> bool {
+pub(super) fn changes_server(plan: &Plan) -> bool {
     let cycle = plan.cycle;
     cycle.provision || cycle.restart || cycle.drop_caches || !plan.settings.is_empty()
 }
 
 impl Prepared<'_> {
-    /// Restores settings that a killed run has left changed.
-    pub(super) fn recover(&mut self) -> Result<()> {
+    /// Restores settings that a killed run has left changed. Returns true if there were any.
+    pub(super) fn recover(&mut self, admin: &mut Admin) -> Result<bool> {
         let context = self.context;
-        let Some(ways) = self.ways().filter(|_| self.server.owner() != Owner::Ours) else { return Ok(()) };
+        let Some(ways) = self.ways().filter(|_| self.server.owner() != Owner::Ours) else { return Ok(false) };
         let mut notes = Vec::new();
-        let left = settings::recover(&ways.first, &ways.last, &mut |note| notes.push(note))?;
+        let left = settings::recover(admin, &ways, &mut |note| notes.push(note))?;
         notes.into_iter().for_each(|note| self.server.note(note));
-        let Some((who, restored)) = left else { return Ok(()) };
+        let Some((who, restored)) = left else { return Ok(false) };
         context.record.begin()?;
         let note = format!("{who} was killed before it put settings of this server back");
         context.view.note(&note);
@@ -36,15 +36,14 @@ impl Prepared<'_> {
             // Without a hook the user may have to restart the server.
             self.server.note(failure.text());
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Prepares the server before its data is read: drops data that is to be replaced, changes settings, and empties
     /// caches.
     pub(super) fn make_as_planned(&mut self) -> Result<()> {
         let context = self.context;
-        let plan = &context.draft.plan;
-        if !is_prepared(plan) || self.server.options(SessionPurpose::Setup).is_none() {
+        if self.server.options(SessionPurpose::Setup).is_none() {
             return Ok(());
         }
         let mut evidence = Vec::new();
