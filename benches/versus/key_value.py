@@ -25,6 +25,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -361,6 +362,8 @@ def main():
     pairs = programs(options, pgdyno)
     echo = os.environ.get("ECHO_PROGRAM", os.path.join(ROOT, "target", "release", "examples", "echo"))
     echo = echo if os.path.exists(echo) else None
+    # Ended from outside it keeps what was measured too, and stops its server.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with servers.Private(options.clients + 32) as server, tempfile.TemporaryDirectory() as scratch:
         store.facts({**machine(), "server": server.version, "settings": server.settings(), "records": options.records,
                      "clients": options.clients, "threads": options.threads, "rounds": options.rounds,
