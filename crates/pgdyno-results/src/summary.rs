@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use pgdyno_measure::in_flight::{is_lower_bound, with_ages};
+use pgdyno_measure::in_flight::{lower_bounds, with_ages};
 use pgdyno_measure::{ClientSpread, Digest, InFlight, Latency, StmtPart, Totals, TxnPart};
 use pgdyno_plan::{Pace, Plan};
 use pgdyno_workload::{Measured, Metric};
@@ -241,10 +241,12 @@ fn service_times<'a>(txn: &'a TxnPart, in_flight: impl Iterator<Item = &'a InFli
 
 fn in_flight_record(all: &TxnPart, in_flight: &[InFlight]) -> Option<InFlightRecord> {
     let ages = || in_flight.iter().map(|one| response_age(all, one));
+    let age_ns_max = ages().max()?;
+    let is_lower_bound = lower_bounds(all.response_or_service());
     Some(InFlightRecord {
         transactions: in_flight.len() as u64,
-        age_s_max: ages().max()? as f64 / 1e9,
-        counted: ages().filter(|age_ns| is_lower_bound(all.response_or_service(), *age_ns)).count() as u64,
+        age_s_max: age_ns_max as f64 / 1e9,
+        counted: ages().filter(|age_ns| is_lower_bound(*age_ns)).count() as u64,
     })
 }
 
