@@ -64,7 +64,7 @@ pub(crate) fn copy_filled(name: &str, program: &Path, fill: impl FnOnce(&Path), 
     let (data, of) = (kept.join("data"), kept.join("of"));
     let key = format!("{:?} {}", key_of_postgres(), key_of(program));
     let is_there = || std::fs::read_to_string(&of).is_ok_and(|of| of == key);
-    // Tests run in processes of their own. It goes with the file.
+    // Tests run in processes of their own. Closing the file releases it.
     let lock = File::create(kept.join("lock")).unwrap();
     flock(&lock, FlockOperation::LockShared).unwrap();
     if !is_there() {

@@ -59,7 +59,7 @@ pub(crate) fn prepare<'a>(context: &'a RunContext<'a>, target: Target, facts: Fa
         prepared.admit(admin)?;
     }
     if context.team.is_some() {
-        // It could wait too long for them.
+        // While the agents answer, a time limit of the server could end it.
         drop(session);
         prepared.admit_agents()?;
         session = prepared.server.connect(SessionPurpose::Setup)?;
