@@ -8,6 +8,9 @@ use crate::given_server::{Place, TRUST};
 use crate::program::{Home, PATIENCE, assert_nowhere, eventually, finish, json};
 use crate::pty::Pty;
 
+/// Keeps a closed loop from using all CPUs, where what it measures does not matter.
+const REST: &str = "\\sleep 10 ms\n";
+
 /// The record of the only experiment.
 fn record(home: &Home) -> Value {
     let mut files = std::fs::read_dir(home.join("pgdyno-results/ab")).unwrap().map(|file| file.unwrap().path());
@@ -74,7 +77,8 @@ fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
 #[test]
 fn a_profile_that_cannot_be_taken_is_refused_before_anything_is_measured() {
     let home = Home::new();
-    let null = ["ab", "select-only", "--target", "null", "--a", "mode=simple", "--b", "mode=prepared", "--yes", "-q"];
+    std::fs::write(home.join("one.sql"), format!("SELECT 1;\n{REST}")).unwrap();
+    let null = ["ab", "./one.sql", "--target", "null", "--a", "mode=simple", "--b", "mode=prepared", "--yes", "-q"];
     let refused = &["--perf profiles a PostgreSQL on this machine", "hint: leave --perf out"];
     home.run(&[&null[..], &["--perf"]].concat()).ended(1).says(refused);
     assert!(home.runs().is_empty());
@@ -100,7 +104,7 @@ fn profiles_of_both_sides_show_which_functions_take_more_time() {
     }
     std::fs::write(place.home.join("quick.sql"), "SELECT count(*) FROM generate_series(1, 100);\n").unwrap();
     std::fs::write(place.home.join("slow.sql"), "SELECT count(*) FROM generate_series(1, 50000);\n").unwrap();
-    let ran = place.run("ab ./quick.sql -c 2 --b script=./slow.sql --budget 5min --perf").ended(20);
+    let ran = place.run("ab ./quick.sql -c 1 --b script=./slow.sql --slice 500ms --budget 5min --perf").ended(20);
     let record = record(&place.home);
     let Some(profile) = record.get("profile") else {
         // A machine may not let a guest or a container count anything.
@@ -129,7 +133,7 @@ fn profiles_of_both_sides_show_which_functions_take_more_time() {
 #[test]
 fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
     let Some(place) = Place::new("an experiment's end", "", TRUST) else { return };
-    std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
+    std::fs::write(place.home.join("one.sql"), format!("SELECT 1;\n{REST}")).unwrap();
     let args = "ab ./one.sql -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 1s --yes --format json -q";
     let ran = place.run(args).ended(21);
     let reported: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -146,14 +150,15 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_is_undecided() {
     let reported: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(reported["units"].as_array().unwrap().len(), 2);
     assert!(reported["budget_s"].as_f64() > Some(2.0) && reported["runs_made"] == 12, "{reported}");
-    std::fs::write(place.home.join("one.sql"), "SELECT 2;\n").unwrap();
+    std::fs::write(place.home.join("one.sql"), format!("SELECT 2;\n{REST}")).unwrap();
     resume("").ended(1).says(&["side A no longer runs what it ran before", "start another experiment"]);
 }
 
 #[test]
 fn an_experiment_is_measured_by_one_process_at_a_time() {
     let home = Home::new();
-    let args = "ab select-only --target null -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 10min -q";
+    std::fs::write(home.join("one.sql"), format!("SELECT 1;\n{REST}")).unwrap();
+    let args = "ab ./one.sql --target null -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 10min -q";
     let first = home.start(&args.split(' ').collect::<Vec<_>>());
     let begun = || {
         std::fs::read_dir(home.join("pgdyno-results/ab"))
@@ -191,7 +196,7 @@ fn an_experiment_is_measured_by_one_process_at_a_time() {
 #[test]
 fn the_server_that_only_the_environment_names_is_named_before_the_runs_and_in_the_answer() {
     let Some(place) = Place::new("an experiment on the server of the environment", "", TRUST) else { return };
-    std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
+    std::fs::write(place.home.join("one.sql"), format!("SELECT 1;\n{REST}")).unwrap();
     let args = "ab ./one.sql -c 1 --a mode=simple --b mode=prepared --slice 500ms --budget 1s --yes";
     let port = place.server.port.to_string();
     let mut command = place.home.command(args.split(' '));
@@ -244,7 +249,8 @@ fn private_servers_have_their_own_settings_and_one_load() {
 #[test]
 fn on_a_terminal_it_shows_what_it_measures_what_is_known_and_what_is_left() {
     let home = Home::new();
-    let args = "ab select-only --target null -c 1 --a mode=simple --b mode=prepared --slice 500ms --budget 10min";
+    std::fs::write(home.join("one.sql"), format!("SELECT 1;\n{REST}")).unwrap();
+    let args = "ab ./one.sql --target null -c 1 --a mode=simple --b mode=prepared --slice 500ms --budget 10min";
     let mut command = home.command(args.split(' '));
     command.env("TERM", "xterm");
     let pty = Pty::start(command, (80, 24));
@@ -260,7 +266,7 @@ fn on_a_terminal_it_shows_what_it_measures_what_is_known_and_what_is_left() {
 fn a_plan_that_changed_is_named_with_both_shapes() {
     let home = Home::new();
     // Without a parameter: before PostgreSQL 16 others are not explained.
-    std::fs::write(home.join("sorted.sql"), "SELECT oid FROM pg_class ORDER BY oid;\n").unwrap();
+    std::fs::write(home.join("sorted.sql"), format!("SELECT oid FROM pg_class ORDER BY oid;\n{REST}")).unwrap();
     let args =
         "ab ./sorted.sql -c 1 --b enable_indexscan=off --b enable_indexonlyscan=off --slice 2s --budget 1s --yes -q";
     let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ended(21);
@@ -278,7 +284,7 @@ fn a_plan_that_changed_is_named_with_both_shapes() {
 #[test]
 fn a_password_of_a_target_is_not_in_the_record() {
     let Some(place) = Place::new("a password of an experiment", "", TRUST) else { return };
-    std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
+    std::fs::write(place.home.join("one.sql"), format!("SELECT 1;\n{REST}")).unwrap();
     // It is not needed here, and must not be kept.
     let [a, b] = ["a", "b"].map(|name| format!("target={} password=geheim application_name={name}", place.target()));
     let args =

@@ -336,7 +336,7 @@ fn with_warehouse(test: &str) -> Option<(Place, String)> {
 #[test]
 fn statements_whose_types_only_the_client_knows_are_fitted() {
     let Some((place, lab)) = with_warehouse("types") else { return };
-    let load = place.start("run tproc-c -D call=client -c 2 -T 6 --ramp 0 --no-samples --no-check");
+    let load = place.start("run tproc-c -D call=client -c 2 -R 300 -T 6 --ramp 0 --no-samples --no-check");
     eventually("the load", Duration::from_secs(30), || {
         session(&place).query_one("select count(*) from history").unwrap().parse::<u64>().unwrap() > 30_100
     });

@@ -13,7 +13,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
         return;
     };
     place.run("plan ch-benchmark -c 2").ok().prints(&["mixed", "olap: 1 client"]);
-    let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 1 --alone").ok();
+    let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 500ms --alone").ok();
     ran.says(&[
         "loading ch-benchmark with 10,000 suppliers",
         "; creates region, nation, supplier, ch_markers and pgdyno_stamp",
@@ -57,7 +57,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     assert!(page.contains("Streams of stage mixed") && page.contains("oltp a second, at most"));
 
     // Better is only what is better in both.
-    place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 0 --no-check").ok();
+    place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 1 --ramp 0 --no-check").ok();
     let compared = place.home.run(&["compare", "last", "last-1", "--anyway", "--run-noise", "1%"]);
     compared.prints(&["one run is better than another only if both"]);
     let one_figure = ["ab", "ch-benchmark", "-w", "1", "--a", "clients=1", "--b", "clients=2"];
@@ -159,7 +159,7 @@ fn what_queries_see_on_a_standby_has_an_age() {
     };
     // What was replayed two seconds late is at least as old, also to a query without rows.
     set(&standby, "recovery_min_apply_delay = '2s'");
-    let late = run("-T 3 --ramp 3 --queries 1,22");
+    let late = run("-R 50 -T 2 --ramp 3 --queries 1,22");
     let fresh = |run: &Run, figure: &str| run.number(&format!("/analytics/stages/0/freshness/{figure}"));
     assert!(fresh(&late, "queries") > 0.0 && fresh(&late, "fresh") == 0.0, "{}", late.at("/analytics/stages/0"));
     assert!(fresh(&late, "age_s_p50") >= 1.9 && fresh(&late, "age_s_max") >= fresh(&late, "age_s_p50"));
@@ -172,7 +172,7 @@ fn what_queries_see_on_a_standby_has_an_age() {
     // A commit that waits for the replay is seen by every query after it.
     set(&standby, "recovery_min_apply_delay = 0");
     set(&place.server, "synchronous_standby_names = '*', synchronous_commit = remote_apply");
-    let applied = run("-T 2 --ramp 1 --queries 6");
+    let applied = run("-R 50 -T 2 --ramp 1 --queries 6");
     assert!(fresh(&applied, "queries") > 0.0, "{}", applied.at("/analytics"));
     assert_eq!(fresh(&applied, "fresh"), fresh(&applied, "queries"), "{}", applied.at("/analytics"));
     set(&place.server, "synchronous_standby_names = '', synchronous_commit = on");
@@ -226,7 +226,9 @@ fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything
 
 #[test]
 fn a_frontier_measures_each_point_on_the_same_data_and_goes_on_where_it_ended() {
-    let Some(place) = Place::new("a frontier", "fsync = off\nshared_buffers = 128MB\n", TRUST) else { return };
+    let Some(place) = Place::with_suppliers("a frontier", "fsync = off\nshared_buffers = 128MB\n", TRUST) else {
+        return;
+    };
     let none = ["has no queries beside transactions"];
     place.run("frontier select-only -s 1").ended(1).says(&none);
     place.home.run(&["frontier", "--resume", "none"]).ended(1).says(&["no record 'none' in pgdyno-results/frontiers"]);

@@ -60,7 +60,7 @@ fn assert_survived(run: &Run, clients: u64) {
 
 /// Runs a fault on a private server, which leaves nothing behind.
 fn on_private_server(home: &Home, kind: &str) -> Run {
-    let args = format!("run tpcb-like -s 1 -c 3 -T 10 -R 200 --ramp 0 --fault {kind} --fault-at 2s --target embedded");
+    let args = format!("run tpcb-like -s 1 -c 3 -T 10 -R 100 --ramp 0 --fault {kind} --fault-at 2s --target embedded");
     let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ok();
     ran.prints(&[&format!("FAULT   {kind} at 2"), "connections lost", "a new session could write after"]);
     home.assert_clean();
@@ -89,7 +89,7 @@ fn clients_go_on_at_the_promoted_standby() {
     let Some(home) = home("a promotion") else { return };
     for target in ["embedded:ha", "embedded:ha,sync"] {
         let args =
-            format!("run tpcb-like -s 1 -c 3 -T 15 -R 200 --ramp 0 --fault promote --fault-at 2s --target {target}");
+            format!("run tpcb-like -s 1 -c 3 -T 15 -R 100 --ramp 0 --fault promote --fault-at 2s --target {target}");
         let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ok();
         ran.prints(&["FAULT   promote at 2", "timeline 2 after 1"]);
         let run = home.runs().pop().unwrap();
@@ -113,8 +113,7 @@ fn a_server_that_loses_its_power_goes_on_with_what_was_synced() {
     let run = on_private_server(&home, "power-loss");
     assert_survived(&run, 3);
     assert_eq!(run.at("/server/settings/wal_sync_method"), "fdatasync");
-    let args =
-        "run tproc-c -w 1 -c 3 -T 12 --ramp 0 --fault power-loss --fault-at 4s --target embedded --set fsync=off";
+    let args = "run tproc-c -w 1 -c 3 -T 12 -R 200 --ramp 0 --fault power-loss --fault-at 4s --target embedded --set fsync=off";
     home.run(&args.split(' ').collect::<Vec<_>>()).ended(2);
     let run = home.runs().pop().unwrap();
     let counted = ["/summary/new_orders_by_client", "/summary/new_orders_by_server"].map(|count| run.number(count));
@@ -181,7 +180,7 @@ fn what_can_be_caused_on_a_target_is_listed() {
 #[test]
 fn several_faults_in_a_row_are_made_again_from_the_record() {
     let Some(home) = home("several faults") else { return };
-    let args = "run select-only -s 1 -c 2 -R 200 -T 18 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 8s --repeat 2 -q";
+    let args = "run select-only -s 1 -c 2 -R 50 -T 18 --ramp 0 --fault restart-immediate --fault-at 1s --fault-every 8s --repeat 2 -q";
     home.run(&args.split(' ').collect::<Vec<_>>()).ok();
     home.run(&["run", "--again", "last", "-q"]).ok();
     for run in home.runs() {
@@ -250,7 +249,7 @@ fn a_failover_is_ordered_by_the_program_of_the_cluster() {
 #[test]
 fn each_run_of_a_suite_has_its_fault() {
     let Some(home) = home("a suite with faults") else { return };
-    let suite = "name = 'faults'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 2\nrate = 200\ntime = '12s'\n\
+    let suite = "name = 'faults'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 2\nrate = 50\ntime = '12s'\n\
                  ramp = '0s'\nfault_at = '1s'\nmatrix.fault = ['kill-9', 'restart']\n";
     std::fs::write(home.join("suite.toml"), suite).unwrap();
     home.run(&["suite", "run", "suite.toml"]).ok();

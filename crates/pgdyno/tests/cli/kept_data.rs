@@ -28,7 +28,7 @@ fn data_that_took_long_to_load_is_copied_the_next_time() {
     let home = Home::of_an_ordinary_user();
     own::write(&home, "mine", &FILES);
     let run = |more: &[&str]| {
-        let args = ["run", "./mine", "-c", "2", "-T", "1", "--ramp", "0"];
+        let args = ["run", "./mine", "-c", "2", "-R", "100", "-T", "1", "--ramp", "0"];
         let ran = home.run(&[&args, more].concat()).ok();
         (ran, home.runs().pop().unwrap())
     };
@@ -77,7 +77,7 @@ fn a_suite_keeps_what_it_loads_and_begins_with_it_the_next_time() {
     let suite = |name: &str| {
         let text = format!(
             "name = '{name}'\ntargets = ['embedded']\n\
-             [[run]]\nwhat = './mine'\ntime = '1s'\nramp = '0s'\nmatrix.clients = [1, 2]\n"
+             [[run]]\nwhat = './mine'\nrate = 100\ntime = '1s'\nramp = '0s'\nmatrix.clients = [1, 2]\n"
         );
         let path = home.join(format!("{name}.toml"));
         std::fs::write(&path, text).unwrap();

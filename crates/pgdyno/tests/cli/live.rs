@@ -226,7 +226,7 @@ fn no_color_counts() {
         ["\x1b[0;32", "\x1b[0;36", "\x1b[0;90", "\x1b[0;1;32"].iter().any(|code| shown.contains(code))
     };
     assert!(coloured(on_terminal(&home, "-T 2")));
-    let mut command = home.command("run select-only --target null -T 2 --ramp 0".split(' '));
+    let mut command = home.command("run select-only --target null -R 1000 -T 2 --ramp 0".split(' '));
     command.env("TERM", "xterm").env("NO_COLOR", "1");
     assert!(!coloured(Pty::start(command, SIZE)));
 }

@@ -85,7 +85,7 @@ fn another_machine_is_looked_at_over_ssh() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let (run, said) = run(&home, &["--os-metrics", "ssh -p 2222 me@db1"], Some(path));
+    let (run, said) = run(&home, &["-R", "1000", "--os-metrics", "ssh -p 2222 me@db1"], Some(path));
     assert!(std::fs::read_to_string(&words).unwrap().contains(" -o BatchMode=yes "));
     assert!(std::fs::read_to_string(&words).unwrap().contains(" -p 2222 me@db1 exec sh -c "));
     assert_eq!(run.text("/plan/watch/os"), "ssh me@db1");
@@ -100,7 +100,7 @@ fn another_machine_is_looked_at_over_ssh() {
 #[test]
 fn an_ssh_that_leads_nowhere_costs_nothing_but_a_word() {
     let Some(home) = home() else { return };
-    let (run, _) = run(&home, &["--os-metrics", "ssh -o ProxyCommand=false me@db1.invalid"], None);
+    let (run, _) = run(&home, &["-R", "1000", "--os-metrics", "ssh -o ProxyCommand=false me@db1.invalid"], None);
     assert!(run.record.get("server_machine").is_none());
     assert!(left_out(&run).contains("ssh me@db1.invalid: it "), "{}", left_out(&run));
 }
@@ -109,7 +109,7 @@ fn an_ssh_that_leads_nowhere_costs_nothing_but_a_word() {
 fn a_command_of_the_users_shows_the_machine_and_is_kept_nowhere() {
     let Some(home) = home() else { return };
     let command = "token=geheim; echo cpu_percent,disk_write_byte_per_s; while echo 50,7; do sleep 0.2; done";
-    let (run, _) = run(&home, &["--os-metrics", command], None);
+    let (run, _) = run(&home, &["-R", "1000", "--os-metrics", command], None);
     assert_eq!((run.text("/plan/watch/os"), run.text("/server_machine/seen_by")), ("command", "command"));
     assert_eq!(run.number("/summary/server_cpu_percent"), 50.0);
     assert!(left_out(&run).contains("did you mean disk_write_bytes_per_s?"), "{}", left_out(&run));
@@ -123,9 +123,9 @@ fn a_target_names_how_its_machine_is_looked_at_and_no_samples_takes_none() {
     let target =
         "[target.here]\ndsn = 'embedded'\nvcpus = 8\nos_metrics = 'echo busy_cpus; while echo 2; do sleep 0.2; done'\n";
     std::fs::write(home.join("pgdyno.toml"), target).unwrap();
-    let (run, _) = run(&home, &["--target", "here"], None);
+    let (run, _) = run(&home, &["-R", "1000", "--target", "here"], None);
     assert_eq!((run.number("/summary/server_cpu_percent"), run.number("/server_machine/cpus")), (25.0, 8.0));
-    home.run(&["run", "select-only", "-s", "1", "-T", "1", "--ramp", "0", "--no-samples", "--target", "here"]).ok();
+    home.run(&["run", "select-only", "-s", "1", "-T", "500ms", "--ramp", "0", "--no-samples", "--target", "here"]).ok();
     let last = home.runs().pop().unwrap();
     assert!(last.record.get("server_machine").is_none() && last.record.get("samples").is_none());
     assert_eq!(last.at("/plan/watch/off"), true);

@@ -28,7 +28,7 @@ fn five_thousand_clients_fit_in_one_process() {
     if !may_open(6000) {
         return;
     }
-    let few = drive(&Home::new(), &["-c", "1", "-T", "2", "--ramp", "0"]);
+    let few = drive(&Home::new(), &["-c", "1", "-T", "500ms", "--ramp", "0"]);
     let home = Home::new();
     let many = drive(&home, &["-c", "5000", "-T", "2", "--ramp", "0"]);
     assert_eq!(many.number("/plan/clients"), 5000.0);

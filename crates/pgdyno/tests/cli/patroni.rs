@@ -1,5 +1,7 @@
 //! Failovers of a real cluster: three servers under Patroni, with etcd, on this machine.
 
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,7 +26,7 @@ const BOOTSTRAP: Duration = Duration::from_secs(120);
 /// A node: the ports of its server and of its Patroni, and the latter's process.
 struct Node {
     server: Port,
-    _api: Port,
+    api: Port,
     config: PathBuf,
     data: PathBuf,
     patroni: Child,
@@ -36,6 +38,14 @@ struct Cluster {
     _ports: [Port; 2],
     etcd: Child,
     nodes: Vec<Node>,
+}
+
+/// Asks a Patroni for its cluster.
+fn cluster_of(port: u16) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.write_all(b"GET /cluster HTTP/1.0\r\n\r\n")?;
+    std::io::read_to_string(stream)
 }
 
 /// Returns a command of the servers' account, with its output in a file.
@@ -75,9 +85,10 @@ impl Cluster {
             cluster.nodes.push(node);
         }
         eventually("three members run, one of them in synchrony", BOOTSTRAP, || {
+            std::thread::sleep(Duration::from_millis(200));
             let roles = cluster.roles();
             let of = |role: &str| roles.iter().filter(|(_, known)| known == role).count();
-            (of("Leader"), of("Sync Standby"), roles.len()) == (1, 1, NODES)
+            (of("leader"), of("sync_standby"), roles.len()) == (1, 1, NODES)
         });
         Some(cluster)
     }
@@ -107,17 +118,19 @@ impl Cluster {
         std::fs::write(&config, text).unwrap();
         server::hand_over(&config);
         let patroni = daemon(PATRONI, &path("log")).arg(&config).spawn().unwrap();
-        Node { server, _api: api, config, data, patroni }
+        Node { server, api, config, data, patroni }
     }
 
-    /// Returns the names and roles of the members that run.
+    /// Returns the names and roles of the members that run, as the first Patroni that answers has them: each start of patronictl is
+    /// that of a Python.
     fn roles(&self) -> Vec<(String, String)> {
-        let mut list = Command::new(PATRONICTL);
-        let listed = list.arg("-c").arg(&self.nodes[0].config).args(["list", "-f", "json"]).output().unwrap();
-        let members: Vec<Value> = serde_json::from_slice(&listed.stdout).unwrap_or_default();
-        let runs = |member: &&Value| matches!(member["State"].as_str(), Some("running" | "streaming"));
+        let answers = self.nodes.iter().filter_map(|node| cluster_of(node.api.number()).ok());
+        let listed =
+            answers.filter_map(|answer| serde_json::from_str::<Value>(answer.split_once("\r\n\r\n")?.1).ok()).next();
+        let runs = |member: &&Value| matches!(member["state"].as_str(), Some("running" | "streaming"));
         let text = |member: &Value, name: &str| member[name].as_str().unwrap_or_default().to_owned();
-        members.iter().filter(runs).map(|member| (text(member, "Member"), text(member, "Role"))).collect()
+        let members = listed.as_ref().and_then(|listed| listed["members"].as_array()).into_iter().flatten();
+        members.filter(runs).map(|member| (text(member, "name"), text(member, "role"))).collect()
     }
 
     /// Returns the member with a role.
@@ -166,14 +179,14 @@ impl Drop for Cluster {
 fn a_synchronous_cluster_under_patroni_loses_no_commit_by_its_failovers() {
     let Some(cluster) = Cluster::new("failovers of Patroni") else { return };
     let home = Home::new();
-    let leader = cluster.member("Leader");
+    let leader = cluster.member("leader");
     let switched = cluster.run(&home, 16, "patroni:switchover");
-    let candidate = cluster.member("Sync Standby");
+    let candidate = cluster.member("sync_standby");
     let forced = cluster.run(&home, 16, &format!("patroni:failover:{candidate}"));
-    assert_eq!(cluster.member("Leader"), candidate);
+    assert_eq!(cluster.member("leader"), candidate);
     // The others take over when the leader's key has expired (ttl).
     let killed = cluster.run(&home, 50, &format!("patroni:kill:{candidate}"));
-    assert_ne!(cluster.member("Leader"), candidate);
+    assert_ne!(cluster.member("leader"), candidate);
     for run in [&switched, &forced, &killed] {
         let ledger = run.at("/ledger");
         assert_eq!(

@@ -41,7 +41,7 @@ fn a_database_of_the_environment_is_named_first_and_in_every_report() {
         let first = from_environment(step).ok().stderr.lines().next().unwrap().to_owned();
         assert!(first.starts_with("target: PostgreSQL ") && first.ends_with(&named), "{step}: {first}");
     }
-    from_environment("search select-only --no-load --slo p99<10s --min 1 --max 2 --by clients --time 1s")
+    from_environment("search select-only --no-load --slo p99<10s --min 1 --max 2 --by clients --time 1s --ramp 0")
         .says(&[&format!("target: PostgreSQL {} (given), {named}", version(&place))]);
     assert_nowhere(PASSWORD, place.home.path());
 }

@@ -269,7 +269,7 @@ fn a_transaction_pooler_is_known_and_driven() {
     let Some(pooled) = Pooled::new("PgBouncer, transaction pooling", "transaction") else { return };
     pooled.place.run("load tpcb-like -s 1").ok();
     // More clients than the pool has sessions.
-    let ran = pooled.run("run tpcb-like -c 40 -T 3 --ramp 0").ok();
+    let ran = pooled.run("run tpcb-like -c 40 -T 1 --ramp 0").ok();
     ran.says(&["query mode extended: the pooler"]).prints(&["through a pooler (transaction pooling)"]);
     let run = pooled.last();
     assert_eq!((run.text("/server/pooling"), run.text("/plan/mode")), ("transaction", "extended"));

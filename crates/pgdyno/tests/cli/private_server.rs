@@ -39,7 +39,7 @@ fn every_workload_lives_its_life_and_leaves_nothing_behind() {
         let mut all = vec!["run", "-c", "2"];
         all.extend(args.split(' '));
         if !args.contains("-t ") {
-            all.extend(["-T", "2", "--ramp", "0"]);
+            all.extend(["-T", "1", "--ramp", "0"]);
         }
         let ran = home.run(&all).ok();
         let run = home.runs().pop().unwrap();
@@ -98,7 +98,8 @@ fn root_has_a_private_server_too() {
 fn an_interrupted_run_ends_cleanly_and_one_interrupted_twice_at_once() {
     let Some(home) = home("Ctrl-C") else { return };
     for times in [1, 2] {
-        let mut running = home.start(&["run", "tpcb-like", "-s", "1", "-c", "3", "-T", "1h", "--ramp", "0"]);
+        let mut running =
+            home.start(&["run", "tpcb-like", "-s", "1", "-c", "3", "-R", "200", "-T", "1h", "--ramp", "0"]);
         running.until_it_says("progress:", 2);
         running.signal(Signal::INT);
         if times == 2 {
@@ -133,7 +134,7 @@ fn an_interrupted_load_ends_cleanly() {
 #[test]
 fn a_killed_run_leaves_no_server_and_keeps_its_intervals() {
     let Some(home) = home("kill -9") else { return };
-    let mut running = home.start(&["run", "simple-update", "-s", "1", "-T", "1h", "--ramp", "0"]);
+    let mut running = home.start(&["run", "simple-update", "-s", "1", "-R", "200", "-T", "1h", "--ramp", "0"]);
     running.until_it_says("progress:", 2);
     assert!(!home.instances().is_empty());
     running.signal(Signal::KILL);

@@ -24,8 +24,12 @@ impl Pair {
         if !load.is_empty() {
             place.run(&format!("load {load}")).ok();
         }
+        Some(Self::of(place))
+    }
+
+    fn of(place: Place) -> Self {
         let standby = TestServer::standby_of(&place.server);
-        Some(Self { place, standby })
+        Self { place, standby }
     }
 
     /// Runs it with the standby as the reader.
@@ -65,11 +69,12 @@ fn work(run: &Run) -> [(f64, f64); 2] {
 
 #[test]
 fn the_two_transactions_of_tproc_c_that_only_read_run_on_the_standby() {
-    let Some(pair) = Pair::new("TPROC-C with a reader", "tproc-c -w 1") else { return };
+    let Some(place) = Place::with_warehouse("TPROC-C with a reader", CONF, HBA) else { return };
+    let pair = Pair::of(place);
     for call in ["procedure", "client"] {
         let executed = "select xact_commit from pg_stat_database where datname = 'postgres'";
         let before = number(&pair.standby, executed);
-        let ran = pair.run(&format!("tproc-c -c 3 -R 200 -T 3 --ramp 1 --no-check --call {call}")).ok();
+        let ran = pair.run(&format!("tproc-c -c 3 -R 100 -T 3 --ramp 0 --no-check --call {call}")).ok();
         let text = ["endpoint", "reader 1", "order-status, stock-level on the readers", "behind by p50"];
         ran.prints(&text);
         let run = pair.last();
@@ -213,7 +218,7 @@ fn a_run_that_has_nothing_for_a_reader_is_refused_with_the_reason() {
 #[test]
 fn a_reader_that_ends_its_sessions_gets_them_back() {
     let Some(pair) = Pair::new("a reader whose sessions end", "select-only -s 1") else { return };
-    let args = format!("run select-only -c 2 -T 5 --ramp 0 -n --no-check --reader {}", uri(&pair.standby));
+    let args = format!("run select-only -c 2 -R 200 -T 5 --ramp 0 -n --no-check --reader {}", uri(&pair.standby));
     let running = pair.place.start(&args);
     let clients = "from pg_stat_activity where application_name like 'pgdyno%' and query like 'SELECT abalance%'";
     eventually("they read", SOON, || number(&pair.standby, &format!("select count(*) {clients}")) == 2.0);
@@ -257,12 +262,12 @@ fn the_standby_of_a_private_pair_is_a_reader_and_a_server_of_queries() {
     }
     let home = Home::of_an_ordinary_user();
     let run = |args: &str| home.run(&args.split(' ').collect::<Vec<_>>());
-    run("run select-only -s 1 -c 2 -T 2 --ramp 0 --no-check --target embedded:ha --reader standby")
+    run("run select-only -s 1 -c 2 -R 200 -T 2 --ramp 0 --no-check --target embedded:ha --reader standby")
         .ok()
         .prints(&["reader 1 (standby): behind by p50"]);
     let record = home.runs().pop().unwrap();
     assert_eq!((work(&record)[0].0, record.text("/readers/readers/0/name")), (0.0, "standby"));
-    run("run ch-benchmark -w 1 -c 2 -T 3 --ramp 1 --queries 6 --no-check --target embedded:ha --analytics-target standby")
+    run("run ch-benchmark -w 1 -c 2 -R 50 -T 2 --ramp 0 --queries 6 --no-check --target embedded:ha --analytics-target standby")
         .ok()
         .prints(&["age of the answers: p50"]);
     let record = home.runs().pop().unwrap();
@@ -281,7 +286,7 @@ fn each_run_of_a_suite_reads_from_the_standby_of_its_private_pair() {
     }
     let home = Home::of_an_ordinary_user();
     // The data of the second run has a database of its own on the pair.
-    let suite = "name = 'readers'\ntargets = ['embedded:ha']\n[[run]]\nwhat = 'select-only'\nclients = 2\ntime = '2s'\nramp = '0s'\n\
+    let suite = "name = 'readers'\ntargets = ['embedded:ha']\n[[run]]\nwhat = 'select-only'\nclients = 2\nrate = 100\ntime = '2s'\nramp = '0s'\n\
                  reader = ['standby']\nmatrix.scale = [1, 2]\n";
     std::fs::write(home.join("suite.toml"), suite).unwrap();
     home.run(&["suite", "run", "suite.toml"]).ok();

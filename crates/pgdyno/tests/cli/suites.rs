@@ -14,7 +14,7 @@ use crate::server;
 /// Half a second for a client, and a second for two, however slow the machine is.
 const SHORT: &str = "transactions = 25\nrate = 50";
 /// Longer than any test.
-const LONG: &str = "time = '1h'\nramp = '0s'";
+const LONG: &str = "rate = 1000\ntime = '1h'\nramp = '0s'";
 
 /// Two cells against the null server, each run so often and with these options.
 fn suite(repetitions: u32, options: &str) -> String {
@@ -235,7 +235,7 @@ fn a_run_that_is_killed_has_failed_and_leaves_no_process_and_its_line_is_written
 fn a_run_that_takes_too_long_has_failed() {
     let home = Home::new();
     let text = "name = 'late'\ntargets = ['null']\nrun_timeout = '3s'\n[[run]]\nwhat = 'select-only'\n\
-                time = '3600s'\nramp = '0s'\n[[run]]\nname = 'quick'\nwhat = 'select-only'\ntransactions = 5\n";
+                rate = 1000\ntime = '3600s'\nramp = '0s'\n[[run]]\nname = 'quick'\nwhat = 'select-only'\ntransactions = 5\n";
     run(&home, text).ended(2).says(&["it took longer than run_timeout, 3.0 s", "1 of 2 runs complete, 1 failed"]);
     // Its line was written when it ended, and is not written again.
     assert_listed(&home);
@@ -434,7 +434,7 @@ fn with_postgres(test: &str) -> Option<Home> {
 fn a_private_server_is_kept_for_all_runs_and_loads_once() {
     let Some(home) = with_postgres("a suite on a private server") else { return };
     let text = "name = 'private'\nrepetitions = 2\ntargets = ['embedded']\n[[run]]\nwhat = 'tpcb-like'\nclients = 2\n\
-                time = '2s'\nramp = '0s'\nmatrix.scale = [1, 2]\n";
+                rate = 100\ntime = '1s'\nramp = '0s'\nmatrix.scale = [1, 2]\n";
     run(&home, text).ok().says(&["4 of 4 runs complete"]).prints(&["tpcb-like scale 1, 2 clients", "PostgreSQL"]);
     let runs = home.runs();
     assert_eq!(runs.len(), 4);
@@ -534,7 +534,7 @@ fn a_suite_on_a_private_server_survives_kills_as_well() {
 #[test]
 fn a_killed_suite_leaves_no_private_server() {
     let Some(home) = with_postgres("a killed suite with a private server") else { return };
-    let text = "name = 'gone'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 1\n\
+    let text = "name = 'gone'\ntargets = ['embedded']\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 1\nrate = 100\n\
                 matrix.time = ['1h', '2h']\n";
     let running = home.start(&["suite", "run", &file(&home, text)]);
     eventually("a run is measured", PATIENCE, || home.runs().iter().any(|run| !run.intervals().is_empty()));
@@ -550,7 +550,7 @@ fn a_second_suite_on_the_same_target_is_refused_with_the_name_of_the_first() {
         return;
     };
     let text = format!(
-        "name = 'first'\ntargets = [\"{}\"]\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 1\nramp = '0s'\ntime = '1h'\n",
+        "name = 'first'\ntargets = [\"{}\"]\n[[run]]\nwhat = 'select-only'\nscale = 1\nclients = 1\nrate = 100\nramp = '0s'\ntime = '1h'\n",
         place.target()
     );
     let mut first: Running = place.home.start(&["suite", "run", &file(&place.home, &text)]);
