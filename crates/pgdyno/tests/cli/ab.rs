@@ -102,8 +102,10 @@ fn profiles_of_both_sides_show_which_functions_take_more_time() {
         assert!(place.home.runs().is_empty());
         return crate::skipped::skipped(&format!("profiles of both sides: {why}"));
     }
-    std::fs::write(place.home.join("quick.sql"), "SELECT count(*) FROM generate_series(1, 100);\n").unwrap();
-    std::fs::write(place.home.join("slow.sql"), "SELECT count(*) FROM generate_series(1, 50000);\n").unwrap();
+    for (name, rows) in [("quick.sql", 2000), ("slow.sql", 100_000)] {
+        let script = format!("SELECT count(*) FROM generate_series(1, {rows});\n{REST}");
+        std::fs::write(place.home.join(name), script).unwrap();
+    }
     let ran = place.run("ab ./quick.sql -c 1 --b script=./slow.sql --slice 500ms --budget 5min --perf").ended(20);
     let record = record(&place.home);
     let Some(profile) = record.get("profile") else {
@@ -216,7 +218,7 @@ fn private_servers_have_their_own_settings_and_one_load() {
     let home = Home::new();
     // A server that is kept would have other settings.
     home.run(&["server", "start"]).ok();
-    let args = "ab select-only -s 1 -c 2 --a work_mem=5MB --b work_mem=9MB --b enable_indexscan=off --b enable_bitmapscan=off \
+    let args = "ab select-only -s 1 -c 1 --a work_mem=5MB --b work_mem=9MB --b enable_indexscan=off --b enable_bitmapscan=off \
                 --slice 500ms --budget 1s --yes";
     let ran = home.run(&args.split_whitespace().collect::<Vec<_>>()).ended(21);
     ran.says(&["copying the data of A to B", "restarting the private server", "page: "]);

@@ -466,7 +466,7 @@ fn agents_run_stages_one_after_the_other_and_one_that_ends_between_makes_the_run
     // Transactions and queries together, then each alone; its agents have connections of their own in each.
     let mixed =
         ["ch-benchmark", "-w", "1", "-c", "2", "-j", "2", "-R", "50", "--streams", "1", "--queries", "6", "--no-check"];
-    let alone = ["-T", "2", "--ramp", "0", "--alone"];
+    let alone = ["-T", "1", "--ramp", "0", "--alone"];
     ran(&[&mixed[..], &alone].concat(), &of_ch).ok().prints(&["together: NOPM"]);
     let both = place.home.runs().pop().unwrap();
     assert_eq!(both.text("/status"), "complete");
@@ -480,7 +480,7 @@ fn agents_run_stages_one_after_the_other_and_one_that_ends_between_makes_the_run
     assert!(starts.windows(2).all(|pair| pair[0] <= pair[1]), "one time over all stages: {starts:?}");
 
     // One of them ends in the second stage: the first one stands.
-    let long = with(&[&mixed[..], &["-T", "4", "--ramp", "0", "--alone"]].concat(), &of_ch);
+    let long = with(&[&mixed[..], &["-T", "2", "--ramp", "0", "--alone"]].concat(), &of_ch);
     let long = Running::new(place.home.command(long));
     waiting[0].until_it_says("stage 2", 3);
     waiting[1].signal(Signal::TERM);

@@ -76,6 +76,8 @@ fn a_copy_without_an_index_is_slower_by_the_statements_that_need_it() {
     let lab2 = Place { database: "lab2", ..place };
     execute(&lab2, "drop index orders_status_idx; drop index orders_customer_id_idx");
     let [a, b] = [&target, &other].map(|target| format!("target={target}"));
-    let args = ["ab", "./fitted", "--target", &target, "--a", &a, "--b", &b, "--slice", "500ms", "--budget", "3min"];
+    let args = [
+        "ab", "./fitted", "-c", "1", "--target", &target, "--a", &a, "--b", &b, "--slice", "500ms", "--budget", "3min",
+    ];
     lab2.home.run(&args).prints(&["B is slower", "Seq Scan on orders", "tasks"]);
 }

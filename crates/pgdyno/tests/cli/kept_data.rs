@@ -12,7 +12,7 @@ const FILES: [(&str, &str); 4] = [
     ),
     ("schema.sql", "create table slow_to_load (id int primary key);"),
     ("load.sql", "insert into slow_to_load select generate_series(1, :rows); select pg_sleep(5.1);"),
-    ("look.sql", "select count(*) from slow_to_load;\n"),
+    ("look.sql", "select count(*) from slow_to_load;\n\\sleep 5 ms\n"),
 ];
 
 fn kept(home: &Home) -> Vec<serde_json::Value> {

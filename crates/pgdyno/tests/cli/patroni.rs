@@ -147,7 +147,7 @@ impl Cluster {
             ports.join(",")
         );
         let args =
-            format!("run ledger -c 4 -T {time_s} --ramp 0 -R 200 --commit-timeout 5s --fault {fault} --fault-at 3s");
+            format!("run ledger -c 4 -T {time_s} --ramp 0 -R 100 --commit-timeout 5s --fault {fault} --fault-at 3s");
         let args: Vec<_> = args.split(' ').chain(["--target", &target]).collect();
         let mut command = home.command(args);
         command.env("PATRONICTL_CONFIG_FILE", &self.nodes[0].config);

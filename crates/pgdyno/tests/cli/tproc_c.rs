@@ -10,7 +10,7 @@ fn every_profile_by_every_call_form_leaves_every_condition_true() {
     };
     for profile in ["hammerdb", "spec"] {
         for call in ["procedure", "function", "client"] {
-            let what = format!("run tproc-c --profile {profile} --call {call} --no-think --vu 6 -t 40");
+            let what = format!("run tproc-c --profile {profile} --call {call} --no-think --vu 6 -t 20");
             place.run(&what).ok().prints(&["NOPM", "TPM", "client and server counts match"]);
             let run = place.home.runs().pop().unwrap();
             assert_eq!([run.text("/plan/params/profile"), run.text("/plan/params/call")], [profile, call]);

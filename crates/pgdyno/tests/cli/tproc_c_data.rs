@@ -212,7 +212,7 @@ fn a_database_of_hammerdb_with_partitions_is_driven() {
         || place.ask("select count(*) from order_line_1") + " " + &place.ask("select count(*) from order_line_2");
     for call in ["procedure", "function", "client"] {
         let before = lines();
-        place.run(&format!("run tproc-c -c 4 -t 100 --call {call} --no-check")).ok();
+        place.run(&format!("run tproc-c -c 4 -t 40 --call {call} --no-check")).ok();
         let run = place.home.runs().pop().unwrap();
         assert_eq!((run.text("/status"), run.text("/data_from")), ("complete", "HammerDB"), "{call}");
         assert_eq!(run.number("/summary/failed"), 0.0, "{call}: {}", run.record["errors"]);
