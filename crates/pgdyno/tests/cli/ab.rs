@@ -102,7 +102,7 @@ fn profiles_of_both_sides_show_which_functions_take_more_time() {
         assert!(place.home.runs().is_empty());
         return crate::skipped::skipped(&format!("profiles of both sides: {why}"));
     }
-    for (name, rows) in [("quick.sql", 2000), ("slow.sql", 100_000)] {
+    for (name, rows) in [("quick.sql", 10_000), ("slow.sql", 100_000)] {
         let script = format!("SELECT count(*) FROM generate_series(1, {rows});\n{REST}");
         std::fs::write(place.home.join(name), script).unwrap();
     }

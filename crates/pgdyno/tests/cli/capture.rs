@@ -373,7 +373,7 @@ fn an_index_that_is_dropped_costs_a_fitted_statement_what_it_costs_the_applicati
         blocks_per_call(place, text)
     };
     let fitted = |place: &Place| {
-        place.run("run ./fitted -c 2 -T 2 --ramp 0 --no-samples").ok();
+        place.run("run ./fitted -c 2 -T 1 --ramp 0 --no-samples").ok();
         blocks_per_call(place, text)
     };
     let drop = "drop index orders_customer_id_idx; select pg_stat_statements_reset()";

@@ -109,7 +109,7 @@ fn what_streams_do_to_transactions_is_found_and_they_are_none_of_the_clients() {
         |found: &[(String, String)], rule: &str| assert!(found.iter().all(|(of, _)| of != rule), "{rule}: {found:?}");
 
     // Sorts without memory.
-    let (all, _) = run("-c 1 --streams 2 --queries 16 --query-form citus -T 4 --analytics-set work_mem=64kB");
+    let (all, _) = run("-c 1 --streams 2 --queries 16 --query-form citus -T 3 --analytics-set work_mem=64kB");
     let memory = found(&all, "stream-memory");
     assert!(memory.contains("work_mem (64kB)") && memory.contains("--analytics-set work_mem="), "{memory}");
     lacks(&all, "temp-files");
@@ -130,7 +130,7 @@ fn what_streams_do_to_transactions_is_found_and_they_are_none_of_the_clients() {
 
     // Index scans over whole tables displace the blocks of transactions that do not fit anyway.
     let scans = "--analytics-set enable_seqscan=off --analytics-set enable_bitmapscan=off --analytics-set jit=off";
-    let (all, _) = run(&format!("-c 1 --streams 2 --queries 1,6 -T 4 {scans}"));
+    let (all, _) = run(&format!("-c 1 --streams 2 --queries 1,6 -T 3 {scans}"));
     let displaced = found(&all, "displaced-cache");
     assert!(displaced.contains("of the blocks of transactions were in shared buffers"), "{displaced}");
     assert!(displaced.contains("blocks from outside shared buffers: "), "{displaced}");

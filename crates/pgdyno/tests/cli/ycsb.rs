@@ -89,7 +89,7 @@ fn searches_experiments_and_suites_take_their_parameters() {
     // Slices insert, and each finds what those before it inserted.
     let sides = "--a param:distribution=latest --b param:distribution=uniform";
     place
-        .run(&format!("ab ycsb-d -c 2 {sides} --slice 500ms --budget 1s --yes -q"))
+        .run(&format!("ab ycsb-d -c 1 {sides} --slice 500ms --budget 1s --yes -q"))
         .ended(21)
         .prints(&["param:distribution latest → uniform"]);
     let inserts = |run: &crate::program::Run| {
