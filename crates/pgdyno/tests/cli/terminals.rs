@@ -47,7 +47,7 @@ fn terminals_of_the_spec_profile_think_and_share_connections() {
     assert_eq!(rule("5.5.2")["holds"], false, "{rules:?}");
     assert_eq!(thinking.checks_that_hold(), ["after the load", "after the run"]);
     // Without waits, terminals are clients as any other, and what the clauses say of New-Orders for each warehouse is broken.
-    let hurried = run("--no-think -c 6 -T 1 --ramp 0 --no-check");
+    let hurried = run("--no-think -c 6 -T 1 --ramp 0");
     assert_eq!(hurried.text("/plan/params/think"), "off");
     assert!(hurried.number("/summary/committed") > committed);
     let warnings = hurried.at("/warnings").to_string();
