@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
 use crate::program::{Ran, finish};
-use crate::python::python;
+use crate::python::{keep_bytecode, python};
 use crate::skipped::skipped;
 
 /// The modules, and what two of them share.
@@ -81,6 +81,7 @@ impl Workbench {
         let socket = made.directory.path().join("provider");
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/cloud_modules/schema_server.py");
         let mut command = Command::new(python);
+        keep_bytecode(&mut command);
         command.arg(program).arg(&socket).arg(schema).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();

@@ -12,6 +12,7 @@ pub(crate) fn python(modules: &[&str], what: &str) -> Option<PathBuf> {
     let imports = format!("import {}", modules.join(", "));
     let has = |python: &PathBuf| {
         let mut command = Command::new(python);
+        keep_bytecode(&mut command);
         command.args(["-c", &imports]).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
@@ -20,4 +21,9 @@ pub(crate) fn python(modules: &[&str], what: &str) -> Option<PathBuf> {
         skipped::skipped(&format!("no Python with {}, which {what}", modules.join(" and ")));
     }
     found
+}
+
+/// Lets Python write the bytecode of its packages, whatever the environment says. Compiling `aws` takes as long as it runs.
+pub(crate) fn keep_bytecode(command: &mut Command) {
+    command.env_remove("PYTHONDONTWRITEBYTECODE");
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pgdyno_net::Admin;
 
 use crate::given_server::TRUST;
+use crate::postgres;
 use crate::program::{Home, Ran, finish};
 use crate::server::{self, TestServer};
 use table::{STATES, State};
@@ -74,7 +75,9 @@ impl World {
         // Copies are made one after the other: the template is in use meanwhile.
         static COPYING: Mutex<()> = Mutex::new(());
         let copying = COPYING.lock().unwrap();
-        admin.execute(&format!("create database {database} template loaded owner {role}")).unwrap();
+        // Since PostgreSQL 15 the default strategy writes the copy to the WAL, which takes longer.
+        let strategy = if postgres::major() >= 15 { " strategy file_copy" } else { "" };
+        admin.execute(&format!("create database {database} template loaded owner {role}{strategy}")).unwrap();
         drop(copying);
         let mut there = self.admin(&database);
         let owned =

@@ -13,7 +13,7 @@ use pgdyno_testing::port::Port;
 use super::clouds;
 use super::contract::{facts, tables};
 use crate::program::{PATIENCE, Ran, eventually, finish};
-use crate::python::python;
+use crate::python::{keep_bytecode, python};
 use crate::skipped::skipped;
 
 /// A program that answers as a cloud does.
@@ -27,6 +27,7 @@ impl Emulator {
     fn start(program: &Path, words: &[&str]) -> Self {
         let port = Port::reserve();
         let mut command = Command::new(program);
+        keep_bytecode(&mut command);
         command.args(words).arg(port.number().to_string()).stdin(Stdio::null());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let emulator = Self { child, port };
@@ -41,6 +42,7 @@ impl Emulator {
 
     /// Runs a command line of AWS.
     fn aws(&self, mut command: Command) -> Ran {
+        keep_bytecode(&mut command);
         command.env("AWS_ENDPOINT_URL", self.url());
         command.env("AWS_ACCESS_KEY_ID", "emulated").env("AWS_SECRET_ACCESS_KEY", "emulated").env("AWS_PAGER", "");
         finish(command)
@@ -77,6 +79,7 @@ fn command(words: &toml::Value, values: &[(&str, &str)]) -> Command {
     });
     let words: Vec<_> = words.collect();
     let mut command = Command::new(&words[0]);
+    keep_bytecode(&mut command);
     command.args(&words[1..]).stdin(Stdio::null());
     // Where `.ci/run` installed the command line of AWS.
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cloud/bin");
