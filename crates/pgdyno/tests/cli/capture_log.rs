@@ -279,10 +279,15 @@ fn capture_with(place: &Place, log: &Path, at_end: impl FnOnce(&str)) -> Value {
     let mut running = place.home.start(&place.args(&target, &words));
     running.until_it_says("watching", 1);
     place.run("run ./app -c 2 -t 60 --ramp 0 --no-samples").ok();
-    let mut logs: Vec<_> =
-        fs::read_dir(place.server.dir().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    logs.sort();
-    at_end(&fs::read_to_string(logs.last().unwrap()).unwrap());
+    let log = || {
+        let files = fs::read_dir(place.server.dir().join("logs")).unwrap().map(|entry| entry.unwrap().path());
+        fs::read_to_string(files.max().unwrap()).unwrap()
+    };
+    // The server's logger is a process of its own, which writes lines in their order, and on a busy machine later.
+    let end = format!("the end of {}", log().len());
+    place.execute(&format!("select '{end}'"));
+    eventually("the log is written", Duration::from_secs(10), || log().contains(&end));
+    at_end(&log());
     running.signal(Signal::INT);
     running.end().ok().prints(&["transactions in the log", "insert-orders"]);
     serde_json::from_str(&place.home.run(&["capture", "show", "shop.capture", "--format", "json"]).ok().stdout).unwrap()
