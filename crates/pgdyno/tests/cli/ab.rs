@@ -5,11 +5,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, PATIENCE, assert_nowhere, eventually, finish, json};
+use crate::program::{Home, PATIENCE, REST, assert_nowhere, eventually, finish, json};
 use crate::pty::Pty;
-
-/// Keeps a closed loop from using all CPUs, where what it measures does not matter.
-const REST: &str = "\\sleep 10 ms\n";
 
 /// The record of the only experiment.
 fn record(home: &Home) -> Value {

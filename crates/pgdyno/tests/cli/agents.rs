@@ -407,7 +407,7 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
     std::thread::sleep(Duration::from_millis(300));
     waiting.remove(0).signal(Signal::KILL);
     loading.end().ok().says(&["others did its part"]);
-    // What one driver has loaded.
+    // One driver loaded what was copied.
     assert_eq!(digest("shared"), digest("postgres"));
     place.home.run(&["check", "tproc-c", "--target", &target("shared")]).ok();
 

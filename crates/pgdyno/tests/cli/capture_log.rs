@@ -283,7 +283,7 @@ fn capture_with(place: &Place, log: &Path, at_end: impl FnOnce(&str)) -> Value {
         let files = fs::read_dir(place.server.dir().join("logs")).unwrap().map(|entry| entry.unwrap().path());
         fs::read_to_string(files.max().unwrap()).unwrap()
     };
-    // The server's logger is a process of its own, which writes lines in their order, and on a busy machine later.
+    // The server's logger is a process of its own. It writes lines in their order, but on a busy machine late.
     let end = format!("the end of {}", log().len());
     place.execute(&format!("select '{end}'"));
     eventually("the log is written", Duration::from_secs(10), || log().contains(&end));

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
 use crate::program::{Ran, finish};
-use crate::python::{keep_bytecode, python};
+use crate::python::{self, python};
 use crate::skipped::skipped;
 
 /// The modules, and what two of them share.
@@ -80,8 +80,7 @@ impl Workbench {
         let schema = schema(provider, &python, made.directory.path())?;
         let socket = made.directory.path().join("provider");
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/cloud_modules/schema_server.py");
-        let mut command = Command::new(python);
-        keep_bytecode(&mut command);
+        let mut command = python::program(python);
         command.arg(program).arg(&socket).arg(schema).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -153,7 +152,7 @@ fn schema(provider: &str, python: &Path, directory: &Path) -> Option<PathBuf> {
         ));
         return None;
     };
-    let mut command = Command::new(python);
+    let mut command = python::program(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/cloud_modules/derive_schema.py"));
     command.arg(wheel).arg(name);
     let derived = directory.join("schema.json");

@@ -113,23 +113,8 @@ fn a_rate_is_kept() {
 #[test]
 fn what_still_waits_at_the_end_is_reported() {
     let home = Home::new();
-    let args = [
-        "run",
-        "select-only",
-        "--target",
-        "null",
-        "-c",
-        "8",
-        "--connections",
-        "1",
-        "-R",
-        "1000000",
-        "-T",
-        "1",
-        "--ramp",
-        "0",
-    ];
-    home.run(&args).ok().prints(&["still waiting at the end, for up to"]);
+    let args = "run select-only --target null -c 8 --connections 1 -R 1000000 -T 1 --ramp 0";
+    home.run(&args.split(' ').collect::<Vec<_>>()).ok().prints(&["still waiting at the end, for up to"]);
     let run = home.the_run();
     assert_ne!(run.text("/status"), "invalid");
     assert!(run.number("/summary/still_waiting") > 0.0 && run.number("/summary/still_waiting_s_max") > 0.0);

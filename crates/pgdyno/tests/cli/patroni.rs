@@ -1,7 +1,6 @@
 //! Failovers of a real cluster: three servers under Patroni, with etcd, on this machine.
 
-use std::io::Write as _;
-use std::net::TcpStream;
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::program::{Home, Run, Running, eventually};
+use crate::serve;
 use crate::server;
 use crate::skipped::skipped;
 
@@ -38,14 +38,6 @@ struct Cluster {
     _ports: [Port; 2],
     etcd: Child,
     nodes: Vec<Node>,
-}
-
-/// Asks a Patroni for its cluster.
-fn cluster_of(port: u16) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    stream.write_all(b"GET /cluster HTTP/1.0\r\n\r\n")?;
-    std::io::read_to_string(stream)
 }
 
 /// Returns a command of the servers' account, with its output in a file.
@@ -121,12 +113,10 @@ impl Cluster {
         Node { server, api, config, data, patroni }
     }
 
-    /// Returns the names and roles of the members that run, as the first Patroni that answers has them: each start of patronictl is
-    /// that of a Python.
+    /// Returns the names and roles of the members that run, from the first Patroni that answers. patronictl would start Python each time.
     fn roles(&self) -> Vec<(String, String)> {
-        let answers = self.nodes.iter().filter_map(|node| cluster_of(node.api.number()).ok());
-        let listed =
-            answers.filter_map(|answer| serde_json::from_str::<Value>(answer.split_once("\r\n\r\n")?.1).ok()).next();
+        let ask = |node: &Node| serve::ask(SocketAddr::from(([127, 0, 0, 1], node.api.number())), "/cluster").ok();
+        let listed = self.nodes.iter().find_map(|node| serde_json::from_str::<Value>(&ask(node)?.body).ok());
         let runs = |member: &&Value| matches!(member["state"].as_str(), Some("running" | "streaming"));
         let text = |member: &Value, name: &str| member[name].as_str().unwrap_or_default().to_owned();
         let members = listed.as_ref().and_then(|listed| listed["members"].as_array()).into_iter().flatten();

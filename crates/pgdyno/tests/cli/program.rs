@@ -17,6 +17,9 @@ use serde_json::Value;
 /// What takes longer hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The end of a script that rests: a closed loop of it leaves the CPUs to others.
+pub(crate) const REST: &str = "\\sleep 10 ms\n";
+
 /// A home of its own for the program: no configuration, no cache and no results but those of one test.
 pub(crate) struct Home {
     dir: tempfile::TempDir,

@@ -1,5 +1,6 @@
 //! Python with packages that some tests compare with or are validated by.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -11,8 +12,7 @@ pub(crate) fn python(modules: &[&str], what: &str) -> Option<PathBuf> {
     let own = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target").join(name).join("bin/python3");
     let imports = format!("import {}", modules.join(", "));
     let has = |python: &PathBuf| {
-        let mut command = Command::new(python);
-        keep_bytecode(&mut command);
+        let mut command = program(python);
         command.args(["-c", &imports]).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
@@ -23,7 +23,10 @@ pub(crate) fn python(modules: &[&str], what: &str) -> Option<PathBuf> {
     found
 }
 
-/// Lets Python write the bytecode of its packages, whatever the environment says. Compiling `aws` takes as long as it runs.
-pub(crate) fn keep_bytecode(command: &mut Command) {
+/// Returns a command of Python, or of a program in it, which keeps the bytecode of its packages whatever the environment says: to
+/// compile them takes as long as most of these programs run.
+pub(crate) fn program(path: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(path);
     command.env_remove("PYTHONDONTWRITEBYTECODE");
+    command
 }

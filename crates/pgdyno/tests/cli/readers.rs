@@ -231,7 +231,7 @@ fn a_reader_that_ends_its_sessions_gets_them_back() {
     let run = pair.last();
     assert_eq!(run.number("/readers/readers/0/connections_lost"), 2.0, "{}", run.at("/readers"));
     assert_eq!(run.number("/summary/reconnected"), 2.0);
-    // After the window nothing may be in flight.
+    // The last row is of the time after the window, when a rate leaves nothing in flight.
     let last = run.intervals().into_iter().rfind(|row| row["phase"] == "measure").unwrap();
     assert!(last["committed"].parse::<u64>().unwrap() > 0, "{last:?}");
 }

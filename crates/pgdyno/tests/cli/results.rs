@@ -185,7 +185,7 @@ fn the_example_for_pandas_and_duckdb_runs_as_it_stands() {
     let home = home_with_runs();
     home.run(&export.split(' ').collect::<Vec<_>>()).ok();
     std::fs::write(home.join("example.py"), example).unwrap();
-    let mut command = std::process::Command::new(python);
+    let mut command = crate::python::program(python);
     let ran = crate::program::finish({
         command.arg("example.py").current_dir(home.path());
         command

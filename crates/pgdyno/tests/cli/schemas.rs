@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::given_server::TRUST;
 use crate::postgres;
-use crate::program::{Home, finish, json};
-use crate::python::python;
+use crate::program::{Home, REST, finish, json};
+use crate::python::{self, python};
 use crate::server::TestServer;
 
 fn directory() -> PathBuf {
@@ -149,8 +149,7 @@ fn what_the_program_writes_is_what_the_schemas_say() {
     print("suite-start", 0, &["suite", "start", "long.toml", "--format", "json"]);
     let stopped = print("suite-status", 0, &["suite", "stop", "long", "--now", "--format", "json"]);
     assert!(stopped["pid"].is_null() && stopped["suite"]["complete"] == 0, "{stopped}");
-    // What rests leaves the CPUs to others.
-    std::fs::write(home.join("rest.sql"), "SELECT 1;\n\\sleep 10 ms\n").unwrap();
+    std::fs::write(home.join("rest.sql"), format!("SELECT 1;\n{REST}")).unwrap();
     let ab = ["ab", "./rest.sql", "--target", "null", "--slice", "500ms", "--budget", "1s", "--yes", "-c", "2", "-q"];
     let ran = home.run(&[&ab[..], &["--b", "mode=simple", "--format", "json"]].concat());
     assert!(matches!(ran.code, Some(0 | 20 | 21)), "{:?} {}", ran.code, ran.stderr);
@@ -261,7 +260,7 @@ fn validate(python: &Path, written: &Written, are_valid: bool) {
         strict(&mut schema);
         std::fs::write(written.directory.join(format!("{name}.schema.json")), schema.to_string()).unwrap();
     }
-    let mut command = Command::new(python);
+    let mut command = python::program(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/schemas/validate.py")).arg(&written.directory);
     let ran = finish(command);
     assert_eq!(ran.code, Some(i32::from(!are_valid)), "{}\n{}", ran.stdout, ran.stderr);

@@ -59,7 +59,7 @@ impl Serving {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        get(self.address, path)
+        ask(self.address, path).unwrap()
     }
 
     /// Ends it with a signal: the exit code, and how long that took.
@@ -80,11 +80,12 @@ impl Drop for Serving {
     }
 }
 
-fn get(address: SocketAddr, path: &str) -> Answer {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    Answer::read(stream)
+/// Asks a server for a path. Fails if there is no server.
+pub(crate) fn ask(address: SocketAddr, path: &str) -> std::io::Result<Answer> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    Ok(Answer::read(stream))
 }
 
 /// What came back.

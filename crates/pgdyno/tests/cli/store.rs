@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::compare::{store, store_intervals};
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, PATIENCE, assert_nowhere, eventually, finish, json};
+use crate::program::{Home, PATIENCE, REST, assert_nowhere, eventually, finish, json};
 use crate::serve::serve_with;
 
 /// A server with an empty store.
@@ -131,8 +131,7 @@ fn searches_and_experiments_are_pushed_with_their_runs_and_read_elsewhere() {
     let Some(place) = place("a store of searches") else { return };
     let target = place.target();
     let with = |home: &Home, args: &[&str]| home.run(&[args, &["--store", &target]].concat());
-    // What rests leaves the CPUs to others.
-    std::fs::write(place.home.join("rest.sql"), "SELECT 1;\n\\sleep 10 ms\n").unwrap();
+    std::fs::write(place.home.join("rest.sql"), format!("SELECT 1;\n{REST}")).unwrap();
     let null = ["./rest.sql", "--target", "null", "-q", "--format", "json"];
     let load = ["-T", "1", "--ramp", "0", "--by", "clients", "--max", "2", "--slo", "p99 < 10s", "--steps", "3"];
     let found = with(&place.home, &[&["search"][..], &null, &load].concat());

@@ -1,13 +1,12 @@
 //! `tproc-ds`: one load, whose rows are checked, and what runs on it.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use rustix::process::Signal;
 
 use crate::given_server::{Place, TRUST};
 use crate::program::{PATIENCE, eventually, finish, json};
-use crate::python::python;
+use crate::python::{self, python};
 
 const CONF: &str = "fsync = off\nshared_buffers = 256MB\n";
 
@@ -147,7 +146,7 @@ fn in_turns(place: &Place) {
 /// Compares the answers of these questions, or of all, with DuckDB's over the same rows, where it is installed.
 fn compared_with_duckdb(place: &Place, questions: &[&str], statements: u32) {
     let Some(python) = duckdb() else { return };
-    let output = Command::new(python).args([COMPARE, &place.target(), "server"]).args(questions).output().unwrap();
+    let output = python::program(python).args([COMPARE, &place.target(), "server"]).args(questions).output().unwrap();
     let [printed, failed] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     let all = format!("equal: {statements} of {statements} statements\n");
     assert!(output.status.success() && printed.ends_with(&all), "{printed}{failed}");

@@ -13,7 +13,7 @@ use pgdyno_testing::port::Port;
 use super::clouds;
 use super::contract::{facts, tables};
 use crate::program::{PATIENCE, Ran, eventually, finish};
-use crate::python::{keep_bytecode, python};
+use crate::python::{self, python};
 use crate::skipped::skipped;
 
 /// A program that answers as a cloud does.
@@ -26,8 +26,7 @@ impl Emulator {
     /// Starts it; the words are those of its command, without the port.
     fn start(program: &Path, words: &[&str]) -> Self {
         let port = Port::reserve();
-        let mut command = Command::new(program);
-        keep_bytecode(&mut command);
+        let mut command = python::program(program);
         command.args(words).arg(port.number().to_string()).stdin(Stdio::null());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let emulator = Self { child, port };
@@ -42,7 +41,6 @@ impl Emulator {
 
     /// Runs a command line of AWS.
     fn aws(&self, mut command: Command) -> Ran {
-        keep_bytecode(&mut command);
         command.env("AWS_ENDPOINT_URL", self.url());
         command.env("AWS_ACCESS_KEY_ID", "emulated").env("AWS_SECRET_ACCESS_KEY", "emulated").env("AWS_PAGER", "");
         finish(command)
@@ -78,8 +76,7 @@ fn command(words: &toml::Value, values: &[(&str, &str)]) -> Command {
         values.iter().fold(word.as_str().unwrap().to_owned(), replace)
     });
     let words: Vec<_> = words.collect();
-    let mut command = Command::new(&words[0]);
-    keep_bytecode(&mut command);
+    let mut command = python::program(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null());
     // Where `.ci/run` installed the command line of AWS.
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cloud/bin");
@@ -96,7 +93,7 @@ fn the_sweep_of_rds_finds_one_lab_and_removes_it() {
         return skipped("aws, the command line of AWS, is not installed");
     }
     let emulator = Emulator::start(&python, &["-m", "moto.server", "-H", "127.0.0.1", "-p"]);
-    let mut make = Command::new(&python);
+    let mut make = python::program(&python);
     make.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/cloud_modules/rds_lab.py")).args(["lab", "lab-2"]);
     emulator.aws(make).ok();
     let facts = facts("rds");

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{put, serve};
 use crate::program::{Home, finish, json};
-use crate::python::python;
+use crate::python::{self, python};
 
 /// The names of metrics in a text, with the labels of each.
 fn families(text: &str) -> BTreeMap<String, BTreeSet<String>> {
@@ -71,7 +70,7 @@ fn prometheus_reads_the_metrics_and_the_dashboard_asks_for_no_others() {
     std::fs::write(home.join("metrics.txt"), &text).unwrap();
     let script = "import sys\nfrom prometheus_client.openmetrics.parser import text_string_to_metric_families as parse\n\
                   print(*sorted({s.name for f in parse(open(sys.argv[1]).read()) for s in f.samples}))";
-    let mut command = Command::new(python);
+    let mut command = python::program(python);
     command.args(["-c", script]).arg(home.join("metrics.txt"));
     let parsed = finish(command).ok().stdout;
     assert_eq!(parsed.trim().split(' ').collect::<Vec<_>>(), families.keys().collect::<Vec<_>>());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::get;
+use super::ask;
 use crate::browser::headless;
 use crate::program::Running;
 
@@ -24,7 +24,7 @@ impl Watching {
     pub(super) fn title(&self) -> Option<String> {
         let port = std::fs::read_to_string(self.profile.path().join("profile/DevToolsActivePort")).ok()?;
         let address = format!("127.0.0.1:{}", port.lines().next()?).parse().ok()?;
-        let pages: serde_json::Value = serde_json::from_str(&get(address, "/json/list").body).ok()?;
+        let pages: serde_json::Value = serde_json::from_str(&ask(address, "/json/list").ok()?.body).ok()?;
         let page = pages.as_array()?.iter().find(|page| page["type"] == "page")?;
         page["title"].as_str().map(str::to_owned)
     }
