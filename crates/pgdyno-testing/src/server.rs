@@ -201,11 +201,12 @@ impl Prepared {
         let path = self.dir.path().to_str().unwrap();
         let reserved = Port::reserve();
         let port = reserved.number();
-        // A server that is killed leaves what is in /dev/shm there. Compiling queries takes longer than it saves with so few rows.
+        // A server that is killed leaves what is in /dev/shm there. Compiling queries takes longer than it saves with so few rows, and
+        // so do large samples.
         let settings = format!(
             "\nport = {port}\nlisten_addresses = '127.0.0.1,::1'\nunix_socket_directories = '{path}'\n\
              fsync = off\nshared_buffers = 16MB\nlogging_collector = off\ndynamic_shared_memory_type = mmap\n\
-             jit = off\n{}\n",
+             jit = off\ndefault_statistics_target = 10\n{}\n",
             conf.replace('%', path)
         );
         let file = data.join("postgresql.conf");

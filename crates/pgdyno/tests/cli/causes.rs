@@ -254,7 +254,10 @@ impl Measured {
 
 /// Makes the situation and measures it; `None` where this machine cannot make it.
 fn measured(name: &str, cause: &Cause) -> Option<Measured> {
-    let conf: String = cause.settings.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect();
+    // Plans are those of a user's server.
+    let statistics = "default_statistics_target = 100\n".to_owned();
+    let settings = cause.settings.iter().map(|(name, value)| format!("{name} = '{value}'\n"));
+    let conf: String = std::iter::once(statistics).chain(settings).collect();
     let skipped = |why: &str| crate::skipped::skipped(&format!("{}: {why}", cause.about));
     // Other programs that a situation has would be those of every other one. cargo-nextest does the same: .config/nextest.toml.
     static MACHINE: RwLock<()> = RwLock::new(());
