@@ -89,51 +89,12 @@ fn rows_are_the_same_in_every_layout_and_mode() {
         let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'order_line|pgdyno'";
         assert_eq!(admin.query_opt(left).unwrap(), None);
     }
-}
-
-/// What goes in the binary form is what the text says.
-#[test]
-fn rows_are_the_same_in_either_form_of_copy() {
-    if !server::available("rows_are_the_same_in_either_form_of_copy") {
-        return;
-    }
-    let server = Server::start("max_wal_size = 4GB");
-    let target = server.database("forms");
-    let data = crate::data_of("tproc-c", []);
-    load_with(&target, &*data, &how(2)).unwrap();
-    let mut admin = connect(&target);
-    for table in data.tables(&CAPS) {
-        let name = table.name;
-        assert!(!table.binary.is_empty(), "{name}");
-        let source = table.source.unwrap();
-        admin.execute(&format!("create table text_of (like {name})")).unwrap();
-        let mut text = CopyBuf::new();
-        (0..source.chunks()).for_each(|chunk| source.write(chunk, &mut text));
-        let mut copy = admin.copy_in("copy text_of from stdin").unwrap();
-        copy.write(text.bytes()).unwrap();
-        assert_eq!(copy.finish().unwrap(), text.rows(), "{name}");
-        for (these, others) in [(name, "text_of"), ("text_of", name)] {
-            let only = format!("select count(*) from (table {these} except all table {others}) t");
-            assert_eq!(admin.query_one(&only).unwrap(), "0", "{these} without {others}: {name}");
-        }
-        // A number's digits after the point show in its text alone.
-        let texts = |table: &str| format!("select sum(hashtext(t::text)) from {table} t");
-        assert_eq!(admin.query_one(&texts(name)).unwrap(), admin.query_one(&texts("text_of")).unwrap(), "{name}");
-        admin.execute("drop table text_of").unwrap();
-    }
+    parts_of_a_check_find_what_the_whole_finds(&one, &*plain);
 }
 
 /// Damage in one warehouse is found by whichever part it falls into, also beyond the last one.
-#[test]
-fn parts_of_a_check_find_what_the_whole_finds() {
-    if !server::available("parts_of_a_check_find_what_the_whole_finds") {
-        return;
-    }
-    let server = Server::start("max_wal_size = 4GB");
-    let target = server.database("parts");
-    let data = two_warehouses(&[]);
-    load_with(&target, &*data, &how(2)).unwrap();
-    let mut admin = connect(&target);
+fn parts_of_a_check_find_what_the_whole_finds(target: &ConnectOptions, data: &dyn DataSet) {
+    let mut admin = connect(target);
     let orphan = "insert into orders select o_entry_d, o_id, 9, o_c_id, o_d_id, o_carrier_id, o_ol_cnt, o_all_local \
                   from orders where o_w_id = 1 and o_d_id = 1 and o_id = 7";
     // The statements of a group break conditions of their own each, so that none hides that another was not found.
@@ -181,7 +142,7 @@ fn parts_of_a_check_find_what_the_whole_finds() {
         // All of them for the first; then one each, in turns.
         let all = [1, 2, 5];
         for &connections in if nth == 0 { &all[..] } else { &all[nth..][..1] } {
-            let asked = check(&target, connections, &*data, &CAPS, Moment::AtRest, &|_| {}, &Stop::new()).unwrap();
+            let asked = check(target, connections, data, &CAPS, Moment::AtRest, &|_| {}, &Stop::new()).unwrap();
             let broken: BTreeSet<_> = asked.checks.iter().filter(|c| !c.holds).map(|c| c.name.as_str()).collect();
             assert_eq!(broken, expected, "group {nth} over {connections} connections");
         }
@@ -189,6 +150,38 @@ fn parts_of_a_check_find_what_the_whole_finds() {
             let undo = format!("truncate {table}; insert into {table} table saved_{table}; drop table saved_{table}");
             admin.execute(&undo).unwrap();
         }
+    }
+}
+
+/// What goes in the binary form is what the text says.
+#[test]
+fn rows_are_the_same_in_either_form_of_copy() {
+    if !server::available("rows_are_the_same_in_either_form_of_copy") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 4GB");
+    let target = server.database("forms");
+    let data = crate::data_of("tproc-c", []);
+    load_with(&target, &*data, &how(2)).unwrap();
+    let mut admin = connect(&target);
+    for table in data.tables(&CAPS) {
+        let name = table.name;
+        assert!(!table.binary.is_empty(), "{name}");
+        let source = table.source.unwrap();
+        admin.execute(&format!("create table text_of (like {name})")).unwrap();
+        let mut text = CopyBuf::new();
+        (0..source.chunks()).for_each(|chunk| source.write(chunk, &mut text));
+        let mut copy = admin.copy_in("copy text_of from stdin").unwrap();
+        copy.write(text.bytes()).unwrap();
+        assert_eq!(copy.finish().unwrap(), text.rows(), "{name}");
+        for (these, others) in [(name, "text_of"), ("text_of", name)] {
+            let only = format!("select count(*) from (table {these} except all table {others}) t");
+            assert_eq!(admin.query_one(&only).unwrap(), "0", "{these} without {others}: {name}");
+        }
+        // A number's digits after the point show in its text alone.
+        let texts = |table: &str| format!("select sum(hashtext(t::text)) from {table} t");
+        assert_eq!(admin.query_one(&texts(name)).unwrap(), admin.query_one(&texts("text_of")).unwrap(), "{name}");
+        admin.execute("drop table text_of").unwrap();
     }
 }
 

@@ -58,9 +58,10 @@ fn rows_and_partitions_are_pgbenchs_by_every_method() {
         assert_eq!(report.notes, [""; 0], "{reported}");
         let mut admin = connect(&ours);
         assert_eq!(accounts(&mut admin), rows, "{reported}");
+        // Its bounds and keys do not depend on rows.
         server.pgbench_init_with(
             &theirs,
-            &["-s2", &format!("--partitions={count}"), &format!("--partition-method={method}")],
+            &["-s2", "-Idtp", &format!("--partitions={count}"), &format!("--partition-method={method}")],
         );
         let mut pgbench = connect(&server.options().with_database(&theirs));
         let found = partitions(&mut admin);

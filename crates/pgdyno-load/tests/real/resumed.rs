@@ -29,7 +29,7 @@ fn kept(admin: &mut Admin, sample: &Sample) -> Option<ResumableLoad> {
 /// Everything that a load leaves, but the numbers that the server gives.
 fn print(admin: &mut Admin) -> Vec<String> {
     [
-        "select (select md5(string_agg(b::text, '|' order by id)) from big b) || \
+        "select (select count(*) || ' ' || sum(hashtextextended(b::text, 0)::numeric) from big b) || \
          (select md5(string_agg(s::text, '|' order by id)) from small s)",
         "select string_agg(concat_ws(' ', relname, relkind, relpersistence), ', ' order by relname) from pg_class \
          where relnamespace = 'public'::regnamespace",

@@ -117,6 +117,8 @@ fn every_query_answers_the_same_as_in_other_words() {
 
     // As the other session's rows, of which there are none.
     CHANGES.iter().for_each(|change| sql.run(change));
+    // Each answer is the same by any plan. Query 15 in form citus joins 10,000 suppliers with as many rows in a loop otherwise.
+    sql.run("set enable_nestloop = off");
     // The other form has the same questions, but for dates that leave out lines without a delivery, and returns ten rows.
     let citus = texts("citus");
     let rows = compared(&mut sql, &full, &citus);

@@ -27,7 +27,12 @@ const HBA: &str = "local all all trust\n";
 const TIME_ZONE: &str = "Asia/Kathmandu";
 
 fn conf() -> String {
-    format!("shared_buffers = 512MB\nmax_wal_size = 4GB\nautovacuum = off\ntimezone = '{TIME_ZONE}'")
+    // A copy of a database is made between two checkpoints. Afterwards each page would be written to the WAL. Samples are those of
+    // users, for their plans.
+    format!(
+        "shared_buffers = 512MB\nmax_wal_size = 4GB\nautovacuum = off\nfull_page_writes = off\n\
+         default_statistics_target = 100\ntimezone = '{TIME_ZONE}'"
+    )
 }
 
 /// A running server; it ends with this value.

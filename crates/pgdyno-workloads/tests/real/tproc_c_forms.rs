@@ -76,7 +76,7 @@ fn procedure_function_and_client_leave_the_same_database() {
             let workload = tproc_c(&[&params[..], &[("call", form)]].concat());
             let database = format!("{profile}_{form}_{}_{}", mode.name(), wire.name());
             let mut sql = server.copy("w2", &database);
-            let done = drive(&server, &database, &workload, (mode, wire), 800);
+            let done = drive(&server, &database, &workload, (mode, wire), 400);
             let content = content(&mut sql, &workload, &last);
             let Some((done_first, content_first)) = &first else {
                 assert!(done[0].1 > 0, "no order was rolled back: {done:?}");

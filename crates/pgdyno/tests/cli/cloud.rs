@@ -69,7 +69,7 @@ impl Place {
         for (written, shown) in [("name = \"bulk\"", "its name"), ("\"citus/tproc-c-250\"", "its recipe")] {
             assert!(bulk.contains(written), "{shown}: {bulk}");
         }
-        let args = "args = [\"-w\", \"1\", \"-c\", \"2\", \"-T\", \"3\", \"--ramp\", \"0\"]\n\n[variables]";
+        let args = "args = [\"-w\", \"1\", \"-c\", \"2\", \"-T\", \"1\", \"--ramp\", \"0\"]\n\n[variables]";
         let text = bulk.replace("name = \"bulk\"", "name = \"two\"").replace("short = true", "# short = true");
         let text = text.replace("ttl = \"6h\"", "ttl = \"1h\"");
         let text =
@@ -159,7 +159,7 @@ fn a_lab_goes_from_nothing_to_the_chart_and_leaves_nothing() {
     place.run(&["cloud", "plan", "lab.toml"]).ok().prints(&[
         "2 sizes, at most 4.00 USD",
         "verified",
-        "recipe citus/tproc-c-250, scaled to the size, with -w 1 -c 2 -T 3 --ramp 0",
+        "recipe citus/tproc-c-250, scaled to the size, with -w 1 -c 2 -T 1 --ramp 0",
         "nothing was created",
     ]);
     place
@@ -331,7 +331,7 @@ fn sizes_side_by_side_are_followed_and_fetched() {
 
 #[test]
 fn a_suite_that_breaks_off_again_and_again_keeps_its_size_until_the_user_decides() {
-    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 600 --ramp 0") else { return };
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 600 -R 50 --ramp 0") else { return };
     let engine = place.engine().to_owned();
     let results = place.lab().join("sizes/1cpu/results");
     let lock = || {
@@ -364,7 +364,7 @@ fn a_suite_that_breaks_off_again_and_again_keeps_its_size_until_the_user_decides
 
 #[test]
 fn a_full_disk_destroys_nothing_and_the_lab_is_resumed_when_there_is_room() {
-    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 2 --ramp 0") else { return };
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 2 -R 50 --ramp 0") else { return };
     let Some(disk) = Disk::new("a full disk of a lab", 64) else { return };
     let results = disk.path().join("results");
     let (engine, out) = (place.engine().to_owned(), results.to_str().unwrap());
@@ -396,7 +396,7 @@ fn a_full_disk_destroys_nothing_and_the_lab_is_resumed_when_there_is_room() {
 
 #[test]
 fn ctrl_c_keeps_what_was_created_and_down_removes_it() {
-    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 60 --ramp 0") else { return };
+    let Some(place) = Place::new(1, "run select-only -s 1 -c 1 -T 60 -R 50 --ramp 0") else { return };
     let engine = place.engine().to_owned();
     let mut running = place.start(&["cloud", "run", "lab.toml", "--engine", &engine]);
     running.until_it_says("1cpu: driving", 1);
