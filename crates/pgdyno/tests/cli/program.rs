@@ -375,7 +375,8 @@ pub(crate) fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -
     let deadline = Instant::now() + within;
     while !holds() {
         assert!(Instant::now() < deadline, "not within {within:?}: {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        // Many of these questions cost a session of the server.
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
