@@ -180,11 +180,19 @@ const TYPES: [&str; 11] = [
     "varchar",
 ];
 
+/// Words after which no item of a list is the place of a column, until the next `by`.
+const BEGIN_OTHER_LISTS: [&str; 9] =
+    ["from", "having", "limit", "offset", "returning", "select", "set", "values", "window"];
+
 /// Returns for each token whether it is a constant: neither the place of a column, as in `order by 1, 2`, nor a modifier of a type.
 fn are_constants(all: &[Token<'_>]) -> Vec<bool> {
     let is_type = |token: Token<'_>| token.is("varying") || TYPES.iter().any(|name| token.is(name));
-    // Whether the list that a token is in, if it is in one, has places or modifiers.
-    let (mut has_places, mut before) = (false, Token::Other(""));
+    let begins_other = |token: Token<'_>| BEGIN_OTHER_LISTS.iter().any(|word| token.is(word));
+    // Whether the list that a token is in, if it is in one, has places or modifiers, and those around it.
+    let (mut has_places, mut around) = (false, Vec::new());
+    let mut before = Token::Other("");
+    // The number before this token, if it may be a place or a modifier: it is where the item ends with it.
+    let mut place = None;
     let mut found = Vec::with_capacity(all.len());
     for token in all.iter().copied() {
         let is_item = matches!(before, Token::Other("(" | ",")) || before.is("by");
@@ -193,12 +201,24 @@ fn are_constants(all: &[Token<'_>]) -> Vec<bool> {
             Token::Number(_) => !(has_places && is_item),
             _ => false,
         });
+        if token.is_blank() {
+            continue;
+        }
+        if let (Some(at), Token::Other(next)) = (place, token)
+            && !matches!(next, "," | ")" | "]" | ";")
+        {
+            found[at] = true;
+        }
+        place = matches!(token, Token::Number(_)).then(|| found.len() - 1).filter(|at| !found[*at]);
         match token {
-            blank if blank.is_blank() => continue,
             word if word.is("by") => has_places = true,
-            Token::Other("(") => has_places = is_type(before),
-            Token::Other("," | ".") | Token::Number(_) | Token::Word(_) | Token::Quoted(_) => {}
-            _ => has_places = false,
+            word if begins_other(word) => has_places = false,
+            Token::Other("(" | "[") => {
+                around.push(has_places);
+                has_places = is_type(before);
+            }
+            Token::Other(")" | "]") => has_places = around.pop().unwrap_or_default(),
+            _ => {}
         }
         before = token;
     }
@@ -357,7 +377,19 @@ mod tests {
             of("select $1::numeric(10, 2) from t order by a desc, 2"),
             "select $1::numeric(10, 2) from t order by a desc, 2"
         );
-        assert_eq!(of("select a from t order by a 5, (b, 2), 3"), "select a from t order by a $1, (b, $2), $3");
+        assert_eq!(of("select a from t order by a 5, (b, 2), 3"), "select a from t order by a $1, (b, $2), 3");
+        for (tail, kept) in [
+            ("group by coalesce(a, 7), b::numeric(10, 2), 4", "group by coalesce(a, $1), b::numeric(10, 2), 4"),
+            ("group by 7 + b, a * 7, 4", "group by $1 + b, a * $2, 4"),
+            ("order by array[a, 7], 'x', $1 = b, 4 limit 7", "order by array[a, $2], $3, $1 = b, 4 limit $4"),
+            ("order by 2 union all select 7, 7", "order by 2 union all select $1, $2"),
+            (
+                "where a in (select b from u group by 1, 2 having b = 7) and c in (7, 8)",
+                "where a in (select b from u group by 1, 2 having b = $1) and c in ($2, $3)",
+            ),
+        ] {
+            assert_eq!(classify(&format!("select a from t {tail}"), true).text, format!("select a from t {kept}"));
+        }
         assert!(
             has_constants("select 'a'")
                 && has_constants("select $1, 5")
