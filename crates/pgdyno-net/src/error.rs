@@ -206,9 +206,14 @@ fn unreachable(error: &io::Error) -> String {
         io::ErrorKind::NotFound => {
             "there is no such socket; start the server, or check host (the socket's directory) and port"
         }
-        io::ErrorKind::PermissionDenied => "this user may not use the socket or its directory",
+        io::ErrorKind::PermissionDenied => {
+            "this user may not use the socket or its directory, or a policy or route of this machine forbids it"
+        }
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
-            "no way leads there; check the address and the network"
+            "no route to it; check the address and the network"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "this machine has no free port; use fewer connections, leave out -C, or widen net.ipv4.ip_local_port_range"
         }
         _ => return error.to_string(),
     };

@@ -25,11 +25,26 @@ pub fn remedy(message: &ServerMessage) -> Option<String> {
         "25P04" => time_limit("transaction_timeout"),
         "57P05" => time_limit("idle_session_timeout"),
         "53300" => connections(text),
-        "53100" => "free space on the server's disk, or take a smaller size".to_owned(),
-        "53200" => "raise max_locks_per_transaction or the server's memory, and restart the server".to_owned(),
-        "53400" => {
-            "raise the limit that the message names (temp_file_limit): ALTER ROLE … RESET temp_file_limit".to_owned()
+        // Often 64 MB in a container.
+        "53100" if text.contains("shared memory segment") => {
+            "give the server more shared memory (docker run --shm-size=1g), or set max_parallel_workers_per_gather and \
+             max_parallel_maintenance_workers to 0"
+                .to_owned()
         }
+        "53100" => "free space on the server's disk, or take a smaller size".to_owned(),
+        "53200" if text.contains("shared memory") => {
+            "raise the setting that the server's hint names (max_locks_per_transaction, or max_pred_locks_per_transaction for \
+             serializable transactions), and restart the server"
+                .to_owned()
+        }
+        "53200" => {
+            "lower work_mem, hash_mem_multiplier or the number of clients, or give the server more memory".to_owned()
+        }
+        "53400" => {
+            "raise the limit that the message names (temp_file_limit), as a superuser: ALTER ROLE … SET temp_file_limit = -1"
+                .to_owned()
+        }
+        "42883" if text.starts_with("operator ") => return None,
         "3F000" | "42P01" | "42883" => {
             "load the data first, or set search_path to the schema that has it: ALTER ROLE … SET search_path = …, or \
              options='-c search_path=…' in the target"
@@ -39,11 +54,13 @@ pub fn remedy(message: &ServerMessage) -> Option<String> {
             "create the tablespace, or reset the setting that names it: ALTER ROLE … RESET default_tablespace"
                 .to_owned()
         }
+        "0A000" if text.contains("cached plan must not change result type") => {
+            "do not change tables while a run has prepared statements on them".to_owned()
+        }
         "0A000" => "use a server or a pooling mode that supports it".to_owned(),
-        // RAISE EXCEPTION: the text is of a function in the database, often of an event trigger (`\dy`).
         "P0001" => {
-            "the message comes from a trigger or event trigger of the database: drop or disable it, or connect as \
-                    a role that it lets through"
+            "the message comes from RAISE in a function, trigger or event trigger (\\dy) of the database: change what it asks for, \
+             or drop or disable it"
                 .to_owned()
         }
         _ => return None,
@@ -139,10 +156,21 @@ mod tests {
             ("53300", "too many connections for role \"my app\"", "ALTER ROLE \"my app\" CONNECTION LIMIT"),
             ("53300", "too many connections for database \"b\"", "ALTER DATABASE \"b\" CONNECTION LIMIT"),
             ("53300", "sorry, too many clients already", "max_connections"),
+            ("53100", "could not extend file \"base/5/16384\": No space left on device", "the server's disk"),
+            (
+                "53100",
+                "could not resize shared memory segment \"/PostgreSQL.1\" to 8 bytes: No space left",
+                "--shm-size",
+            ),
+            ("53200", "out of shared memory", "max_pred_locks_per_transaction"),
+            ("53200", "out of memory", "lower work_mem"),
+            ("0A000", "cached plan must not change result type", "do not change tables"),
+            ("42883", "function nosuch() does not exist", "load the data first"),
         ] {
             let remedy = of(code, text).unwrap_or_default();
             assert!(remedy.contains(words), "{code} {text}: {remedy}");
         }
         assert_eq!(of("42601", "syntax error"), None);
+        assert_eq!(of("42883", "operator does not exist: integer = text"), None);
     }
 }
