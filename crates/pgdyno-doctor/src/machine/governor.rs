@@ -1,5 +1,7 @@
 //! The policy that sets the frequency of the CPUs. Source: the kernel's documentation of cpufreq.
 
+use pgdyno_text::units::plural;
+
 use super::files::Files;
 use crate::finding::Finding;
 
@@ -20,7 +22,7 @@ pub(super) fn check(files: &Files) -> Option<Finding> {
     if governors == ["performance"] {
         return Some(found);
     }
-    let found = Finding { figure: format!("{names} on {cpus} CPUs"), ..found };
+    let found = Finding { figure: format!("{names} on {}", plural(cpus as u64, "CPU")), ..found };
     Some(found.warning(
         "The frequency of the CPUs follows the load, so that the same work takes longer on an idle machine than on a busy one.",
         "Set it to performance: cpupower frequency-set --governor performance.",

@@ -26,7 +26,7 @@ fn of_limit(hard: Option<u64>) -> Finding {
     }
     found.note(
         "A run with more clients ends before it begins.",
-        "Raise the hard limit of open files: ulimit -Hn, or LimitNOFILE= of the service.",
+        "Raise the hard limit of open files: ulimit -Hn 65536 as root, or LimitNOFILE= of the service.",
     )
 }
 

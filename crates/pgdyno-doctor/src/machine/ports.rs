@@ -27,7 +27,7 @@ pub(super) fn check(files: &Files) -> Option<Finding> {
     }
     Some(found.note(
         "A run with more clients than that, or with a connection for each transaction (--connect), runs out of them.",
-        "Widen the range: sysctl net.ipv4.ip_local_port_range=\"1024 65535\", or wait a minute.",
+        "Widen the range: sysctl net.ipv4.ip_local_port_range=\"10000 65535\", or wait a minute.",
     ))
 }
 

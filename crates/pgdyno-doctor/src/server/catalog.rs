@@ -6,7 +6,10 @@ use pgdyno_text::units;
 use super::ask::{self, Row};
 use crate::finding::Finding;
 
-const INVALID: &str = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1 LIMIT 3";
+/// Not those that are being built, nor those of partitioned tables, which have no rows.
+const INVALID: &str = "SELECT indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = indexrelid \
+     WHERE NOT indisvalid AND c.relkind = 'i' \
+     AND NOT EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.relid = indrelid) ORDER BY 1 LIMIT 3";
 const DAMAGE: &str = "SELECT coalesce(sum(checksum_failures), 0) FROM pg_stat_database";
 /// The oldest transaction of this database, as a share of the age at which vacuum of all tables is forced.
 const AGE: &str = "SELECT age(datfrozenxid), current_setting('autovacuum_freeze_max_age')::bigint FROM pg_database \
@@ -22,7 +25,8 @@ pub(super) fn check(admin: &mut Admin) -> Result<Vec<Finding>, AdminError> {
     }
     if let Some(row) = ask::row(admin, DAMAGE)? {
         let failures = ask::number(&row, 0);
-        let checksums = Finding::passed("checksums", format!("{failures:.0} failures")).measured(failures, "pages");
+        let checksums = Finding::passed("checksums", units::plural(failures.max(0.0) as u64, "failure"))
+            .measured(failures, "pages");
         found.push(if failures > 0.0 {
             checksums.error(
                 "Pages were read that are not what was written: the disk or the memory is broken.",
@@ -56,7 +60,7 @@ fn invalid(rows: &[Row]) -> Finding {
     }
     let names: Vec<_> = rows.iter().map(|row| ask::text(row, 0)).collect();
     Finding::passed("indexes", format!("invalid: {}", names.join(", "))).warning(
-        "Each write keeps them up to date, and no query uses them: a build of them (CONCURRENTLY) has failed.",
+        "Each write keeps them up to date, and no query uses them: a build of them (CONCURRENTLY) failed or was cancelled.",
         "Drop or REINDEX them.",
     )
 }

@@ -7,32 +7,44 @@ use super::ask;
 use crate::finding::Finding;
 
 const RIGHTS: &str = "SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), \
-     pg_has_role('pg_monitor', 'member'), has_database_privilege(current_database(), 'CREATE'), \
-     has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')";
+     pg_has_role('pg_monitor', 'member'), has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE'), \
+     quote_ident(coalesce(current_schema(), 'public')), quote_ident(current_user)";
 /// Who may order a checkpoint, beside superusers, from PostgreSQL 15 on.
 const CHECKPOINT: &str = "SELECT pg_has_role('pg_checkpoint', 'member')";
 
 pub(super) fn check(admin: &mut Admin, facts: &ServerFacts) -> Result<Option<Finding>, AdminError> {
     let Some(row) = ask::row(admin, RIGHTS)? else { return Ok(None) };
-    let [superuser, monitor, create, create_here] = [0, 1, 2, 3].map(|nth| ask::text(&row, nth) == "t");
-    let checkpoint = ask::row(admin, CHECKPOINT)?.is_some_and(|row| ask::text(&row, 0) == "t");
+    let [superuser, monitor, create] = [0, 1, 2].map(|nth| ask::text(&row, nth) == "t");
+    // Before there is no such role, and only superusers may.
+    let checkpoint = ask::row(admin, CHECKPOINT)?.is_none_or(|row| ask::text(&row, 0) == "t");
     let standby = facts.in_recovery == Some(true);
-    Ok(Some(judge(superuser, monitor, (create || create_here) && !standby, checkpoint, standby)))
+    let rights = Rights { superuser, monitor, create: create || standby, checkpoint: checkpoint || standby };
+    Ok(Some(judge(rights, ask::text(&row, 3), ask::text(&row, 4))))
 }
 
-fn judge(superuser: bool, monitor: bool, create: bool, checkpoint: bool, standby: bool) -> Finding {
-    if superuser {
+/// What a role may do, or need not.
+#[derive(Clone, Copy)]
+struct Rights {
+    superuser: bool,
+    monitor: bool,
+    create: bool,
+    checkpoint: bool,
+}
+
+fn judge(rights: Rights, schema: &str, role: &str) -> Finding {
+    if rights.superuser {
         return Finding::passed("rights", "superuser");
     }
     let mut lacks = Vec::new();
-    if !monitor {
-        lacks.push(("see other sessions and their waits", "GRANT pg_monitor"));
+    if !rights.monitor {
+        lacks.push(("see other sessions and their waits".to_owned(), format!("GRANT pg_monitor TO {role}")));
     }
-    if !checkpoint && !standby {
-        lacks.push(("order a checkpoint before the window", "GRANT pg_checkpoint (15 and later)"));
+    if !rights.checkpoint {
+        lacks.push(("order a checkpoint before the window".to_owned(), format!("GRANT pg_checkpoint TO {role}")));
     }
-    if !create && !standby {
-        lacks.push(("create tables and routines in this database", "GRANT CREATE ON SCHEMA"));
+    if !rights.create {
+        let what = format!("create tables and routines in schema {schema}");
+        lacks.push((what, format!("GRANT CREATE ON SCHEMA {schema} TO {role}")));
     }
     if lacks.is_empty() {
         return Finding::passed("rights", "all that a run uses");
@@ -40,7 +52,7 @@ fn judge(superuser: bool, monitor: bool, create: bool, checkpoint: bool, standby
     let (what, grants): (Vec<_>, Vec<_>) = lacks.into_iter().unzip();
     Finding::passed("rights", format!("this role may not {}", what.join(", nor "))).note(
         "A run leaves out what its role may not do and what only helps, and warns; without CREATE nothing can be loaded.",
-        format!("{} to this role.", grants.join(", ")),
+        format!("{}.", grants.join("; ")),
     )
 }
 
@@ -51,12 +63,16 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_with_its_grant() {
-        assert_eq!(judge(true, false, false, false, false).severity, FindingSeverity::Passed);
-        assert_eq!(judge(false, true, true, true, false).severity, FindingSeverity::Passed);
-        let found = judge(false, false, true, true, false);
-        assert_eq!(found.figure, "this role may not see other sessions and their waits");
-        assert_eq!(found.remedy, "GRANT pg_monitor to this role.");
-        // On a standby nobody creates tables.
-        assert_eq!(judge(false, true, false, false, true).severity, FindingSeverity::Passed);
+        let all = Rights { superuser: false, monitor: true, create: true, checkpoint: true };
+        let of = |rights| judge(rights, "app", "bench");
+        assert_eq!(of(all).severity, FindingSeverity::Passed);
+        let superuser = Rights { superuser: true, monitor: false, create: false, checkpoint: false };
+        assert_eq!(of(superuser).severity, FindingSeverity::Passed);
+        let found = of(Rights { monitor: false, create: false, ..all });
+        assert_eq!(
+            found.figure,
+            "this role may not see other sessions and their waits, nor create tables and routines in schema app"
+        );
+        assert_eq!(found.remedy, "GRANT pg_monitor TO bench; GRANT CREATE ON SCHEMA app TO bench.");
     }
 }

@@ -39,14 +39,10 @@ fn judge(times: &Times, is_local: bool) -> Finding {
     let found = Finding::passed("round-trip", format!("{} median, {} p99", ms(median), ms(high)));
     let found = found.measured(in_ms(median), "ms");
     if high > JITTER && high > 5 * median {
-        let cause = if is_local {
-            "CPUs of this machine are busy"
-        } else {
-            "the network, or CPUs at one of its ends, are busy"
-        };
+        let network = if is_local { "" } else { "the network, " };
         return found.warning(
-            format!("One round trip in a hundred takes five times as long as the median or more: {cause}. Percentiles of latencies contain it."),
-            "Find out what else runs there, and measure when it is idle.",
+            "One round trip in a hundred takes five times as long as the median or more. Percentiles of latencies contain it.",
+            format!("Look for the cause, and measure without it: {network}busy CPUs, their power saving, a hypervisor, or a pooler."),
         );
     }
     if median > FAR {

@@ -14,8 +14,11 @@ const SESSIONS: &str = "SELECT count(*), count(*) FILTER (WHERE state = 'active'
 const MAINTENANCE: &str = "SELECT backend_type, query FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' \
      OR query ~* '^\\s*(vacuum|analyze|create\\s+(unique\\s+)?index|reindex|cluster|copy|base_backup)' AND state = 'active' \
      AND pid <> pg_backend_pid()";
-/// The age of the oldest snapshot, in transactions.
-const HORIZON: &str = "SELECT coalesce(max(age(backend_xmin)), 0) FROM pg_stat_activity WHERE pid <> pg_backend_pid()";
+/// The age of the oldest snapshot that holds back vacuum in this database, in transactions: not that of a vacuum, nor of a session in
+/// another database.
+const HORIZON: &str = "SELECT coalesce(max(age(backend_xmin)), 0) FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
+     AND (backend_type = 'walsender' OR datname = current_database()) \
+     AND backend_type IS DISTINCT FROM 'autovacuum worker' AND query !~* '^[[:space:]]*vacuum'";
 /// A transaction that is open for longer than this keeps dead rows, in seconds.
 const LONG_S: f64 = 60.0;
 /// A snapshot that is older than this keeps many dead rows, in transactions.
@@ -36,7 +39,8 @@ pub(super) fn check(admin: &mut Admin) -> Result<Vec<Finding>, AdminError> {
         found.push(if age > OLD {
             snapshot.warning(
                 "Rows that died since then cannot be removed: updates find more and more of them.",
-                "End the session that holds it: SELECT pid, backend_xmin FROM pg_stat_activity ORDER BY age(backend_xmin) DESC.",
+                "End the session that holds it: SELECT pid, backend_type, query FROM pg_stat_activity WHERE backend_xmin IS NOT NULL \
+                 ORDER BY age(backend_xmin) DESC.",
             )
         } else {
             snapshot

@@ -33,7 +33,7 @@ fn dead(rows: &[Row]) -> Finding {
     }
     Finding::passed("dead-rows", rows.iter().map(reported).collect::<Vec<_>>().join("; ")).warning(
         "Queries read them, too, and vacuum will work beside a run.",
-        "VACUUM (ANALYZE) these tables before you measure; a run of pgdyno does so for its own.",
+        "VACUUM (ANALYZE) these tables before you measure.",
     )
 }
 
