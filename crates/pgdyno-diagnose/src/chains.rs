@@ -11,7 +11,7 @@ use crate::explained::Explained;
 use crate::explanations::{EXPLANATIONS, LINKS};
 use crate::facts::Facts;
 use crate::parts::Part;
-use crate::rules::{self, SHARE_MIN};
+use crate::rules::{self, SHARE_MIN, backlog};
 
 /// A cause with a larger share of the clients' time than this precedes the parts that nothing explains: it can be removed, and what is
 /// left of a part is work.
@@ -49,6 +49,10 @@ impl Chain {
 /// of it, each the weightiest first, then those that are also seen.
 pub(crate) fn ranked(facts: &Facts<'_>) -> Vec<FindingRecord> {
     let mut found = joined(facts, &rules::findings(facts));
+    // Where a missed rate has it in its evidence, it is no finding beside it.
+    if finding(&found, "backlog").is_some() && backlog::taken_while_missed(facts).is_some() {
+        found.retain(|finding| !finding.also_seen || finding.rule != "other-programs");
+    }
     let place = |finding: &FindingRecord| {
         let is_cause = !finding.chain.is_empty() && finding.weight >= FIRST_MIN;
         if finding.also_seen { 2 } else { u8::from(!is_cause) }

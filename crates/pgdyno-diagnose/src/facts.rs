@@ -227,13 +227,15 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// CPUs of the server's machine, and how many of them were busy, from its samples or from the record.
+/// CPUs of the server's machine, and how many of them were busy, from its samples or from the record. Those that other virtual
+/// machines had are busy, too.
 fn machine(record: &RunRecord, samples: &Samples, from_s: f64, until_s: f64) -> Option<(f64, f64)> {
     let seen = |column| samples.of(machine::SOURCE).gauge(column).mean(from_s, until_s);
     let known = record.server_machine.as_ref();
-    let cpus = seen(machine::CPUS).or_else(|| known?.cpus);
-    let busy = seen(machine::BUSY_CPUS).or_else(|| known?.busy_cpus);
-    cpus.zip(busy).filter(|(cpus, _)| *cpus > 0.0)
+    let cpus = seen(machine::CPUS).or_else(|| known?.cpus).filter(|cpus| *cpus > 0.0)?;
+    let busy = seen(machine::BUSY_CPUS).or_else(|| known?.busy_cpus)?;
+    let stolen = seen(machine::STEAL_CPUS).unwrap_or_default().max(0.0);
+    Some((cpus, (busy + stolen).min(cpus)))
 }
 
 fn quota(samples: &Samples, from_s: f64, until_s: f64) -> Option<Quota> {

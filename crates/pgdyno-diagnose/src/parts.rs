@@ -13,7 +13,7 @@ pub(crate) enum Part {
     Cpu,
     /// Waits until WAL is on its disk.
     WalFlush,
-    /// Waits for room in the WAL buffers.
+    /// Waits to insert WAL into its buffers.
     WalBuffers,
     /// Waits for blocks of tables and indexes to be read.
     DataRead,
@@ -79,7 +79,7 @@ impl Part {
         let what = match self {
             Self::Cpu => "work on a CPU of the server, or the queue for one",
             Self::WalFlush => "waiting for WAL flush",
-            Self::WalBuffers => "waiting for room in the WAL buffers",
+            Self::WalBuffers => "waiting to insert WAL into its buffers",
             Self::DataRead => "waiting for blocks that were not in shared buffers",
             Self::DataWrite => "writing or extending tables in the clients' own sessions",
             Self::InternalLocks => "waiting for the server's internal locks (LWLocks)",

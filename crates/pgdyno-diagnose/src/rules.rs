@@ -4,7 +4,7 @@
 //! A finding without such a share is *also seen*: its weight is [`UNKNOWN`], and it follows the ranked ones.
 
 mod backend_writes;
-mod backlog;
+pub(crate) mod backlog;
 pub(crate) mod checkpoints;
 mod connecting;
 mod connections;

@@ -12,7 +12,7 @@ pub(crate) enum Class {
     Cpu,
     /// Until WAL is on its disk.
     WalFlush,
-    /// For room in the WAL buffers.
+    /// For the insertion of WAL into its buffers.
     WalBuffers,
     /// For another transaction that has locked a row.
     RowLock,

@@ -363,6 +363,7 @@ impl Warning {
             Self::Drifts => "give a longer --ramp or -T".to_owned(),
             Self::UnsafeSetting { name } => format!("set {name} to on"),
             Self::OtherPrograms { .. } => "stop the other programs".to_owned(),
+            Self::CpuSteal { .. } => "use a virtual machine with CPUs of its own (not burstable)".to_owned(),
             Self::UnevenNodes { unit, .. } => format!("use many more {unit} than nodes, or another --shard-count"),
             Self::NoCheckpoint { window_s, .. } => format!("measure for {}", text::time_option(*window_s)),
             Self::TransactionError { advice, .. } => advice.clone(),
@@ -382,7 +383,6 @@ impl Warning {
             | Self::LevelChanged { .. }
             | Self::ClientsLost { .. }
             | Self::ClientsAborted { .. }
-            | Self::CpuSteal { .. }
             | Self::StageNotWhole { .. }
             | Self::RuleBroken { .. }
             | Self::NotDelegated { .. }

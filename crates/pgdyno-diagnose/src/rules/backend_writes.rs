@@ -19,7 +19,12 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         found.evidence.push(format!("the sessions wrote {} buffers a second themselves, {share} of all", number(own)));
     }
     let stopped = facts.rate(bgwriter::MAXWRITTEN_CLEAN).filter(|n| *n > 0.0);
-    found.advice = if let Some(stopped) = stopped {
+    let top = facts.waits.of_class(Class::DataWrite).next().map_or("", |(name, _)| name);
+    found.advice = if top.ends_with("DataFileExtend") {
+        let is_old = facts.record.server.as_ref().is_some_and(|server| server.version_num < 160_000);
+        let newer = if is_old { ", or PostgreSQL 16 or later, which extends tables by many pages at once" } else { "" };
+        Some(format!("use a faster disk or file system{newer}: tables grow"))
+    } else if let Some(stopped) = stopped {
         found.evidence.push(format!("the background writer stopped at its limit {} times a second", number(stopped)));
         with_settings(facts, "raise bgwriter_lru_maxpages", &["bgwriter_lru_maxpages", "bgwriter_delay"])
     } else {
@@ -50,6 +55,12 @@ mod tests {
         assert_eq!(found.evidence[1], "the sessions wrote 300 buffers a second themselves, 75 % of all");
         assert_eq!(found.evidence[2], "the background writer stopped at its limit 2.0 times a second");
         assert!(found.advice.unwrap().ends_with("(bgwriter_lru_maxpages is 100)"));
+    }
+
+    #[test]
+    fn more_buffers_do_not_help_where_tables_grow() {
+        let found = Run::new().waits(&[("IO", "DataFileExtend", 3.0)]).finds(look);
+        assert!(found.advice.unwrap().starts_with("use a faster disk or file system"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Transactions of a schedule wait for a free client.
 
-use pgdyno_plan::Pace;
+use pgdyno_plan::{Pace, Rate};
 use pgdyno_results::{FaultOutcome, FindingRecord, RunRecord};
 use pgdyno_text::brief::{duration, number, percent};
 
@@ -16,7 +16,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if share < SHARE_MIN || facts.waits.is_unknown() || facts.record.plan.drive.connections.is_some() {
         return None;
     }
-    let is_met = facts.summary.tps >= MET * rate.per_s;
+    let is_met = is_met(facts, rate);
     let mut evidence = vec![format!(
         "the target of {} transactions a second was {}",
         number(rate.per_s),
@@ -25,7 +25,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.summary.still_waiting > 0 {
         evidence.push(format!("{} were due and had not begun at the end", number(facts.summary.still_waiting as f64)));
     }
-    let taken = other_programs::took_most(facts).filter(|_| !is_met);
+    let taken = taken_while_missed(facts);
     if let Some(taken) = taken {
         evidence.push(format!(
             "others took {} of the server's machine while all of its CPUs were busy: statements may have waited for one",
@@ -54,7 +54,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             true => "to see what limits the server, run without the fault".to_owned(),
             false => format!(
                 "{}{}add clients where the server has room (-c is {})",
-                taken.map_or_else(String::new, |_| format!("{}; else ", other_programs::ADVICE)),
+                taken.map_or_else(String::new, |_| format!("{}; else ", other_programs::advice(facts))),
                 if is_met { "" } else { "lower --rate, or " },
                 facts.record.plan.drive.clients
             ),
@@ -62,6 +62,16 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         also_seen: false,
         ..FindingRecord::default()
     })
+}
+
+fn is_met(facts: &Facts<'_>, rate: Rate) -> bool {
+    facts.summary.tps >= MET * rate.per_s
+}
+
+/// Returns the share of a full machine that others took, where that is most of it and a rate was missed.
+pub(crate) fn taken_while_missed(facts: &Facts<'_>) -> Option<f64> {
+    let Pace::Rate(rate) = facts.record.plan.drive.pace else { return None };
+    other_programs::took_most(facts).filter(|_| !is_met(facts, rate))
 }
 
 /// Returns how long the faults of a run took its server away, in seconds.
@@ -74,7 +84,7 @@ fn away_s(record: &RunRecord) -> f64 {
 mod tests {
     use super::*;
     use crate::fixture::Run;
-    use pgdyno_plan::{Arrivals, Rate};
+    use pgdyno_plan::Arrivals;
     use pgdyno_results::{FaultRecord, LatencyRecord};
 
     #[test]
@@ -114,5 +124,25 @@ mod tests {
         assert_eq!(found.advice.as_deref(), Some("to see what limits the server, run without the fault"));
         run.record.plan.drive.pace = Pace::ClosedLoop;
         run.finds_nothing(look);
+    }
+
+    #[test]
+    fn others_are_named_once() {
+        let mut run = Run::new()
+            .waits(&[("Lock", "tuple", 7.9)])
+            .gauges("machine", &[("cpus", 2.0), ("busy_cpus", 2.0)])
+            .table("processes", &["kind", "cpus"], &[vec!["other".to_owned(), "1.6".to_owned()]]);
+        let mean = |ms: f64| Some(LatencyRecord { mean: ms * 1e6, ..LatencyRecord::default() });
+        run.summary().service_latency_ns = mean(25.0);
+        run.summary().schedule_lag_ns = mean(75.0);
+        run.summary().response_latency_ns = mean(100.0);
+        run.summary().tps = 100.0;
+        let mut of_rate = |per_s| {
+            run.record.plan.drive.pace = Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson });
+            let found = run.ask(crate::chains::ranked);
+            ["backlog", "other-programs"].map(|rule| found.iter().any(|finding| finding.rule == rule))
+        };
+        assert_eq!(of_rate(200.0), [true, false], "a rate that was missed has them in its evidence");
+        assert_eq!(of_rate(100.0), [true, true], "that of one that was met has no others");
     }
 }

@@ -43,13 +43,15 @@ impl Checkpoints {
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let Checkpoints { requested, timed, is_forced } = Checkpoints::of(facts)?;
-    let counted = format!("{:.0} in {}", requested + timed, duration(facts.seconds()));
-    let text = match facts.setting("max_wal_size").filter(|_| is_forced) {
+    let counted = format!("{requested:.0} in {}", duration(facts.seconds()));
+    let size = facts.setting("max_wal_size");
+    let text = match size.filter(|_| is_forced) {
         Some(size) => format!("checkpoints were forced by max_wal_size ({size}): {counted}"),
-        None => format!("checkpoints were made before their time, by WAL or by command: {counted}"),
+        None => format!("checkpoints were made before checkpoint_timeout, by WAL or by command: {counted}"),
     };
     let mut evidence = vec![format!("{requested:.0} by WAL or by command, {timed:.0} by time")];
-    if let Some(bytes_per_s) = facts.rate(wal::LSN_BYTES) {
+    let bytes_per_s = facts.rate(wal::LSN_BYTES);
+    if let Some(bytes_per_s) = bytes_per_s {
         evidence.push(format!("{} of WAL a second", mean_bytes(bytes_per_s)));
     }
     Some(FindingRecord {
@@ -58,7 +60,12 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         weight: UNKNOWN,
         also_seen: true,
         evidence,
-        advice: with_settings(facts, "raise max_wal_size", &["max_wal_size", "checkpoint_timeout"]),
+        advice: match size.is_some() && !is_forced && bytes_per_s.is_some() {
+            true => {
+                Some("find out what orders them (log_checkpoints): CHECKPOINT, a backup, CREATE DATABASE".to_owned())
+            }
+            false => with_settings(facts, "raise max_wal_size", &["max_wal_size", "checkpoint_timeout"]),
+        },
         ..FindingRecord::default()
     })
 }
@@ -96,12 +103,16 @@ mod tests {
         assert_eq!(found.text, "checkpoints were forced by max_wal_size (1GB): 5 in 10 s");
         assert_eq!(found.evidence, ["5 by WAL or by command, 0 by time", "200.0 MiB of WAL a second"]);
         assert!(found.advice.unwrap().ends_with("(max_wal_size is 1GB)"));
+        // Those by time are none of them.
+        let found = run(0.2, 0.4, 200.0).finds(look);
+        assert_eq!(found.text, "checkpoints were forced by max_wal_size (1GB): 4 in 10 s");
     }
 
     #[test]
     fn checkpoints_with_little_wal_between_them_were_not_forced_by_it() {
         let found = run(0.0, 0.5, 1.0).finds(look);
-        assert_eq!(found.text, "checkpoints were made before their time, by WAL or by command: 5 in 10 s");
+        assert_eq!(found.text, "checkpoints were made before checkpoint_timeout, by WAL or by command: 5 in 10 s");
+        assert!(found.advice.unwrap().starts_with("find out what orders them"));
         assert_eq!(run(0.0, 0.5, 1.0).ask(of_wal), None);
     }
 

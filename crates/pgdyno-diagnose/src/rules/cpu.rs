@@ -44,9 +44,10 @@ pub(super) fn is_used_up(quota: &Quota) -> bool {
 pub(super) fn taken_by_others(facts: &Facts<'_>) -> Option<f64> {
     let (cpus, _) = facts.machine.filter(|machine| is_full(*machine))?;
     let recorded = facts.record.server_machine.as_ref().and_then(|seen| seen.other_cpus);
-    let other = recorded.or_else(|| facts.cpus_of("other"))?;
-    let steal = facts.gauge(machine::STEAL_CPUS).unwrap_or_default();
-    Some(((other + steal.max(0.0)) / cpus).min(1.0))
+    let other = recorded.or_else(|| facts.cpus_of("other"));
+    let stolen = facts.gauge(machine::STEAL_CPUS).filter(|stolen| *stolen > 0.0);
+    let taken = other.into_iter().chain(stolen).reduce(|a, b| a + b)?;
+    Some((taken / cpus).min(1.0))
 }
 
 /// Returns the clients' time that a full machine takes, in sessions: at work, and in the queue for a CPU. A backend that

@@ -3,6 +3,7 @@
 use pgdyno_results::{Certainty, FindingRecord};
 use pgdyno_samples::{vacuum, waits};
 use pgdyno_text::brief::{number, percent};
+use pgdyno_text::units::plural;
 
 use super::{UNKNOWN, with_settings};
 use crate::blocks;
@@ -48,11 +49,11 @@ fn worst(facts: &Facts<'_>) -> Option<Table> {
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let worst = &worst(facts)?;
     let mut evidence = vec![format!(
-        "{}: {} dead and {} live rows at the end, vacuumed {} times meanwhile",
+        "{}: {} dead and {} live rows at the end, vacuumed {} meanwhile",
         worst.name,
         number(worst.dead),
         number(worst.live),
-        worst.vacuums
+        plural(worst.vacuums.max(0.0) as u64, "time")
     )];
     if worst.updates > 0.0 {
         evidence.push(format!("{} of its updates stayed on their page (HOT)", percent(worst.hot / worst.updates)));
@@ -120,11 +121,14 @@ fn cause(facts: &Facts<'_>, table: &Table) -> (String, Option<String>) {
     let faster =
         "let autovacuum work faster: lower autovacuum_vacuum_cost_delay, or raise autovacuum_vacuum_cost_limit";
     let has_room = table.updates > 0.0 && table.hot < HOT * table.updates;
-    let hot = if has_room { ", or lower the table's fillfactor (for HOT updates)" } else { "" };
+    let hot =
+        if has_room { ", or lower the table's fillfactor and rewrite it by VACUUM FULL (for HOT updates)" } else { "" };
     let more_eager = format!("make autovacuum more eager: lower autovacuum_vacuum_scale_factor{hot}");
     let at_work = workers(facts);
     if at_work.of(&table.name, facts.until_s) {
-        return word("a vacuum of it was still at work", faster, &limits);
+        let why = "a vacuum of it was still at work";
+        let longer = "run for longer, or use a faster disk";
+        return if is_slowed { word(why, faster, &limits) } else { word(why, longer, &[]) };
     }
     if table.vacuums > 0.0 {
         let (what, settings): (&str, &[&str]) = if is_slowed { (faster, &limits) } else { (&more_eager, &eager) };
@@ -148,7 +152,8 @@ fn cause(facts: &Facts<'_>, table: &Table) -> (String, Option<String>) {
         let what = "raise autovacuum_max_workers, and autovacuum_vacuum_cost_limit, which they share";
         return word(&why, what, &["autovacuum_max_workers", limits[0], limits[1], limits[2]]);
     }
-    word("autovacuum did not come", &more_eager, &eager)
+    let what = "see whether the table turns autovacuum off (pg_class.reloptions), and whether the log has \"canceling autovacuum task\"";
+    word("autovacuum did not come", what, &["autovacuum_naptime"])
 }
 
 /// Share of the time at work in which autovacuum workers slept for their cost limit; `None` where none was seen at work.
@@ -240,7 +245,7 @@ mod tests {
         };
         let on = |run: Run| run.setting("autovacuum", "on").setting("autovacuum_naptime", "5s");
         let (text, advice) = why(&on(run("60000", "40000")));
-        assert!(text == "autovacuum did not come" && advice.contains("fillfactor"), "{text} {advice}");
+        assert!(text == "autovacuum did not come" && advice.contains("pg_class.reloptions"), "{text} {advice}");
         let (text, _) = why(&on(run("60000", "40000")).setting("autovacuum_naptime", "1min"));
         assert_eq!(text, "the window was too short for autovacuum to run");
         let factor = on(run("60000", "40000"))
@@ -250,9 +255,14 @@ mod tests {
 
         let columns = ["schema", "table", "autovacuum", "phase"];
         let of = |table: &str| ["public", table, "true", "scanning heap"].map(str::to_owned).to_vec();
-        let (text, advice) = why(&on(run("60000", "40000"))
+        let at_work = on(run("60000", "40000"))
             .table("vacuum", &columns, &[of("t")])
-            .setting("autovacuum_vacuum_cost_delay", "2ms"));
+            .setting("autovacuum_vacuum_cost_delay", "2ms");
+        assert_eq!(
+            why(&at_work),
+            ("a vacuum of it was still at work".to_owned(), "run for longer, or use a faster disk".to_owned())
+        );
+        let (text, advice) = why(&at_work.waits_of(&[("autovacuum worker", "Timeout", "VacuumDelay", 1.0)]));
         assert!(text == "a vacuum of it was still at work" && advice.contains("cost_delay is 2ms"), "{text} {advice}");
         let busy = on(run("60000", "40000")).table("vacuum", &columns, &[of("a"), of("b"), of("c")]);
         assert_eq!(

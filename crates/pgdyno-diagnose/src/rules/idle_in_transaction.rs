@@ -22,11 +22,14 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if waits.looks < SAMPLES_MIN || !(own || others) {
         return None;
     }
+    let is_one = |session: &Session| session.is_idle() && session.is_of_others() == others;
+    let holder = Holder::longest(facts).filter(|holder| is_one(&holder.session));
     let (text, advice) = if others {
         (
             format!(
-                "{} sessions of other programs were idle in a transaction: they keep locks, and hold back vacuum",
-                number(waits.others_in_transaction)
+                "{} sessions of other programs were idle in a transaction: they keep their locks{}",
+                number(waits.others_in_transaction),
+                if holder.is_some() { ", and hold back vacuum" } else { "" }
             ),
             "end them (pg_terminate_backend), or set idle_in_transaction_session_timeout",
         )
@@ -44,10 +47,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         number(waits.in_transaction),
         number(waits.others_in_transaction)
     )];
-    let is_one = |session: &Session| session.is_idle() && session.is_of_others() == others;
     let head = Head::all(facts).into_iter().find(|head| is_one(&head.session));
     evidence.extend(head.map(|head| head.evidence(facts)));
-    let holder = Holder::longest(facts).filter(|holder| is_one(&holder.session));
     evidence.extend(holder.map(|holder| {
         format!("the oldest snapshot or transaction: {}, {}", holder.session.who(facts), holder.session.doing())
     }));

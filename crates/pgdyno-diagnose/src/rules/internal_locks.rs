@@ -25,11 +25,13 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             with_settings(facts, "use fewer sessions (--connections, or a pool)", &["max_connections"])
         }
         "lockmanager" | "lock_manager" => {
-            let what = "touch fewer partitions and indexes with each statement, or prepare statements";
+            // Planning locks all indexes of a table; a generic plan locks all partitions.
+            let what = "touch fewer partitions and indexes with each statement; prepare statements where tables have many indexes; \
+                        set plan_cache_mode = force_custom_plan where they have many partitions";
             // From 18 on the setting sizes the fast path, which needs no such lock.
             let is_new = facts.record.server.as_ref().is_some_and(|server| server.version_num >= 180_000);
             if is_new {
-                let what = format!("{what}, or raise max_locks_per_transaction");
+                let what = format!("{what}; or raise max_locks_per_transaction");
                 with_settings(facts, &what, &["max_locks_per_transaction"])
             } else {
                 Some(what.to_owned())

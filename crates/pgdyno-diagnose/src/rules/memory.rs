@@ -19,7 +19,7 @@ const PRESSURE_MIN: f64 = 0.05;
 const STREAMS: f64 = 0.1;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let pages = [machine::SWAP_IN_PAGES, machine::SWAP_OUT_PAGES].map(|column| facts.gauge(column).unwrap_or_default());
+    let pages = [machine::SWAP_IN_PAGES, machine::SWAP_OUT_PAGES].map(|column| facts.gauge(column));
     let pressure = facts.gauge(machine::MEMORY_PRESSURE);
     let group = facts.samples.of(cgroup::SOURCE).by(cgroup::OF).into_iter().find_map(|(of, table)| {
         let grown = |column| Some(table.rate(&[], column).mean(facts.from_s, facts.until_s)? * facts.seconds());
@@ -28,9 +28,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         (kills >= 0.5).then_some((of, limit, reached, kills))
     });
     let is_pressed = pressure.is_some_and(|pressure| pressure >= PRESSURE_MIN);
-    let swapped = pages.iter().sum::<f64>();
-    let text = if let Some((of, limit, _, kills)) = &group {
-        let whose = if of == "driver" { "pgdyno's" } else { "the server's" };
+    let swapped: f64 = pages.iter().flatten().sum();
+    let is_driver = group.as_ref().is_some_and(|(of, ..)| of == "driver");
+    let text = if let Some((_, limit, _, kills)) = &group {
+        let whose = if is_driver { "pgdyno's" } else { "the server's" };
         format!(
             "processes of {whose} control group killed for lack of memory: {kills:.0}; it may use {}",
             mean_bytes(*limit)
@@ -42,8 +43,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     } else {
         return None;
     };
-    let mut evidence =
-        vec![format!("{} pages a second read from swap, {} written", number(pages[0]), number(pages[1]))];
+    let mut evidence = Vec::new();
+    if pages.iter().any(Option::is_some) {
+        let [read, written] = pages.map(|pages| number(pages.unwrap_or_default()));
+        evidence.push(format!("{read} pages a second read from swap, {written} written"));
+    }
     evidence.extend(pressure.map(|share| format!("memory pressure {} of the time", percent(share))));
     evidence.extend(group.map(|(_, _, reached, _)| format!("the limit was reached {reached:.0} times")));
     let total = facts.gauge(machine::MEMORY_BYTES);
@@ -59,6 +63,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         weight: UNKNOWN,
         evidence,
         advice: match is_of_streams {
+            _ if is_driver => Some("raise the memory limit of pgdyno's container, or use fewer clients".to_owned()),
             true => Some("lower the streams' work_mem (--analytics-set work_mem=…), or run fewer streams".to_owned()),
             false => with_settings(
                 facts,
@@ -113,6 +118,10 @@ mod tests {
             found.text.starts_with("processes of the server's control group killed for lack of memory: 1;"),
             "{found:?}"
         );
+        assert!(found.advice.unwrap().starts_with("lower shared_buffers"));
+        assert_eq!(found.evidence, ["the limit was reached 40 times"], "nothing of swap was sampled");
+        let found = Run::new().keyed_counters("cgroup", &["of"], &[(&["driver"], rows)]).finds(look);
+        assert!(found.advice.unwrap().starts_with("raise the memory limit of pgdyno's container"));
     }
 
     type Rows<'a> = &'a [(&'a str, f64)];

@@ -13,8 +13,19 @@ const LEAST_OF_MACHINE: f64 = 0.05;
 /// With this share of the machine they are reported also where clients wait for something else: that may take longer because of them.
 const MOST_OF_MACHINE: f64 = 0.5;
 
-/// What to do about them.
-pub(super) const ADVICE: &str = "give the server a machine of its own, or measure when the machine is idle";
+/// Returns what to do about them.
+pub(super) fn advice(facts: &Facts<'_>) -> &'static str {
+    let taken = facts.machine.zip(cpu::taken_by_others(facts)).map_or(0.0, |((cpus, _), taken)| taken * cpus);
+    match stolen(facts) > taken / 2.0 {
+        true => "use a virtual machine with CPUs of its own (not burstable), or measure at another time",
+        false => "give the server a machine of its own, or measure when the machine is idle",
+    }
+}
+
+/// Returns the CPUs that other virtual machines had.
+fn stolen(facts: &Facts<'_>) -> f64 {
+    facts.gauge(machine::STEAL_CPUS).filter(|stolen| *stolen > 0.0).unwrap_or_default()
+}
 
 /// Returns the share of a full machine that others took, where that is most of it.
 pub(super) fn took_most(facts: &Facts<'_>) -> Option<f64> {
@@ -29,15 +40,16 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.waits.looks < SAMPLES_MIN || also_seen && took_most(facts).is_none() {
         return None;
     }
-    let steal = facts.gauge(machine::STEAL_CPUS).filter(|steal| *steal > 0.0).unwrap_or_default();
-    let mut evidence = vec![format!(
-        "{} of {} CPUs went to programs that are neither the server nor pgdyno",
-        number(taken * cpus - steal),
-        number(cpus)
-    )];
+    let stolen = stolen(facts);
+    let of_programs = taken * cpus - stolen;
+    let mut evidence = Vec::new();
     // Less is written as 0.00.
-    if steal >= 0.005 {
-        evidence.push(format!("{} CPUs were given to other virtual machines", number(steal)));
+    if of_programs >= 0.005 {
+        let (taken, all) = (number(of_programs), number(cpus));
+        evidence.push(format!("{taken} of {all} CPUs went to programs that are neither the server nor pgdyno"));
+    }
+    if stolen >= 0.005 {
+        evidence.push(format!("{} CPUs were given to other virtual machines", number(stolen)));
     }
     Some(FindingRecord {
         rule: "other-programs".to_owned(),
@@ -45,7 +57,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         // What they took is missing to those who are at work.
         weight: share * taken,
         evidence,
-        advice: Some(ADVICE.to_owned()),
+        advice: Some(advice(facts).to_owned()),
         also_seen,
         ..FindingRecord::default()
     })
@@ -68,6 +80,18 @@ mod tests {
         let found = run(2.0, "0.5").finds(look);
         assert!((found.weight - 0.975 * 0.3).abs() < 1e-9 && found.text.starts_with("others took 30 %"), "{found:?}");
         assert_eq!(found.evidence[1], "0.10 CPUs were given to other virtual machines");
+    }
+
+    #[test]
+    fn a_machine_whose_cpus_others_have_is_full() {
+        let run = Run::new()
+            .waits(&[("CPU", "CPU", 1.8)])
+            .gauges("machine", &[("cpus", 2.0), ("busy_cpus", 1.3), ("steal_cpus", 0.7)]);
+        let found = run.finds(look);
+        assert!(found.text.starts_with("others took 35 %"), "{found:?}");
+        assert_eq!(found.evidence, ["0.70 CPUs were given to other virtual machines"]);
+        assert!(found.advice.unwrap().starts_with("use a virtual machine with CPUs of its own"));
+        run.finds_nothing(super::super::load::look);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         found.evidence.push(format!("{} blocks a second from outside{each}", number(reads)));
     }
     if let Some(ratio) = facts.summary.os_cache_hit_ratio {
-        found.evidence.push(format!("{} of these were in the system's file cache", percent(ratio)));
+        found.evidence.push(format!("at least {} of these were in the system's file cache", percent(ratio)));
     }
     let data = facts.record.server.as_ref().and_then(|server| server.database_bytes).map(|n| n as f64);
     let buffers = facts.setting_bytes("shared_buffers");
@@ -123,7 +123,7 @@ mod tests {
             [
                 "90.00 % of block reads hit shared buffers",
                 "1,000 blocks a second from outside, 0.2 ms each",
-                "50 % of these were in the system's file cache",
+                "at least 50 % of these were in the system's file cache",
                 "the database has 1.0 GiB, shared buffers 128.0 MiB"
             ]
         );

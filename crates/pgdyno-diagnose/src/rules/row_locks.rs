@@ -32,6 +32,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
+/// With fewer rows than this for each client, clients often want the same one.
+const ROWS_EACH: f64 = 2.0;
+
 /// A table of which the clients change the same few rows.
 struct FewRows<'a> {
     table: &'a str,
@@ -46,7 +49,7 @@ impl<'a> FewRows<'a> {
         let (tables, clients) = (Table::at_end(facts), facts.connections());
         let rows = |table: &str| Some(tables.iter().find(|of| of.name == table)?.live.max(1.0));
         let known = hot.tables().filter_map(|table| Some(Self { table, rows: rows(table)?, clients }));
-        known.filter(|few| few.rows < 2.0 * clients).min_by(|a, b| a.rows.total_cmp(&b.rows))
+        known.filter(|few| few.rows < ROWS_EACH * clients).min_by(|a, b| a.rows.total_cmp(&b.rows))
     }
 
     fn text(&self) -> String {
@@ -62,11 +65,11 @@ impl<'a> FewRows<'a> {
             format!("use a larger scale: {option} {scale:.0} or more (it is {})", plan.scale)
         };
         match (plan.scale_name.as_str(), self.table) {
-            ("scale", "pgbench_branches") => grows("-s", 1.0),
-            ("scale", "pgbench_tellers") => grows("-s", 0.1),
+            ("scale", "pgbench_branches") => grows("-s", ROWS_EACH),
+            ("scale", "pgbench_tellers") => grows("-s", ROWS_EACH / 10.0),
             // Clients that draw their homes share some even where there are as many: HammerDB's rule is 4 to 5 for each client.
             ("warehouses", "warehouse") => grows("-w", 4.0),
-            ("warehouses", "district") => grows("-w", 0.1),
+            ("warehouses", "district") => grows("-w", ROWS_EACH / 10.0),
             _ => "spread the changes over more rows; or use fewer clients or shorter transactions".to_owned(),
         }
     }

@@ -72,15 +72,16 @@ fn advice(facts: &Facts<'_>, what: &str, raise: Option<&str>, settings: &[&str])
 
 /// The finding that there were many lookups, for which nobody waited long: they are CPU time.
 fn many(facts: &Facts<'_>, subtransactions: f64, multixacts: f64) -> Option<FindingRecord> {
-    let (what, rate) = if subtransactions >= multixacts {
-        ("subtransactions, as a snapshot needs it while a transaction with more than 64 of them runs", subtransactions)
+    let (what, why, rate) = if subtransactions >= multixacts {
+        let why = "snapshots need them while a transaction has more than 64 subtransactions";
+        ("subtransactions", why, subtransactions)
     } else {
-        ("multixacts, as rows need it that several transactions have locked", multixacts)
+        ("multixacts", "rows that several transactions have locked need them", multixacts)
     };
     let is_much = rate >= RATE_MIN && rate >= FOR_EACH * facts.summary.tps;
     (is_much && facts.waits.looks >= SAMPLES_MIN).then(|| FindingRecord {
         rule: "slru".to_owned(),
-        text: format!("sessions looked up {} pages of {what} a second", number(rate)),
+        text: format!("sessions looked up {} pages of {what} a second: {why}", number(rate)),
         weight: UNKNOWN,
         also_seen: true,
         ..FindingRecord::default()

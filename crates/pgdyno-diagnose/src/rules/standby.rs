@@ -1,7 +1,7 @@
 //! Commits wait for a standby.
 
 use pgdyno_results::FindingRecord;
-use pgdyno_samples::replication;
+use pgdyno_samples::{SampleColumn, replication};
 use pgdyno_text::brief::duration;
 use pgdyno_text::units::mean_bytes;
 
@@ -11,19 +11,19 @@ use crate::waits::Class;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "standby", Class::Standby, "waiting for a standby to confirm commits")?;
-    let mean = |column| facts.samples.of(replication::SOURCE).gauge(column).max(facts.from_s, facts.until_s);
+    let largest = |column| largest(facts, column);
     let lags = [
         ("write", replication::WRITE_LAG_S),
         ("flush", replication::FLUSH_LAG_S),
         ("replay", replication::REPLAY_LAG_S),
     ];
     let lags: Vec<_> =
-        lags.iter().filter_map(|(what, column)| Some(format!("{what} {}", duration(mean(*column)?)))).collect();
+        lags.iter().filter_map(|(what, column)| Some(format!("{what} {}", duration(largest(*column)?)))).collect();
     if !lags.is_empty() {
-        found.evidence.push(format!("largest lags of the standbys together: {}", lags.join(", ")));
+        found.evidence.push(format!("largest lags of a standby that commits wait for: {}", lags.join(", ")));
     }
-    if let Some(lag) = mean(replication::LAG_BYTES) {
-        found.evidence.push(format!("they were up to {} behind", mean_bytes(lag)));
+    if let Some(lag) = largest(replication::LAG_BYTES) {
+        found.evidence.push(format!("it was up to {} behind", mean_bytes(lag)));
     }
     let what = match standbys(facts) {
         Some(standbys) if standbys.is_empty() => {
@@ -37,6 +37,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             // What a level waits for beyond the standby's disk.
             let lower = match facts.setting("synchronous_commit") {
                 Some("remote_apply") => "set synchronous_commit to on, which does not wait for the replay",
+                Some("remote_write") => "set synchronous_commit to local where the standby may miss the last commits",
                 _ => "set synchronous_commit to remote_write or local where the standby may miss the last commits",
             };
             format!("place the standby nearer, or {lower}")
@@ -44,6 +45,18 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     };
     found.advice = with_settings(facts, &what, &["synchronous_commit", "synchronous_standby_names"]);
     Some(found)
+}
+
+/// Returns the largest value that a standby had for which commits wait: an asynchronous one holds up nobody.
+fn largest(facts: &Facts<'_>, column: SampleColumn) -> Option<f64> {
+    let table = facts.samples.of(replication::SOURCE);
+    let within = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at));
+    let is_waited_for = |row: &[String]| {
+        table.cell(row, replication::SYNC_STATE).is_none_or(|state| matches!(state, "sync" | "quorum"))
+    };
+    let values =
+        within.filter(|(_, row)| is_waited_for(row)).filter_map(|(_, row)| table.cell(row, column)?.parse().ok());
+    values.reduce(f64::max)
 }
 
 /// The standbys that were connected at some time in the window, with their role; `None` where nobody could look.
@@ -73,8 +86,8 @@ mod tests {
             .gauges("replication", &[("write_lag_s", 0.002), ("replay_lag_s", 0.5), ("lag_bytes", 2048.0)])
             .setting("synchronous_commit", "remote_apply");
         let found = run.finds(look);
-        assert_eq!(found.evidence[1], "largest lags of the standbys together: write 2.0 ms, replay 0.5 s");
-        assert_eq!(found.evidence[2], "they were up to 2.0 KiB behind");
+        assert_eq!(found.evidence[1], "largest lags of a standby that commits wait for: write 2.0 ms, replay 0.5 s");
+        assert_eq!(found.evidence[2], "it was up to 2.0 KiB behind");
         assert_eq!(found.evidence[3], "connected: a standby");
         let advice = found.advice.unwrap();
         assert!(advice.contains("to on") && advice.ends_with("(synchronous_commit is remote_apply)"), "{advice}");
@@ -86,6 +99,17 @@ mod tests {
         let found = run.finds(look);
         assert_eq!(found.evidence[1], "no standby was connected");
         assert!(found.advice.unwrap().ends_with("(synchronous_standby_names is s1)"));
+    }
+
+    #[test]
+    fn lags_are_those_of_one_standby_and_of_none_that_is_asynchronous() {
+        let columns = ["application_name", "sync_state", "replay_lag_s"];
+        let looks: [(f64, &[&str]); 3] =
+            [(5.0, &["a", "sync", "0.01"]), (5.0, &["b", "quorum", "0.02"]), (5.0, &["c", "async", "600"])];
+        let run = Run::new().waits(&[("IPC", "SyncRep", 6.0)]).looks("replication", &columns, &looks);
+        let found = run.setting("synchronous_commit", "remote_write").finds(look);
+        assert_eq!(found.evidence[1], "largest lags of a standby that commits wait for: replay 20.0 ms");
+        assert!(found.advice.unwrap().contains("to local where"));
     }
 
     #[test]

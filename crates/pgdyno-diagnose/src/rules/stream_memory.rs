@@ -68,13 +68,19 @@ pub(super) fn allowed(facts: &Facts<'_>, streams: Streams<'_>) -> Option<Allowed
     let each = pgdyno_text::parse::bytes(value).ok()? as f64;
     let most = facts.streams_setting("max_parallel_workers").and_then(|n| n.parse().ok()).unwrap_or(f64::INFINITY);
     let workers = (streams.number() * facts.streams_workers_each()?).min(most);
-    let bytes_all = each * (streams.number() + workers);
+    // A hash may use a multiple.
+    let for_hashes = facts.streams_setting("hash_mem_multiplier").and_then(|n| n.parse::<f64>().ok()).unwrap_or(1.0);
+    let bytes_all = each * for_hashes.max(1.0) * (streams.number() + workers);
     let with = if workers > 0.0 { format!(" and up to {workers} parallel workers") } else { String::new() };
     Some(Allowed {
         bytes: bytes_all,
         words: format!(
-            "{}{with} may each use work_mem ({value}) for every sort and hash: {} with one in each",
+            "{}{with} may each use work_mem ({value}) for every sort{}: {} with one in each",
             streams.in_words(),
+            match for_hashes > 1.0 {
+                true => format!(", and {for_hashes} times that (hash_mem_multiplier) for every hash"),
+                false => " and hash".to_owned(),
+            },
             mean_bytes(bytes_all)
         ),
     })
@@ -112,6 +118,9 @@ mod tests {
             ]
         );
         assert!(found.advice.unwrap().ends_with("--analytics-set work_mem=… (work_mem is 4MB)"));
+        let found = run(10.0 * MIB).setting("hash_mem_multiplier", "2").finds(look);
+        let words = "for every sort, and 2 times that (hash_mem_multiplier) for every hash: 48.0 MiB with one in each";
+        assert!(found.evidence[2].contains(words), "{found:?}");
     }
 
     #[test]

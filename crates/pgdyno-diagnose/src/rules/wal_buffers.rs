@@ -1,4 +1,4 @@
-//! Sessions wait for room in the WAL buffers.
+//! Sessions wait to insert WAL into its buffers: for one of the locks of insertions, or for room.
 
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::wal;
@@ -8,13 +8,24 @@ use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 
+/// Where the buffers are full for fewer of the records than this, more of them would not help.
+const FULL_MIN: f64 = 0.01;
+
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let mut found = waited(facts, "wal-buffers", Class::WalBuffers, "waiting for room in the WAL buffers")?;
+    let mut found = waited(facts, "wal-buffers", Class::WalBuffers, "waiting to insert WAL into its buffers")?;
     let full = facts.rate(wal::WAL_BUFFERS_FULL).filter(|full| *full > 0.0);
     if let Some(full) = full {
         found.evidence.push(format!("the WAL buffers were full {} times a second", number(full)));
-        found.advice = with_settings(facts, "raise wal_buffers", &["wal_buffers"]);
     }
+    let records = facts.rate(wal::WAL_RECORDS).unwrap_or_default();
+    // Sessions that want room wait for the mapping of the buffers.
+    let top = facts.waits.of_class(Class::WalBuffers).next().map_or("", |(name, _)| name);
+    let lacks_room =
+        top.eq_ignore_ascii_case("LWLock:WALBufMapping") || full.is_some_and(|full| full >= FULL_MIN * records);
+    found.advice = match lacks_room {
+        true => with_settings(facts, "raise wal_buffers", &["wal_buffers"]),
+        false => Some("write less WAL (fewer indexes, several rows in a statement), or use fewer clients".to_owned()),
+    };
     Some(found)
 }
 
@@ -30,9 +41,13 @@ mod tests {
         let found = run.finds(look);
         assert_eq!(found.evidence[1], "the WAL buffers were full 12 times a second");
         assert_eq!(found.advice.unwrap(), "raise wal_buffers (wal_buffers is 4MB)");
-        // Where they were never full, more of them would not help.
-        let run = Run::new().waits(&waits).counters("wal", &[("wal_buffers_full", 0.0)]);
-        assert_eq!(run.finds(look).advice, None);
+        // Where they were hardly ever full, more of them would not help.
+        for full in [0.0, 12.0] {
+            let run = Run::new().waits(&waits).counters("wal", &[("wal_buffers_full", full), ("wal_records", 9_000.0)]);
+            assert!(run.finds(look).advice.unwrap().starts_with("write less WAL"), "{full}");
+        }
+        let run = Run::new().waits(&[("LWLock", "WALBufMapping", 2.0)]);
+        assert_eq!(run.finds(look).advice.unwrap(), "raise wal_buffers");
     }
 
     #[test]
