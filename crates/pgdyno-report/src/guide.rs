@@ -149,7 +149,7 @@ fn cached(recipe: &RecipePlan, summary: &Summary) -> Option<String> {
         found.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
     if let Some(ratio) = summary.os_cache_hit_ratio {
-        found.push(format!("{} of the others the cache of the operating system", percent(ratio)));
+        found.push(format!("at least {} of the others were in the operating system's cache", percent(ratio)));
     }
     let found = if found.is_empty() { "not measured".to_owned() } else { found.join(", ") };
     recipe.cached.map(|goal| format!("cached: {} of the data is meant to fit; {found}", share(goal)))

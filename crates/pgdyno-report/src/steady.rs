@@ -2,7 +2,7 @@
 
 use pgdyno_measure::{STEADY_BELOW, WindowVerdict};
 use pgdyno_results::{LevelChangeRecord, SteadyRecord, Summary};
-use pgdyno_text::units::{duration, percent, rate};
+use pgdyno_text::units::{duration, ending, percent, rate};
 
 /// Changes of level beyond this number are only counted.
 const CHANGES_MAX: usize = 4;
@@ -14,7 +14,7 @@ pub(crate) fn lines(summary: &Summary) -> Vec<String> {
     let shown: Vec<String> = changes.iter().take(CHANGES_MAX).map(change).collect();
     if !shown.is_empty() {
         let more = changes.len() - shown.len();
-        let more = if more > 0 { format!(", and {more} more times") } else { String::new() };
+        let more = if more > 0 { format!(", and {more} more time{}", ending(more as u64)) } else { String::new() };
         lines.push(format!("  its level changed {}{more}", shown.join(", ")));
     }
     if let Some(ramp_s) = summary.ramp_s_proposed {

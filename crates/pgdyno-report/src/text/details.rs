@@ -60,7 +60,10 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
         let plans = record.query_plans.len();
         wrapped(
             out,
-            &format!("plans of {plans} queries in plans.json; `pgdyno compare` shows which ones changed"),
+            &format!(
+                "plans of {plans} {} in plans.json; `pgdyno compare` shows which ones changed",
+                if plans == 1 { "query" } else { "queries" }
+            ),
             "  ",
         )?;
     }
@@ -166,7 +169,7 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
         server.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
     if let Some(ratio) = s.os_cache_hit_ratio {
-        server.push(format!("{} of the rest came from the system's file cache", percent(ratio)));
+        server.push(format!("at least {} of the rest came from the system's file cache", percent(ratio)));
     }
     if let Some(wal) = s.wal_bytes {
         server.push(format!("WAL {}", bytes(wal)));
@@ -190,10 +193,10 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
         client.push(format!("queries beside the transactions took {} of a CPU", percent(busy)));
     }
     if record.client.run_delay > 0.0005 {
-        client.push(format!("{} waiting for one", percent(record.client.run_delay)));
+        client.push(format!("threads waited for a CPU {} of the time", percent(record.client.run_delay)));
     }
     if let Some(share) = record.client.unread_share.filter(|share| *share > NOTABLE) {
-        client.push(format!("{} of service time unread replies", percent(share)));
+        client.push(format!("replies lay unread for {} of the service time", percent(share)));
     }
     if let (Some(late), Some(response), Some(_)) =
         (&record.client.timer_lateness_ns, &s.response_latency_ns, &s.schedule_lag_ns)
