@@ -93,15 +93,15 @@ Examples:
   pgdyno cloud list                modules, and how each was verified
   pgdyno cloud init citus/bulk -o lab.toml
   pgdyno cloud plan lab.toml       resources, and the highest possible cost
-  pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
+  pgdyno cloud run lab.toml --max-cost 60USD --client-cidr 198.51.100.7/32
   pgdyno cloud status              labs: state, cost, time left, what to do
   pgdyno cloud resume bulk         continue after a crash of this machine
   pgdyno cloud down --all          destroy everything";
 
 pub(super) const CLOUD_RUN: &str = "\
 Examples:
-  pgdyno cloud run lab.toml --max-cost 60USD --ttl 6h
-  pgdyno cloud run lab.toml --yes --engine /opt/tofu
+  pgdyno cloud run lab.toml --max-cost 60USD --client-cidr 198.51.100.7/32
+  pgdyno cloud run lab.toml --client-cidr 198.51.100.7/32 --engine /opt/tofu
   pgdyno cloud run citus/bulk --module local";
 
 pub(super) const CLOUD_GOES_ON: &str = "\
