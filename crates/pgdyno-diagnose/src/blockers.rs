@@ -23,7 +23,7 @@ impl Head {
         let table = facts.samples.of(blockers::SOURCE);
         let mut heads: BTreeMap<[String; 4], (Session, Vec<f64>)> = BTreeMap::new();
         let mut looks: Vec<f64> = Vec::new();
-        for (at, row) in table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)) {
+        for (at, row) in facts.within(table) {
             let cell = |column| table.cell(row, column).unwrap_or_default().to_owned();
             let session = Session {
                 kind: cell(blockers::BACKEND_TYPE),

@@ -49,7 +49,7 @@ impl Chain {
 /// of it, each the weightiest first, then those that are also seen.
 pub(crate) fn ranked(facts: &Facts<'_>) -> Vec<FindingRecord> {
     let mut found = joined(facts, &rules::findings(facts));
-    // Where a missed rate has it in its evidence, it is no finding beside it.
+    // The finding about a missed rate names the other programs already.
     if finding(&found, "backlog").is_some() && backlog::taken_while_missed(facts).is_some() {
         found.retain(|finding| !finding.also_seen || finding.rule != "other-programs");
     }

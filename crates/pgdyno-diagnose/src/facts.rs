@@ -219,6 +219,17 @@ impl<'a> Facts<'a> {
         sampled.filter(|cpus| *cpus > 0.0).unwrap_or(at_work).max(f64::MIN_POSITIVE)
     }
 
+    /// Returns the rows of the measured window, with their times.
+    pub(crate) fn within<'t>(&self, table: &'t SampleTable) -> impl Iterator<Item = &'t (f64, Vec<String>)> {
+        let window = self.from_s..=self.until_s;
+        table.rows().iter().filter(move |(at, _)| window.contains(at))
+    }
+
+    /// Returns the CPUs of the server's machine that its hypervisor gave to others.
+    pub(crate) fn stolen_cpus(&self) -> f64 {
+        stolen(self.record, self.samples, self.from_s, self.until_s)
+    }
+
     /// CPUs that processes of a kind used on the server's machine.
     pub(crate) fn cpus_of(&self, kind: &str) -> Option<f64> {
         self.narrow(&[(processes::KIND, kind)], &[], processes::CPUS)
@@ -234,8 +245,13 @@ fn machine(record: &RunRecord, samples: &Samples, from_s: f64, until_s: f64) -> 
     let known = record.server_machine.as_ref();
     let cpus = seen(machine::CPUS).or_else(|| known?.cpus).filter(|cpus| *cpus > 0.0)?;
     let busy = seen(machine::BUSY_CPUS).or_else(|| known?.busy_cpus)?;
-    let stolen = seen(machine::STEAL_CPUS).unwrap_or_default().max(0.0);
-    Some((cpus, (busy + stolen).min(cpus)))
+    Some((cpus, (busy + stolen(record, samples, from_s, until_s)).min(cpus)))
+}
+
+/// CPUs of that machine that its hypervisor gave to others, from the same.
+fn stolen(record: &RunRecord, samples: &Samples, from_s: f64, until_s: f64) -> f64 {
+    let sampled = samples.of(machine::SOURCE).gauge(machine::STEAL_CPUS).mean(from_s, until_s);
+    sampled.or_else(|| record.server_machine.as_ref()?.steal_cpus).unwrap_or_default().max(0.0)
 }
 
 fn quota(samples: &Samples, from_s: f64, until_s: f64) -> Option<Quota> {

@@ -29,7 +29,7 @@ impl HotRows {
         let mut of_rows: BTreeMap<String, f64> = BTreeMap::new();
         let mut of_tables: BTreeMap<String, f64> = BTreeMap::new();
         let (mut total, mut last_at) = (0.0, None);
-        for (at, row) in table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)) {
+        for (at, row) in facts.within(table) {
             let cell = |column| table.cell(row, column).unwrap_or_default();
             let number = |column| cell(column).parse::<f64>().unwrap_or_default();
             if last_at != Some(*at) {

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(found.text, "checkpoints were forced by max_wal_size (1GB): 5 in 10 s");
         assert_eq!(found.evidence, ["5 by WAL or by command, 0 by time", "200.0 MiB of WAL a second"]);
         assert!(found.advice.unwrap().ends_with("(max_wal_size is 1GB)"));
-        // Those by time are none of them.
+        // Checkpoints by time are not counted.
         let found = run(0.2, 0.4, 200.0).finds(look);
         assert_eq!(found.text, "checkpoints were forced by max_wal_size (1GB): 4 in 10 s");
     }

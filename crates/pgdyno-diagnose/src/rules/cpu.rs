@@ -1,7 +1,6 @@
 //! The server's machine has no CPU left.
 
 use pgdyno_results::FindingRecord;
-use pgdyno_samples::machine;
 use pgdyno_text::brief::{number, percent};
 
 use super::{SAMPLES_MIN, SHARE_MIN, by_event};
@@ -45,7 +44,7 @@ pub(super) fn taken_by_others(facts: &Facts<'_>) -> Option<f64> {
     let (cpus, _) = facts.machine.filter(|machine| is_full(*machine))?;
     let recorded = facts.record.server_machine.as_ref().and_then(|seen| seen.other_cpus);
     let other = recorded.or_else(|| facts.cpus_of("other"));
-    let stolen = facts.gauge(machine::STEAL_CPUS).filter(|stolen| *stolen > 0.0);
+    let stolen = Some(facts.stolen_cpus()).filter(|stolen| *stolen > 0.0);
     let taken = other.into_iter().chain(stolen).reduce(|a, b| a + b)?;
     Some((taken / cpus).min(1.0))
 }

@@ -160,7 +160,7 @@ fn cause(facts: &Facts<'_>, table: &Table) -> (String, Option<String>) {
 fn asleep(facts: &Facts<'_>) -> Option<f64> {
     let table = facts.samples.of(waits::SOURCE);
     let (mut all, mut asleep) = (0.0, 0.0);
-    for (_, row) in table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)) {
+    for (_, row) in facts.within(table) {
         if table.cell(row, waits::BACKEND_TYPE) == Some("autovacuum worker") {
             let seen: f64 = table.cell(row, waits::SAMPLES).and_then(|cell| cell.parse().ok()).unwrap_or_default();
             all += seen;
@@ -187,7 +187,7 @@ impl Workers {
 
 fn workers(facts: &Facts<'_>) -> Workers {
     let table = facts.samples.of(vacuum::SOURCE);
-    let within: Vec<_> = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)).collect();
+    let within: Vec<_> = facts.within(table).collect();
     let is_auto = |row: &[String]| table.cell(row, vacuum::AUTOVACUUM) == Some("true");
     let at_once = |look: &[&(f64, Vec<String>)]| look.iter().filter(|(_, row)| is_auto(row)).count();
     let most = within.chunk_by(|a, b| a.0 == b.0).map(at_once).max().unwrap_or_default();

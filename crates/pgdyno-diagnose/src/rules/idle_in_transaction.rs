@@ -88,6 +88,7 @@ mod tests {
         assert!(found.also_seen && found.text.starts_with("1.0 of the clients' sessions"), "{found:?}");
         let found = run("0", "10", "0").finds(look);
         assert!(found.text.starts_with("1.0 sessions of other programs"), "{found:?}");
+        assert!(found.text.ends_with("they keep their locks"), "no snapshot of theirs is known: {found:?}");
         let columns = ["pid", "backend_type", "application_name", "state", "state_s", "query"];
         let head =
             ["9", "other session", "psql", "idle in transaction", "4", "LOCK TABLE t"].map(str::to_owned).to_vec();

@@ -54,7 +54,7 @@ mod tests {
             ("buffer_content", Some("same page")),
             ("BufferMapping", Some("shared_buffers is 128MB")),
             ("ProcArray", Some("fewer sessions")),
-            ("LockManager", Some("prepare statements")),
+            ("LockManager", Some("plan_cache_mode = force_custom_plan")),
             ("NoSuchLock", None),
         ] {
             let run =

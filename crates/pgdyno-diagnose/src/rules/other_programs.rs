@@ -1,7 +1,6 @@
 //! Other programs take CPUs that the server wants.
 
 use pgdyno_results::FindingRecord;
-use pgdyno_samples::machine;
 use pgdyno_text::brief::{number, percent};
 
 use super::{SAMPLES_MIN, SHARE_MIN, cpu};
@@ -16,15 +15,10 @@ const MOST_OF_MACHINE: f64 = 0.5;
 /// Returns what to do about them.
 pub(super) fn advice(facts: &Facts<'_>) -> &'static str {
     let taken = facts.machine.zip(cpu::taken_by_others(facts)).map_or(0.0, |((cpus, _), taken)| taken * cpus);
-    match stolen(facts) > taken / 2.0 {
+    match facts.stolen_cpus() > taken / 2.0 {
         true => "use a virtual machine with CPUs of its own (not burstable), or measure at another time",
         false => "give the server a machine of its own, or measure when the machine is idle",
     }
-}
-
-/// Returns the CPUs that other virtual machines had.
-fn stolen(facts: &Facts<'_>) -> f64 {
-    facts.gauge(machine::STEAL_CPUS).filter(|stolen| *stolen > 0.0).unwrap_or_default()
 }
 
 /// Returns the share of a full machine that others took, where that is most of it.
@@ -40,7 +34,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.waits.looks < SAMPLES_MIN || also_seen && took_most(facts).is_none() {
         return None;
     }
-    let stolen = stolen(facts);
+    let stolen = facts.stolen_cpus();
     let of_programs = taken * cpus - stolen;
     let mut evidence = Vec::new();
     // Less is written as 0.00.

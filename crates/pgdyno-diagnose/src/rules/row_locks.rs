@@ -88,11 +88,7 @@ pub(super) fn where_they_wait(facts: &Facts<'_>, is_one: impl Fn(&str) -> bool) 
     let table = facts.samples.of(locks::SOURCE);
     let mut waiting = std::collections::BTreeMap::<&str, f64>::new();
     let mut longest_s: f64 = 0.0;
-    for (at, row) in table.rows() {
-        let within = (facts.from_s..=facts.until_s).contains(at);
-        if !within || !table.cell(row, locks::LOCKTYPE).is_some_and(&is_one) {
-            continue;
-        }
+    for (_, row) in facts.within(table).filter(|(_, row)| table.cell(row, locks::LOCKTYPE).is_some_and(&is_one)) {
         let number = |column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or_default();
         *waiting.entry(table.cell(row, locks::RELATION).unwrap_or_default()).or_default() += number(locks::WAITING);
         longest_s = longest_s.max(number(locks::LONGEST_WAIT_S));

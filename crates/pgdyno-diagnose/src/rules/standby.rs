@@ -20,7 +20,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let lags: Vec<_> =
         lags.iter().filter_map(|(what, column)| Some(format!("{what} {}", duration(largest(*column)?)))).collect();
     if !lags.is_empty() {
-        found.evidence.push(format!("largest lags of a standby that commits wait for: {}", lags.join(", ")));
+        found.evidence.push(format!("largest lags of a synchronous standby: {}", lags.join(", ")));
     }
     if let Some(lag) = largest(replication::LAG_BYTES) {
         found.evidence.push(format!("it was up to {} behind", mean_bytes(lag)));
@@ -47,28 +47,28 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(found)
 }
 
-/// Returns the largest value that a standby had for which commits wait: an asynchronous one holds up nobody.
+/// Returns the largest value of a standby that commits wait for. They do not wait for an asynchronous one.
 fn largest(facts: &Facts<'_>, column: SampleColumn) -> Option<f64> {
     let table = facts.samples.of(replication::SOURCE);
-    let within = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at));
     let is_waited_for = |row: &[String]| {
         table.cell(row, replication::SYNC_STATE).is_none_or(|state| matches!(state, "sync" | "quorum"))
     };
-    let values =
-        within.filter(|(_, row)| is_waited_for(row)).filter_map(|(_, row)| table.cell(row, column)?.parse().ok());
+    let values = facts
+        .within(table)
+        .filter(|(_, row)| is_waited_for(row))
+        .filter_map(|(_, row)| table.cell(row, column)?.parse().ok());
     values.reduce(f64::max)
 }
 
 /// The standbys that were connected at some time in the window, with their role; `None` where nobody could look.
 fn standbys(facts: &Facts<'_>) -> Option<Vec<String>> {
     let table = facts.samples.of(replication::SOURCE);
-    let within = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at));
     let name = |row: &[String]| {
         let cell = |column| table.cell(row, column);
         let name = cell(replication::APPLICATION_NAME).unwrap_or("a standby");
         cell(replication::SYNC_STATE).map_or_else(|| name.to_owned(), |state| format!("{name} ({state})"))
     };
-    let names: std::collections::BTreeSet<String> = within.map(|(_, row)| name(row)).collect();
+    let names: std::collections::BTreeSet<String> = facts.within(table).map(|(_, row)| name(row)).collect();
     let left_out = facts.record.samples.iter().flat_map(|samples| &samples.left_out);
     let is_unseen = left_out.into_iter().any(|out| out.source == replication::SOURCE.name);
     (!is_unseen || !names.is_empty()).then(|| names.into_iter().collect())
@@ -86,7 +86,7 @@ mod tests {
             .gauges("replication", &[("write_lag_s", 0.002), ("replay_lag_s", 0.5), ("lag_bytes", 2048.0)])
             .setting("synchronous_commit", "remote_apply");
         let found = run.finds(look);
-        assert_eq!(found.evidence[1], "largest lags of a standby that commits wait for: write 2.0 ms, replay 0.5 s");
+        assert_eq!(found.evidence[1], "largest lags of a synchronous standby: write 2.0 ms, replay 0.5 s");
         assert_eq!(found.evidence[2], "it was up to 2.0 KiB behind");
         assert_eq!(found.evidence[3], "connected: a standby");
         let advice = found.advice.unwrap();
@@ -108,7 +108,7 @@ mod tests {
             [(5.0, &["a", "sync", "0.01"]), (5.0, &["b", "quorum", "0.02"]), (5.0, &["c", "async", "600"])];
         let run = Run::new().waits(&[("IPC", "SyncRep", 6.0)]).looks("replication", &columns, &looks);
         let found = run.setting("synchronous_commit", "remote_write").finds(look);
-        assert_eq!(found.evidence[1], "largest lags of a standby that commits wait for: replay 20.0 ms");
+        assert_eq!(found.evidence[1], "largest lags of a synchronous standby: replay 20.0 ms");
         assert!(found.advice.unwrap().contains("to local where"));
     }
 

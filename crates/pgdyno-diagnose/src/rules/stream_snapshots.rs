@@ -73,7 +73,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 
 fn seen(facts: &Facts<'_>) -> Seen {
     let table = facts.samples.of(horizon::SOURCE);
-    let within: Vec<_> = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)).collect();
+    let within: Vec<_> = facts.within(table).collect();
     let mut seen = Seen::default();
     for look in within.chunk_by(|a, b| a.0 == b.0) {
         seen.looks += 1;
