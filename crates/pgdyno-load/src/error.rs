@@ -354,9 +354,7 @@ impl LoadError {
     /// Returns the error of a failed statement of `phase`.
     pub(crate) fn of(phase: LoadPhase, table: Option<&str>, source: AdminError) -> Self {
         let table = table.map(str::to_owned);
-        // Shared memory is no disk.
-        let is_disk = !source.reason().contains("shared memory segment");
-        if source.code() == Some(SqlState::DISK_FULL) && is_disk {
+        if source.is_disk_full() {
             Self::DiskFull { phase, table, source }
         } else if matches!(source, AdminError::Interrupted { .. }) {
             Self::Failed { phase, table, source }

@@ -3,7 +3,7 @@
 use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::{DecodeError, ServerMessage};
 
-use crate::remedy::remedy;
+use crate::remedy::{is_disk_full, remedy};
 use crate::statement::shorten;
 
 /// The error of a failed statement. `sql` is its beginning.
@@ -96,6 +96,16 @@ impl AdminError {
             | Self::Interrupted { .. }
             | Self::Garbage { .. }
             | Self::Shape { .. } => None,
+        }
+    }
+
+    /// Returns true if the server's disk is full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Server { message, .. } => is_disk_full(message),
+            Self::Lost { said, .. } => said.as_deref().is_some_and(is_disk_full),
+            _ => false,
         }
     }
 

@@ -1,6 +1,12 @@
 //! What a user can do about an error of the server: the setting, right or limit behind it, and the command that changes it.
 
+use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::ServerMessage;
+
+/// Returns true if the server's disk is full. The SQLSTATE is also that of its shared memory, which is often 64 MB in a container.
+pub(crate) fn is_disk_full(message: &ServerMessage) -> bool {
+    message.code == SqlState::DISK_FULL && !message.message.contains("shared memory segment")
+}
 
 /// Returns the remedy for a server's error, as an imperative; `None` if only the message itself can say.
 ///
@@ -25,13 +31,10 @@ pub fn remedy(message: &ServerMessage) -> Option<String> {
         "25P04" => time_limit("transaction_timeout"),
         "57P05" => time_limit("idle_session_timeout"),
         "53300" => connections(text),
-        // Often 64 MB in a container.
-        "53100" if text.contains("shared memory segment") => {
-            "give the server more shared memory (docker run --shm-size=1g), or set max_parallel_workers_per_gather and \
-             max_parallel_maintenance_workers to 0"
-                .to_owned()
-        }
-        "53100" => "free space on the server's disk, or take a smaller size".to_owned(),
+        "53100" if is_disk_full(message) => "free space on the server's disk, or take a smaller size".to_owned(),
+        "53100" => "give the server more shared memory (docker run --shm-size=1g), or set max_parallel_workers_per_gather and \
+                    max_parallel_maintenance_workers to 0"
+            .to_owned(),
         "53200" if text.contains("shared memory") => {
             "raise the setting that the server's hint names (max_locks_per_transaction, or max_pred_locks_per_transaction for \
              serializable transactions), and restart the server"
@@ -131,8 +134,6 @@ fn name_after<'a>(text: &'a str, words: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_wire::SqlState;
-
     use super::*;
 
     fn of(code: &str, text: &str) -> Option<String> {

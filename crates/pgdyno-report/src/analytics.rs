@@ -149,7 +149,8 @@ fn of_stage(record: &RunRecord, streams: &StreamsRecord) -> Vec<String> {
     notes
 }
 
-fn queries(n: u64) -> String {
+/// Returns a number of queries: `1 query`, `22 queries`.
+pub(crate) fn queries(n: u64) -> String {
     if n == 1 { "1 query".to_owned() } else { format!("{} queries", count(n)) }
 }
 

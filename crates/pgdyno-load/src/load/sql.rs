@@ -243,7 +243,8 @@ impl Making<'_, '_> {
 /// Returns the server's message about a statement, with its place.
 fn located(phase: LoadPhase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
     match error {
-        AdminError::Server { message, .. } if message.code != pgdyno_wire::SqlState::DISK_FULL => {
+        error if error.is_disk_full() => LoadError::of(phase, None, error),
+        AdminError::Server { message, .. } => {
             LoadError::Sql { file: file.name.clone(), line: statement.line, sql: statement.sql.clone(), message }
         }
         error => LoadError::of(phase, None, error),

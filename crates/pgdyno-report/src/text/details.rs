@@ -57,15 +57,8 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
         wrapped(out, &line, "  ")?;
     }
     if !record.query_plans.is_empty() {
-        let plans = record.query_plans.len();
-        wrapped(
-            out,
-            &format!(
-                "plans of {plans} {} in plans.json; `pgdyno compare` shows which ones changed",
-                if plans == 1 { "query" } else { "queries" }
-            ),
-            "  ",
-        )?;
+        let plans = crate::analytics::queries(record.query_plans.len() as u64);
+        wrapped(out, &format!("plans of {plans} in plans.json; `pgdyno compare` shows which ones changed"), "  ")?;
     }
     for set in &record.checks {
         writeln!(out, "checks {}: {}", set.when, super::all_pass(set))?;
