@@ -39,8 +39,8 @@ pub(super) fn check(admin: &mut Admin) -> Result<Vec<Finding>, AdminError> {
         found.push(if age > OLD {
             snapshot.warning(
                 "Rows that died since then cannot be removed: updates find more and more of them.",
-                "End the session that holds it: SELECT pid, backend_type, query FROM pg_stat_activity WHERE backend_xmin IS NOT NULL \
-                 ORDER BY age(backend_xmin) DESC.",
+                "End the session that holds it, unless it is a vacuum: SELECT pid, backend_type, query FROM pg_stat_activity WHERE \
+                 datname = current_database() OR backend_type = 'walsender' ORDER BY age(backend_xmin) DESC NULLS LAST.",
             )
         } else {
             snapshot

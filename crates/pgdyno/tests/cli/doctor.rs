@@ -40,6 +40,13 @@ fn what_is_wrong_on_a_server_is_found() {
     place.execute("insert into dead select generate_series(1, 30000)");
     place.execute("delete from dead where a > 10000");
     place.execute("create role watcher login");
+    // The right to create schemas is none to create tables in this one.
+    place.execute("grant create on database postgres to watcher");
+    place.execute("revoke create on schema public from public");
+    // An index of the partitioned table alone is not valid until each partition has one.
+    place.execute("create table parted (a int) partition by range (a)");
+    place.execute("create table part partition of parted default");
+    place.execute("create index on only parted (a)");
     let mut idle = place.server.admin();
     idle.execute("begin; select txid_current()").unwrap();
     let ran = place.run("doctor --format json").ended(31);
@@ -54,6 +61,7 @@ fn what_is_wrong_on_a_server_is_found() {
     assert!(of("other-sessions")["figure"].as_str().unwrap().contains("1 idle in transaction"), "{examined}");
     assert!(of("connections")["severity"] == "note", "{examined}");
     assert_eq!(of("rights")["figure"], "superuser");
+    assert_eq!(of("indexes")["figure"], "all valid");
     assert!(of("round-trip")["value"].as_f64().unwrap() > 0.0);
     // The views of statistics may be a moment late.
     crate::program::eventually("dead rows", std::time::Duration::from_secs(30), || {
@@ -62,7 +70,10 @@ fn what_is_wrong_on_a_server_is_found() {
     });
     let target = place.target().replace("user=postgres", "user=watcher");
     let watcher = examination(&place.home.run(&["doctor", "--format", "json", "--target", &target]));
-    assert!(finding(&watcher, "rights")["remedy"].as_str().unwrap().contains("GRANT pg_monitor"), "{watcher}");
+    let remedy = finding(&watcher, "rights")["remedy"].as_str().unwrap();
+    for grant in ["GRANT pg_monitor TO watcher", "GRANT CREATE ON SCHEMA public TO watcher"] {
+        assert!(remedy.contains(grant), "{remedy}");
+    }
     // Commits are timed only where they wait for the disk.
     assert!(!ran.stdout.contains("\"commit\""), "{}", ran.stdout);
 }
