@@ -11,7 +11,7 @@
 //!   of a wrong verdict at any of them is at most 1 − confidence (Bonferroni over the looks, whatever their dependence), also
 //!   when an experiment is taken up again after its budget has ended.
 
-use crate::compare::{Change, Direction, POWER, RUNS_MAX, runs_for, student};
+use crate::compare::{Change, Direction, POWER, RUNS_MAX, fewest, student};
 use crate::ranks;
 
 /// Fewer units than this are not looked at: their variance is hardly known. The first verdict comes after so many. A fifth is seen in
@@ -54,9 +54,6 @@ pub struct Look {
     pub change: Change,
     /// What that shows.
     pub shown: Shown,
-    /// So many units would show the change that was measured, or that there is none, in four of five experiments; absent where
-    /// it takes more than a thousand.
-    pub units_for_power: Option<u32>,
     /// The chance that the interval of this look holds the truth.
     pub confidence: f64,
 }
@@ -66,10 +63,26 @@ impl Look {
     /// as a ratio beyond 1, such as 0.05.
     #[must_use]
     pub fn detectable(&self, units: usize) -> f64 {
-        let dof = units as f64 - 1.0;
-        let shift = student::shift(POWER, student::quantile(0.5 + self.confidence / 2.0, dof), dof);
-        (shift * (self.change.variance_of_one / units as f64).sqrt()).exp_m1()
+        shown_in_most(units as f64, self.change.variance_of_one, self.confidence).exp_m1()
     }
+
+    /// Returns how many units would show the change that was measured, or that there is none, in four of five experiments with this
+    /// margin: more than the `units` of a look that did not show it. `None` where it takes more than a thousand.
+    #[must_use]
+    pub fn units_for_power(&self, units: usize, margin: f64) -> Option<u32> {
+        // Beside a margin, a small change is to be distinguished from the margin, and a large one from nothing.
+        let log = self.change.ratio.ln().abs();
+        let distance = log.max(margin.ln_1p() - log);
+        let least = if self.shown == Shown::Nothing { units + 1 } else { UNITS_MIN };
+        let shows = |n| shown_in_most(f64::from(n), self.change.variance_of_one, self.confidence) < distance;
+        fewest(u32::try_from(least).ok()?, RUNS_MAX, shows)
+    }
+}
+
+/// Returns the smallest difference, of logarithms, that a look at `n` units of this variance shows in [`POWER`] of all experiments.
+fn shown_in_most(n: f64, variance_of_one: f64, confidence: f64) -> f64 {
+    let dof = n - 1.0;
+    student::shift(POWER, student::quantile(0.5 + confidence / 2.0, dof), dof) * (variance_of_one / n).sqrt()
 }
 
 /// An experiment: what it is to show, and how often it was looked at.
@@ -118,18 +131,14 @@ impl Experiment {
         }
         let confidence = 1.0 - self.alpha();
         self.looks += 1;
-        let (change, variance) = change(units, confidence);
+        let change = change(units, confidence);
         let shown = match change.direction() {
             _ if change.low > 1.0 / (1.0 + self.margin) && change.high < 1.0 + self.margin => Shown::Same,
             Direction::Up => Shown::Up,
             Direction::Down => Shown::Down,
             Direction::Unknown => Shown::Nothing,
         };
-        // Beside a margin, a small change is to be distinguished from the margin, and a large one from nothing.
-        let log = change.ratio.ln().abs();
-        let distance = log.max(self.margin.ln_1p() - log);
-        let units_for_power = runs_for(distance, variance, confidence, POWER, RUNS_MAX);
-        Some(Look { change, shown, units_for_power, confidence })
+        Some(Look { change, shown, confidence })
     }
 
     /// Returns the change after units, with the interval that a look there would have: after each, or at equal distances where they are
@@ -140,7 +149,7 @@ impl Experiment {
         let last = units.len().min(COURSE_UNITS_MAX);
         let step = last.div_ceil(COURSE_POINTS_MAX).max(1);
         let after = |n: usize| {
-            let change = change(&units[..n], confidence).0;
+            let change = change(&units[..n], confidence);
             let interval = (n >= DRAWN_UNITS_MIN).then_some([change.low, change.high]);
             CoursePoint { units: n, ratio: change.ratio, interval }
         };
@@ -151,20 +160,25 @@ impl Experiment {
 /// Returns the change from A to B that units show, as a look does, before a look is due. Needs at least one unit.
 #[must_use]
 pub fn so_far(units: &[f64]) -> f64 {
-    change(units, 0.5).0.ratio
+    change(units, 0.5).ratio
 }
 
-/// Returns the change, and the variance of a unit that its interval stands for.
-fn change(units: &[f64], confidence: f64) -> (Change, f64) {
+/// Returns the change. By ranks, the variance of a unit is the one that has an interval as wide as theirs: the units while another user
+/// took the machine are not the noise of the others.
+fn change(units: &[f64], confidence: f64) -> Change {
     let n = units.len() as f64;
     let mean = units.iter().sum::<f64>() / n;
     let variance = units.iter().map(|unit| (unit - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
     let by_mean = Change::of(mean, variance / n, (n - 1.0).max(1.0), confidence, variance);
     let middle = (units.len() >= RANKED_UNITS_MIN).then(|| ranks::middle(units, 1.0 - confidence)).flatten();
-    let Some(middle) = middle else { return (by_mean, variance) };
-    let by_ranks = Change { ratio: middle.at.exp(), low: middle.low.exp(), high: middle.high.exp(), ..by_mean };
+    let Some(middle) = middle.filter(|_| variance > 0.0) else { return by_mean };
     let narrower = (middle.high - middle.low) / (by_mean.high / by_mean.low).ln();
-    (by_ranks, if variance > 0.0 { variance * narrower.powi(2) } else { 0.0 })
+    Change {
+        ratio: middle.at.exp(),
+        low: middle.low.exp(),
+        high: middle.high.exp(),
+        variance_of_one: variance * narrower.powi(2),
+    }
 }
 
 #[cfg(test)]
@@ -335,6 +349,43 @@ mod tests {
             let share = found.count() as f64 / 2000.0;
             assert!((0.75..0.85).contains(&share), "{units} units: {share}");
         }
+    }
+
+    #[test]
+    fn the_units_that_are_said_to_decide_do_so_in_four_of_five_experiments() {
+        let mut noise = Noise::new(59);
+        let looked = Experiment { margin: 0.0001, confidence: 0.95, looks: 0 };
+        // Changes of so many standard deviations of a unit.
+        for change in [1.5, 2.0, 3.0] {
+            // Their standard deviation is 1.
+            let half = 0.75_f64.sqrt();
+            let look = looked.clone().look(&[change - half, change + half, change - half, change + half]).unwrap();
+            let units = look.units_for_power(4, looked.margin).unwrap();
+            let share = |units: u32, noise: &mut Noise| {
+                let found = (0..1000).filter(|_| {
+                    let units: Vec<f64> = (0..units).map(|_| change + noise.normal()).collect();
+                    looked.clone().look(&units).unwrap().shown == Shown::Up
+                });
+                found.count() as f64 / 1000.0
+            };
+            let (enough, fewer) = (share(units, &mut noise), share(units - 1, &mut noise));
+            assert!(enough > 0.76 && fewer < 0.84, "{change}: {units} units: {enough}, {fewer}");
+        }
+        // Those that did not decide it are not enough, whatever the estimate.
+        let look = looked.clone().look(&[3.2, 4.6, 3.2, 4.6]).unwrap();
+        assert_eq!(look.shown, Shown::Up);
+        let undecided = Look { shown: Shown::Nothing, ..look };
+        assert!(undecided.units_for_power(9, looked.margin).unwrap() > 9, "{undecided:?}");
+    }
+
+    #[test]
+    fn units_while_another_took_the_machine_are_not_the_noise_of_the_others() {
+        let mut noise = Noise::new(61);
+        let mut units: Vec<f64> = (0..30).map(|_| 0.1 + 0.02 * noise.normal()).collect();
+        units.extend([-1.2, -1.2]);
+        let look = Experiment { margin: 0.02, confidence: 0.95, looks: 0 }.look(&units).unwrap();
+        assert_eq!(look.shown, Shown::Up);
+        assert!(look.change.variance_of_one.sqrt() < 0.06 && look.detectable(32) < 0.04, "{look:?}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod together;
 pub use change::{Change, Direction};
 pub use estimate::{Estimate, INTERVALS_MIN};
 pub use in_turns::Timed;
-pub(crate) use in_turns::runs_for;
+pub(crate) use in_turns::fewest;
 pub use latencies::Latencies;
 pub use limit::{Held, POWER, RUNS_MAX};
 pub use together::{Repeated, Tested, directions};

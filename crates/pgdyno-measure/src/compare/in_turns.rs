@@ -86,19 +86,22 @@ fn centre(rows: &mut [Row]) {
 /// Returns runs of each side so that a difference of `distance` (of logarithms) is shown in `power` of all comparisons,
 /// where one run of each side has this variance of the ratio; absent above `most`.
 pub(crate) fn runs_for(distance: f64, variance_of_one: f64, confidence: f64, power: f64, most: u32) -> Option<u32> {
-    let shows = |n: u32| {
+    fewest(2, most, |n| {
         let dof = 2.0 * f64::from(n) - 2.0;
         let reach = student::quantile(0.5 + confidence / 2.0, dof) + student::quantile(power, dof);
         reach * (variance_of_one / f64::from(n)).sqrt() < distance
-    };
-    if !shows(most) {
+    })
+}
+
+/// Returns the lowest number from `least` to `most` that is enough, by halving: every number above it is, too.
+pub(crate) fn fewest(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
+    if least > most || !is_enough(most) {
         return None;
     }
-    // More runs are never worse: the first that shows it is found by halving.
-    let (mut low, mut high) = (2, most);
+    let (mut low, mut high) = (least, most);
     while low < high {
         let middle = u32::midpoint(low, high);
-        if shows(middle) {
+        if is_enough(middle) {
             high = middle;
         } else {
             low = middle + 1;

@@ -41,7 +41,7 @@ impl Decider {
         if record.units.len() >= self.experiment.next_look() {
             self.look(record);
         } else if record.looks == 0 {
-            record.figures = levels::figures(&record.units, &record.metric, None, None);
+            record.figures = levels::figures(&record.units, &record.metric, None);
             record.clients_time = levels::parts(&record.units);
             statements::evaluate(record);
         }
@@ -60,13 +60,15 @@ impl Decider {
         let before = self.experiment;
         let Some(look) = self.experiment.look(&ratios) else { return };
         record.looks = self.experiment.looks;
-        record.change_percent = Some(percent(look.change.ratio));
-        record.interval_percent = Some([percent(look.change.low), percent(look.change.high)]);
+        let change_percent = percent(look.change.ratio);
+        let interval_percent = [percent(look.change.low), percent(look.change.high)];
+        (record.change_percent, record.interval_percent) = (Some(change_percent), Some(interval_percent));
         record.noise_percent = Some(look.change.variance_of_one.sqrt() * 100.0);
-        record.units_for_power = look.units_for_power;
+        record.units_for_power = look.units_for_power(ratios.len(), self.experiment.margin);
         record.detectable_percent = Some(look.detectable(ratios.len()) * 100.0);
         record.verdict = verdict(look.shown, self.is_time);
-        record.figures = levels::figures(&record.units, &record.metric, record.interval_percent, Some(before));
+        let decided = levels::Decided { change_percent, interval_percent };
+        record.figures = levels::figures(&record.units, &record.metric, Some((before, decided)));
         record.clients_time = levels::parts(&record.units);
         statements::evaluate(record);
         record.tasks = self.look_at_tasks(&record.units);

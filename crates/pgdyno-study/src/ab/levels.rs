@@ -34,13 +34,15 @@ pub(super) fn levels(record: &AbRecord, slices: &[Vec<RunRecord>; 2]) -> Vec<AbL
     names.filter_map(level).collect()
 }
 
-/// Returns the figures of both sides over these units. `looked` is the experiment as it was before the look at them.
-pub(super) fn figures(
-    units: &[AbUnit],
-    metric: &str,
-    interval: Option<[f64; 2]>,
-    looked: Option<Experiment>,
-) -> Vec<AbFigure> {
+/// The change of the figure that decides, and its interval, in percent.
+pub(super) struct Decided {
+    pub(super) change_percent: f64,
+    pub(super) interval_percent: [f64; 2],
+}
+
+/// Returns the figures of both sides over these units. `looked` is the experiment as it was before the look at them, with what that look
+/// shows of the figure that decides, whose name is `metric`.
+pub(super) fn figures(units: &[AbUnit], metric: &str, looked: Option<(Experiment, Decided)>) -> Vec<AbFigure> {
     let Some(first) = units.first() else { return Vec::new() };
     let others = first.levels.iter().filter(|level| level.name != metric).count().max(1);
     let figure = |name: &str| {
@@ -49,14 +51,16 @@ pub(super) fn figures(
         let side = |at: usize| mean(&levels.iter().map(|level| level[at].ln()).collect::<Vec<_>>()).map(f64::exp);
         let ratios: Vec<f64> = levels.iter().map(|[a, b]| (b / a).ln()).collect();
         let (a, b) = (side(0)?, side(1)?);
-        let look = looked.filter(|_| name != metric).and_then(|looked| {
-            let confidence = 1.0 - (1.0 - looked.confidence) / others as f64;
-            Experiment { confidence, ..looked }.look(&ratios)
+        let decided = looked.as_ref().and_then(|(experiment, decided)| {
+            if name == metric {
+                return Some((decided.change_percent, decided.interval_percent));
+            }
+            let confidence = 1.0 - (1.0 - experiment.confidence) / others as f64;
+            let change = Experiment { confidence, ..*experiment }.look(&ratios)?.change;
+            Some((percent(change.ratio), [percent(change.low), percent(change.high)]))
         });
-        let ratio = look.map_or(b / a, |look| look.change.ratio);
-        let of_look = look.map(|look| [percent(look.change.low), percent(look.change.high)]);
-        let interval_percent = if name == metric { interval } else { of_look };
-        Some(AbFigure { name: name.to_owned(), a, b, change_percent: percent(ratio), interval_percent })
+        let change_percent = decided.map_or(percent(b / a), |(change, _)| change);
+        Some(AbFigure { name: name.to_owned(), a, b, change_percent, interval_percent: decided.map(|(_, of)| of) })
     };
     first.levels.iter().filter_map(|level| figure(&level.name)).collect()
 }
@@ -166,16 +170,21 @@ mod tests {
                 AbUnit { levels: ["tps", "p50", "p95", "p99"].map(level).to_vec(), ..AbUnit::default() }
             })
             .to_vec();
-        let so_far = figures(&units, "tps", None, None);
+        let so_far = figures(&units, "tps", None);
         assert!(
             so_far.iter().all(|figure| figure.interval_percent.is_none() && (figure.change_percent - 10.0).abs() < 0.1)
         );
         let experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
         let look = experiment.clone().look(&[0.1153, 0.0853, 0.0953, 0.1053, 0.0753]).unwrap();
         let of_verdict = [percent(look.change.low), percent(look.change.high)];
-        let looked = figures(&units, "tps", Some(of_verdict), Some(experiment));
+        let decided = Decided { change_percent: 9.5, interval_percent: of_verdict };
+        let looked = figures(&units, "tps", Some((experiment, decided)));
         let width = |nth: usize| looked[nth].interval_percent.map(|[low, high]| high - low).unwrap();
-        assert_eq!(looked[0].interval_percent, Some(of_verdict));
+        assert_eq!(
+            (looked[0].change_percent, looked[0].interval_percent),
+            (9.5, Some(of_verdict)),
+            "those of the verdict"
+        );
         assert!(width(3) > width(0), "{looked:?}");
     }
 }
