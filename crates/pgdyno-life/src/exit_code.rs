@@ -66,7 +66,7 @@ exit_codes! {
     /// noise hides whether any load meets the objectives. `pgdyno history` has too few runs; `--pass-if-unsure`
     /// makes it 0.
     Unsure = 21,
-    /// `pgdyno run --slo`: the run is complete and does not meet one of its objectives.
+    /// `pgdyno run --slo`: the run is complete and does not meet one of its objectives, or cannot show whether it does.
     Missed = 22,
     /// `pgdyno doctor` found something that would distort a measurement: its most severe finding is a warning.
     Disturbed = 30,

@@ -23,6 +23,7 @@ use pgdyno_results::{
 use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::WeightedScript;
 
+use crate::record::WHOLE_S;
 use crate::record::ending::Ending;
 use crate::record::figures;
 use crate::record::verdict;
@@ -148,7 +149,7 @@ impl RecordWriter {
         // Counts what pgbench's report counts, so that the two agree: both include transactions that ended after the
         // time was up.
         let window = ran.counted();
-        let measured = self.intervals.iter().filter(|i| i.is_measured());
+        let measured = self.intervals.iter().filter(|i| i.is_measured() && i.seconds() >= WHOLE_S);
         let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
         let ending = Ending::of(outcome, &txns);
         let (status, reason) = verdict(&ending, window.part.all().completed());

@@ -37,7 +37,7 @@ use crate::record::run_files::RunFiles;
 const RENEWAL: Duration = Duration::from_secs(10);
 
 /// An interval is one second long; shorter ones than this are remainders.
-const WHOLE_S: f64 = 0.5;
+pub(crate) const WHOLE_S: f64 = 0.5;
 
 /// The record and its directory.
 pub struct Recording {

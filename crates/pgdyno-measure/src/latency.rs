@@ -5,6 +5,9 @@ use hdrhistogram::Histogram;
 use crate::bytes::Sums;
 use crate::counts::Counts;
 
+/// What a quotient of a percentage and 100 may be too large by.
+const ROUNDING: f64 = 1e-12;
+
 /// A distribution of latencies in nanoseconds, to three significant digits. More than 24 hours count as 24 hours
 /// in percentiles; mean and maximum are exact.
 ///
@@ -137,8 +140,9 @@ impl Latency {
     }
 
     fn at(&self, histogram: &Histogram<u64>, quantile: f64) -> u64 {
-        // A bucket's upper end may exceed the greatest latency in it.
-        histogram.value_at_quantile(quantile).min(self.max_ns)
+        // 99.9 / 100 is above 0.999: of 1,000 latencies that would be the last one. A bucket's upper end may exceed the greatest
+        // latency in it.
+        histogram.value_at_quantile(quantile - ROUNDING).min(self.max_ns)
     }
 
     /// Returns the figures of reports; `None` without latencies, or without percentiles.
@@ -254,6 +258,15 @@ mod tests {
         }
         assert_eq!((latency.mean_ns(), latency.stddev_ns(), latency.min_ns(), latency.max_ns()), (5.0, 2.0, 2, 9));
         assert_eq!((latency.percentiles(), latency.quantile_ns(0.5)), (None, None));
+    }
+
+    #[test]
+    fn a_percentile_whose_rank_is_whole_is_the_latency_of_that_rank() {
+        let mut latency = Latency::default();
+        (1..=1_000).for_each(|ns| latency.record(ns));
+        let of = |percent: f64| latency.quantile_ns(percent / 100.0).unwrap();
+        assert_eq!([of(99.9), of(99.0), of(50.0), of(100.0)], [999, 990, 500, 1_000]);
+        assert_eq!(latency.percentiles().unwrap().p99_9, 999);
     }
 
     #[test]

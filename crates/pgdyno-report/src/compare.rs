@@ -245,11 +245,17 @@ where
 {
     match name {
         None => Ok(RecordMetric::headline(records())),
-        Some(name) => RecordMetric::named(name, records()).ok_or_else(|| {
+        Some(name) => {
+            let named = RecordMetric::named(name, records());
+            let why = match named {
+                Some(metric) if metric.is_judged() => return Ok(metric),
+                Some(_) => format!("more of '{name}' is neither better nor worse"),
+                None => format!("the runs have no metric '{name}'"),
+            };
             let known = RecordMetric::comparable(RecordMetric::of_workloads(records()));
             let known = known.map(|metric| metric.name().to_owned()).collect::<Vec<_>>().join(", ");
-            format!("the runs have no metric '{name}'; the metrics are {known}")
-        }),
+            Err(format!("{why}; the metrics are {known}"))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_plan::{Published, RecipePlan};
 use pgdyno_results::{RecordMetric, RunRecord, Summary, Unit};
-use pgdyno_text::units::{bytes, count, grouped, percent};
+use pgdyno_text::units::{bytes, count, grouped, percent, percent_of_whole};
 use pgdyno_text::wrap::wrapped;
 use pgdyno_untrusted::MarkdownText;
 
@@ -146,7 +146,7 @@ fn machine(record: &RunRecord) -> String {
 fn cached(recipe: &RecipePlan, summary: &Summary) -> Option<String> {
     let mut found = Vec::new();
     if let Some(ratio) = summary.cache_hit_ratio {
-        found.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
+        found.push(format!("{} of block reads hit shared buffers", percent_of_whole(ratio)));
     }
     if let Some(ratio) = summary.os_cache_hit_ratio {
         found.push(format!("at least {} of the others were in the operating system's cache", percent(ratio)));

@@ -180,7 +180,7 @@ impl Histories {
 /// Returns the histories of these runs, in any order.
 ///
 /// # Errors
-/// In words, where no run has a metric of the name that is histories_of for.
+/// In words, where no run has a metric of that name.
 pub fn histories(records: &[&RunRecord], options: &HistoryOptions) -> Result<Histories, String> {
     let Grouped { series, mut left_out } = grouped(records, options.slices);
     if let Some(name) = options.metric.as_deref().filter(|_| !records.is_empty()) {

@@ -40,11 +40,9 @@ pub(crate) fn percentile_columns(record: &RunRecord, extent: Extent) -> Vec<Stri
     percentiles.chain(["max ms".to_owned()]).collect()
 }
 
-/// Returns a percentile of the latencies of `n` transactions in nanoseconds. One above the median that would be the maximum is
-/// not known.
+/// Returns a percentile of the latencies of `n` transactions in nanoseconds, if so many have it.
 pub(crate) fn known(l: &LatencyRecord, percent: f64, n: u64) -> Option<u64> {
-    let is_known = percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
-    l.percentile(percent).filter(|_| is_known)
+    l.percentile(percent).filter(|_| LatencyRecord::has_percentile(n, percent))
 }
 
 /// Returns the known percentiles and the maximum of the latencies of `n` transactions.

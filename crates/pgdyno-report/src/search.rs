@@ -144,7 +144,7 @@ pub fn figures(point: &SearchPoint) -> String {
 fn of_kind(figure: &KindFigure) -> String {
     match (figure.latency_ns, figure.failed_share) {
         (Some(ns), _) => format!("{} {} ms", figure.name, units::ms(ns as u64)),
-        (None, Some(share)) => format!("{} {}", figure.name, units::percent(share)),
+        (None, Some(share)) => format!("{} {}", figure.name, units::small_percent(share)),
         (None, None) => format!("{} -", figure.name),
     }
 }
@@ -166,7 +166,7 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
         units::rate(point.achieved_per_s),
         ms(point.response_latency_ns_p50),
         ms(point.response_latency_ns_p99),
-        units::percent(point.failed_share),
+        units::small_percent(point.failed_share),
         point.repeats.to_string(),
         reported,
     ]
@@ -323,8 +323,8 @@ mod tests {
             let errors = KindFigure { name: "payment errors".to_owned(), latency_ns: None, failed_share: Some(0.002) };
             point.of_kinds = vec![p99, errors];
         }
-        assert_eq!(rows(&record)[0][6], "met; new-order p99 12.3 ms, payment errors 0.2 %");
-        assert_eq!(figures(&record.points[0]), "new-order p99 12.3 ms, payment errors 0.2 %");
+        assert_eq!(rows(&record)[0][6], "met; new-order p99 12.3 ms, payment errors 0.20 %");
+        assert_eq!(figures(&record.points[0]), "new-order p99 12.3 ms, payment errors 0.20 %");
         record.target = "host=a-host-with-a-long-name port=5432 dbname=bench user=someone".to_owned();
         let mut bytes = Vec::new();
         text(&record, &mut bytes).unwrap();

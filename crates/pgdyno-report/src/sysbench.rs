@@ -73,7 +73,9 @@ impl Queries {
 fn latencies(title: &str, summary: &Summary, latency: Option<&LatencyRecord>, out: &mut dyn Write) -> io::Result<()> {
     let Some(latency) = latency else { return Ok(()) };
     writeln!(out, "\n{title}")?;
-    let sum_ns = latency.mean * (summary.committed + summary.rolled_back) as f64;
+    // Some that had not ended count with their age.
+    let unended = summary.in_flight_at_end.as_ref().map_or(0, |in_flight| in_flight.counted);
+    let sum_ns = latency.mean * (summary.committed + summary.rolled_back + unended) as f64;
     let rows = [
         ("min:", latency.min as f64),
         ("avg:", latency.mean),

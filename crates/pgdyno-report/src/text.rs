@@ -4,11 +4,11 @@ mod details;
 
 use std::io::{self, Write};
 
-use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, ObjectiveRecord, RunRecord, Summary, Trust};
+use pgdyno_results::{CheckSet, ErrorRecord, FindingRecord, NoticeRecord, ObjectiveRecord, RunRecord, Summary, Trust};
 use pgdyno_text::TextStyle;
 use pgdyno_text::brief;
 use pgdyno_text::paint::Paint;
-use pgdyno_text::units::{bytes, count, duration, ms, percent, rate};
+use pgdyno_text::units::{bytes, count, duration, ms, percent, percent_of_whole, rate};
 use pgdyno_text::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 
 use crate::Extent;
@@ -179,7 +179,8 @@ pub(crate) fn objective_text(objective: &ObjectiveRecord) -> String {
     match met {
         Some(true) => format!("{objective} is met: {found}"),
         Some(false) => format!("{objective} is not met: {found}"),
-        None => format!("{objective} cannot be judged: nothing was measured"),
+        None if found.is_empty() => format!("{objective} cannot be judged: nothing was measured"),
+        None => format!("{objective} cannot be judged: {found}"),
     }
 }
 
@@ -294,7 +295,7 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
         let label = if nth == 0 { "LIMIT" } else { "" };
         let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<LABEL$}")), percent(finding.weight));
         if nth == 0 {
-            wrap::hanging(out, &first, LABEL + SHARE, &finding.text)?;
+            wrap::hanging(out, &first, LABEL + SHARE, beside_share(finding))?;
             let evidence = finding.evidence.join("; ");
             if !evidence.is_empty() {
                 wrap::hanging(out, &" ".repeat(LABEL + SHARE), LABEL + SHARE, clipped(&evidence, 3 * CAUSE))?;
@@ -303,7 +304,7 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
                 wrap::hanging(out, &format!("{:16}-> ", ""), LABEL + SHARE + 3, advice)?;
             }
         } else {
-            wrap::hanging(out, &first, LABEL + SHARE, clipped(&finding.text, 2 * CAUSE))?;
+            wrap::hanging(out, &first, LABEL + SHARE, clipped(beside_share(finding), 2 * CAUSE))?;
         }
     }
     for (nth, finding) in also_seen.iter().enumerate() {
@@ -318,6 +319,12 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
         wrap::entry(out, paint, "LIMIT", &format!("no cause found; {parts}"))?;
     }
     Ok(())
+}
+
+/// Returns the text of a finding as it is shown beside its share: without that share, which it may begin with in whole percents.
+fn beside_share(finding: &FindingRecord) -> &str {
+    let share = brief::percent(finding.weight);
+    finding.text.strip_prefix(&share).and_then(|rest| rest.strip_prefix(' ')).unwrap_or(&finding.text)
 }
 
 /// Writes the table of transactions or of groups, if there are several.
@@ -350,7 +357,7 @@ fn cpus(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()
 fn data(record: &RunRecord, s: &Summary, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let mut facts = Vec::new();
     if let Some(ratio) = s.cache_hit_ratio {
-        facts.push(format!("cache hits {:.2} %", ratio * 100.0));
+        facts.push(format!("cache hits {}", percent_of_whole(ratio)));
     }
     if let Some(wal) = s.wal_bytes {
         facts.push(format!("WAL {}", bytes(wal)));
@@ -410,5 +417,24 @@ mod tests {
         for words in ["error 40005 × 7", "warning: warning 5 (do it): why"] {
             assert!(all.contains(words), "{words}: {all}");
         }
+    }
+
+    #[test]
+    fn a_cause_has_its_share_once() {
+        let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
+        let finding = |text: &str, weight| FindingRecord { text: text.to_owned(), weight, ..FindingRecord::default() };
+        record.findings = vec![
+            finding("48 % of the clients' time went into WAL flush", 0.483),
+            finding("95 % of all blocks came from outside shared buffers", 0.31),
+            finding("locks: 12 % of it", 0.12),
+        ];
+        let text = rendered(&record, false);
+        let lines: Vec<_> = text.lines().skip_while(|line| !line.starts_with("LIMIT")).take(3).collect();
+        let expected = [
+            "LIMIT   48.3 %  of the clients' time went into WAL flush",
+            "        31.0 %  95 % of all blocks came from outside shared buffers",
+            "        12.0 %  locks: 12 % of it",
+        ];
+        assert_eq!(lines, expected, "{text}");
     }
 }

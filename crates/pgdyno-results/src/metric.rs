@@ -245,6 +245,12 @@ impl RecordMetric {
         self.better == Better::Lower
     }
 
+    /// Returns true if more of it is better, or less.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        self.better != Better::Neither
+    }
+
     /// Returns the percentile of the response times that it is, in percent.
     #[must_use]
     pub fn percentile(&self) -> Option<f64> {
@@ -272,10 +278,13 @@ impl RecordMetric {
         value.filter(|value| *value > 0.0)
     }
 
-    /// Returns its values by interval, up to a factor; `None` for latencies. TPM and QPS follow TPS. Skips intervals
-    /// that were cut short.
+    /// Returns its values by interval, up to a factor; none for latencies, which no interval has. TPM and QPS follow TPS. Skips
+    /// intervals that were cut short.
     #[must_use]
     pub fn by_interval(&self, series: &Series) -> Vec<f64> {
+        if self.is_latency() {
+            return Vec::new();
+        }
         let longest = series.intervals.iter().map(|(interval, _)| interval.seconds()).fold(0.0, f64::max);
         let whole = series.intervals.iter().filter(|(interval, _)| interval.seconds() > longest / 2.0);
         let rate = |(interval, responses): &(IntervalRecord, Responses)| {

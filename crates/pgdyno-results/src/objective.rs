@@ -7,6 +7,13 @@ use pgdyno_text::{parse, units};
 
 use crate::record::{LatencyRecord, ObjectiveRecord, RunRecord, TransactionRecord};
 
+/// Digits behind the point that distinguish a figure from its bound, at most.
+const DIGITS_MAX: usize = 10;
+/// At least so many arrivals are needed for a judgement, whatever the figure.
+const ARRIVALS_MIN: f64 = 10.0;
+/// The margin of one standard deviation of a count of failures: a tenth.
+const MARGIN_OF_DEVIATION: f64 = 0.1;
+
 /// A figure of the response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
@@ -32,6 +39,24 @@ impl Figure {
 
     fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, figure)| figure)
+    }
+
+    /// Returns the percentile that it is, in percent.
+    fn percent(self) -> Option<f64> {
+        match self {
+            Self::P50 => Some(50.0),
+            Self::P90 => Some(90.0),
+            Self::P95 => Some(95.0),
+            Self::P99 => Some(99.0),
+            Self::P99_9 => Some(99.9),
+            Self::Max | Self::Mean => None,
+        }
+    }
+
+    /// Returns the greatest share of arrivals that may have no response time: if a percentile has so many above it, it may be one of
+    /// them. At the end of any open loop a few arrivals still wait.
+    fn unanswered_max(self) -> f64 {
+        self.percent().map_or(0.0, |percent| 1.0 - percent / 100.0).max(0.01)
     }
 
     fn of_ns(self, latency: &LatencyRecord) -> f64 {
@@ -89,8 +114,34 @@ impl fmt::Display for ObjectiveValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::LatencyNs(ns) => write!(f, "{} ms", units::ms(ns as u64)),
-            Self::FailedShare(share) => f.write_str(&units::percent(share)),
+            Self::FailedShare(share) => f.write_str(&units::small_percent(share)),
         }
+    }
+}
+
+impl ObjectiveValue {
+    /// Returns true if it is below this bound, of the same figure.
+    fn is_below(self, bound: Self) -> bool {
+        match (self, bound) {
+            (Self::LatencyNs(value), Self::LatencyNs(bound)) | (Self::FailedShare(value), Self::FailedShare(bound)) => {
+                value < bound
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns it as text that differs from the one of this bound, unless it is the bound.
+    fn beside(self, bound: Self) -> String {
+        let (value, of_bound, unit) = match (self, bound) {
+            _ if self == bound || number(&self.to_string()) != number(&bound.to_string()) => return self.to_string(),
+            (Self::LatencyNs(value), Self::LatencyNs(bound)) => (value / 1e6, bound / 1e6, "ms"),
+            (Self::FailedShare(value), Self::FailedShare(bound)) => (value * 100.0, bound * 100.0, "%"),
+            _ => return self.to_string(),
+        };
+        let mut texts =
+            (1..DIGITS_MAX).map(|digits| [value, of_bound].map(|figure| format!("{figure:.digits$} {unit}")));
+        let differing = texts.find(|[value, of_bound]| number(value) != number(of_bound));
+        differing.map_or_else(|| self.to_string(), |[value, _]| value)
     }
 }
 
@@ -175,28 +226,51 @@ impl Objective {
                 let latency = kind.response_latency_ns.as_ref().or(kind.service_latency_ns.as_ref());
                 latency.map(|l| ObjectiveValue::LatencyNs(figure.of_ns(l)))
             }
-            (What::Errors { .. }, None) => {
-                (summary.ended() > 0).then(|| ObjectiveValue::FailedShare(summary.failed_share()))
-            }
-            (What::Errors { .. }, Some(_)) => {
-                let kind = self.kind(record)?;
-                let ended = kind.committed + kind.rolled_back + kind.failed;
-                (ended > 0).then(|| ObjectiveValue::FailedShare(kind.failed as f64 / ended as f64))
+            (What::Errors { .. }, _) => {
+                let (completed, failed) = self.ended(record)?;
+                let ended = completed + failed;
+                (ended > 0).then(|| ObjectiveValue::FailedShare(failed as f64 / ended as f64))
             }
             (What::Tps { .. }, _) => None,
         }
     }
 
+    /// Returns the transactions that it is about: those that were completed, and those that failed.
+    fn ended(&self, record: &RunRecord) -> Option<(u64, u64)> {
+        match &self.transaction {
+            None => record.summary.as_ref().map(|all| (all.committed + all.rolled_back, all.failed)),
+            Some(_) => self.kind(record).map(|kind| (kind.committed + kind.rolled_back, kind.failed)),
+        }
+    }
+
     /// Returns the logarithm of bound over figure, for figures that get worse with load: above 0 the objective is
-    /// met. Returns `None` for other figures, and where [`Objective::value`] has none.
+    /// met. Of failures it is at most a tenth for each standard deviation of their count from the one that is allowed: few
+    /// transactions decide nothing. Returns `None` for other figures, and where [`Objective::value`] has none.
     #[must_use]
     pub fn margin(&self, record: &RunRecord) -> Option<f64> {
-        let ratio = match (self.bound()?, self.value(record)?) {
-            (ObjectiveValue::LatencyNs(below), ObjectiveValue::LatencyNs(ns)) => below / ns,
-            (ObjectiveValue::FailedShare(below), ObjectiveValue::FailedShare(share)) => below / share,
-            _ => return None,
-        };
-        Some(ratio.ln())
+        match (self.bound()?, self.value(record)?) {
+            (ObjectiveValue::LatencyNs(below), ObjectiveValue::LatencyNs(ns)) => Some((below / ns).ln()),
+            (ObjectiveValue::FailedShare(below), ObjectiveValue::FailedShare(share)) => {
+                let (completed, failed) = self.ended(record)?;
+                // The root of a count has a standard deviation of a half (Anscombe, Biometrika 35, 1948).
+                let allowed = (completed + failed) as f64 * below;
+                let deviations = 2.0 * ((allowed + 0.375).sqrt() - (failed as f64 + 0.375).sqrt());
+                let most = (deviations * MARGIN_OF_DEVIATION).abs();
+                Some((below / share).ln().clamp(-most, most))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the number of arrivals of its kind that a judgement needs at least.
+    #[must_use]
+    pub fn arrivals_min(&self) -> f64 {
+        match self.what {
+            What::Latency { figure, .. } => {
+                figure.percent().map_or(0.0, |percent| 100.0 / (100.0 - percent)).max(ARRIVALS_MIN).round()
+            }
+            What::Errors { .. } | What::Tps { .. } => ARRIVALS_MIN,
+        }
     }
 
     /// Returns the bound that its figure is to stay below. `None` for throughput.
@@ -209,21 +283,38 @@ impl Objective {
         }
     }
 
-    /// Returns its figure in a run as text, and whether the run meets it.
+    /// Returns its figure in a run as text, and whether the run meets it. A response time is not met either where a rate left so many
+    /// arrivals without one that the figure may be theirs, and not judged where the percentile would be the maximum.
     #[must_use]
     pub fn judged(&self, record: &RunRecord) -> ObjectiveRecord {
-        let judged = match self.least_tps() {
-            Some(above) => {
-                let measured = record.summary.as_ref().filter(|summary| summary.duration_s > 0.0);
-                measured.map(|summary| (format!("{}/s", units::rate(summary.tps)), summary.tps > above))
+        let judged = || {
+            let summary = record.summary.as_ref().filter(|summary| summary.duration_s > 0.0)?;
+            if let What::Tps { above } = self.what {
+                return Some((format!("{}/s", units::rate(summary.tps)), Some(summary.tps > above)));
             }
-            None => {
-                let value = self.value(record).zip(self.margin(record));
-                value.map(|(value, margin)| (value.to_string(), margin > 0.0))
+            let (value, bound) = (self.value(record)?, self.bound()?);
+            let (found, is_met) = (value.beside(bound), value.is_below(bound));
+            let What::Latency { figure, .. } = self.what else { return Some((found, Some(is_met))) };
+            let unanswered = summary.unanswered_share();
+            if unanswered > figure.unanswered_max() {
+                let share = units::small_percent(unanswered);
+                let found = format!("{found} without the {share} of the arrivals that were skipped or still waiting");
+                return Some((found, Some(false)));
+            }
+            let completed = self.ended(record)?.0;
+            match figure.percent().filter(|percent| !LatencyRecord::has_percentile(completed, *percent)) {
+                Some(_) => {
+                    let least = units::grouped(self.arrivals_min());
+                    Some((
+                        format!("{found} of {}, and {least} are needed", units::plural(completed, "transaction")),
+                        None,
+                    ))
+                }
+                None => Some((found, Some(is_met))),
             }
         };
-        let (found, met) = judged.unzip();
-        ObjectiveRecord { objective: self.to_string(), found: found.unwrap_or_default(), met }
+        let (found, met) = judged().unwrap_or_default();
+        ObjectiveRecord { objective: self.to_string(), found, met }
     }
 
     /// Returns true if it limits failed transactions of this kind.
@@ -240,6 +331,11 @@ impl Objective {
             What::Latency { .. } | What::Errors { .. } => None,
         }
     }
+}
+
+/// Returns the number that a figure's text begins with.
+fn number(text: &str) -> Option<f64> {
+    text.split(' ').next()?.replace(',', "").parse().ok()
 }
 
 /// Says what a condition on an unknown figure would have to be.
@@ -367,5 +463,74 @@ mod tests {
         assert_eq!(admits("errors < 9%"), [true, true]);
         assert_eq!(admits("b errors < 9%"), [false, true]);
         assert_eq!(admits("b p99 < 1s"), [false, false]);
+    }
+
+    /// Returns a run with so many transactions, arrivals without response time, and p99.
+    fn run(completed: u64, failed: u64, unanswered: u64, p99_ns: u64) -> RunRecord {
+        let [mut record, _] = crate::fixture::all();
+        let latency = LatencyRecord { p50: 1_000_000, p99: p99_ns, max: p99_ns, ..LatencyRecord::default() };
+        record.summary = Some(crate::Summary {
+            committed: completed,
+            failed,
+            duration_s: 60.0,
+            skipped: unanswered / 2,
+            still_waiting: unanswered - unanswered / 2,
+            response_latency_ns: Some(latency),
+            ..crate::Summary::default()
+        });
+        record
+    }
+
+    fn judged(record: &RunRecord, text: &str) -> (String, Option<bool>) {
+        let judged = Objective::parse(text).unwrap().judged(record);
+        (judged.found, judged.met)
+    }
+
+    #[test]
+    fn arrivals_without_a_response_time_may_be_those_above_the_percentile() {
+        let behind = run(40_000, 0, 20_000, 3_000_000);
+        let found = "3.00 ms without the 33.3 % of the arrivals that were skipped or still waiting";
+        for objective in ["p99 < 10ms", "max < 1s", "mean < 1s"] {
+            assert_eq!(judged(&behind, objective).1, Some(false), "{objective}");
+        }
+        assert_eq!(judged(&behind, "p99 < 10ms").0, found);
+        assert_eq!(judged(&behind, "p50 < 10ms"), ("1.00 ms".to_owned(), Some(true)), "half of them are known");
+        // The last arrivals of any window are still waiting.
+        assert_eq!(judged(&run(40_000, 0, 60, 3_000_000), "p99.9 < 10ms").1, Some(true));
+    }
+
+    #[test]
+    fn a_percentile_of_too_few_is_not_judged() {
+        let found = "3.00 ms of 50 transactions, and 100 are needed".to_owned();
+        assert_eq!(judged(&run(50, 0, 0, 3_000_000), "p99 < 10ms"), (found, None));
+        assert_eq!(judged(&run(100, 0, 0, 3_000_000), "p99 < 10ms").1, Some(true));
+        assert_eq!(judged(&run(3, 0, 0, 3_000_000), "max < 10ms").1, Some(true));
+        let least = |text: &str| Objective::parse(text).unwrap().arrivals_min();
+        assert_eq!(["p50 < 1s", "p95 < 1s", "p99.9 < 1s", "errors < 1%"].map(least), [10.0, 20.0, 1000.0, 10.0]);
+    }
+
+    #[test]
+    fn a_figure_never_looks_like_the_bound_that_it_misses() {
+        let errors = |failed: u64, text: &str| judged(&run(10_000 - failed, failed, 0, 1_000_000), text);
+        assert_eq!(errors(3, "errors < 0.01%"), ("0.030 %".to_owned(), Some(false)));
+        assert_eq!(errors(12, "errors < 0.1%"), ("0.12 %".to_owned(), Some(false)));
+        assert_eq!(errors(0, "errors < 0.1%"), ("0.0 %".to_owned(), Some(true)));
+        let p99 = |ns, text: &str| judged(&run(10_000, 0, 0, ns), text);
+        assert_eq!(p99(1_003_000, "p99 < 1ms"), ("1.003 ms".to_owned(), Some(false)));
+        assert_eq!(p99(999_600, "p99 < 1ms"), ("0.9996 ms".to_owned(), Some(true)));
+        assert_eq!(p99(1_000_000, "p99 < 1ms"), ("1.00 ms".to_owned(), Some(false)));
+    }
+
+    #[test]
+    fn few_transactions_show_little_about_a_share_of_failures() {
+        let margin = |completed, failed| {
+            Objective::parse("errors < 0.1%").unwrap().margin(&run(completed, failed, 0, 1)).unwrap()
+        };
+        // Half a failure is allowed: none is less than a standard deviation away.
+        assert!((0.0..0.1).contains(&margin(500, 0)), "{}", margin(500, 0));
+        assert!((-0.1..0.0).contains(&margin(499, 1)), "{}", margin(499, 1));
+        assert!(margin(100_000, 0) > 1.0 && margin(99_000, 1_000) < -1.0);
+        // The ratio itself, where it is the smaller one: 900 of a million, and 1,000 are allowed.
+        assert!((margin(999_100, 900) - (1.0_f64 / 0.9).ln()).abs() < 1e-9);
     }
 }

@@ -56,6 +56,13 @@ impl Summary {
         matches!(plan.drive.pace, Pace::Rate(_)) || (own && self.schedule_lag_ns.is_some())
     }
 
+    /// Returns the share of arrivals of an open loop that have no response time: those that were skipped, or still waiting at the end.
+    #[must_use]
+    pub fn unanswered_share(&self) -> f64 {
+        let unanswered = self.skipped + self.still_waiting;
+        if unanswered > 0 { unanswered as f64 / (self.ended() + unanswered) as f64 } else { 0.0 }
+    }
+
     /// Returns the share of failed transactions in those that ended.
     #[must_use]
     pub fn failed_share(&self) -> f64 {
@@ -297,15 +304,14 @@ fn undone<'a>(stage: &StageRecord, metric: &Metric, names: &'a CounterNames) -> 
     planned.filter(|kind| !is_done(kind)).map(|kind| kind.name.as_str()).collect()
 }
 
-/// Returns the mean time of a kind of transaction in seconds: that of its only statement if there is one, without what
-/// the session sends before it.
-fn mean_s(group: &GroupRecord, name: &str) -> Option<f64> {
-    let txn = group.transactions.iter().find(|txn| txn.name == name)?;
+/// Returns the times of a kind of transaction: those of its only statement if there is one, without what the session sends before it,
+/// and without the age of one that has not ended.
+fn times<'a>(group: &'a GroupRecord, txn: &'a TransactionRecord) -> Option<&'a LatencyRecord> {
     let is_whole = |statement: &&StatementRecord| {
-        statement.transaction.as_deref() == Some(name) && statement.executed == txn.committed
+        statement.transaction.as_ref() == Some(&txn.name) && statement.executed == txn.committed
     };
     let statement = group.statements.iter().find(is_whole).and_then(|statement| statement.latency_ns.as_ref());
-    Some(statement.or(txn.service_latency_ns.as_ref())?.mean / 1e9)
+    statement.or(txn.service_latency_ns.as_ref())
 }
 
 /// Returns the value of a metric of a stage; `None` if the stage did not do all of its work.
@@ -320,25 +326,23 @@ fn stage_value(metric: &Metric, record: &RunRecord, names: &CounterNames) -> Opt
     // TPC-H counts from the first character of the first text (clauses 5.3.6 and 5.3.7): what the driver takes before is not the server's.
     let before_s = stage.groups.iter().filter_map(|group| group.summary.first_text_s).fold(f64::INFINITY, f64::min);
     let from_first_text_s = if before_s < seconds { seconds - before_s } else { seconds };
-    let counted = || {
-        stage
-            .groups
-            .iter()
-            .flat_map(|group| &group.transactions)
-            .filter(|txn| metric.transactions.contains(&&*txn.name))
-    };
-    let per_s = || counted().map(|txn| txn.committed).sum::<u64>() as f64 / seconds;
+    let all = || stage.groups.iter().flat_map(|group| group.transactions.iter().map(move |txn| (group, txn)));
+    let counted = || all().filter(|(_, txn)| metric.transactions.contains(&&*txn.name));
+    let per_s = || counted().map(|(_, txn)| txn.committed).sum::<u64>() as f64 / seconds;
     match metric.measured {
         Measured::PerMinuteIn(_) => Some(per_s() * 60.0),
         Measured::PerHourIn(_) => Some(per_s() * 3600.0),
         Measured::GeometricMeanOfMedians(_) => {
-            let median = |txn: &TransactionRecord| Some((txn.service_latency_ns.as_ref()?.p50 as f64 / 1e9).ln());
-            let medians: Vec<f64> = counted().filter(|txn| txn.committed > 0).filter_map(median).collect();
+            let ended = counted().filter(|(_, txn)| txn.committed > 0);
+            let medians: Vec<f64> =
+                ended.filter_map(|(group, txn)| Some((times(group, txn)?.p50 as f64 / 1e9).ln())).collect();
             let is_whole = medians.len() == metric.transactions.len();
             is_whole.then(|| (medians.iter().sum::<f64>() / medians.len() as f64).exp())
         }
         Measured::GeometricMean(_) => {
-            let means: Vec<f64> = metric.transactions.iter().filter_map(|name| mean_s(group, name)).collect();
+            let of = |name: &&str| group.transactions.iter().find(|txn| txn.name == **name);
+            let mean_s = |name| Some(times(group, of(name)?)?.mean / 1e9);
+            let means: Vec<f64> = metric.transactions.iter().filter_map(mean_s).collect();
             let mean = means.iter().map(|mean| mean.ln()).sum::<f64>() / means.len() as f64;
             (means.len() == metric.transactions.len()).then(|| mean.exp())
         }

@@ -1,5 +1,6 @@
 //! A run over time, for charts: every interval of every phase, and the latencies of each.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{StoreError, io_error, malformed};
@@ -124,14 +125,13 @@ pub(crate) fn parse(text: &str) -> Result<Vec<IntervalRecord>, String> {
 /// Describes the first mistake.
 pub(crate) fn parse_groups(text: &str) -> Result<Vec<GroupTimeline>, String> {
     let mut groups: Vec<GroupTimeline> = Vec::new();
+    let mut places = HashMap::new();
     for ([stage, group], interval) in csv::parse(text, csv::GROUP)? {
-        match groups.iter_mut().find(|known| known.stage == stage && known.group == group) {
-            Some(known) => known.intervals.push(interval),
-            None => {
-                let (stage, group) = (stage.to_owned(), group.to_owned());
-                groups.push(GroupTimeline { stage, group, intervals: vec![interval] });
-            }
-        }
+        let place = *places.entry((stage, group)).or_insert_with(|| {
+            groups.push(GroupTimeline { stage: stage.to_owned(), group: group.to_owned(), intervals: Vec::new() });
+            groups.len() - 1
+        });
+        groups[place].intervals.push(interval);
     }
     Ok(groups)
 }

@@ -114,6 +114,20 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// Returns a share that is 100 % only if it is whole: `99.87 %`, `above 99.99 %`.
+#[must_use]
+pub fn percent_of_whole(share: f64) -> String {
+    let percent = format!("{:.2} %", share * 100.0);
+    if share < 1.0 && percent.starts_with("100") { "above 99.99 %".to_owned() } else { percent }
+}
+
+/// Returns a share that may be small as a percentage, with two digits that count: `0.034 %`, `2.1 %`.
+#[must_use]
+pub fn small_percent(share: f64) -> String {
+    let digits = (-(share.abs() * 100.0).log10().floor()).clamp(0.0, 9.0) as usize + 1;
+    if share == 0.0 { percent(share) } else { format!("{:.digits$} %", share * 100.0) }
+}
+
 /// Returns a length of time: `34 ms`, `0.8 s`, `42 s`, `3 min 20 s`, `1 h 5 min`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
@@ -129,6 +143,15 @@ pub fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_shares_have_digits_that_count_and_only_the_whole_is_100_percent() {
+        assert_eq!(
+            [0.0, 0.000_034, 0.0012, 0.021, 0.34].map(small_percent),
+            ["0.0 %", "0.0034 %", "0.12 %", "2.1 %", "34.0 %"]
+        );
+        assert_eq!([1.0, 0.99996, 0.9987].map(percent_of_whole), ["100.00 %", "above 99.99 %", "99.87 %"]);
+    }
 
     #[test]
     fn numbers_read_well() {

@@ -15,8 +15,8 @@ pub(crate) fn agrees(what: &str, reported: &Latency, truth: &[u64]) {
         (truth.len() as u64, sum, ends),
         "{what}: count, sum, least and greatest"
     );
-    for percent in [50.0, 90.0, 95.0, 99.0, 99.9, 100.0] {
-        let rank = (percent / 100.0 * truth.len() as f64).ceil() as usize;
+    for per_mille in [500_u32, 900, 950, 990, 999, 1_000] {
+        let (percent, rank) = (f64::from(per_mille) / 10.0, (per_mille as usize * truth.len()).div_ceil(1_000));
         let Some(exact) = truth.get(rank.max(1) - 1).copied() else { continue };
         let got = reported.quantile_ns(percent / 100.0).unwrap();
         assert!((exact..=exact + exact / 1_000).contains(&got), "{what}: p{percent} is {got}, and in truth {exact}");

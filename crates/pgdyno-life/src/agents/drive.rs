@@ -16,6 +16,7 @@ use super::{AgentRow, ENDED_BY_USER, Team};
 use crate::drive::spec::spec;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, OrFail, Result};
+use crate::record::figures;
 
 /// Time between the order to begin and the beginning: the order arrives everywhere before that, even if the meeting
 /// server is slow.
@@ -504,6 +505,7 @@ impl DriverShare<'_> {
                 thread_busy: workers.iter().map(|worker| worker.cpu_ns() as f64 / wall_ns).collect(),
                 beside_busy: window.beside_busy(workers),
                 run_delay: waited as f64 / workers.len().max(1) as f64 / wall_ns,
+                absent: figures::absent(workers, wall_ns),
                 cpu_user_s: drove.map_or(0.0, |drove| drove.user_ns as f64 / 1e9),
                 cpu_sys_s: drove.map_or(0.0, |drove| drove.sys_ns as f64 / 1e9),
                 read_delay_ns: delays.read.percentiles().map(Into::into),

@@ -1,7 +1,9 @@
 //! Fills in the figures of a record: the same for `pgdyno run` and for the drop-in for pgbench.
 
 use pgdyno_engine::{Clock, ErrorSample, RunOutcome};
-use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
+use pgdyno_measure::{
+    Totals, TxnPart, WorkerUsage, broken_identities, broken_schedule, level_changes, steadiness, warm_up,
+};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_plan::{DrivePlan, RateSteps};
 use pgdyno_results::{
@@ -142,6 +144,12 @@ pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
     outcome.phases_by_group().flat_map(of_group).collect()
 }
 
+/// Returns the share of the window in which these threads did not run, the mean; `None` if they ran throughout.
+pub(crate) fn absent(workers: &[WorkerUsage], wall_ns: f64) -> Option<f64> {
+    let absent_ns = workers.iter().map(|worker| worker.absent_ns as f64).sum::<f64>() / workers.len().max(1) as f64;
+    (absent_ns > 0.0 && wall_ns > 0.0).then(|| absent_ns / wall_ns)
+}
+
 /// Returns the figures of the engine's threads.
 fn watch(client: &mut ClientRecord, window: &Totals) {
     let wall_ns = window.seconds() * 1e9;
@@ -152,8 +160,7 @@ fn watch(client: &mut ClientRecord, window: &Totals) {
     } else {
         0.0
     };
-    let absent_ns = window.workers.iter().map(|w| w.absent_ns as f64).sum::<f64>() / window.workers.len().max(1) as f64;
-    client.absent = (absent_ns > 0.0 && wall_ns > 0.0).then(|| absent_ns / wall_ns);
+    client.absent = absent(&window.workers, wall_ns);
     let part = &window.part;
     client.read_delay_ns = part.read_delay.percentiles().map(Into::into);
     client.timer_lateness_ns = part.timer_lateness.percentiles().map(Into::into);

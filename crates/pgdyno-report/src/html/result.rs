@@ -1,7 +1,7 @@
 //! The figures of a run's page: the result, and those beside it.
 
 use pgdyno_results::RunRecord;
-use pgdyno_text::units::{count, ms, percent};
+use pgdyno_text::units::{count, ms, percent_of_whole};
 
 use super::markup::Html;
 use crate::latency_table::known;
@@ -58,7 +58,7 @@ pub(super) fn more(record: &RunRecord) -> Vec<Headline> {
     };
     if let Some(ratio) = summary.cache_hit_ratio {
         let meaning = "block reads that needed no read of the operating system";
-        more.push(figure("from shared buffers", percent(ratio), meaning));
+        more.push(figure("from shared buffers", percent_of_whole(ratio), meaning));
     }
     let machine = record.server_machine.as_ref();
     if let Some((machine, cpus)) = machine.and_then(|machine| Some((machine, machine.cpus?)))

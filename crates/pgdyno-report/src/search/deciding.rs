@@ -142,7 +142,7 @@ mod tests {
         let say = |ms: &[f64], failed: &[f64]| scatter(&objectives(), &point(ms, failed), "5.00/s");
         assert_eq!(say(&[162.0, 15.0, 40.0], &[0.0; 3]), "p99 scatters between 15.0 and 162 ms at 5.00/s");
         assert_eq!(say(&[48.0, 49.5], &[0.0; 2]), "p99 of 48.0 to 49.5 ms at 5.00/s is too close to 50.0 ms");
-        assert_eq!(say(&[15.0, 16.0], &[0.002, 0.03]), "errors scatter between 0.2 % and 3.0 % at 5.00/s");
+        assert_eq!(say(&[15.0, 16.0], &[0.002, 0.03]), "errors scatter between 0.20 % and 3.0 % at 5.00/s");
         let mut overloaded = point(&[15.0, 16.0], &[0.0; 2]);
         (overloaded.overloaded, overloaded.overload) = (1, Some("the queue grows".to_owned()));
         assert_eq!(

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::{DriverStageRecord, GrowthRecord, RunRecord, Summary};
 use pgdyno_text::paint::Paint;
-use pgdyno_text::units::{bytes, count, ms, percent, plural};
+use pgdyno_text::units::{bytes, count, ms, percent, percent_of_whole, plural};
 use pgdyno_text::wrap::{self, one_line, wrapped};
 
 use crate::Extent;
@@ -159,7 +159,7 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     }
     let mut server = Vec::new();
     if let Some(ratio) = s.cache_hit_ratio {
-        server.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
+        server.push(format!("{} of block reads hit shared buffers", percent_of_whole(ratio)));
     }
     if let Some(ratio) = s.os_cache_hit_ratio {
         server.push(format!("at least {} of the rest came from the system's file cache", percent(ratio)));

@@ -61,6 +61,12 @@ pub struct PercentileRecord {
 }
 
 impl LatencyRecord {
+    /// Returns true if `n` transactions have this percentile: one above the median that would be the maximum is not known.
+    #[must_use]
+    pub fn has_percentile(n: u64, percent: f64) -> bool {
+        percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999
+    }
+
     /// Returns the percentile of this percentage, if it was recorded.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<u64> {
@@ -397,7 +403,7 @@ pub struct ObjectiveRecord {
     pub objective: String,
     /// Its figure in this run, as text; empty if there is none.
     pub found: String,
-    /// Whether the figure meets it; absent if there is none.
+    /// Whether the figure meets it; absent if there is none, or if too few transactions ended for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
 }

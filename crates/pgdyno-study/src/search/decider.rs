@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pgdyno_life::exit_code::Code;
 use pgdyno_measure::search::{Bounds, LoadVerdict, REPEATS, Search, SearchResult, knee};
 use pgdyno_report::search::{load as words, miss, scatter};
-use pgdyno_results::{SearchPoint, SearchRecord, SearchStatus};
+use pgdyno_results::{Objective, SearchPoint, SearchRecord, SearchStatus};
 use pgdyno_text::units;
 
 use super::SearchRequest;
@@ -14,8 +14,6 @@ use super::judge::{Measured, summed_up};
 
 /// Default of the highest number of clients.
 pub const MAX_CLIENTS: f64 = 256.0;
-/// At least so many arrivals of a kind of transactions are needed for a judgement.
-const ARRIVALS_MIN: f64 = 10.0;
 
 /// The decider of a search.
 #[derive(Default)]
@@ -41,7 +39,8 @@ pub(crate) fn bounds(wanted: &SearchRequest, capacity_tps: Option<f64>) -> Bound
         let max = wanted.max.unwrap_or(MAX_CLIENTS.max(min));
         return Bounds { min, max, start: min, growth: 2.0, whole: true, precision, budget: wanted.steps, fill };
     };
-    let least = (tps / 1000.0).max(wanted.time_s.map_or(0.0, |time| ARRIVALS_MIN / wanted.share / time)).min(tps);
+    let arrivals = wanted.objectives.iter().map(Objective::arrivals_min).fold(0.0, f64::max);
+    let least = (tps / 1000.0).max(wanted.time_s.map_or(0.0, |time| arrivals / wanted.share / time)).min(tps);
     let min = wanted.min.unwrap_or(least.min(wanted.max.unwrap_or(f64::INFINITY)));
     let max = wanted.max.unwrap_or((2.0 * tps).max(min));
     let (start, budget) = ((0.7 * tps).clamp(min, max), wanted.steps - 1);
@@ -184,7 +183,6 @@ fn remedy(wanted: &SearchRequest, factor: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
-    use pgdyno_results::Objective;
 
     use super::*;
 
@@ -220,11 +218,12 @@ mod tests {
 
     #[test]
     fn rates_are_searched_around_the_throughput_of_a_closed_loop() {
-        let found = bounds(&wanted("rate", &[]), Some(1000.0));
+        let found = bounds(&wanted("rate", &["p90 < 10ms"]), Some(1000.0));
         assert_eq!((found.min, found.max, found.start, found.budget, found.whole), (1.0, 2000.0, 700.0, 39, false));
-        // The rarest kind of an objective needs ten arrivals.
-        let rare = SearchRequest { share: 0.04, ..wanted("rate", &[]) };
-        assert_eq!(bounds(&rare, Some(1000.0)).min, 25.0);
+        // The rarest kind of an objective needs ten arrivals, and as many as its percentile has.
+        let rare = |objective| SearchRequest { share: 0.04, ..wanted("rate", &[objective]) };
+        assert_eq!(bounds(&rare("p50 < 10ms"), Some(1000.0)).min, 25.0);
+        assert_eq!(bounds(&rare("p99 < 10ms"), Some(1000.0)).min, 250.0);
         let given = SearchRequest { min: Some(900.0), max: Some(950.0), ..wanted("rate", &[]) };
         let found = bounds(&given, Some(1000.0));
         assert_eq!((found.min, found.max, found.start), (900.0, 950.0, 900.0));

@@ -85,7 +85,7 @@ pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objectiv
         id: record.id.clone(),
         seen: if overload.is_some() { Seen::Overloaded } else { Seen::Margin(margin) },
         overload,
-        achieved_per_s: achieved(summary),
+        achieved_per_s: per_s(summary.committed + summary.rolled_back, summary),
         tps: summary.tps,
         failed_share: summary.failed_share(),
         mean_ns: latency.map(|l| l.mean),
@@ -107,8 +107,9 @@ fn of_kind(record: &RunRecord, objective: &Objective) -> Option<KindFigure> {
     })
 }
 
-fn achieved(summary: &Summary) -> f64 {
-    if summary.duration_s > 0.0 { summary.ended() as f64 / summary.duration_s } else { 0.0 }
+/// Returns so many transactions as a rate over the window.
+fn per_s(transactions: u64, summary: &Summary) -> f64 {
+    if summary.duration_s > 0.0 { transactions as f64 / summary.duration_s } else { 0.0 }
 }
 
 /// Returns why the figures of a run cannot be trusted, so that it meets no objective. Failures may be part of an
@@ -129,7 +130,7 @@ fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
 fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
     // Each group of clients has the rate.
     let rate = Rate { per_s: record.plan.offered()?.per_s, ..record.plan.drive.pace.rate()? };
-    if let Some(shortfall) = rate.shortfall(achieved(summary), summary.duration_s) {
+    if let Some(shortfall) = rate.shortfall(per_s(summary.ended(), summary), summary.duration_s) {
         return Some(format!("{} of the offered rate were achieved", units::percent(1.0 - shortfall)));
     }
     let missed = (summary.late + summary.skipped) as f64 / (rate.per_s * summary.duration_s).max(1.0);
