@@ -2,7 +2,9 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -27,7 +29,8 @@ impl Address {
     pub(crate) fn all_of(host: &Host, interrupter: Option<&Interrupter>) -> io::Result<Vec<Self>> {
         Ok(match &host.place {
             HostPlace::DefaultSocket => {
-                DEFAULT_SOCKET_DIRS.iter().map(|dir| Self::Unix(socket_path(dir, host.port))).collect()
+                let paths = DEFAULT_SOCKET_DIRS.iter().map(|dir| socket_path(dir, host.port));
+                paths.filter(|path| may_be_a_servers(Path::new(path))).map(Self::Unix).collect()
             }
             HostPlace::Socket(dir) => vec![Self::Unix(socket_path(dir, host.port))],
             HostPlace::Tcp { addr: Some(addr), .. } => vec![Self::Tcp((*addr, host.port).into())],
@@ -115,6 +118,21 @@ fn connect_tcp(addr: SocketAddr, deadline: Deadline, interrupter: Option<&Interr
     }
 }
 
+/// Returns false for a socket of an ordinary user in a default directory: everybody may make one in `/tmp`, and ask for passwords there.
+/// Those of PostgreSQL belong to its account, to this user or to root.
+fn may_be_a_servers(path: &Path) -> bool {
+    let Ok(socket) = std::fs::symlink_metadata(path) else { return true };
+    let owner = socket.uid();
+    owner == 0 || owner == rustix::process::geteuid().as_raw() || Some(owner) == uid_of("postgres")
+}
+
+/// Returns the number of an account of this machine.
+fn uid_of(account: &str) -> Option<u32> {
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    let mut lines = accounts.lines().map(|line| line.split(':'));
+    lines.find_map(|mut fields| (fields.next()? == account).then(|| fields.nth(1)?.parse().ok())?)
+}
+
 fn connect_unix(path: &str, deadline: Deadline, interrupter: Option<&Interrupter>) -> io::Result<UnixStream> {
     let address = match path.strip_prefix('@') {
         #[cfg(target_os = "linux")]
@@ -147,4 +165,27 @@ fn connect_unix(path: &str, deadline: Deadline, interrupter: Option<&Interrupter
     }
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, None)?;
     Ok(UnixStream::from(socket))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_socket_of_another_user_is_no_default_server() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join(".s.PGSQL.5432");
+        assert!(may_be_a_servers(&path), "there is none");
+        let _listener = UnixListener::bind(&path).unwrap();
+        assert!(may_be_a_servers(&path), "it is this user's");
+        if rustix::process::geteuid().is_root() {
+            for (owner, may_be) in [(65_534, false), (0, true)] {
+                std::os::unix::fs::lchown(&path, Some(owner), None).unwrap();
+                assert_eq!(may_be_a_servers(&path), may_be, "{owner}");
+            }
+        }
+        assert_eq!((uid_of("root"), uid_of("no-such-account")), (Some(0), None));
+    }
 }

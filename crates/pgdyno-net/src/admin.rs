@@ -11,6 +11,7 @@ use pgdyno_wire::frontend;
 
 use crate::admin_error::{AdminError, server_error};
 use crate::channel::{Channel, ReceiveError};
+use crate::search_path;
 use crate::startup::MAX_NOTICES;
 use crate::statement::shorten;
 use crate::vigil::Vigil;
@@ -61,13 +62,35 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 const NOTICES_BYTES_MAX: usize = 1 << 20;
 
 impl Admin {
-    /// Opens a connection. A host is given up after [`ConnectOptions::answer_timeout`] where no `connect_timeout` is set.
+    /// Opens a connection. A host is given up after [`ConnectOptions::answer_timeout`] where no `connect_timeout` is set. A superuser's
+    /// session finds the objects of the system before those of the database's owner, whatever the database's `search_path` is.
     ///
     /// # Errors
     /// See [`Connection::open`].
     pub fn connect(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let options = &options.with_default_connect_timeout(options.answer_timeout());
-        Ok(Self::from(Connection::open(options)?).reported(options))
+        let mut admin = Self::from(Connection::open(options)?).reported(options);
+        if admin.parameters.get("is_superuser") == Some("on") {
+            // A connection that this ends reports it at its first statement.
+            let _ = admin.find_system_objects_first();
+        }
+        Ok(admin)
+    }
+
+    /// Takes `pg_catalog` out of a `search_path` that names it: it is searched first then. Where others come before it, the functions that
+    /// pgdyno asks would be theirs, with the rights of this session. Behind a pooler the session is another client's next.
+    fn find_system_objects_first(&mut self) -> Result<(), AdminError> {
+        let path = match self.parameters.get("search_path") {
+            Some(path) => path.to_owned(),
+            // Servers before 18 do not report it.
+            None => self.query_opt("show search_path")?.unwrap_or_default(),
+        };
+        let Some(path) = search_path::without_catalog(&path) else { return Ok(()) };
+        let own = self.waiting.cancel.process_id.to_string();
+        if self.query_opt("select pg_catalog.pg_backend_pid()")? == Some(own) {
+            self.execute(&format!("set search_path = {path}"))?;
+        }
+        Ok(())
     }
 
     /// Lets the [`crate::Lookout`] of `options`, with which the connection was opened, report its long waits.

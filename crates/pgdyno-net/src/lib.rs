@@ -48,6 +48,7 @@ mod peer;
 mod prepared;
 pub mod quote;
 mod remedy;
+mod search_path;
 mod secret;
 mod session_attrs;
 mod startup;

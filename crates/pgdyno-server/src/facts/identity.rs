@@ -10,9 +10,11 @@ use crate::facts::ask::ask;
 /// Connections that are opened until one leads to the server: a balancer leads to each of several in turn, or by chance.
 const ATTEMPTS: u32 = 8;
 
-/// Returns one row about the server of a session, for [`ServerIdentity::of_row`]. Needs no rights.
-pub const IDENTITY: &str = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), \
-     pg_is_in_recovery(), host(inet_server_addr()), inet_server_port()";
+/// Returns one row about the server of a session, for [`ServerIdentity::of_row`]. Needs no rights. The sessions of clients ask it, too,
+/// with the `search_path` of their database: the functions are the system's.
+pub const IDENTITY: &str = "SELECT pg_catalog.to_char(pg_catalog.pg_postmaster_start_time() AT TIME ZONE 'UTC', \
+     'YYYY-MM-DD HH24:MI:SS.US'), pg_catalog.pg_is_in_recovery(), pg_catalog.host(pg_catalog.inet_server_addr()), \
+     pg_catalog.inet_server_port()";
 
 /// What distinguishes a server from others. A standby has the system identifier of its primary, so that its start, to the
 /// microsecond, is what differs.
