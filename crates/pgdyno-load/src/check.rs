@@ -289,6 +289,8 @@ fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> Chec
             let violation = (!found).then(|| "count=0".to_owned());
             ("has rows; `pgdyno check` counts them".to_owned(), violation.into_iter().collect())
         }
+        // Its checks are asked for what they find.
+        Question::Screen(screen) => (screen.name.to_owned(), texts(rows)),
         Question::Check(check) => {
             let violations = match (check.expect, moment) {
                 (expect, Moment::AfterRun(before)) if expect.is_unchanged_by_run() => changes(check.name, before, rows),

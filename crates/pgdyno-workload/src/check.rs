@@ -63,17 +63,29 @@ pub struct Check {
     pub sql: CheckSql,
     /// The same query on a part of the data at a time, if that is possible.
     pub parts: Option<CheckParts>,
+    /// A query that shows at once that this check and others hold.
+    pub screen: Option<Screen>,
     /// Result that the query must return.
     pub expect: Expect,
     /// Its cost.
     pub cost: CheckCost,
 }
 
+/// A query that returns a row wherever one of the checks that have it, each an [`Expect::NoRow`], returns one: they are asked only then.
+/// It reads a large table once where each of them would read it.
+#[derive(Clone, Debug)]
+pub struct Screen {
+    /// Its name, by which checks share it.
+    pub name: &'static str,
+    /// The query.
+    pub parts: CheckParts,
+}
+
 impl Check {
     /// Returns a check that is expensive, and cannot be asked in parts.
     #[must_use]
     pub fn expensive(name: &'static str, condition: &'static str, expect: Expect, sql: String) -> Self {
-        Self { name, condition, sql: sql.into(), parts: None, expect, cost: CheckCost::Expensive }
+        Self { name, condition, sql: sql.into(), parts: None, screen: None, expect, cost: CheckCost::Expensive }
     }
 }
 

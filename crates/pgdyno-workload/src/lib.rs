@@ -45,7 +45,7 @@ mod workload;
 mod wrong_type;
 
 pub use capabilities::{Capabilities, Pooling};
-pub use check::{Check, CheckCost, CheckParts, CheckSql, Expect};
+pub use check::{Check, CheckCost, CheckParts, CheckSql, Expect, Screen};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, TextRows, quote};
-use pgdyno_workload::{CheckCost, CheckSql, Expect};
+use pgdyno_workload::{CheckCost, CheckSql, Expect, Screen};
 
 use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
 use crate::{session, steps};
@@ -78,8 +78,60 @@ const MEMORY: &str = "how much memory queries may use";
 const SNAPSHOT: &str = "the data (its transaction did not begin)";
 
 /// Runs all questions over `admin`, which `halt` can close, and over as many more connections as the server has room
-/// for. Returns the results in the order of the questions.
+/// for. Returns the results in the order of the questions. Checks that share a screen are asked only if it finds something.
 pub(crate) fn ask(
+    admin: &mut Admin,
+    options: &ConnectOptions,
+    connections: usize,
+    questions: &[Question<'_>],
+    progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
+    halt: &Halt<'_>,
+) -> Result<Vec<Answer>, CheckError> {
+    let mut ask = |questions: &[Question<'_>]| ask_each(admin, options, connections, questions, progress, halt);
+    let screens = screens(questions);
+    let is_screened =
+        |question: &Question<'_>| screen_of(question).is_some_and(|own| place_of(own, &screens).is_some());
+    let at_once = questions.iter().filter(|question| !is_screened(question)).copied();
+    let mut first = ask(&at_once.chain(screens.iter().copied().map(Question::Screen)).collect::<Vec<_>>())?;
+    let screened = first.split_off(first.len() - screens.len());
+    // The time of a screen is that of each of its checks.
+    let shown_by = |question: &Question<'_>| {
+        let screen = &screened[place_of(screen_of(question)?, &screens)?];
+        let is_clear = screen.rows.rows.is_empty() && screen.refused.is_none();
+        is_clear.then(|| Answer { began: screen.began, ended: screen.ended, ..Answer::default() })
+    };
+    let is_open = |question: &&Question<'_>| is_screened(question) && shown_by(question).is_none();
+    let open: Vec<_> = questions.iter().filter(is_open).copied().collect();
+    let mut second = if open.is_empty() { Vec::new() } else { ask(&open)? }.into_iter();
+    let mut first = first.into_iter();
+    let answer = |question: &Question<'_>| match is_screened(question) {
+        false => first.next(),
+        true => shown_by(question).or_else(|| second.next()),
+    };
+    Ok(questions.iter().map(answer).map(Option::unwrap_or_default).collect())
+}
+
+/// Returns the screens that two or more of the questions share.
+fn screens<'a>(questions: &[Question<'a>]) -> Vec<&'a Screen> {
+    let all: Vec<&Screen> = questions.iter().filter_map(screen_of).collect();
+    let is_first = |(nth, screen): &(usize, &&Screen)| place_of(screen, &all) == Some(*nth);
+    let is_shared = |screen: &&Screen| all.iter().filter(|other| other.name == screen.name).count() > 1;
+    all.iter().enumerate().filter(is_first).map(|(_, screen)| *screen).filter(is_shared).collect()
+}
+
+fn screen_of<'a>(question: &Question<'a>) -> Option<&'a Screen> {
+    match question {
+        Question::Check(check) => check.screen.as_ref(),
+        Question::Rows { .. } | Question::AnyRow { .. } | Question::Screen(_) => None,
+    }
+}
+
+fn place_of(screen: &Screen, all: &[&Screen]) -> Option<usize> {
+    all.iter().position(|other| other.name == screen.name)
+}
+
+/// Runs each of these questions.
+fn ask_each(
     admin: &mut Admin,
     options: &ConnectOptions,
     connections: usize,
@@ -165,7 +217,9 @@ impl Board<'_> {
             // Without a text the user has ended the check, which `next` reports.
             let Some(sql) = query.sql.text(&|| self.halt.is_set()) else { continue };
             let rows = admin.query(&if query.are_violations { violations(&sql) } else { sql });
+            // What this check itself has cancelled is not left out.
             if let Err(error) = &rows
+                && !self.halt.is_set()
                 && self.questions[query.question].may_be_refused(error.code())
             {
                 self.state().refused[query.question] = Some(error.reason());
@@ -244,6 +298,7 @@ fn queries(questions: &[Question<'_>], connections: u64) -> Vec<Query> {
         let (texts, are_violations) = texts(question, connections);
         let cost = match question {
             Question::Check(check) if check.cost != CheckCost::Cheap => 1.0 / texts.len() as f64,
+            Question::Screen(_) => 1.0 / texts.len() as f64,
             Question::Check(_) | Question::Rows { .. } | Question::AnyRow { .. } => CHEAP,
         };
         texts.into_iter().map(move |sql| Query { question: nth, sql, are_violations, cost }).collect::<Vec<_>>()
@@ -259,6 +314,7 @@ fn texts(question: &Question<'_>, connections: u64) -> (Vec<CheckSql>, bool) {
         Question::AnyRow { table } => {
             one(format!("select count(*) from (select from {} limit 1) any_row", quote::identifier(table)))
         }
+        Question::Screen(screen) => (screen.parts.queries(connections).into_iter().map(CheckSql::from).collect(), true),
         Question::Check(check) => {
             let are_violations = matches!(check.expect, Expect::NoRow | Expect::Answer);
             let texts = match &check.parts {

@@ -2,12 +2,13 @@
 
 use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Check, Expect, RowCount};
+use pgdyno_workload::{Check, Expect, RowCount, Screen};
 
 use crate::LoadError;
 
-/// Another session holds a lock, and `lock_timeout` ended the wait for it.
-const LOCK_NOT_AVAILABLE: &str = "55P03";
+/// What says nothing about the data: a standby's conflict with recovery, a deadlock, memory or a limit that is used up, a lock that is
+/// not available, a query that was cancelled.
+const PASSING: [&str; 6] = ["40001", "40P01", "53200", "53400", "55P03", "57014"];
 
 /// Violations shown of each check.
 pub(crate) const SHOWN: usize = 5;
@@ -16,6 +17,7 @@ pub(crate) const SHOWN: usize = 5;
 pub(crate) const DIFFERENCES_SHOWN: usize = 50;
 
 /// A query, and the result that it must return.
+#[derive(Clone, Copy)]
 pub(crate) enum Question<'a> {
     /// The number of rows of a table.
     Rows {
@@ -27,6 +29,8 @@ pub(crate) enum Question<'a> {
         table: &'static str,
     },
     Check(&'a Check),
+    /// Whether a row shows that one of several checks fails.
+    Screen(&'a Screen),
 }
 
 impl Question<'_> {
@@ -34,18 +38,19 @@ impl Question<'_> {
         match self {
             Self::Rows { table, .. } | Self::AnyRow { table } => format!("rows of {table}"),
             Self::Check(check) => check.name.to_owned(),
+            Self::Screen(screen) => screen.name.to_owned(),
         }
     }
 
-    /// Returns true if the check is left out when the server refuses its query with this SQLSTATE: the role may not read a
-    /// table, or another session holds it longer than `lock_timeout`, or the server cannot run the query of an answer, which can only be compared where it can. All other
-    /// conditions are of the data, and must be checked.
+    /// Returns true if the check is left out when the server refuses its query with this SQLSTATE: the role may not read a table, or
+    /// what is in the way has nothing to do with the data, or the server cannot run the query of an answer, which can only be compared
+    /// where it can. All other conditions are of the data, and must be checked.
     pub(crate) fn may_be_refused(&self, code: Option<SqlState>) -> bool {
         match code {
             Some(SqlState::INSUFFICIENT_PRIVILEGE) => true,
-            Some(code) if code.as_str() == LOCK_NOT_AVAILABLE => true,
+            Some(code) if PASSING.contains(&code.as_str()) => true,
             Some(SqlState::FEATURE_NOT_SUPPORTED) => {
-                matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+                matches!(self, Self::Screen(_)) || matches!(self, Self::Check(check) if check.expect == Expect::Answer)
             }
             _ => false,
         }

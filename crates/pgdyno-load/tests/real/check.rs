@@ -7,7 +7,7 @@ use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
 use pgdyno_load::{Baseline, CheckError, CheckProgress, CheckReport, Moment, check};
 use pgdyno_net::{ConnectOptions, Stop};
-use pgdyno_workload::{Check, CheckCost, Expect};
+use pgdyno_workload::{Check, CheckCost, CheckParts, Expect, Screen};
 
 fn ask(target: &ConnectOptions, moment: Moment<'_>) -> Result<CheckReport, CheckError> {
     check(target, 2, &Sample::new(&[]), &CAPS, moment, &|_| {}, &Stop::new())
@@ -87,6 +87,7 @@ fn an_answer_that_the_server_cannot_compute_is_reported_and_the_others_are_compa
         condition: "",
         sql: sql.to_owned().into(),
         parts: None,
+        screen: None,
         expect,
         cost: CheckCost::Cheap,
     };
@@ -112,6 +113,50 @@ fn an_answer_that_the_server_cannot_compute_is_reported_and_the_others_are_compa
         // A condition of the data must be checked.
         let error = ask(&[check_of("condition", unsupported, Expect::NoRow)]).unwrap_err().to_string();
         assert!(error.starts_with("failed to check condition: ERROR: FULL JOIN"), "{error}");
+    }
+}
+
+/// What one query shows of several checks is not asked again; if it finds a row, or cannot be asked, each check is.
+#[test]
+fn checks_that_share_a_screen_are_asked_where_it_finds_something() {
+    if !server::available("checks_that_share_a_screen_are_asked_where_it_finds_something") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("screened");
+    load_with(&target, &Sample::new(&[]), &how(1)).unwrap();
+    let screened = |name, sql: &str, screen: &str| Check {
+        name,
+        condition: "",
+        sql: sql.to_owned().into(),
+        parts: None,
+        screen: Some(Screen { name: "both", parts: CheckParts { sql: screen.to_owned(), keys: 1..=2, most: 1 } }),
+        expect: Expect::NoRow,
+        cost: CheckCost::Cheap,
+    };
+    let (none, one) = ("select id from small where id < 0", "select min(id) from small");
+    for connections in [1, 3] {
+        let ask = |checks: &[Check]| {
+            let asked = Mutex::new(Vec::new());
+            let note = |progress: &CheckProgress<'_>| asked.lock().unwrap().push(progress.check.to_owned());
+            let stop = Stop::new();
+            let report = check(&target, connections, &Sample::new(&[]), &CAPS, Moment::Only(checks), &note, &stop);
+            let holds = report.map(|report| report.checks.into_iter().map(|check| check.holds).collect::<Vec<_>>());
+            (holds.unwrap(), asked.into_inner().unwrap())
+        };
+        let between = screened("between", none, one);
+        let between = Check { screen: None, ..between };
+        let of = |first, second, screen| [screened("a", first, screen), between.clone(), screened("b", second, screen)];
+        // Their own queries would find something.
+        let (holds, asked) = ask(&of(one, one, none));
+        assert_eq!((holds, asked), (vec![true; 3], ["between", "both", "both"].map(str::to_owned).to_vec()));
+        let (holds, asked) = ask(&of(none, one, one));
+        assert_eq!(holds, [true, true, false]);
+        assert_eq!(asked[asked.len() - 2..], ["a", "b"]);
+        let unsupported = "select a.id from small a full join small b on a.id < b.id";
+        assert_eq!(ask(&of(none, one, unsupported)).0, [true, true, false]);
+        // One alone costs less without it.
+        assert_eq!(ask(&[screened("a", none, one)]), (vec![true], vec!["a".to_owned()]));
     }
 }
 

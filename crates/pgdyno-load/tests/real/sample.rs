@@ -186,6 +186,7 @@ impl DataSet for Sample {
             condition,
             sql: sql.to_owned().into(),
             parts: None,
+            screen: None,
             expect,
             cost: CheckCost::Cheap,
         };

@@ -131,6 +131,7 @@ impl DataSet for Suppliers {
             condition,
             sql: sql.to_owned().into(),
             parts: None,
+            screen: None,
             expect,
             cost: CheckCost::Cheap,
         };

@@ -178,6 +178,12 @@ impl WorkloadDirectory {
         Ok(Workload { meta, params, scale: data.scale(), data: vec![data], drive, audit: None })
     }
 
+    /// Returns the names of the lists of values that its scripts draw from.
+    #[must_use]
+    pub fn list_names(&self) -> Vec<String> {
+        self.values.iter().map(|list| list.name.clone()).collect()
+    }
+
     /// Returns the lists of values that its scripts draw from, with values for the parameters in their SQL.
     ///
     /// # Errors
@@ -210,6 +216,7 @@ impl WorkloadDirectory {
                 condition: leak(condition.to_owned()),
                 sql: statement.sql.clone().into(),
                 parts: None,
+                screen: None,
                 expect,
                 cost: CheckCost::Expensive,
             })

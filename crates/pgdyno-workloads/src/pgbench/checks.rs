@@ -15,6 +15,7 @@ pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
         condition,
         sql: sql.to_owned().into(),
         parts: None,
+        screen: None,
         expect,
         cost,
     };

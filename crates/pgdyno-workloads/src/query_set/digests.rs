@@ -16,7 +16,7 @@ pub(crate) struct TableDigest {
 
 /// Returns the check of digests, of which `sql` returns those that differ.
 pub(crate) fn check(condition: &'static str, sql: CheckSql) -> Check {
-    Check { name: "digests", condition, sql, parts: None, expect: Expect::NoRow, cost: CheckCost::Heavy }
+    Check { name: "digests", condition, sql, parts: None, screen: None, expect: Expect::NoRow, cost: CheckCost::Heavy }
 }
 
 /// Reads lines of table, rows and digest; `None` if one is none.

@@ -4,8 +4,10 @@
 //! data. Lines are summed by order before they are joined: ten of them become one row. Queries of large tables can run
 //! for some warehouses at a time, by the primary keys. The history has no index and each part reads it whole, so its
 //! parts are larger.
+//!
+//! Five conditions are on lines, which are most of the data. One query shows that all of them hold, and reads the lines once.
 
-use pgdyno_workload::{Check, CheckCost, CheckParts, Expect};
+use pgdyno_workload::{Check, CheckCost, CheckParts, Expect, Screen};
 
 /// Warehouses in a part of a check.
 const PART: u64 = 50;
@@ -23,11 +25,16 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
     let check = |condition: &Condition| {
         let most = if condition.sql.contains("history") { PART_WITH_HISTORY } else { PART };
         let parts = CheckParts { sql: condition.sql.to_owned(), keys: 1..=u64::from(warehouses), most };
+        let screen = OF_LINES.contains(&condition.clause).then(|| Screen {
+            name: "3.3.2.4, 6, 7, 10 and 12",
+            parts: CheckParts { sql: LINES.to_owned(), keys: parts.keys.clone(), most: PART_WITH_HISTORY },
+        });
         Check {
             name: condition.clause,
             condition: condition.holds,
             sql: parts.whole().into(),
             parts: condition.sql.contains("{range:").then_some(parts),
+            screen,
             expect: Expect::NoRow,
             cost: condition.cost,
         }
@@ -50,6 +57,29 @@ macro_rules! delivered {
 "
     };
 }
+
+/// The conditions of which [`LINES`] shows whether they hold.
+const OF_LINES: [&str; 5] = ["3.3.2.4", "3.3.2.6", "3.3.2.7", "3.3.2.10", "3.3.2.12"];
+
+/// Returns the customers of whom condition 10 or 12 does not hold, or condition 6 or 7 of one of their orders; in one row without a
+/// customer, lines without an order. If condition 6 holds for each order, so does condition 4 for each district.
+const LINES: &str = "SELECT w_id, d_id, c_id
+  FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance, c_balance + c_ytd_payment AS balance_and_paid
+          FROM customer WHERE {range:c_w_id}) AS c
+  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(lines.amount) AS amount,
+                    bool_or(o_ol_cnt IS DISTINCT FROM lines.rows
+                            OR lines.delivered <> CASE WHEN o_carrier_id IS NULL THEN 0 ELSE lines.rows END) AS is_broken
+               FROM (SELECT o_w_id, o_d_id, o_id, o_c_id, o_ol_cnt, o_carrier_id FROM orders WHERE {range:o_w_id}) AS o
+               FULL JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS rows, count(ol_delivery_d) AS delivered,
+                                 sum(ol_amount) FILTER (WHERE ol_delivery_d IS NOT NULL) AS amount
+                            FROM order_line WHERE {range:ol_w_id} GROUP BY ol_w_id, ol_d_id, ol_o_id) AS lines
+                    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+              GROUP BY o_w_id, o_d_id, o_c_id) AS ordered USING (w_id, d_id, c_id)
+  FULL JOIN (SELECT h_c_w_id AS w_id, h_c_d_id AS d_id, h_c_id AS c_id, sum(h_amount) AS amount
+               FROM history WHERE {range:h_c_w_id} GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS paid USING (w_id, d_id, c_id)
+ WHERE is_broken
+    OR c_balance IS DISTINCT FROM coalesce(ordered.amount, 0) - coalesce(paid.amount, 0)
+    OR balance_and_paid IS DISTINCT FROM coalesce(ordered.amount, 0)";
 
 /// Districts without undelivered orders have no row in new_order; conditions 2 and 3 do not apply to them.
 const CONDITIONS: [Condition; 15] = [

@@ -239,6 +239,7 @@ pub(super) fn check(scale: ScaleFactor, state: State) -> Check {
                     loaded data, are not compared",
         sql: sql.into(),
         parts: None,
+        screen: None,
         expect: Expect::NoRow,
         cost: CheckCost::Expensive,
     }

@@ -393,5 +393,8 @@ pub(crate) fn assert_conditions_hold(connection: &mut Connection, workload: &Wor
             violations.len(),
             &violations[..violations.len().min(5)]
         );
+        if let Some(screen) = &check.screen {
+            assert_eq!(connection.rows(&screen.parts.whole()), [[""; 0]; 0], "{}", screen.name);
+        }
     }
 }

@@ -44,7 +44,7 @@ fn the_conditions_can_fail() {
     let Some(server) = Server::with_warehouses("w1") else { return };
     let workload = tproc_c(&[]);
     let mut sql = server.connect("w1");
-    let damage: [(&str, &str, &str); 15] = [
+    let damage: [(&str, &str, &str); 18] = [
         ("3.3.2.1", "update warehouse set w_ytd = w_ytd + 1", "1\t300001.00\t300000.00"),
         ("3.3.2.2", "update district set d_next_o_id = 3002 where d_id = 4", "1\t4\t3002\t3000\t3000"),
         ("3.3.2.2", "delete from new_order where no_d_id = 3 and no_o_id = 3000", "1\t3\t3001\t3000\t2999"),
@@ -58,6 +58,9 @@ fn the_conditions_can_fail() {
             "update order_line set ol_delivery_d = now() where ol_d_id = 2 and ol_o_id = 2999 and ol_number = 1",
             "1\t2\t2999\t1\t",
         ),
+        ("3.3.2.7", "update order_line set ol_delivery_d = null where ol_d_id = 3 and ol_o_id = 7", "1\t3\t7\t1\t\t"),
+        ("3.3.2.6", "delete from orders where o_d_id = 2 and o_id = 9", "1\t2\t9\t\t"),
+        ("3.3.2.12", "update order_line set ol_amount = 1 where ol_d_id = 2 and ol_o_id = 9", "1\t2\t"),
         ("3.3.2.8", "update history set h_amount = 11 where h_c_id = 7 and h_d_id = 7", "1\t300000.00\t300001.00"),
         ("3.3.2.9", "update history set h_amount = 11 where h_c_id = 7 and h_d_id = 7", "1\t7\t30000.00\t30001.00"),
         ("3.3.2.10", "update customer set c_balance = 0 where c_id = 7 and c_d_id = 7", "1\t7\t7\t0.00\t-10.00"),
@@ -65,14 +68,21 @@ fn the_conditions_can_fail() {
         ("3.3.2.11", "update customer set c_delivery_cnt = 1 where c_id = 7 and c_d_id = 7", "1\t7\t2100\t2101"),
         ("3.3.2.12", "update customer set c_ytd_payment = 0 where c_id = 7 and c_d_id = 7", "1\t7\t7\t-10.00\t0"),
     ];
+    let mut screened = 0;
     for (clause, statement, row) in damage {
         sql.run("begin");
         sql.run(statement);
         let check = workload.data[0].checks().into_iter().find(|c| c.name == clause).unwrap();
         let rows = sql.rows(&check.sql.text(&|| false).unwrap());
         assert!(rows.first().is_some_and(|r| r.join("\t").starts_with(row)), "{clause} after {statement}: {rows:?}");
+        // What shows that several conditions hold shows that this one does not.
+        if let Some(screen) = &check.screen {
+            assert_ne!(sql.rows(&screen.parts.whole()), [[""; 0]; 0], "{clause} after {statement}");
+            screened += 1;
+        }
         sql.run("rollback");
     }
+    assert_eq!(screened, 9);
     assert_conditions_hold(&mut sql, &workload);
 }
 
