@@ -163,6 +163,12 @@ impl DrawValues {
 }
 
 impl Command {
+    /// Returns true if it runs a command on the machine of its client: `\shell` or `\setshell`.
+    #[must_use]
+    pub fn runs_command(&self) -> bool {
+        matches!(self.kind, CommandKind::Shell(_) | CommandKind::SetShell(_))
+    }
+
     /// Returns true if it is SQL.
     #[must_use]
     pub fn is_sql(&self) -> bool {

@@ -66,7 +66,7 @@ pub use defined::Defined;
 pub use eval_error::EvalError;
 pub use key_line::ScriptKey;
 pub use names::{Slot, VariableNames, valid_variable_name};
-pub use parse::{ScriptText, parse, parse_with_lists};
+pub use parse::{ScriptText, may_run_commands, parse, parse_with_lists};
 pub use script_error::ScriptError;
 pub use shell::{SetShell, Shell};
 pub use sleep::{Amount, Sleep};

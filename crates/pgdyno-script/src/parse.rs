@@ -43,6 +43,14 @@ pub fn parse_with_lists(
     parse_for(source, names, Some(lists))
 }
 
+/// Returns true unless a script that may draw from these lists surely runs no command on the machine of its clients: it has neither
+/// `\shell` nor `\setshell`, and no mistake.
+#[must_use]
+pub fn may_run_commands(source: &ScriptText<'_>, lists: &[String]) -> bool {
+    let script = parse_with_lists(source, &mut VariableNames::new(), lists);
+    script.map_or(true, |script| script.commands.iter().any(Command::runs_command))
+}
+
 fn parse_for(
     source: &ScriptText<'_>,
     names: &mut VariableNames,

@@ -300,8 +300,7 @@ impl Scripted {
         let commands = || self.scripts().iter().flat_map(|script| &script.commands);
         let scripts = Scripts {
             is_read_only: commands().all(|command| !command.is_sql() || reads::only_reads(&command.label())),
-            runs_commands: commands()
-                .any(|command| matches!(command.kind, CommandKind::Shell(_) | CommandKind::SetShell(_))),
+            runs_commands: commands().any(Command::runs_command),
             ..Scripts::new(Group::ONLY, self.txns.clone(), make)
         };
         let txns: Vec<_> = self.txns.iter().map(|txn| txn.name).collect();

@@ -23,7 +23,7 @@ use crate::events::Silent;
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
 use crate::plan::resolve::{Resolved, RunRequest};
-use crate::plan::workload_source::{ClientSetup, WorkloadSource};
+use crate::plan::workload_source::{self, ClientSetup, OWN_QUERIES, QUERIES_FROM, WorkloadSource};
 use crate::record::figures;
 use crate::target::reach::is_null;
 use crate::target::{Demand, Target, TargetServer};
@@ -83,6 +83,8 @@ pub(super) fn load(task: &LoadTask, allowed: &Allowed, stop: &Stop) -> std::resu
     let failed = |failure: CommandError| failed(&failure);
     let target = allowed.target(Asked { target: Some(&task.target), database: Some(&task.database) })?;
     let options = target.given().ok_or("a load needs a server that was given")?;
+    let given = workload_source::given(&task.workload);
+    refuse_queries_from(given.iter().find(|(name, _)| *name == QUERIES_FROM).map(|(_, source)| source.as_str()))?;
     let source = WorkloadSource::built_in(&task.workload).map_err(failed)?;
     let workload = source.build(&task.workload, None, task.loaded.as_ref(), &ClientSetup::NONE).map_err(failed)?;
     let data = workload.data.iter().find(|data| data.meta().dataset == task.dataset);
@@ -183,6 +185,16 @@ impl Reporter<'_> {
     }
 }
 
+/// Refuses texts of queries that would come from a directory or a program of this machine.
+fn refuse_queries_from(source: Option<&str>) -> std::result::Result<(), String> {
+    match source.filter(|source| *source != OWN_QUERIES) {
+        None => Ok(()),
+        Some(source) => Err(format!(
+            "the run takes its queries from {source}, and an agent reads no file of its machine and starts no program"
+        )),
+    }
+}
+
 /// Makes the run's plan again, and its workload.
 fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
     if task.plan.inputs.is_empty() && !task.plan.scripts.is_empty() {
@@ -194,6 +206,7 @@ fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
         written.map_err(|error| format!("a file of the run cannot be written: {error}"))?;
     }
+    refuse_queries_from(task.plan.params.get(QUERIES_FROM).map(String::as_str))?;
     let request = RunRequest::of_plan(&task.plan, files.path()).map_err(|failure| failed(&failure))?;
     let Resolved { plan, workload, .. } = request.resolve(&task.facts).map_err(|failure| failed(&failure))?;
     // What is watched is the coordinator's business.
@@ -207,6 +220,9 @@ fn planned(task: &DriveTask) -> std::result::Result<(Plan, Workload), String> {
 
 /// Returns the engine's specification of this agent's share.
 fn share(task: &DriveTask, plan: &Plan, workload: &Workload) -> std::result::Result<RunSpec, String> {
+    if task.driver >= task.drivers {
+        return Err(format!("the run has {} drivers, and none with the number {}", task.drivers, task.driver));
+    }
     let share = RunShare { driver: task.driver, drivers: task.drivers };
     let stages = &workload.drive.stages;
     let stage = stages.get(task.stage).ok_or("this agent's program knows no such stage")?;

@@ -1,7 +1,7 @@
 //! An agent: joins a meeting, and serves one run after another.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -117,7 +117,11 @@ impl Agent<'_> {
     /// Passes on a message of the task's thread. Returns true if there was one.
     fn pass_on(&mut self) -> bool {
         let Some(running) = &self.job else { return false };
-        let Ok(message) = running.messages.try_recv() else { return false };
+        let message = match running.messages.try_recv() {
+            Ok(message) => message,
+            Err(TryRecvError::Empty) => return false,
+            Err(TryRecvError::Disconnected) => TaskMessage::Did(Err("the task panicked".to_owned())),
+        };
         if pass_on(&mut self.seat, running.nth, message, self.ending.is_some(), self.events)
             && let Some(job) = self.job.take()
         {

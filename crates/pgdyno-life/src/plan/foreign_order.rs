@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use pgdyno_plan::{InputFile, Order, TargetName, TargetOrder, WorkloadOrder, sha256};
 use pgdyno_results::read_ordinary;
+use pgdyno_script::{ScriptText, may_run_commands};
 
 use crate::exit_code::Code;
 use crate::failure::{CommandError, Result};
 use crate::plan::resolve::RunRequest;
-use crate::plan::workload_source::{self, WorkloadSource};
+use crate::plan::workload_source::{self, OWN_QUERIES, QUERIES_FROM, WorkloadSource};
 use crate::target::Target;
 
 /// Refuses the directory of programs that a stored order names as its private server, unless the user names a target.
@@ -112,30 +113,28 @@ impl RunRequest {
 
 /// Returns the directory from which a built-in workload takes its queries, if it does: the record does not have their texts.
 fn queries_directory(order: &WorkloadOrder) -> Option<String> {
-    let (_, source) = workload_source::given(order).into_iter().find(|(name, _)| *name == "queries-from")?;
-    (!["own", "duckdb"].contains(&source.as_str())).then_some(source)
+    let (_, source) = workload_source::given(order).into_iter().find(|(name, _)| *name == QUERIES_FROM)?;
+    (![OWN_QUERIES, "duckdb"].contains(&source.as_str())).then_some(source)
 }
 
 impl WorkloadSource {
-    /// Returns the name of the first script with `\shell` or `\setshell`.
+    /// Returns the name of the first script with `\shell` or `\setshell`, or with a mistake.
     fn script_with_shell(&self) -> Option<&str> {
-        let has_shell = |text: &[u8]| text.split(|byte| *byte == b'\n').any(is_shell);
+        let has_shell = |name: &str, text: &[u8], lists: &[String]| may_run_commands(&ScriptText { name, text }, lists);
         match self {
             Self::BuiltIn(_) => None,
             Self::Scripts(scripts) => {
-                scripts.iter().find(|script| has_shell(&script.text)).map(|script| script.name.as_str())
+                let mut names = scripts.iter().filter(|script| has_shell(&script.name, &script.text, &[]));
+                names.next().map(|script| script.name.as_str())
             }
             Self::Directory(directory) => {
-                directory.scripts().iter().find(|script| has_shell(&script.text)).map(|script| script.file.as_str())
+                let lists = directory.list_names();
+                let mut names =
+                    directory.scripts().iter().filter(|script| has_shell(&script.file, &script.text, &lists));
+                names.next().map(|script| script.file.as_str())
             }
         }
     }
-}
-
-/// Returns true for a line that runs a shell.
-fn is_shell(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start().to_ascii_lowercase();
-    line.starts_with(b"\\shell") || line.starts_with(b"\\setshell")
 }
 
 #[cfg(test)]
@@ -203,7 +202,21 @@ mod tests {
     fn servers_elsewhere_commands_and_shells_are_to_be_confirmed() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("a.sql");
-        std::fs::write(&file, "SELECT 1;\n  \\SetShell x touch /tmp/x\n").unwrap();
+        let shells: [&[u8]; 5] = [
+            b"SELECT 1; \\shell touch /tmp/x",
+            b"\\ shell touch /tmp/x",
+            b"SELECT 1;\n\x0b\\setshell x touch /tmp/x",
+            b"\\\\\nshell touch /tmp/x",
+            b"SELECT 1;\n  \\SetShell x touch /tmp/x\n",
+        ];
+        for script in shells {
+            std::fs::write(&file, script).unwrap();
+            let words = asked(&plan_of(&file, "null"), &Order::default()).unwrap().join("; ");
+            assert!(words.contains("the shell commands of"), "{}: {words}", script.escape_ascii());
+        }
+        std::fs::write(&file, "SELECT '\\shell'; \\set x 1\n").unwrap();
+        assert_eq!(asked(&plan_of(&file, "null"), &Order::default()).unwrap(), [""; 0]);
+        std::fs::write(&file, shells[4]).unwrap();
         let mut plan = plan_of(&file, "host=evil.example user=u dbname=d");
         plan.watch.os = Some("ssh me@evil.example".to_owned());
         let words = asked(&plan, &Order::default()).unwrap_or_else(|failure| panic!("{}", failure.text())).join("; ");

@@ -28,6 +28,11 @@ const SCALE: &str = "scale";
 /// The option for the size of TPC-C's tables.
 const WAREHOUSES: &str = "warehouses";
 
+/// The option of tproc-ds that says whose texts of queries are asked, and its value for pgdyno's own.
+pub(crate) const QUERIES_FROM: &str = "queries-from";
+/// See [`QUERIES_FROM`].
+pub(crate) const OWN_QUERIES: &str = "own";
+
 /// The largest file of a workload's directory, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
@@ -290,7 +295,7 @@ impl WorkloadSource {
 }
 
 /// Returns the parameters that the order gives to a workload.
-pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
+pub(crate) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
     let options = order.options.iter().map(|(name, value)| (param_of(name), value.clone()));
     let params = order.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
     options.chain(params).collect()

@@ -76,7 +76,10 @@ fn is_recipe(name: &str) -> bool {
 /// Checks all cells: arguments, names, files, targets. Connects to no server.
 pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) -> Result<Vec<CellDraft>> {
     let wrong = |cell: &Cell, failure: CommandError| {
-        let what = format!("{}: run {} ({}): {}", file.display(), cell.entry, cell.key, failure.text());
+        // The key has the target.
+        let is_secret = targets::holds_password(cell.target.as_str());
+        let key = if is_secret { String::new() } else { format!(" ({})", cell.key) };
+        let what = format!("{}: run {}{key}: {}", file.display(), cell.entry, failure.text());
         match failure.remedy() {
             Some(hint) => CommandError::new(Code::Start, what).hint(hint),
             None => CommandError::new(Code::Start, what),
@@ -86,11 +89,14 @@ pub fn drafts(suite: &Suite, file: &Path, config: &Path, read: ReadOrder<'_>) ->
 }
 
 fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<CellDraft> {
-    if targets::holds_password(cell.target.as_str()) {
-        return Err(CommandError::new(Code::Start, "the connection string of its target holds a password")
-            .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
-    }
     let mut order = if cell.has_own_args { read(cell.args.clone())? } else { cell.order.clone() };
+    if let Some(what) = with_password(cell, &order) {
+        let error =
+            format!("the connection string of {what} holds a password, and a copy of the suite's file is stored");
+        return Err(
+            CommandError::new(Code::Start, error).hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD")
+        );
+    }
     if let Some(target) = cell.target.as_option() {
         (order.target.target, order.target.config) = (Some(target.clone()), Some(config.to_owned()));
     }
@@ -114,6 +120,17 @@ fn draft(cell: &Cell, config: &Path, read: ReadOrder<'_>) -> Result<CellDraft> {
         order,
         target_order,
     })
+}
+
+/// Returns which of a cell's connection strings holds a password.
+fn with_password(cell: &Cell, order: &Order) -> Option<&'static str> {
+    let target = order.target.target.iter().map(|target| target.as_str());
+    let targets = target.chain([cell.target.as_str()]).map(|dsn| ("its target", dsn));
+    let queries = order.analytics.target.iter().map(|dsn| ("its server of queries", dsn.as_str()));
+    let readers = order.drive.readers.iter().map(|dsn| ("a reader", dsn.as_str()));
+    let meeting = order.meeting.meet.iter().map(|dsn| ("its meeting database", dsn.as_str()));
+    let mut all = targets.chain(queries).chain(readers).chain(meeting);
+    all.find(|(_, dsn)| targets::holds_password(dsn)).map(|(what, _)| what)
 }
 
 #[cfg(test)]

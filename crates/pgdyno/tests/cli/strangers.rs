@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pgdyno_net::Admin;
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
@@ -117,6 +118,14 @@ fn what_a_record_asks_for_beyond_its_sql_is_to_be_confirmed() {
     assert!(!home.join("executed").exists());
     home.run(&["run", "--again", "last", "-q", "--yes"]).ok();
     assert!(home.join("executed").exists());
+    fs::remove_file(home.join("executed")).unwrap();
+    for script in ["SELECT 1; \\shell touch executed\n", "\\ shell touch executed\nSELECT 1;\n"] {
+        write(&home, "s", &[("b.sql", script)]);
+        home.run(&["run", "s/b.sql", "--target", "null", "-t", "1", "-q"]).ok();
+        fs::remove_file(home.join("executed")).unwrap();
+        home.run(&["run", "--again", "last", "-q"]).ended(1).says(&["the shell commands of s/b.sql"]);
+        assert!(!home.join("executed").exists());
+    }
     put(&home, "20990101T000000Z-b", |record| record["plan"]["target"] = "host=192.0.2.1 dbname=x user=u".into());
     home.run(&["plan", "--again", "last"]).ended(1).says(&["the server host=192.0.2.1", "another --target"]);
 }
@@ -152,6 +161,40 @@ fn what_runs_programs_on_a_private_server_is_to_be_confirmed() {
     again(&[]).ended(1).says(&["the setting archive_command = reboot", "--yes"]);
     with("20990102T000000Z-b", "shared_preload_libraries", "/tmp/evil.so");
     again(&[]).ended(1).says(&["the setting shared_preload_libraries = /tmp/evil.so"]);
+}
+
+/// In a database of another owner, the functions that pgdyno asks are the system's: whatever that owner's have of the same names, they
+/// would have the rights of a superuser.
+#[test]
+fn the_owner_of_a_database_gets_no_rights_of_a_superuser_who_asks_there() {
+    let Some(place) = Place::new("a database of another owner", "", TRUST) else { return };
+    place.execute("create role tenant login");
+    place.execute("create database tenants owner tenant");
+    let place = place.into_database("tenants");
+    let mut there = Admin::connect(&place.server.options().with_database("tenants")).unwrap();
+    there.execute("create schema evil authorization tenant").unwrap();
+    let seize = "language plpgsql as $$ begin alter role tenant superuser; return null; end $$";
+    for function in [
+        "current_setting(text) returns text",
+        "current_setting(text, boolean) returns text",
+        "pg_is_in_recovery() returns boolean",
+        "pg_backend_pid() returns integer",
+        "pg_control_system() returns bigint",
+        "pg_database_size(name) returns bigint",
+    ] {
+        there.execute(&format!("create function evil.{function} {seize}")).unwrap();
+    }
+    there.execute("alter database tenants set search_path = evil, pg_catalog, public").unwrap();
+    write(&place.home, "s", &[("a.sql", "SELECT 1;\n")]);
+    for command in ["doctor", "plan s/a.sql", "run s/a.sql -t 1"] {
+        let ran = place.run(command);
+        let is_superuser = place.ask("select rolsuper from pg_catalog.pg_roles where rolname = 'tenant'");
+        assert_eq!(is_superuser, "f", "{command}: {}{}", ran.stdout, ran.stderr);
+    }
+    // What is in the schema of the data is found there.
+    there.execute("alter database tenants set search_path = public, pg_catalog").unwrap();
+    place.run("load select-only -s 1").ok();
+    assert_eq!(there.query_one("select count(*) from public.pgbench_branches").unwrap(), "1");
 }
 
 #[test]

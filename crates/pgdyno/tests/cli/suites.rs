@@ -349,10 +349,12 @@ fn mistakes_are_reported_with_their_run_before_anything_is_done() {
         ("what = 'tpcb-like'\ncleints = 4", vec!["line 8, column 1", "^^^^^^^", "did you mean `clients`?"]),
         ("what = 'tpcb-like'\nsettings = { work_mem = '4MB' }", vec!["run 2", "private server"]),
         ("what = 'tpcb-like'\ntargets = ['postgres://u:secret@h/d']", vec!["holds a password", "pgpass"]),
+        ("what = 'tpcb-like'\nargs = ['--target', 'dbname=x password=secret']", vec!["its target holds a password"]),
+        ("what = 'tpcb-like'\nargs = ['--reader=postgres://u:secret@h/d']", vec!["a reader holds a password"]),
         ("what = 'noop'", vec!["run 2 (noop@null)", "takes no --target"]),
     ] {
         let ran = run(&home, &format!("{head}{text}\n")).ended(1).says(&words);
-        assert!(ran.stderr.contains("suite.toml"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("suite.toml") && !ran.stderr.contains("secret"), "{}", ran.stderr);
         assert!(!home.join("pgdyno-results").exists(), "{text}");
     }
     home.run(&["suite", "run", "gone.toml"]).ended(1).says(&["gone.toml"]);

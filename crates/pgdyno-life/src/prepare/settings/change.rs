@@ -102,6 +102,9 @@ impl Restored {
     }
 }
 
+/// Longest name of a server without a number.
+const NAME_MAX: usize = 200;
+
 /// Checks in new sessions, until the settings match or a reload would have finished.
 fn until(options: &ConnectOptions, mut holds: impl FnMut(&mut Admin) -> Result<bool>) -> Result<bool> {
     let deadline = Instant::now() + RELOAD;
@@ -118,14 +121,20 @@ fn until(options: &ConnectOptions, mut holds: impl FnMut(&mut Admin) -> Result<b
     }
 }
 
-/// Returns the name of a server in file names: the number that its data directory got when it was created.
+/// Returns the name of a server in file names: the number that its data directory got when it was created, if it says one.
 fn key(admin: &mut Admin, options: &ConnectOptions) -> String {
     let sql = "select system_identifier from pg_control_system()";
     let identifier = admin.promptly("its identifier", |admin| admin.query_opt(sql)).ok().flatten();
-    identifier.unwrap_or_else(|| {
+    identifier.filter(|identifier| is_number(identifier)).unwrap_or_else(|| {
         let [(_, host), (_, port), ..] = options.environment();
-        format!("{host}-{port}").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-")
+        let plain = format!("{host}-{port}").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        plain.chars().take(NAME_MAX).collect()
     })
+}
+
+/// Returns true for the digits of a 64-bit number. The owner of a database can let the question have any answer.
+fn is_number(text: &str) -> bool {
+    text.parse::<u64>().is_ok_and(|number| number.to_string() == text)
 }
 
 /// Restores settings that a killed run left changed. Writes to `note` if another running run has changed settings.
@@ -211,6 +220,7 @@ pub(crate) fn change(
         return Err(CommandError::new(Code::Start, error)
             .hint("give the target a hook `restart` in pgdyno.toml, or set it yourself, restart, and run again"));
     }
+    require_reload(&mut admin)?;
     let journal = journal(&mut admin, options)?;
     changed.open = Some(alter_server(&mut admin, ways, target, &on_server, journal)?);
     Ok(changed)
@@ -227,15 +237,18 @@ fn alter_server(
     on_server: &[&Asked],
     mut journal: Journal,
 ) -> Result<(Journal, Vec<Before>)> {
-    let mut befores = Vec::new();
-    for one in on_server {
-        befores.push(Before {
-            name: one.there.name.clone(),
-            altered: altered(admin, &one.there.name)?,
-            shown: one.there.value.clone(),
-            restart: one.way == Way::Restart,
-        });
-    }
+    let before = |one: &&Asked| {
+        let altered = altered(admin, &one.there.name)?;
+        let (name, shown) = (one.there.name.clone(), one.there.value.clone());
+        Ok(Before { name, altered, shown, restart: one.way == Way::Restart })
+    };
+    let mut befores = match on_server.iter().map(before).collect::<Result<Vec<_>>>() {
+        Ok(befores) => befores,
+        Err(failure) => {
+            journal.close();
+            return Err(failure);
+        }
+    };
     let who = format!("a run of process {}", std::process::id());
     journal.write(&Entry { target: target.to_owned(), who, settings: befores.clone() })?;
     let mut done = 0;
@@ -267,7 +280,21 @@ fn have_taken(admin: &mut Admin, settings: &[&Asked]) -> Result<bool> {
     Ok(names.iter().zip(&reloads).all(took))
 }
 
+/// Refuses to change what this role could not put into effect, nor put back.
+fn require_reload(admin: &mut Admin) -> Result<()> {
+    let sql =
+        "select quote_ident(current_user) where not has_function_privilege('pg_catalog.pg_reload_conf()', 'execute')";
+    match admin.query_opt(sql).or_fail(Code::Start)? {
+        None => Ok(()),
+        Some(role) => Err(CommandError::new(Code::Start, "this role may not reload the server's configuration")
+            .hint(format!("GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {role}, or leave --set out"))),
+    }
+}
+
 /// Returns the value that ALTER SYSTEM has set, if any.
+///
+/// # Errors
+/// When this role may not see it: it could not be put back.
 fn altered(admin: &mut Admin, name: &str) -> Result<Option<String>> {
     let name = quote::literal(name);
     let sql = format!(
@@ -279,11 +306,20 @@ fn altered(admin: &mut Admin, name: &str) -> Result<Option<String>> {
         Err(error) if error.is_lost() => Err(error).or_fail(Code::Start),
         // A role that may alter only single settings may not read the file; then the source of the current value shows
         // it.
-        Err(_) => admin
-            .query_opt(&format!(
-                "select reset_val from pg_settings where name = {name} and sourcefile like '%postgresql.auto.conf'"
-            ))
-            .or_fail(Code::Start),
+        Err(_) => {
+            let hidden = format!(
+                "select quote_ident(current_user) from pg_settings where name = {name} and source = 'configuration file' and \
+                 sourcefile is null"
+            );
+            if let Some(role) = admin.query_opt(&hidden).or_fail(Code::Start)? {
+                let error =
+                    format!("this role may not see whether ALTER SYSTEM has set {name}, and could not put it back");
+                let hint = format!("GRANT pg_read_all_settings TO {role}, or leave --set out");
+                return Err(CommandError::new(Code::Start, error).hint(hint));
+            }
+            let shown = "select reset_val from pg_settings where name =";
+            admin.query_opt(&format!("{shown} {name} and sourcefile like '%postgresql.auto.conf'")).or_fail(Code::Start)
+        }
     }
 }
 
@@ -335,4 +371,17 @@ fn put_back(journal: Journal, settings: Vec<Before>, options: &ConnectOptions) -
         failure.hint(format!("what is to be put back is noted in {noted}, and the next run on this server tries again"))
     });
     put.map(|restart| Restored { names, restart, journal, settings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_a_number_and_never_by_a_path() {
+        assert!(is_number("7343312322222222222") && is_number(&u64::MAX.to_string()));
+        for answer in ["", "/home/me/.docker/config", "../x", "7/../../x", "+7", "07", " 7", "-7", "７"] {
+            assert!(!is_number(answer), "{answer}");
+        }
+    }
 }
