@@ -2,7 +2,7 @@
 //! protection by itself: any page may resolve its own name to our address (DNS rebinding), and then read the answers.
 //! Its name is in `Host`.
 
-use hyper::header::HOST;
+use hyper::header::{HOST, HeaderMap};
 use hyper::{Method, Request};
 
 use crate::answer::Answer;
@@ -25,7 +25,21 @@ pub(crate) fn refusal<B>(request: &Request<B>, port: u16) -> Option<Answer> {
                    port at both ends";
         return Some(Answer::error(403, why));
     }
+    if is_from_another_site(request.headers()) {
+        return Some(Answer::error(403, "a page of another site asked for this; open it by a link or by its address"));
+    }
     None
+}
+
+/// Returns true if a browser says that another site's page asks, but for following a link: its user cannot have wanted it, and it would
+/// cost as much as a page.
+fn is_from_another_site(headers: &HeaderMap) -> bool {
+    let is = |name, values: &[&str]| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        values.contains(&value)
+    };
+    let follows_link = is("sec-fetch-mode", &["navigate"]) && is("sec-fetch-dest", &["document"]);
+    is("sec-fetch-site", &["cross-site", "same-site"]) && !follows_link
 }
 
 fn is_ours(host: &str, port: u16) -> bool {
@@ -85,5 +99,29 @@ mod tests {
         for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"] {
             assert_eq!(status(method, "/", &["localhost:8432"], 8432), Some(405), "{method}");
         }
+    }
+
+    #[test]
+    fn pages_of_other_sites_may_link_to_ours_and_nothing_else() {
+        let is_refused = |headers: &[(&str, &str)]| {
+            let mut request = Request::builder().uri("/history").header(HOST, "localhost:8432");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            refusal(&request.body(()).unwrap(), 8432).is_some()
+        };
+        let fetched = |site, mode, dest| [("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
+        for (headers, expected) in [
+            (fetched("cross-site", "no-cors", "empty"), true),
+            // Another port of this machine is the same site.
+            (fetched("same-site", "no-cors", "image"), true),
+            (fetched("cross-site", "navigate", "iframe"), true),
+            (fetched("cross-site", "navigate", "document"), false),
+            (fetched("same-origin", "cors", "empty"), false),
+            (fetched("none", "navigate", "document"), false),
+        ] {
+            assert_eq!(is_refused(&headers), expected, "{headers:?}");
+        }
+        assert!(!is_refused(&[]), "curl");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_results::{
     AbRecord, FrontierRecord, RECORD, Resumable as _, RunRecord, SearchRecord, StudyKind, TrustRecord, is_run_name,
-    read_record,
+    read_ordinary, read_record,
 };
 use serde::de::DeserializeOwned;
 
@@ -192,8 +192,8 @@ impl RunSource {
             let Some(id) = name.strip_suffix(".json").filter(|id| is_run_name(id)) else { continue };
             let path = place.join(&name);
             if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file()) {
-                let text = fs::read_to_string(&path).map_err(|e| e.to_string());
-                let record = text.and_then(|text| serde_json::from_str(&text).map_err(|e| e.to_string()));
+                let content = read_ordinary(&path).map_err(|e| e.to_string());
+                let record = content.and_then(|content| serde_json::from_slice(&content).map_err(|e| e.to_string()));
                 found.push(record.map(|record| named(id, record)).map_err(|why| (id.to_owned(), why)));
             }
         }

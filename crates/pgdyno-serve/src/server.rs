@@ -143,6 +143,7 @@ fn serve(runtime: &Runtime, server: PageServer) -> Result<(), ServeError> {
 
 async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let renderers = Arc::new(Semaphore::new(WORKERS_MAX));
     loop {
         // The semaphore is never closed.
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
@@ -150,9 +151,9 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
             tokio::time::sleep(AFTER_ERROR).await;
             continue;
         };
-        let site = Arc::clone(&site);
+        let (site, renderers) = (Arc::clone(&site), Arc::clone(&renderers));
         tokio::spawn(async move {
-            let service = service_fn(move |request| respond(Arc::clone(&site), request));
+            let service = service_fn(move |request| respond(Arc::clone(&site), Arc::clone(&renderers), request));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADERS_WITHIN)
@@ -168,13 +169,24 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
     }
 }
 
-async fn respond(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(
+    site: Arc<Site>,
+    renderers: Arc<Semaphore>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
     let answer = match guard::refusal(&request, site.port()) {
         Some(refusal) => refusal,
         None => {
             let (path, query) = (request.uri().path().to_owned(), request.uri().query().unwrap_or_default().to_owned());
+            // A client that does not wait for its turn leaves nothing to do. The semaphore is never closed.
+            let turn = renderers.acquire_owned().await;
             // Pages read files, and an hour of histograms takes a while.
-            let made = tokio::task::spawn_blocking(move || site.answer(&path, &query)).await;
+            let render = move || {
+                let answer = site.answer(&path, &query);
+                drop(turn);
+                answer
+            };
+            let made = tokio::task::spawn_blocking(render).await;
             made.unwrap_or_else(|_| Answer::error(500, "this page could not be made"))
         }
     };

@@ -1,7 +1,6 @@
 //! Experiments, searches and frontiers in the store: a record each, which grows as long as the study goes on.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -32,7 +31,7 @@ impl StudyFile {
     /// # Errors
     /// When it cannot be read, is no record of this kind, or has a newer format.
     pub fn read(kind: StudyKind, path: &Path) -> Result<Self, CentralError> {
-        let content = fs::read(path).map_err(io_error("read", path))?;
+        let content = pgdyno_results::read_ordinary(path).map_err(io_error("read", path))?;
         let study = Study::parse(kind, path, &String::from_utf8_lossy(&content))?;
         Ok(Self { study, content })
     }
