@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub(crate) const OUTPUT_MAX: u64 = 16 << 20;
 /// What ssh ends with where it has no connection.
 const SSH_BROKEN: i32 = 255;
+/// The time that a command has to end by itself.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// The time after its end in which its output must be complete.
+const OUTPUT_WITHIN: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What a command has printed.
@@ -40,17 +44,14 @@ pub(crate) fn run(mut command: Command, limit: Duration) -> io::Result<Printed> 
             break status;
         }
         if Instant::now() > until {
-            if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-                // It may have ended meanwhile.
-                let _ = kill_process_group(group, Signal::TERM);
-            }
-            let _ = child.wait();
+            end(&mut child)?;
             return Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {} s", limit.as_secs())));
         }
         thread::sleep(POLL_INTERVAL);
     };
-    let joined = |reader: Option<thread::JoinHandle<Vec<u8>>>| reader.and_then(|it| it.join().ok()).unwrap_or_default();
-    let (stdout, stderr) = (joined(stdout), joined(stderr));
+    // What it has started may go on, and keep its output open.
+    let until = Instant::now() + OUTPUT_WITHIN;
+    let (stdout, stderr) = (printed(stdout, until)?, printed(stderr, until)?);
     if stdout.len() as u64 > OUTPUT_MAX {
         return Err(io::Error::other(format!("it printed more than {} MiB", OUTPUT_MAX >> 20)));
     }
@@ -62,6 +63,36 @@ pub(crate) fn run(mut command: Command, limit: Duration) -> io::Result<Printed> 
         stdout,
         said: said.trim().chars().take(500).collect(),
     })
+}
+
+/// Ends a command and what it has started: after some seconds even if it does not want to.
+fn end(child: &mut Child) -> io::Result<()> {
+    let group = Pid::from_raw(child.id().cast_signed());
+    for (signal, patience) in [(Signal::TERM, END_WITHIN), (Signal::KILL, Duration::MAX)] {
+        // It may have ended meanwhile.
+        let _ = group.map(|group| kill_process_group(group, signal));
+        let began = Instant::now();
+        while began.elapsed() < patience {
+            if child.try_wait()?.is_some() {
+                return Ok(());
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a command printed that has ended.
+fn printed(reader: Option<thread::JoinHandle<Vec<u8>>>, until: Instant) -> io::Result<Vec<u8>> {
+    let Some(reader) = reader else { return Ok(Vec::new()) };
+    while !reader.is_finished() {
+        if Instant::now() > until {
+            let what = "it has ended, and a program that it started keeps its output open";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+    Ok(reader.join().unwrap_or_default())
 }
 
 /// Keeps one byte more than is allowed and discards the rest, so that the program does not block on a full pipe.
@@ -93,5 +124,9 @@ mod tests {
         let began = Instant::now();
         assert!(run(shell("sleep 30 & wait"), Duration::from_millis(300)).is_err());
         assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(
+            run(shell("trap '' TERM; sleep 60 & wait; sleep 60"), Duration::from_millis(300)).is_err(),
+            "it is killed"
+        );
     }
 }

@@ -276,6 +276,10 @@ fn create(order: &LabOrder<'_>, size: &LabSize) -> Result<LabServer> {
     lab.note(size, LabStep::Applying, None)?;
     order.events.note(&format!("{}: creating", size.name));
     lab.configure(size)?;
+    if lab.left_s()? == 0 {
+        let error = CommandError::new(Code::Run, "the lab had expired before it was created");
+        return Err(error.hint(format!("open it again, with a longer ttl: `pgdyno cloud run {}`", lab.file.name)));
+    }
     let directory = lab.size_directory(size);
     let mut tried = 0;
     loop {

@@ -98,7 +98,9 @@ fn copy_from_driver(driver: &Driver<'_>, which: Fetched) -> Result<()> {
         .spawn()
         .map_err(|error| failed(&error.to_string()))?;
     let Some(stream) = sender.stdout.take() else { return Err(failed("it sends nothing")) };
-    let received = Command::new("tar").args(["-xf", "-", "--no-same-owner"]).current_dir(&part).stdin(stream).output();
+    // As root, tar would keep the bits that let a program run as its owner.
+    let options = ["-xf", "-", "--no-same-owner", "--no-same-permissions"];
+    let received = Command::new("tar").args(options).current_dir(&part).stdin(stream).output();
     let received = received.map_err(|error| failed(&error.to_string()))?;
     let sent = sender.wait().map_err(|error| failed(&error.to_string()))?;
     // tar ends with 1 where a file has grown meanwhile: the hashes decide.
@@ -171,7 +173,7 @@ fn import(order: &LabOrder<'_>, size: &LabSize, server: &LabServer, from: &Path,
     Ok(())
 }
 
-/// Copies ordinary files and directories; links are left out.
+/// Copies ordinary files and directories, without their modes; links are left out.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -180,8 +182,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         if kind.is_dir() {
             copy(&entry.path(), &to.join(entry.file_name()))?;
         } else if kind.is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name()))?;
-            File::open(to.join(entry.file_name()))?.sync_all()?;
+            let mut copy = File::create(to.join(entry.file_name()))?;
+            io::copy(&mut File::open(entry.path())?, &mut copy)?;
+            copy.sync_all()?;
         }
     }
     Ok(())

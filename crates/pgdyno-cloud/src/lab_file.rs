@@ -187,6 +187,17 @@ impl LabFile {
                 size.name
             ));
         }
+        let swept = self.module.sweep.resource.iter().flat_map(|kind| kind.list.iter().chain(&kind.delete));
+        let swept: Vec<_> = swept.filter(|word| word.contains('{')).collect();
+        let is_asked = |name: &&String| swept.iter().any(|word| word.contains(&format!("{{{name}}}")));
+        for size in &self.sizes {
+            if let Some(name) = size.variables.keys().find(is_asked) {
+                let of_size = &size.name;
+                return Err(format!(
+                    "move {name} from the [[size]] of {of_size} to [variables]: a sweep looks for what is left in one {name}"
+                ));
+            }
+        }
         let known = |name: &str| self.module.variables.iter().any(|variable| variable.name == name);
         if let Some(name) = self.variables.keys().find(|name| !known(name)) {
             let all: Vec<_> = self.module.variables.iter().map(|variable| variable.name.as_str()).collect();
@@ -400,6 +411,14 @@ price_per_hour = 4.5
 
     fn refused(text: &str) -> String {
         read(text).unwrap_err().text()
+    }
+
+    #[test]
+    fn where_a_sweep_looks_is_one_place_for_all_sizes() {
+        let elsewhere = FILE.replace("\"local\"", "\"rds\"").replace("memory_mb = 256", "");
+        let elsewhere = elsewhere.replace("cpu = 2", "region = \"eu-west-1\"");
+        let error = refused(&elsewhere);
+        assert!(error.contains("move region from the [[size]] of 2cpu to [variables]"), "{error}");
     }
 
     #[test]

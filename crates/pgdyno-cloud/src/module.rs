@@ -204,7 +204,10 @@ impl Module {
     }
 
     /// Writes its files, and those that modules share, below `directory`. Replaces what an earlier version has written.
-    pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
         for (path, text) in FILES {
             let of = path.split('/').next().unwrap_or_default();
             if of != self.name && of != SHARED {

@@ -23,6 +23,21 @@ as_server() {
     fi
 }
 
+# Refuses a directory that another user made or can change: what it says is done with this user's rights.
+require_own() {
+    # Its mode, links and owner.
+    set -- "$1" $(ls -ldn "$1")
+    case $4 in
+    0 | "$(id -u)") ;;
+    *) fail "$1 belongs to another user; remove it, or choose another root" ;;
+    esac
+    case $2 in
+    # Of a directory like /tmp, nobody can take another's entries away.
+    d????????[tT]*) ;;
+    d????w* | d???????w*) fail "other users can write to $1; take that right away (chmod go-w), or choose another root" ;;
+    esac
+}
+
 # Finds the directory of initdb: the one that was asked for, that of PATH, or the newest of the packages.
 find_bin() {
     if [ -n "${PGDYNO_BIN:-}" ]; then
@@ -140,6 +155,10 @@ start() {
 remove() {
     [ -e "$directory/$MADE" ] || return 0
     bin=$(described bin) user=$(described user) group=$(described group)
+    # The server's user can write there, too.
+    if [ "$(id -u)" = 0 ] && [ "$(id -u "$user" 2>/dev/null)" = 0 ]; then
+        fail "$directory/$MADE names root as the server's user, which pgdyno never wrote; remove the directory"
+    fi
     cd /
     if [ -e "$directory/data/postmaster.pid" ]; then
         for mode in fast immediate; do
@@ -181,7 +200,10 @@ case $directory in
 /*/*) ;;
 *) fail "the directory must be absolute, and not one of the first level" ;;
 esac
-(umask 022 && mkdir -p "$(dirname "$directory")")
+root=$(dirname "$directory")
+(umask 022 && mkdir -p "$root")
+require_own "$(dirname "$root")"
+require_own "$root"
 lock
 trap 'rm -f "$directory.lock"' EXIT
 case $action in

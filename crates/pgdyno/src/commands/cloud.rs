@@ -346,19 +346,24 @@ fn down(name: Option<&str>, discarded: bool, results: &Path, args: &EngineArgs) 
     }
     let mut first: Option<CommandError> = None;
     for name in names {
-        let lab = Lab::open(results, &name)?;
-        if lab.is_closed()? {
-            super::print_lines(&format!("lab {name} is closed\n"))?;
-            continue;
-        }
-        stop_holder(&lab);
-        match work(&lab, args, &|order| pgdyno_cloud::down(order, discarded)) {
-            Ok(code) => drop(ended(&lab, code)?),
+        match down_one(&name, discarded, results, args) {
+            Ok(()) => {}
+            // One that cannot be read must not keep the others, which cost money, too.
             Err(error) if first.is_none() => first = Some(error),
             Err(error) => ProgressView::new(false).warn(&error.text()),
         }
     }
     first.map_or(Ok(Code::Success), Err)
+}
+
+fn down_one(name: &str, discarded: bool, results: &Path, args: &EngineArgs) -> Result<()> {
+    let lab = Lab::open(results, name)?;
+    if lab.is_closed()? {
+        return super::print_lines(&format!("lab {name} is closed\n"));
+    }
+    stop_holder(&lab);
+    let code = work(&lab, args, &|order| pgdyno_cloud::down(order, discarded))?;
+    ended(&lab, code).map(drop)
 }
 
 /// Stops the process that works on a lab, cleanly, and waits for it.
@@ -380,6 +385,8 @@ struct Swept {
     root: PathBuf,
     modules: PathBuf,
     lab: Option<Lab>,
+    /// The modules of a file whose lab is not here, removed with this.
+    _written: Option<tempfile::TempDir>,
 }
 
 fn sweep(args: &SweepArgs) -> Result<Code> {
@@ -396,8 +403,11 @@ fn sweep(args: &SweepArgs) -> Result<Code> {
         Some(_) => ProgressView::new(false).warn(&failure.text()),
     };
     for name in &names {
-        let swept = swept(results, name)?;
-        let found = match pgdyno_cloud::sweep(&swept.file, &swept.root, &swept.modules) {
+        let found = swept(results, name).and_then(|swept| {
+            let found = pgdyno_cloud::sweep(&swept.file, &swept.root, &swept.modules)?;
+            Ok((swept, found))
+        });
+        let (swept, found) = match found {
             Ok(found) => found,
             Err(failure) => {
                 note(failure);
@@ -406,14 +416,15 @@ fn sweep(args: &SweepArgs) -> Result<Code> {
         };
         asked += 1;
         for leftover in found {
-            if args.delete && (args.force || may_go(&swept, &leftover)?) {
-                match delete(&leftover) {
-                    Ok(()) => {
-                        super::print_lines(&format!("deleted {} {}\n", leftover.kind, leftover.id))?;
-                        continue;
-                    }
-                    Err(failure) => note(failure),
+            let may_go = || if args.force { Ok(true) } else { may_go(&swept, &leftover) };
+            let deleted = if args.delete { may_go() } else { Ok(false) };
+            match deleted.and_then(|may| if may { delete(&leftover).map(|()| true) } else { Ok(false) }) {
+                Ok(true) => {
+                    super::print_lines(&format!("deleted {} {}\n", leftover.kind, leftover.id))?;
+                    continue;
                 }
+                Ok(false) => {}
+                Err(failure) => note(failure),
             }
             left.push((swept.file.name.clone(), leftover));
         }
@@ -433,12 +444,16 @@ fn swept(results: &Path, name: &str) -> Result<Swept> {
         let (file, _) = LabFile::open(path)?;
         let lab = Lab::open(results, &file.name).ok();
         let root = local_root(places()?.root(), results, &file.name);
-        let modules = lab.as_ref().map(|lab| lab.directory.join("modules")).unwrap_or_default();
-        return Ok(Swept { file, root, modules, lab });
+        let Some(lab) = lab else {
+            let written = tempfile::tempdir().or_fail(Code::Start)?;
+            file.module.write(written.path()).or_fail(Code::Start)?;
+            return Ok(Swept { file, root, modules: written.path().to_owned(), lab: None, _written: Some(written) });
+        };
+        return Ok(Swept { file, root, modules: lab.directory.join("modules"), lab: Some(lab), _written: None });
     }
     let lab = Lab::open(results, name)?;
     let (file, root, modules) = (lab.file.clone(), lab.spec.root.clone(), lab.directory.join("modules"));
-    Ok(Swept { file, root, modules, lab: Some(lab) })
+    Ok(Swept { file, root, modules, lab: Some(lab), _written: None })
 }
 
 /// Returns true if something may be deleted: it has expired, or its lab here is past its use, and no process works on it.

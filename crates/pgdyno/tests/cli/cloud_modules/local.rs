@@ -1,6 +1,7 @@
 //! The module `local` and its program, on this machine.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, lchown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -121,6 +122,43 @@ fn a_local_server_is_made_limited_and_destroyed() {
     eventually("the server ends", PATIENCE, ended);
     let group = made.lines().find_map(|line| line.strip_prefix("group=")).unwrap();
     assert!(group.is_empty() || !Path::new(group).exists(), "{group}");
+}
+
+/// What another user puts where servers of labs are is not run.
+#[test]
+fn a_directory_of_another_user_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        crate::skipped::skipped("a lab's directory of another user: this user is not root");
+        return;
+    }
+    let root = Root::new("strange");
+    let directory = root.0.join("1cpu");
+    let (bin, executed) = (root.0.join("evil"), root.0.join("executed"));
+    for made in [&directory.join("data"), &bin] {
+        fs::create_dir_all(made).unwrap();
+    }
+    fs::write(directory.join("data/postmaster.pid"), "1\n").unwrap();
+    fs::write(bin.join("pg_ctl"), format!("#!/bin/sh\ntouch {}\n", executed.display())).unwrap();
+    fs::set_permissions(bin.join("pg_ctl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let made = |user: &str| {
+        fs::write(directory.join("made-by-pgdyno"), format!("bin={}\nuser={user}\n", bin.display())).unwrap();
+    };
+    let is_refused = |why: &str| {
+        for action in ["start", "stop"] {
+            let ran = root.server(action, &[]);
+            assert!(ran.code == Some(1) && ran.stderr.contains(why) && !executed.exists(), "{}", ran.stderr);
+        }
+    };
+    made("root");
+    is_refused("names root as the server's user");
+    made("postgres");
+    lchown(&root.0, Some(65_534), None).unwrap();
+    is_refused("belongs to another user");
+    lchown(&root.0, Some(0), None).unwrap();
+    fs::set_permissions(&root.0, fs::Permissions::from_mode(0o777)).unwrap();
+    is_refused("other users can write to");
+    // For the end of the test, which stops a server.
+    fs::remove_file(directory.join("made-by-pgdyno")).unwrap();
 }
 
 #[test]
