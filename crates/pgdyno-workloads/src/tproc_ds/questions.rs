@@ -47,8 +47,12 @@ struct Parameter {
 enum Range {
     /// Whole numbers, both ends included.
     Uniform(i64, i64),
-    /// Days since 1970-01-01, both ends included.
-    Days(i64, i64),
+    /// Days of one season of a year: the years, and the month and day of both ends; all ends included. Sales follow the calendar, so that
+    /// a query reads about as much whatever is drawn.
+    Season {
+        years: [i64; 2],
+        days: [String; 2],
+    },
     OneOf(Vec<String>),
     /// The value of another parameter, and what is added to it.
     Sum(String, i64),
@@ -57,8 +61,11 @@ enum Range {
 impl Range {
     /// Reads what follows `|`.
     fn read(text: &str) -> Result<Self, String> {
-        let unknown =
-            || format!("'{text}' is no range: uniform(a, b), one_of(x, y), values(list), distinct(…) or date(a, b)");
+        let unknown = || {
+            format!(
+                "'{text}' is no range: uniform(a, b), one_of(x, y), values(list), distinct(…) or date(YEAR-YEAR, MM-DD, MM-DD)"
+            )
+        };
         let (kind, rest) = text.split_once('(').ok_or_else(unknown)?;
         let items = items(rest.strip_suffix(')').ok_or_else(unknown)?);
         let pair = || <[String; 2]>::try_from(items.clone()).map_err(|_| unknown());
@@ -69,10 +76,7 @@ impl Range {
         };
         let range = match (kind, items.as_slice()) {
             ("uniform", _) => whole(pair()?).map(|(low, high)| Self::Uniform(low, high)),
-            ("date", _) => {
-                let [first, last] = pair()?;
-                day_of(&first).zip(day_of(&last)).map(|(first, last)| Self::Days(first, last))
-            }
+            ("date", [years, first, last]) => Self::season(years, [first, last]),
             ("values" | "distinct", [name]) => {
                 return of_list(name).ok_or_else(|| format!("there is no list '{name}'"));
             }
@@ -83,11 +87,25 @@ impl Range {
         range.or((kind != "uniform" && kind != "date").then_some(Self::OneOf(items))).ok_or_else(unknown)
     }
 
+    /// Returns the season between two days, such as `08-01`, of years such as `1998-2002`.
+    fn season(years: &str, days: [&String; 2]) -> Option<Self> {
+        let (first, last) = years.split_once('-')?;
+        let years = [first.parse().ok()?, last.parse().ok()?];
+        let is_season = |year: i64| Some(day_in(year, days[0])? <= day_in(year, days[1])?);
+        let is_whole = years[0] <= years[1] && years.into_iter().all(|year| is_season(year) == Some(true));
+        is_whole.then(|| Self::Season { years, days: days.map(Clone::clone) })
+    }
+
     /// Draws so many values, none of them twice; fewer if there are not so many.
     fn draw(&self, count: usize, rng: &mut Rng) -> Vec<String> {
         let (low, high) = match self {
-            Self::Uniform(low, high) | Self::Days(low, high) => (*low, *high),
+            Self::Uniform(low, high) => (*low, *high),
             Self::OneOf(values) => (0, values.len() as i64 - 1),
+            Self::Season { years, days } => {
+                let year = rng.uniform(years[0], years[1]);
+                let [first, last] = days.each_ref().map(|day| day_in(year, day).unwrap_or_default());
+                (first, last)
+            }
             Self::Sum(..) => return Vec::new(),
         };
         let mut drawn: Vec<i64> = Vec::with_capacity(count);
@@ -99,11 +117,16 @@ impl Range {
         }
         let text = |value: i64| match self {
             Self::OneOf(values) => values[value as usize].clone(),
-            Self::Days(..) => text_of_day(value),
+            Self::Season { .. } => text_of_day(value),
             _ => value.to_string(),
         };
         drawn.into_iter().map(text).collect()
     }
+}
+
+/// Returns the days from 1970-01-01 to a day such as `08-01` of a year.
+fn day_in(year: i64, day: &str) -> Option<i64> {
+    day_of(&format!("{year}-{day}"))
 }
 
 /// Returns the values of a list, without the quotes around those that have a comma or a bracket.
@@ -257,7 +280,12 @@ mod tests {
         let mut drawn = range("distinct(1, 5)").draw(5, &mut Rng::new(1));
         drawn.sort_unstable();
         assert_eq!(drawn, ["1", "2", "3", "4", "5"]);
-        assert_eq!(range("date(2000-02-29, 2000-02-29)").draw(1, &mut Rng::new(1)), ["2000-02-29"]);
+        assert_eq!(range("date(2000-2000, 02-29, 02-29)").draw(1, &mut Rng::new(1)), ["2000-02-29"]);
+        let (season, mut rng) = (range("date(1998-2002, 08-01, 08-30)"), Rng::new(1));
+        let days: std::collections::BTreeSet<_> = (0..5_000).flat_map(|_| season.draw(1, &mut rng)).collect();
+        assert_eq!(days.len(), 150, "each of five years has these 30 days and no other");
+        assert_eq!((days.first().unwrap().as_str(), days.last().unwrap().as_str()), ("1998-08-01", "2002-08-30"));
+        assert!(days.iter().all(|day| &day[4..8] == "-08-"), "{days:?}");
         let quoted = range("one_of(\"a, b\")");
         assert_eq!(quoted, Range::OneOf(vec!["a, b".to_owned()]));
         assert_eq!(range("distinct(x, y)"), Range::OneOf(vec!["x".to_owned(), "y".to_owned()]));
@@ -272,6 +300,9 @@ mod tests {
             ("YEAR = 2000 | normal(1, 2)", "'normal(1, 2)' is no range"),
             ("YEAR = 2000 | uniform(1)", "'uniform(1)' is no range"),
             ("YEAR = 2000 | values(nothing)", "there is no list 'nothing'"),
+            ("DAY = 2000-08-01 | date(1998-2002, 08-30, 08-01)", "is no range"),
+            ("DAY = 2000-08-01 | date(1998-2002, 13-01, 13-02)", "is no range"),
+            ("DAY = 2000-08-01 | date(1998-08-01, 2002-08-30)", "is no range"),
             ("YEARS[2] = 2000 | distinct(1, 2)", "write --: NAME = VALUE | RANGE"),
         ] {
             let error = Question::read(1, &format!("--: {line}\nselect 1")).unwrap_err();

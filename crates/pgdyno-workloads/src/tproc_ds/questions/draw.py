@@ -42,7 +42,9 @@ def draw(chance, kind, inside, length):
     if kind == "uniform":
         return str(chance.choice(between(inside)))
     if kind == "date":
-        first, last = (datetime.date.fromisoformat(day.strip()) for day in inside.split(","))
+        years, first, last = (part.strip() for part in inside.split(","))
+        year = chance.randint(*map(int, years.split("-")))
+        first, last = (datetime.date.fromisoformat(f"{year}-{day}") for day in (first, last))
         return str(first + datetime.timedelta(chance.randint(0, (last - first).days)))
     if kind == "distinct":
         is_range = re.fullmatch(r"-?\d+, ?-?\d+", inside)

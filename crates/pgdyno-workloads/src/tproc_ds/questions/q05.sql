@@ -1,7 +1,7 @@
 -- Question 5: sales, returns and profit (less the loss of the returns) in the 15 days from a day on, by store, catalog
 --   page and web site, with totals of the channels and of all. Each sale and each return is one line of one list; a web
 --   return belongs to the site that sold the goods.
---: START = 2000-08-23 | date(1998-08-01, 2002-08-30)
+--: START = 2000-08-23 | date(1998-2002, 08-01, 08-30)
 with period as not materialized (
        select d_date_sk as day
          from date_dim

@@ -1,5 +1,6 @@
 -- Question 9: for each fifth of the quantities, the mean discount if there are more sales than a threshold, else the
 --   mean net paid. One scan makes the five.
+--   The thresholds are those of scale factor 1: with more sales each fifth has more, and the time is the same.
 --: THRESHOLDS[5] = 74129,122840,56580,10097,165306 | distinct(1, 333333)
 --: MANY = ss_ext_discount_amt | one_of(ss_ext_discount_amt, ss_ext_sales_price, ss_ext_list_price, ss_ext_tax)
 --: FEW = ss_net_paid | one_of(ss_net_paid, ss_net_paid_inc_tax, ss_net_profit)

@@ -1,6 +1,6 @@
 -- Question 12: items of three categories sold on the web in 30 days, with their share of the revenue of their class.
 --: CATEGORIES[3] = Sports,Books,Home | distinct(categories)
---: START = 1999-02-22 | date(1998-01-01, 2002-07-01)
+--: START = 1999-02-22 | date(1998-2002, 01-01, 07-01)
 with revenue as (
        select i_item_id, i_item_desc, i_category, i_class, i_current_price, sum(ws_ext_sales_price) as itemrevenue
          from web_sales

@@ -1,7 +1,7 @@
 -- Question 20: items of three categories sold from the catalog in the 30 days after a day: their revenue, and what
 --   percentage it is of the revenue of their class.
 --: CATEGORIES[3] = Sports,Books,Home | distinct(categories)
---: START = 1999-02-22 | date(1998-01-01, 2002-07-01)
+--: START = 1999-02-22 | date(1998-2002, 01-01, 07-01)
 with earned as (
        select cs_item_sk, sum(cs_ext_sales_price) as revenue
          from date_dim

@@ -1,7 +1,7 @@
 -- Question 21: items that cost from 0.99 to 1.49, of which a warehouse had from a day on, for 30 days, two thirds to
 --   one and a half of what it had in the 30 days before it; the stocks of each day on which they were counted are
 --   summed.
---: DAY = 2000-03-11 | date(1998-01-31, 2002-12-01)
+--: DAY = 2000-03-11 | date(1998-2002, 01-31, 07-01)
 with stock as (
        select inv_warehouse_sk, i_item_id,
               sum(inv_quantity_on_hand) filter (where d_date < date '[DAY]') as before,

@@ -4,7 +4,7 @@
 --   the second one sum. What a customer spent at all and in the four years is summed in one scan.
 --: YEAR = 2000 | uniform(1998, 2000)
 --: MONTH = 2 | uniform(1, 7)
---: PERCENT = 50 | one_of(50, 95)
+--: PERCENT = 50 | one_of(95)
 with month as not materialized (
        select d_date_sk as day
          from date_dim

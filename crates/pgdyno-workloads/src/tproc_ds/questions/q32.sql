@@ -1,7 +1,7 @@
 -- Question 32: the catalog discounts of one manufacturer's items in 90 days that exceed 1.3 times the mean of their
 --   item.
 --: MANUFACTURER = 977 | uniform(1, 1000)
---: START = 2000-01-27 | date(1998-01-01, 2002-10-01)
+--: START = 2000-01-27 | date(1998-2002, 01-01, 04-01)
 with discount as (
        select cs_ext_discount_amt as amount, avg(cs_ext_discount_amt) over (partition by cs_item_sk) as item_mean
          from item

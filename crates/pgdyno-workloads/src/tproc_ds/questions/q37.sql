@@ -1,8 +1,8 @@
 -- Question 37: items of four manufacturers and a price range, of which a warehouse had 100 to 500 in 60 days, and which
 --   are sold from the catalog.
 --: PRICE = 68 | uniform(10, 70)
---: START = 2000-02-01 | date(1998-01-01, 2002-10-01)
---: MANUFACTURERS[4] = 677,940,694,808 | distinct(1, 1000)
+--: START = 2000-02-01 | date(1998-2002, 01-01, 07-24)
+--: MANUFACTURERS[4] = 677,940,694,808 | distinct(667, 1000)
 select distinct i_item_id, i_item_desc, i_current_price
   from item
  where i_current_price between [PRICE] and [PRICE] + 30

@@ -1,6 +1,6 @@
 -- Question 40: items of a price range: catalog sales less refunds, by the warehouse's state, in the month before a day
 --   and in the month after it.
---: DAY = 2000-03-11 | date(1998-01-31, 2002-07-01)
+--: DAY = 2000-03-11 | date(1998-2002, 01-31, 07-01)
 with sold as (
        select cs_warehouse_sk, i_item_id, d_date >= date '[DAY]' as is_after, cs_order_number, cs_item_sk, cs_sales_price
          from catalog_sales

@@ -1,7 +1,7 @@
 -- Question 54: customers who bought goods of a class from the catalog or on the web in a month, counted by what they
 --   spent in stores in the next three, in steps of 50. What they spent counts once for each store of their county.
 --: GOODS = Women: maternity | values(category_classes)
---: MONTH = 12 | uniform(1, 12)
+--: MONTH = 12 | uniform(1, 7)
 --: YEAR = 1998 | uniform(1998, 2002)
 with chosen_month as (
        select d_date_sk, d_month_seq

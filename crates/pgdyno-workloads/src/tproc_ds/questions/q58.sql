@@ -1,6 +1,6 @@
 -- Question 58: items that earned about as much in stores, from the catalog and on the web in the week of a day: none
 --   differs from another by more than a tenth.
---: DAY = 2000-01-03 | date(1998-01-01, 2002-07-24)
+--: DAY = 2000-01-03 | date(1998-2002, 01-01, 07-24)
 with day as not materialized (
        select d_date_sk
          from date_dim

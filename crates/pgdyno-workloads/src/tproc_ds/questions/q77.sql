@@ -1,6 +1,6 @@
 -- Question 77: sales, returns and profit of thirty days by store, call center and web page, with totals of the
 --   channels. As in the specification, each call center stands beside the returns of every call center.
---: START = 2000-08-23 | date(1998-08-01, 2002-08-30)
+--: START = 2000-08-23 | date(1998-2002, 08-01, 08-30)
 with day as not materialized (
        select d_date_sk
          from date_dim

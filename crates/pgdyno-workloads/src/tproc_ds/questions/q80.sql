@@ -1,6 +1,6 @@
 -- Question 80: sales, returns and profit of thirty days of dear items in promotions without television, by store,
 --   catalog page and web site, with totals of the channels. Each sale stands beside its own return.
---: START = 2000-08-23 | date(1998-08-01, 2002-08-30)
+--: START = 2000-08-23 | date(1998-2002, 08-01, 08-30)
 with day as not materialized (
        select d_date_sk
          from date_dim

@@ -1,7 +1,7 @@
 -- Question 82: items of four manufacturers and a price range, of which a warehouse had 100 to 500 in 60 days, and which
 --   are sold in stores.
---: PRICE = 62 | uniform(10, 70)
---: START = 2000-05-25 | date(1998-01-01, 2002-10-01)
+--: PRICE = 62 | uniform(0, 90)
+--: START = 2000-05-25 | date(1998-2002, 01-01, 07-24)
 --: MANUFACTURERS[4] = 129,270,821,423 | distinct(1, 1000)
 select distinct i_item_id, i_item_desc, i_current_price
   from item
