@@ -196,7 +196,7 @@ impl ChBenchmark {
     /// Returns the scripts of the streams.
     fn queries(&self) -> Scripts {
         let txn = |(query, name)| Txn {
-            why_no_rows: advice::why_no_rows(query, self.warehouses),
+            why_no_rows: advice::why_no_rows(query, self.form, self.warehouses),
             // Planned shares are those of the transactions' mix.
             ..Txn::new(name, 0.0, 1)
         };

@@ -296,7 +296,7 @@ impl TprocC {
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         let mut rng = context.rng.clone();
         let home = match (self.all_warehouses, self.profile) {
-            (true, _) => Home::share(context.id.0, context.clients, self.warehouses),
+            (true, _) => Home::share(&mut rng, context.id.0, context.clients, self.warehouses),
             (false, Profile::Spec) => Home::dealt(context.id.0, self.warehouses),
             (false, Profile::HammerDb) => Home::drawn(&mut rng, self.warehouses),
         };
@@ -316,6 +316,6 @@ impl TprocC {
     }
 
     fn advice(&self, clients: u32) -> Vec<String> {
-        if self.all_warehouses { Vec::new() } else { advice::advice(self.rules(), clients) }
+        advice::advice(self.rules(), clients, self.all_warehouses)
     }
 }

@@ -87,8 +87,8 @@ pgphriday/sensor-1 2cpu scale-50 | 2 - | 1 1 - simple -n | 30 0 | - | scale=50
 pgphriday/sensor-2 2cpu -        | 2 - | 4 1 - simple -n | 30 0 | - | scale=1
 citus/tproc-c-250  c4+2w8    - | 20  - | 250  - - - - | 3600 600 | - | warehouses=1000
 citus/tproc-c-5000 c64+20w32 - | 704 - | 5000 - - - - | 3600 600 | - | warehouses=5000
-citus/ch-250       c4+2w8    - | 20  - | 250  - 250 - - | 3600 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 warehouses=1000
-citus/ch-queries   c4+2w8    - | 20  - | 250  - 250 - - | 7200 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 transactions=false warehouses=1000
+citus/ch-250       c8+2w8    - | 24  - | 250  - 100 - - | 3600 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 warehouses=1000
+citus/ch-queries   c8+2w8    - | 24  - | 250  - 100 - - | 7200 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 transactions=false warehouses=1000
 citus/ycsb-a c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
 citus/ycsb-b c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4
 citus/ycsb-c c16+2w16 - | 48 - | 248 - - - - | 600 60 | - | records=10000 shard-count=4

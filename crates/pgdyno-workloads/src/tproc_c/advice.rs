@@ -5,21 +5,21 @@ use super::{
     profile::Profile,
 };
 
-/// Returns the warnings for so many clients with a home warehouse each.
-pub(super) fn advice(rules: Rules, clients: u32) -> Vec<String> {
+/// Returns the warnings for so many clients, whose home warehouses are dealt out (`--all-warehouses`) or drawn.
+pub(super) fn advice(rules: Rules, clients: u32, are_dealt: bool) -> Vec<String> {
     let mut all = Vec::new();
     let Rules { profile, warehouses, .. } = rules;
     let per_warehouse = if rules.waits { TERMINALS } else { 1 };
     if clients > warehouses.saturating_mul(per_warehouse) {
         let home = if warehouses == 1 { "home warehouse" } else { "home warehouses" };
-        let (remedy, rule) = match rules.waits {
-            true => ("more -w", "the standard has ten terminals for each warehouse"),
-            false => ("more -w, or --all-warehouses", "the usual rule is 4 to 5 warehouses for each client"),
+        let rule = match rules.waits {
+            true => "the standard has ten terminals for each warehouse",
+            false => "the usual rule is 4 to 5 warehouses for each client",
         };
         all.push(format!(
-            "{clients} clients share {warehouses} {home} ({remedy}): they wait for each other's row locks; {rule}"
+            "{clients} clients share {warehouses} {home} (more -w): they wait for each other's row locks; {rule}"
         ));
-    } else if profile == Profile::HammerDb && warehouses > 1 && is_meeting_likely(clients, warehouses) {
+    } else if profile == Profile::HammerDb && !are_dealt && warehouses > 1 && is_meeting_likely(clients, warehouses) {
         all.push(format!(
             "the {clients} clients draw their home warehouses (--all-warehouses deals them out): several may share one while \
              others idle, as HammerDB's virtual users do"
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn said(profile: Profile, waits: bool, warehouses: u32, clients: u32) -> String {
-        advice(Rules { profile, waits, warehouses }, clients).join("\n")
+        advice(Rules { profile, waits, warehouses }, clients, false).join("\n")
     }
 
     #[test]
@@ -65,5 +65,8 @@ mod tests {
         assert!(said(Profile::HammerDb, false, 4, 4).contains("several may share one"));
         assert!(said(Profile::HammerDb, false, 100, 13).contains("several may share one"));
         assert_eq!(said(Profile::HammerDb, false, 100, 12), "");
+        // Dealing them out keeps clients apart, if there are enough.
+        let dealt = |clients| advice(Rules { profile: Profile::HammerDb, waits: false, warehouses: 4 }, clients, true);
+        assert_eq!((dealt(4).len(), dealt(5).len()), (0, 1));
     }
 }

@@ -10,8 +10,8 @@ pub(super) enum Home {
     /// One warehouse, and one district of it for Stock-Level (clause 2.8.1.1), for the whole run.
     Fixed { w_id: i32, d_id: i32 },
     /// Every `step`th warehouse from `first` on, `count` of them, counted on from the first after the last, a random one for each
-    /// transaction.
-    Share { first: u32, step: u32, count: u32, warehouses: u32 },
+    /// transaction; and one district for Stock-Level, for the whole run.
+    Share { first: u32, step: u32, count: u32, warehouses: u32, d_id: i32 },
 }
 
 impl Home {
@@ -27,31 +27,33 @@ impl Home {
 
     /// Draws any warehouse and district, as HammerDB does: two clients may get the same.
     pub(super) fn drawn(rng: &mut Rng, warehouses: u32) -> Self {
-        Self::Fixed {
-            w_id: rng.up_to(u64::from(warehouses - 1)) as i32 + 1,
-            d_id: rng.up_to(u64::from(DISTRICTS - 1)) as i32 + 1,
-        }
+        Self::Fixed { w_id: rng.up_to(u64::from(warehouses - 1)) as i32 + 1, d_id: any_district(rng) }
     }
 
     /// Divides all warehouses among the clients, as HammerDB does ("use all warehouses"): each of n clients has ⌈W/n⌉ of W, modulo
-    /// W. Where n does not divide W, the last client's go on at warehouse 1, and so two clients share these.
-    pub(super) fn share(client: u32, clients: u32, warehouses: u32) -> Self {
+    /// W. Where n does not divide W, the last client's go on at warehouse 1, and so two clients share these. The district is drawn.
+    pub(super) fn share(rng: &mut Rng, client: u32, clients: u32, warehouses: u32) -> Self {
         let clients = clients.max(1);
-        Self::Share { first: client % warehouses, step: clients, count: warehouses.div_ceil(clients), warehouses }
+        let (first, count) = (client % warehouses, warehouses.div_ceil(clients));
+        Self::Share { first, step: clients, count, warehouses, d_id: any_district(rng) }
     }
 
-    /// Returns the warehouse, and the district for Stock-Level if it is fixed.
+    /// Returns the warehouse, and the district for Stock-Level.
     #[inline]
-    pub(super) fn draw(self, rng: &mut Rng) -> (i32, Option<i32>) {
+    pub(super) fn draw(self, rng: &mut Rng) -> (i32, i32) {
         match self {
-            Self::Fixed { w_id, d_id } => (w_id, Some(d_id)),
-            Self::Share { first, step, count, warehouses } => {
+            Self::Fixed { w_id, d_id } => (w_id, d_id),
+            Self::Share { first, step, count, warehouses, d_id } => {
                 let k = rng.up_to(u64::from(count - 1));
                 let w = (u64::from(first) + k * u64::from(step)) % u64::from(warehouses);
-                ((w + 1) as i32, None)
+                ((w + 1) as i32, d_id)
             }
         }
     }
+}
+
+fn any_district(rng: &mut Rng) -> i32 {
+    rng.up_to(u64::from(DISTRICTS - 1)) as i32 + 1
 }
 
 #[cfg(test)]
@@ -85,8 +87,11 @@ mod tests {
     }
 
     fn worked_on(client: u32, clients: u32, warehouses: u32) -> BTreeSet<i32> {
-        let (home, mut rng) = (Home::share(client, clients, warehouses), Rng::new(1));
-        (0..2_000).map(|_| home.draw(&mut rng).0).collect()
+        let mut rng = Rng::new(u64::from(client));
+        let home = Home::share(&mut rng, client, clients, warehouses);
+        let drawn: Vec<_> = (0..2_000).map(|_| home.draw(&mut rng)).collect();
+        assert!(drawn.iter().all(|(_, d_id)| *d_id == drawn[0].1 && (1..=10).contains(d_id)), "its district is fixed");
+        drawn.into_iter().map(|(w_id, _)| w_id).collect()
     }
 
     #[test]

@@ -140,8 +140,8 @@ pub(super) enum Inputs {
 }
 
 impl Inputs {
-    /// `d_id` is the terminal's district for Stock-Level, if it has one.
-    pub(super) fn draw(kind: TxnKind, w_id: i32, d_id: Option<i32>, draw: &mut Draw<'_>) -> Self {
+    /// `d_id` is the terminal's district for Stock-Level.
+    pub(super) fn draw(kind: TxnKind, w_id: i32, d_id: i32, draw: &mut Draw<'_>) -> Self {
         match kind {
             TxnKind::NewOrder => Self::NewOrder(NewOrder::draw(w_id, draw)),
             TxnKind::Payment => Self::Payment(Payment::draw(w_id, draw)),

@@ -157,7 +157,8 @@ fn advice_is_given_where_clients_outnumber_the_data() {
     assert!(advice("tproc-c", &[("warehouses", "2")], 2).contains("2 clients draw their home warehouses"));
     assert_eq!(advice("tproc-c", &[("warehouses", "2"), ("profile", "spec"), ("think", "off")], 2), "");
     assert_eq!(advice("tproc-c", &[("warehouses", "2"), ("profile", "spec")], 20), "");
-    assert_eq!(advice("tproc-c", &[("all-warehouses", "true")], 2), "");
+    assert_eq!(advice("tproc-c", &[("all-warehouses", "true"), ("warehouses", "2")], 2), "");
+    assert!(advice("tproc-c", &[("all-warehouses", "true")], 2).contains("2 clients share 1 home warehouse"));
     assert!(advice("tpcb-like", &[("scale", "3")], 4).contains("4 clients update the 3 rows"));
     assert_eq!(advice("simple-update", &[], 4), "");
 }

@@ -9,8 +9,8 @@ pub(in crate::tproc_c) struct StockLevel {
 }
 
 impl StockLevel {
-    /// `d_id` is the terminal's own; `None` draws one.
-    pub(in crate::tproc_c) fn draw(w_id: i32, d_id: Option<i32>, draw: &mut Draw<'_>) -> Self {
-        Self { w_id, d_id: d_id.unwrap_or_else(|| draw.uniform(1, 10)), threshold: draw.uniform(10, 20) }
+    /// `d_id` is the terminal's own.
+    pub(in crate::tproc_c) fn draw(w_id: i32, d_id: i32, draw: &mut Draw<'_>) -> Self {
+        Self { w_id, d_id, threshold: draw.uniform(10, 20) }
     }
 }

@@ -50,7 +50,7 @@ fn order(unused: bool) -> Inputs {
     let mut rng = Rng::new(3);
     let mut draw = Draw { rng: &mut rng, constants: Seed(1).run_constants(), warehouses: 4 };
     loop {
-        let inputs = Inputs::draw(TxnKind::NewOrder, 2, None, &mut draw);
+        let inputs = Inputs::draw(TxnKind::NewOrder, 2, 1, &mut draw);
         let Inputs::NewOrder(order) = &inputs else { unreachable!() };
         if (order.items().last() == Some(&100_001)) == unused {
             return inputs;
