@@ -24,7 +24,15 @@ use crate::options::ConnectionTarget;
 pub fn options(target: &ConnectionTarget, program: &str, env: &Env) -> Result<ConnectOptions, Failed> {
     let ConnectionTarget { dbname, host, port, user } = target;
     let is_uri = dbname.starts_with("postgresql://") || dbname.starts_with("postgres://");
-    let (string, name) = if is_uri || dbname.contains('=') { (dbname.as_str(), "") } else { ("", dbname.as_str()) };
+    // libpq takes the last value of an option, and pgbench gives its own name after the string.
+    let named_last = match () {
+        () if is_uri => {
+            format!("{dbname}{}fallback_application_name={program}", if dbname.contains('?') { '&' } else { '?' })
+        }
+        () if dbname.contains('=') => format!("{dbname} fallback_application_name={program}"),
+        () => String::new(),
+    };
+    let (string, name) = if named_last.is_empty() { ("", dbname.as_str()) } else { (named_last.as_str(), "") };
     let given = |value: &'_ Option<String>| value.clone().unwrap_or_default();
     let (host, port, user) = (given(host), given(port), given(user));
     text::check_port(&port)?;
@@ -115,9 +123,12 @@ mod tests {
             (named("sslmode=zz"), "invalid sslmode value: \"zz\""),
             (named("host=a port=1,2"), "could not match 2 port numbers to 1 hosts"),
             (named("service=xx"), "definition of service \"xx\" not found"),
+            (named("dbname=d tty=x"), "invalid connection option \"tty\""),
         ] {
             assert_eq!(shown(&target, &[]), text);
         }
+        let absent = [("PGSERVICEFILE", "/nowhere/services")];
+        assert_eq!(shown(&named("service=xx"), &absent), "service file \"/nowhere/services\" not found");
     }
 
     #[test]

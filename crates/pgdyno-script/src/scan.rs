@@ -147,6 +147,12 @@ impl<'a> Scanner<'a> {
                         break Stop::Semicolon;
                     }
                 }
+                b':' if self.test_of_variable().is_some() => {
+                    found.sql.extend_from_slice(&self.text[pending..from]);
+                    found.sql.extend_from_slice(b"FALSE");
+                    self.at += self.test_of_variable().unwrap_or_default();
+                    pending = self.at;
+                }
                 _ => self.token(byte),
             }
         };
@@ -282,6 +288,13 @@ impl<'a> Scanner<'a> {
             Some(byte) if begins_word(byte) => self.run(ahead, continues_word),
             _ => 0,
         }
+    }
+
+    /// Returns the length of psql's `:{?name}` here, which is true if there is such a variable of psql. In a script there is none.
+    fn test_of_variable(&self) -> Option<usize> {
+        let begins = self.peek(1) == Some(b'{') && self.peek(2) == Some(b'?');
+        let length = if begins { self.run(3, continues_name) } else { 0 };
+        (length > 0 && self.peek(3 + length) == Some(b'}')).then_some(length + 4)
     }
 
     /// psql's quoted variables, `:'name'` and `:"name"`, are not strings: they have no continuations.

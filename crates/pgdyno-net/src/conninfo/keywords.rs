@@ -7,7 +7,6 @@ use super::{ConninfoError, Env};
 /// Name and environment variable, as of PostgreSQL 18.
 const KEYWORDS: &[(&str, Option<&str>)] = &[
     ("application_name", Some("PGAPPNAME")),
-    ("authtype", None),
     ("channel_binding", Some("PGCHANNELBINDING")),
     ("client_encoding", Some("PGCLIENTENCODING")),
     ("connect_timeout", Some("PGCONNECT_TIMEOUT")),
@@ -57,7 +56,6 @@ const KEYWORDS: &[(&str, Option<&str>)] = &[
     ("sslsni", Some("PGSSLSNI")),
     ("target_session_attrs", Some("PGTARGETSESSIONATTRS")),
     ("tcp_user_timeout", None),
-    ("tty", None),
     ("user", Some("PGUSER")),
 ];
 

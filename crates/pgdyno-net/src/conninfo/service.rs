@@ -4,9 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::{ConninfoError, Env, Values, require_known};
 
+/// Why a file that was named cannot be read.
+const ABSENT: &str = "there is no such file";
+
 /// Returns the values of service `name`, from the user's file, else from the system's.
 pub(super) fn lookup(name: &str, explicit: Option<PathBuf>, env: &Env) -> Result<Values, ConninfoError> {
-    let files = files(explicit, env);
+    let named = explicit.or_else(|| env.var("PGSERVICEFILE").map(PathBuf::from));
+    if let Some(path) = named.as_ref().filter(|path| !path.exists()) {
+        let (path, reason) = (path.display().to_string(), ABSENT.to_owned());
+        return Err(ConninfoError::ServiceFile { path, line: None, reason });
+    }
+    let files = files(named, env);
     for file in &files {
         if let Ok(text) = std::fs::read_to_string(file)
             && let Some(values) = section(name, &text, file)?
@@ -17,12 +25,10 @@ pub(super) fn lookup(name: &str, explicit: Option<PathBuf>, env: &Env) -> Result
     Err(ConninfoError::NoService { name: name.to_owned(), looked_in: files })
 }
 
-/// Returns libpq's files: `servicefile` or `PGSERVICEFILE`, else the home directory; then `PGSYSCONFDIR`, else the
+/// Returns libpq's files: the one that was named, else that of the home directory; then `PGSYSCONFDIR`, else the
 /// directories of Debian's libpq and of one built from source.
-fn files(explicit: Option<PathBuf>, env: &Env) -> Vec<PathBuf> {
-    let user = explicit
-        .or_else(|| env.var("PGSERVICEFILE").map(PathBuf::from))
-        .or_else(|| env.home().map(|home| home.join(".pg_service.conf")));
+fn files(named: Option<PathBuf>, env: &Env) -> Vec<PathBuf> {
+    let user = named.or_else(|| env.home().map(|home| home.join(".pg_service.conf")));
     let system = match env.var("PGSYSCONFDIR") {
         Some(dir) => vec![dir],
         None => vec!["/etc/postgresql-common", "/usr/local/pgsql/etc"],

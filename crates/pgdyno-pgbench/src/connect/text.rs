@@ -119,6 +119,7 @@ pub(super) fn nonsense(error: &ConninfoError) -> String {
             format!("could not match {hosts} host names to {others} hostaddr values")
         }
         ConninfoError::NoService { name, .. } => format!("definition of service \"{name}\" not found"),
+        ConninfoError::ServiceFile { path, line: None, .. } => format!("service file \"{path}\" not found"),
         other => other.to_string(),
     }
 }

@@ -46,18 +46,26 @@ pub(super) fn report(options: &RunOptions, set_up: &SetUp, workload: &Scripted, 
     let accounting = accounting(options);
     let counted = outcome.measured.and(&outcome.drain);
     let part = &counted.part;
+    // pgbench forgets a transaction that fails when the time is up.
+    let in_time = &outcome.measured.part;
     let mut total = Stats::default();
     let mut scripts = Vec::new();
     for (index, (script, source)) in workload.scripts().iter().zip(&workload.spec().scripts).enumerate() {
-        let stats = part.txns.get(index).map(|txn| stats(txn, options)).unwrap_or_default();
+        let of = |part: &ThreadCounts| part.txns.get(index).map(|txn| stats(txn, options)).unwrap_or_default();
+        let stats = Stats {
+            serialization_failures: of(in_time).serialization_failures,
+            deadlock_failures: of(in_time).deadlock_failures,
+            other_failures: of(in_time).other_failures,
+            ..of(part)
+        };
         total.merge(&stats);
         let first = workload.first_statement(index);
         let commands = script.commands.iter().enumerate().map(|(n, command)| {
-            let stmt = part.stmts.get(first + n);
+            let (stmt, failing) = (part.stmts.get(first + n), in_time.stmts.get(first + n));
             CommandStats {
                 text: command.label(),
                 latency: stmt.map(|s| moments(&s.latency)).unwrap_or_default(),
-                failures: stmt.map_or(0, |s| s.failed - s.retried),
+                failures: failing.map_or(0, |s| s.failed.saturating_sub(s.retried)),
                 retries: stmt.map_or(0, |s| s.retried),
             }
         });

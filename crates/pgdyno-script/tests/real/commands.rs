@@ -130,7 +130,7 @@ fn sql_is_sent_as_pgbench_sends_it() {
         select $$a;$b$;$$, $t$ ; $$ $t$, \"x;y\" from (select 1 as \"x;y\") as q; select (1\n);\n\
         /* x;y /* z; */ */ select ':x', :x, :x::text, '::x' /* :x :nope :z */, $$:b$$, ':d', ':t', '12:30:00'::time, 'é:é';\n\
         create table f(a int); insert into f values (:x);\n\
-        drop table f;\n%select \n\n :x   ";
+        drop table f;\nselect :{?x} or not :{?zz}, ':{?x}';%select \n\n :x   ";
     // Bodies in SQL came with PostgreSQL 14.
     let body = "create function g() returns int begin atomic select case when true then 1 end; select 2; end; select g();\n\
         drop function g();\n";
