@@ -97,7 +97,8 @@ impl RunningPatroni {
         let directory = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
         let text = config.and_then(|config| std::fs::read_to_string(directory.join(config)).ok()).unwrap_or_default();
         let name = variable("PATRONI_NAME").or_else(|| setting(&text, "name", true));
-        let data = variable("PATRONI_POSTGRESQL_DATA_DIR").or_else(|| setting(&text, "data_dir", false));
+        let data = variable("PATRONI_POSTGRESQL_DATA_DIR")
+            .or_else(|| setting(section(&text, "postgresql"), "data_dir", false));
         Some(Self { pid, name, data: data.map(PathBuf::from) })
     }
 }
@@ -115,6 +116,20 @@ fn config_of(words: &[String]) -> Option<Option<PathBuf>> {
     let program = words.iter().take(2).position(is_patroni)?;
     let file = words[program + 1..].iter().find(|word| !word.starts_with('-'));
     Some(file.map(PathBuf::from))
+}
+
+/// Returns the lines below a key that is not indented, up to the next one; all of the text if there is no such key.
+fn section<'a>(text: &'a str, key: &str) -> &'a str {
+    let is_begin = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_end() == ":");
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n').map(|line| {
+        at += line.len();
+        (at, line)
+    });
+    let Some((from, _)) = lines.find(|(_, line)| is_begin(line)) else { return text };
+    let is_next = |line: &str| line.starts_with(|first: char| !first.is_whitespace() && first != '#' && first != '-');
+    let end = lines.find(|(_, line)| is_next(line)).map_or(text.len(), |(after, line)| after - line.len());
+    &text[from..end]
 }
 
 /// Returns a setting of a configuration in block style: the first line with this key, which is not indented if it is `on_top`.
@@ -152,6 +167,10 @@ mod tests {
         let text =
             "scope: main\nname: \"node-1\"\nbootstrap:\n  name: other\npostgresql:\n  data_dir: /srv/pg # fast\n";
         assert_eq!(setting(text, "name", true).as_deref(), Some("node-1"));
+        let with_raft =
+            "raft:\n  data_dir: /srv/raft\npostgresql: \n# here\n  data_dir: /srv/pg\nwatchdog:\n  data_dir: x\n";
+        assert_eq!(setting(section(with_raft, "postgresql"), "data_dir", false).as_deref(), Some("/srv/pg"));
+        assert_eq!(section(text, "nothing"), text);
         assert_eq!(setting(text, "data_dir", false).as_deref(), Some("/srv/pg"));
         assert_eq!(setting("  name: inner\n", "name", true), None);
         assert_eq!(setting("names: x\nname:\n", "name", true), None);

@@ -8,7 +8,7 @@ use super::ask::{self, Row};
 use crate::finding::Finding;
 
 const STANDBYS: &str = "SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')), \
-     coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)), 0)::bigint FROM pg_stat_replication";
+     max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint FROM pg_stat_replication";
 const SLOTS: &str = "SELECT slot_name, coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::bigint \
      FROM pg_replication_slots WHERE NOT active ORDER BY 2 DESC LIMIT 3";
 const REPLAY: &str = "SELECT coalesce(pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), 0)::bigint";
@@ -36,6 +36,10 @@ fn standbys(row: &Row) -> Finding {
     let [all, synchronous, behind] = [0, 1, 2].map(|nth| ask::number(row, nth));
     if all == 0.0 {
         return Finding::passed("standbys", "none");
+    }
+    // Roles without pg_read_all_stats do not see it.
+    if row.get(2).is_none_or(Option::is_none) {
+        return Finding::passed("standbys", format!("{all:.0}; how far behind is hidden from this role"));
     }
     let found = lag("standbys", &format!("the slowest of {all:.0}"), behind);
     if synchronous == 0.0 {
@@ -81,6 +85,8 @@ mod tests {
             (FindingSeverity::Passed, "the slowest of 2 is 1.0 KiB behind, 1 synchronous")
         );
         assert_eq!(standbys(&row(&["1", "0", "500000000"])).severity, FindingSeverity::Warning);
+        let hidden = vec![Some("1".to_owned()), Some("0".to_owned()), None];
+        assert_eq!(standbys(&hidden).figure, "1; how far behind is hidden from this role");
         assert_eq!(slots(&[row(&["old", "1048576"])]).figure, "old keeps 1.0 MiB");
     }
 }

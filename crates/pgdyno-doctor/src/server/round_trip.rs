@@ -7,13 +7,17 @@ use pgdyno_net::{Admin, AdminError};
 use crate::figures::{Times, in_ms, ms};
 use crate::finding::Finding;
 
-/// Round trips that are not counted.
+/// Round trips that are not counted, and the time after which they end.
 const WARM_UP: usize = 20;
+const WARM_UP_PATIENCE: Duration = Duration::from_millis(200);
 /// How long round trips are timed.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The least and the greatest number of them.
+/// The least number of them, near and far away, and the greatest.
 const LEAST: usize = 20;
+const LEAST_FAR: usize = 5;
 const MOST: usize = 2_000;
+/// The time after which a few are enough.
+const PATIENCE_FAR: Duration = Duration::from_secs(2);
 /// A longer round trip is part of the network between two places.
 const FAR: Duration = Duration::from_millis(2);
 /// Jitter matters from this time on.
@@ -21,17 +25,27 @@ const JITTER: Duration = Duration::from_millis(1);
 
 /// Returns the finding and the times.
 pub(super) fn check(admin: &mut Admin, is_local: bool) -> Result<(Finding, Times), AdminError> {
-    for _ in 0..WARM_UP {
+    let begun = Instant::now();
+    for nth in 0..WARM_UP {
+        if nth > 0 && begun.elapsed() > WARM_UP_PATIENCE {
+            break;
+        }
         admin.query("SELECT 1")?;
     }
     let (begun, mut times) = (Instant::now(), Vec::new());
-    while times.len() < LEAST || (begun.elapsed() < PATIENCE && times.len() < MOST) {
+    while goes_on(times.len(), begun.elapsed()) {
         let sent = Instant::now();
         admin.query("SELECT 1")?;
         times.push(sent.elapsed());
     }
     let times = Times::of(times);
     Ok((judge(&times, is_local), times))
+}
+
+/// Returns true if another round trip is timed after so many, and so long.
+fn goes_on(timed: usize, elapsed: Duration) -> bool {
+    let least = if elapsed < PATIENCE_FAR { LEAST } else { LEAST_FAR };
+    timed < least || (elapsed < PATIENCE && timed < MOST)
 }
 
 fn judge(times: &Times, is_local: bool) -> Finding {
@@ -58,6 +72,13 @@ fn judge(times: &Times, is_local: bool) -> Finding {
 mod tests {
     use super::*;
     use crate::FindingSeverity;
+
+    #[test]
+    fn far_away_a_few_are_enough() {
+        let timed =
+            |trip: Duration| (0..).find(|timed| !goes_on(*timed, trip * u32::try_from(*timed).unwrap())).unwrap();
+        assert_eq!([1, 10, 300, 1_000].map(|ms| timed(Duration::from_millis(ms))), [500, 50, 7, 5]);
+    }
 
     #[test]
     fn distance_and_jitter_are_reported() {

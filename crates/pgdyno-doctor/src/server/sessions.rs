@@ -9,10 +9,12 @@ use crate::finding::Finding;
 const SESSIONS: &str = "SELECT count(*), count(*) FILTER (WHERE state = 'active'), \
      count(*) FILTER (WHERE state LIKE 'idle in transaction%'), \
      coalesce(extract(epoch FROM max(now() - xact_start)), 0)::bigint, count(*) FILTER (WHERE state IS NULL) \
-     FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+     FROM pg_stat_activity WHERE coalesce(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL \
+     AND pid <> pg_backend_pid()";
 /// Work of the server that ends some time.
 const MAINTENANCE: &str = "SELECT backend_type, query FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' \
-     OR query ~* '^\\s*(vacuum|analyze|create\\s+(unique\\s+)?index|reindex|cluster|copy|base_backup)' AND state = 'active' \
+     OR query ~* '^[[:space:]]*(vacuum|analyze|create[[:space:]]+(unique[[:space:]]+)?index|reindex|cluster|copy|base_backup)' \
+     AND state = 'active' \
      AND pid <> pg_backend_pid()";
 /// The age of the oldest snapshot that holds back vacuum in this database, in transactions: not that of a vacuum, nor of a session in
 /// another database.

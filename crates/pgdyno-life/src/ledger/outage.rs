@@ -23,7 +23,7 @@ pub(super) fn fill(entries: &[LedgerEntry], timeout_s: f64, until_us: u64, recor
     let Some(origin_us) = entries.iter().map(|entry| entry.begun_us).min() else { return };
     record.outage = outage(entries, origin_us, timeout_s, until_us);
     record.endpoints = endpoints(entries, origin_us);
-    record.overlap_s = overlap_s(&record.endpoints);
+    record.overlap_s = overlap_s(entries);
 }
 
 /// Returns the moments of acknowledgements in their order.
@@ -138,13 +138,44 @@ fn endpoints(entries: &[LedgerEntry], origin_us: u64) -> Vec<LedgerEndpointRecor
 }
 
 /// Returns how long two servers acknowledged commits at the same time.
-fn overlap_s(endpoints: &[LedgerEndpointRecord]) -> Option<f64> {
+fn overlap_s(entries: &[LedgerEntry]) -> Option<f64> {
+    let spells: Vec<_> = spells(entries).into_values().collect();
     let pairs =
-        endpoints.iter().enumerate().flat_map(|(nth, one)| endpoints[nth + 1..].iter().map(move |other| (one, other)));
-    let overlap = |(one, other): (&LedgerEndpointRecord, &LedgerEndpointRecord)| {
-        one.last_s.min(other.last_s) - one.first_s.max(other.first_s)
+        spells.iter().enumerate().flat_map(|(nth, one)| spells[nth + 1..].iter().map(move |other| (one, other)));
+    let overlap = |(one, other): (&Vec<Spell>, &Vec<Spell>)| {
+        let both = one.iter().flat_map(|one| other.iter().map(move |other| (one, other)));
+        both.map(|(one, other)| one.last_us.min(other.last_us).saturating_sub(one.first_us.max(other.first_us))).sum()
     };
-    pairs.map(overlap).filter(|overlap| *overlap > 0.0).reduce(f64::max)
+    pairs.map(overlap).max().filter(|overlap: &u64| *overlap > 0).map(seconds)
+}
+
+/// A time in which a server acknowledged commits.
+struct Spell {
+    first_us: u64,
+    last_us: u64,
+}
+
+/// Returns the spells of each server. One ends where the server acknowledges nothing for a second and another does: after a failover to
+/// another server and back, each had its turn.
+fn spells(entries: &[LedgerEntry]) -> BTreeMap<&str, Vec<Spell>> {
+    const PAUSE_US: u64 = 1_000_000;
+    let mut acknowledged: Vec<_> = entries.iter().filter(|entry| entry.class.is_acknowledged()).collect();
+    acknowledged.sort_unstable_by_key(|entry| entry.ended_us);
+    let mut spells: BTreeMap<&str, Vec<Spell>> = BTreeMap::new();
+    for entry in acknowledged {
+        let (server, at) = (&*entry.server, entry.ended_us);
+        let last_of = |spells: &[Spell]| spells.last().map(|spell| spell.last_us);
+        let others =
+            spells.iter().filter(|(other, _)| **other != server).filter_map(|(_, spells)| last_of(spells)).max();
+        let own = spells.entry(server).or_default();
+        match own.last_mut() {
+            Some(spell) if at - spell.last_us < PAUSE_US || others.is_none_or(|other| other <= spell.last_us) => {
+                spell.last_us = at;
+            }
+            _ => own.push(Spell { first_us: at, last_us: at }),
+        }
+    }
+    spells
 }
 
 fn seconds(us: u64) -> f64 {
@@ -263,5 +294,8 @@ mod tests {
         // Of three servers, the first and the last acknowledged together for the longest time.
         let three = record(&[on("a", 0, 9), on("b", 1, 2), on("c", 5, 8)].concat());
         assert_eq!(rounded(three.overlap_s), Some(2.99));
+        // To another server and back: one after the other.
+        let back = record(&[on("a", 0, 3), on("b", 4, 9), on("a", 10, 12)].concat());
+        assert_eq!((back.overlap_s, back.endpoints.len()), (None, 2));
     }
 }

@@ -85,7 +85,12 @@ fn limits(admin: &mut Admin) -> Result<Vec<ConnectionLimit>, AdminError> {
         // Older servers do not have it, and would log the question as an error.
         let of_roles = match is_superuser || version.is_some_and(|version| version < 160_000) {
             true => None,
-            false => number(ask(admin, "SHOW reserved_connections")?),
+            false => {
+                match first(ask(admin, "SELECT pg_has_role('pg_use_reserved_connections', 'USAGE')")?).as_deref() {
+                    Some("t") => None,
+                    _ => number(ask(admin, "SHOW reserved_connections")?),
+                }
+            }
         };
         let all = number(of_superusers).unwrap_or_default() + of_roles.unwrap_or_default();
         let reserved = if is_superuser { 0 } else { all };

@@ -152,11 +152,11 @@ static void keep(int fd, off64_t offset, size_t length)
 
 static void mark(int fd)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 	struct record record = { .kind = SYNCED };
 
-	/* Before the call: what others write meanwhile may not be covered by it. */
-	if (journal >= 0 && path_of(fd, path))
+	/* Before the call: what others write meanwhile may not be covered by it. A rename in the data directory is safe once that is. */
+	if (journal >= 0 && (path_of(fd, path) || !strcmp(path, root)))
 		append(&record, path, NULL, NULL);
 }
 

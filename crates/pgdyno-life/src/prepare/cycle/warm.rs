@@ -40,7 +40,7 @@ pub(crate) fn prewarm(
         return refused(error, &not_done);
     }
     events.note("reading the data into shared buffers");
-    let mut outcome = Ok(());
+    let (mut outcome, mut failed) = (Ok(()), None);
     for (nth, relation) in stored.iter().enumerate() {
         events.step("prewarm", nth, stored.len());
         if stop.is_requested() {
@@ -48,16 +48,19 @@ pub(crate) fn prewarm(
                 Err(CommandError::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
             break;
         }
-        if let Err(error) =
-            admin.patiently(|admin| admin.query(&format!("select pg_prewarm({}::oid::regclass)", relation.oid)))
-        {
-            return refused(error, &not_done);
+        let read = format!("select pg_prewarm({}::oid::regclass)", relation.oid);
+        failed = admin.patiently(|admin| admin.query(&read)).err();
+        if failed.is_some() {
+            break;
         }
     }
     events.ended();
-    if !there {
+    if !there && !failed.as_ref().is_some_and(AdminError::is_lost) {
         // The user's database keeps the extensions that it had.
         admin.execute("drop extension pg_prewarm").or_fail(Code::Start)?;
+    }
+    if let Some(error) = failed {
+        return refused(error, &not_done);
     }
     outcome?;
     let bytes = units::bytes(stored.iter().map(|relation| relation.bytes).sum());
