@@ -51,6 +51,15 @@ pub(crate) struct Classified {
     pub(crate) refused: Option<String>,
 }
 
+/// The same, by the whole of their names: others may begin so.
+const EFFECTS_BY_NAME: [(&str, &str); 5] = [
+    ("http", "sends a request to another machine"),
+    ("http_request", "sends a request to another machine"),
+    ("invoke", "starts a function of a cloud"),
+    ("schedule", "changes what runs on the server by itself"),
+    ("unschedule", "changes what runs on the server by itself"),
+];
+
 /// Functions whose effects reach beyond the statement, by the beginning of their names, and what they do.
 const EFFECTS: [(&str, &str); 52] = [
     ("pg_advisory_", "locks what the application has agreed on"),
@@ -255,7 +264,9 @@ fn kind(words: &[&Token<'_>]) -> StatementKind {
 fn effect(name: &Token<'_>, after: &Token<'_>) -> Option<String> {
     let (Token::Word(name) | Token::Quoted(name), Token::Other("(")) = (name, after) else { return None };
     let name = name.trim_matches('"').to_ascii_lowercase();
-    EFFECTS.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, does)| format!("{name}() {does}"))
+    let by_name = EFFECTS_BY_NAME.iter().find(|(whole, _)| name == *whole);
+    let found = by_name.or_else(|| EFFECTS.iter().find(|(begin, _)| name.starts_with(begin)));
+    found.map(|(_, does)| format!("{name}() {does}"))
 }
 
 /// Returns true if all that the statement names behind FROM and JOIN are catalogs and functions of the server, as monitoring does.

@@ -211,12 +211,14 @@ impl Parameters {
     ) -> Result<Rows, FitError> {
         let values: Vec<_> =
             columns.iter().map(|(how, column)| self.expression(source, *how, column, columns, sampling)).collect();
-        let fixed = match &sampling.fixed {
-            Some((of, column, value)) if of == source => {
-                format!(" WHERE {} = {}", quote::identifier(column), quote::literal(value))
-            }
-            _ => String::new(),
-        };
+        let fixed = sampling.fixed.as_ref().filter(|(of, ..)| of == source);
+        let fixed =
+            fixed.map(|(_, column, value)| format!("{} = {}", quote::identifier(column), quote::literal(value)));
+        // What is compared with NULL finds nothing.
+        let compared = columns.iter().filter(|(how, _)| *how != How::Written);
+        let known = compared.map(|(_, column)| format!("{} IS NOT NULL", quote::identifier(column)));
+        let conditions = fixed.into_iter().chain(known).collect::<Vec<_>>().join(" AND ");
+        let chosen = if conditions.is_empty() { conditions } else { format!(" WHERE {conditions}") };
         let elements = sampling.elements as usize;
         let has_arrays = columns.iter().any(|(how, _)| *how == How::AnyOf);
         let of_arrays = if has_arrays { elements * executions } else { 0 };
@@ -225,7 +227,7 @@ impl Parameters {
         let key = self.keyed.as_ref().filter(|key| key.source == *source);
         let order = key.map_or_else(|| "random()".to_owned(), key_order);
         let sql =
-            |from: &str| limited(&values, &format!("(SELECT * FROM {from}{fixed} ORDER BY {order} LIMIT {rows}) s"));
+            |from: &str| limited(&values, &format!("(SELECT * FROM {from}{chosen} ORDER BY {order} LIMIT {rows}) s"));
         if let Some(part) = copy.part_of(&source.table, key.map_or(rows, UniqueKey::rows))? {
             let repeatable = if key.is_some() { " REPEATABLE (1)" } else { "" };
             let from = format!("{} TABLESAMPLE system ({part}){repeatable}", source.table);

@@ -11,6 +11,9 @@ const ENTRIES_MAX: usize = 50_000;
 /// Bytes of these entries together.
 const BYTES_MAX: usize = 64 << 20;
 
+/// Characters of a time that are kept.
+const TIME_CHARS_MAX: usize = 40;
+
 /// An entry by its time, the number of its line within the session, and its place in the file.
 type Entry = (String, u64, u64, EntryText);
 
@@ -45,8 +48,8 @@ impl Entries {
     pub(super) fn add(&mut self, timestamp: &str, number: u64, text: EntryText) -> Vec<EntryText> {
         self.added += 1;
         self.bytes += text.bytes();
-        // Without the zone a shorter fraction comes first.
-        let time = timestamp.trim_end_matches('Z').to_owned();
+        // Without the zone a shorter fraction comes first. More than this is no time.
+        let time = timestamp.trim_end_matches('Z').chars().take(TIME_CHARS_MAX).collect();
         self.waiting.push(Reverse((time, number, self.added, text)));
         let mut ready = Vec::new();
         while self.waiting.len() > ENTRIES_MAX || self.bytes > BYTES_MAX {

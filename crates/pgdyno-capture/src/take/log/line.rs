@@ -55,7 +55,8 @@ impl LogLine {
     pub(super) fn of(record: &[u8], format: LogFormat) -> Option<Self> {
         match format {
             LogFormat::Json => {
-                let mut line: Self = serde_json::from_slice(record).ok()?;
+                // Servers write names and statements in the encoding of each database.
+                let mut line: Self = serde_json::from_str(&String::from_utf8_lossy(record)).ok()?;
                 if let Some(AzureProperties { message, detail }) = line.properties.take() {
                     (line.payload, line.detail) = (message, detail);
                 }
