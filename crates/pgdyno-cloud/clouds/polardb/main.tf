@@ -121,8 +121,8 @@ resource "alicloud_instance" "driver" {
   internet_max_bandwidth_out = 100
   system_disk_category       = "cloud_essd"
   system_disk_size           = 128
-  # The machine is deleted when the lab expires.
-  auto_release_time = timeadd("1970-01-01T00:00:00Z", "${var.expires}s")
+  # The machine is deleted 45 minutes after the lab expires, when its results have been fetched.
+  auto_release_time = timeadd("1970-01-01T00:00:00Z", "${var.expires + 2700}s")
   tags              = local.tags
   volume_tags       = local.tags
   user_data = base64encode(templatefile("${path.module}/../common/driver.yaml.tftpl", {

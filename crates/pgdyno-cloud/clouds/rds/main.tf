@@ -153,12 +153,12 @@ resource "aws_instance" "driver" {
   subnet_id                   = aws_subnet.zone[var.zone].id
   vpc_security_group_ids      = [aws_security_group.driver.id]
   associate_public_ip_address = true
-  # It powers off when the lab expires, and is then deleted.
+  # It powers off 45 minutes after the lab expires, when its results have been fetched, and is then deleted.
   instance_initiated_shutdown_behavior = "terminate"
   user_data = templatefile("${path.module}/../common/driver.yaml.tftpl", {
     ssh_public_key = trimspace(var.ssh_public_key)
     powers_off     = true
-    expires        = var.expires
+    expires        = var.expires + 2700
   })
   volume_tags = local.tags
   metadata_options {

@@ -18,9 +18,10 @@ variable "tags" { type = map(string) }
 variable "ssh_public_key" { type = string }
 variable "client_cidr" { type = string }
 
+# A driver ends 45 minutes after the lab expires, when its results have been fetched.
 locals {
   driver     = var.ssh_public_key == null ? 0 : 1
-  expires_at = timeadd("1970-01-01T00:00:00Z", "${var.expires}s")
+  expires_at = timeadd("1970-01-01T00:00:00Z", "${var.expires + 2700}s")
 }
 
 resource "azurerm_resource_group" "lab" {
@@ -142,7 +143,7 @@ resource "azurerm_linux_virtual_machine" "driver" {
   depends_on = [azurerm_network_interface_security_group_association.driver]
 }
 
-# Azure stops a machine at a time of the day, and deletes none. The first such time is the lab's end only in its last 24 hours.
+# Azure stops a machine at a time of the day, and deletes none. The first such time is the driver's end only in its last 24 hours.
 resource "azurerm_dev_test_global_vm_shutdown_schedule" "driver" {
   count                 = local.driver
   virtual_machine_id    = azurerm_linux_virtual_machine.driver[0].id

@@ -85,11 +85,12 @@ resource "google_compute_instance" "driver" {
     subnetwork = google_compute_subnetwork.sub.id
     access_config {}
   }
+  # 45 minutes after the lab expires, when its results have been fetched.
   scheduling {
     provisioning_model          = "STANDARD"
     automatic_restart           = false
     instance_termination_action = "DELETE"
-    termination_time            = timeadd("1970-01-01T00:00:00Z", "${var.expires}s")
+    termination_time            = timeadd("1970-01-01T00:00:00Z", "${var.expires + 2700}s")
   }
   metadata = {
     user-data = templatefile("${path.module}/../driver.yaml.tftpl", {

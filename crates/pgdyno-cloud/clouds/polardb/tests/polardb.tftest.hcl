@@ -45,8 +45,8 @@ run "the_white_papers_cluster" {
     error_message = "One primary and one read-only node, and destroyable."
   }
   assert {
-    condition     = alicloud_instance.driver[0].instance_type == "ecs.g5.16xlarge" && alicloud_instance.driver[0].auto_release_time == "2027-01-15T08:00:00Z"
-    error_message = "The white paper's driver, which is deleted when the lab expires."
+    condition     = alicloud_instance.driver[0].instance_type == "ecs.g5.16xlarge" && alicloud_instance.driver[0].auto_release_time == "2027-01-15T08:45:00Z"
+    error_message = "The white paper's driver, which is deleted 45 minutes after the lab expires."
   }
   assert {
     condition     = alicloud_security_group_rule.ssh[0].cidr_ip == "192.0.2.1/32" && !strcontains(base64decode(alicloud_instance.driver[0].user_data), "topsecret99")

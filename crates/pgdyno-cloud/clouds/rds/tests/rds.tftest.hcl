@@ -34,8 +34,8 @@ run "one_server" {
     error_message = "The server must be destroyable, and leave nothing."
   }
   assert {
-    condition     = aws_instance.driver[0].instance_initiated_shutdown_behavior == "terminate" && strcontains(aws_instance.driver[0].user_data, "content: \"1800000000\"")
-    error_message = "The driver must end when the lab expires."
+    condition     = aws_instance.driver[0].instance_initiated_shutdown_behavior == "terminate" && strcontains(aws_instance.driver[0].user_data, "content: \"1800002700\"")
+    error_message = "The driver must end 45 minutes after the lab."
   }
   assert {
     condition     = aws_vpc_security_group_ingress_rule.ssh[0].cidr_ipv4 == "192.0.2.1/32" && !strcontains(aws_instance.driver[0].user_data, "topsecret99")

@@ -19,8 +19,8 @@ run "a_lab_that_expired" {
   command = apply
   variables { expires = 1600000000 }
   assert {
-    condition     = azurerm_dev_test_global_vm_shutdown_schedule.driver[0].enabled && azurerm_dev_test_global_vm_shutdown_schedule.driver[0].daily_recurrence_time == "1226"
-    error_message = "The driver must stop at the time of the lab's end."
+    condition     = azurerm_dev_test_global_vm_shutdown_schedule.driver[0].enabled && azurerm_dev_test_global_vm_shutdown_schedule.driver[0].daily_recurrence_time == "1311"
+    error_message = "The driver must stop 45 minutes after the lab's end."
   }
   assert {
     condition     = one(azurerm_network_security_group.driver[0].security_rule).source_address_prefix == "192.0.2.1/32"

@@ -20,7 +20,7 @@ variables {
 run "the_driver_ends_by_itself" {
   command = apply
   assert {
-    condition     = google_compute_instance.driver[0].scheduling[0].instance_termination_action == "DELETE" && google_compute_instance.driver[0].scheduling[0].termination_time == "2027-01-15T08:00:00Z"
+    condition     = google_compute_instance.driver[0].scheduling[0].instance_termination_action == "DELETE" && google_compute_instance.driver[0].scheduling[0].termination_time == "2027-01-15T08:45:00Z"
     error_message = "The driver must be deleted when the lab expires."
   }
   assert {
