@@ -45,7 +45,11 @@ impl Sessions {
     /// Adds what a line executed. `number` is that of the transaction after it; `None` if the transaction has ended.
     pub(super) fn add(&mut self, session: &str, number: Option<&str>, executed: Vec<Executed>) {
         let is_end = matches!(executed.first(), Some(Executed::Commit | Executed::Rollback));
+        let chained = self.open.get(session).and_then(|open| open.isolation);
+        let chains = executed.contains(&Executed::Chain);
         let is_another = self.open.get(session).is_some_and(|open| match number {
+            // The number is that of the transaction which the end has begun.
+            Some(_) if is_end && chains => false,
             Some(number) => open.number.as_deref() != Some(number),
             None => !open.has_begin && !is_end,
         });
@@ -65,6 +69,10 @@ impl Sessions {
                     }
                 }
                 Executed::Commit => self.commit(session),
+                Executed::Chain => {
+                    let number = number.map(str::to_owned);
+                    self.put(session, Open { number, has_begin: true, isolation: chained, ..Open::default() });
+                }
                 Executed::Rollback => {
                     self.rolled_back += 1;
                     drop(self.take(session));
@@ -225,6 +233,23 @@ mod tests {
         sessions.end();
         assert_eq!(kinds(&sessions), [(2, vec![(0, 1.0)]), (1, vec![(0, 1.0), (1, 1.0)]), (1, vec![(1, 1.0)])]);
         assert_eq!((sessions.incomplete, sessions.unknown), (0, 1));
+    }
+
+    #[test]
+    fn the_end_of_a_transaction_may_begin_the_next() {
+        let mut sessions = Sessions::default();
+        // With numbers of transactions, and without.
+        for numbers in [[Some("1"), Some("2"), Some("3")], [Some(""); 3]] {
+            sessions.add("a", numbers[0], vec![Executed::Begin(None), statement(0, "x")]);
+            sessions.add("a", numbers[1], vec![Executed::Commit, Executed::Chain]);
+            sessions.add("a", numbers[1], vec![statement(1, "x")]);
+            sessions.add("a", numbers[2], vec![Executed::Rollback, Executed::Chain]);
+            sessions.add("a", numbers[2], vec![statement(1, "x")]);
+            sessions.add("a", None, vec![Executed::Commit]);
+        }
+        sessions.end();
+        assert_eq!(kinds(&sessions), [(2, vec![(0, 1.0)]), (2, vec![(1, 1.0)])]);
+        assert_eq!((sessions.rolled_back, sessions.incomplete), (2, 0));
     }
 
     #[test]

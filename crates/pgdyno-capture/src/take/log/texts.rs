@@ -23,6 +23,8 @@ pub(super) enum Executed {
     Commit,
     /// It ends it without effect.
     Rollback,
+    /// Its end begins the next one, like it (`AND CHAIN`).
+    Chain,
     /// It is about a part of it.
     Savepoint,
     /// It is a captured statement, by its place, with the values of its parameters: `None` where one is NULL or not known.
@@ -66,7 +68,12 @@ impl Texts {
         // The identifier of several statements is that of the last.
         let id = if parts.len() == 1 { line.query_id } else { 0 };
         let parameters = line.parameters();
-        parts.into_iter().map(|part| self.one(part, id, &parameters)).collect()
+        let executed = |part| {
+            let one = self.one(part, id, &parameters);
+            let chains = matches!(one, Executed::Commit | Executed::Rollback) && chains(part);
+            std::iter::once(one).chain(chains.then_some(Executed::Chain))
+        };
+        parts.into_iter().flat_map(executed).collect()
     }
 
     fn one(&self, text: &str, id: i64, parameters: &[Option<String>]) -> Executed {
@@ -148,6 +155,13 @@ fn statements(text: &str) -> Vec<&str> {
     let is_empty = |part: &&str| significant(part).is_empty();
     found.retain(|part| !is_empty(part));
     found
+}
+
+/// Returns true if the end of a transaction begins the next one: `AND CHAIN`, and not `AND NO CHAIN`.
+fn chains(text: &str) -> bool {
+    let tokens = tokens(text);
+    let mut words = tokens.iter().filter(|token| !token.is_blank());
+    words.any(|token| token.is("and")) && words.next().is_some_and(|token| token.is("chain"))
 }
 
 /// Returns what a statement does to its transaction, if that is all that it does.
@@ -261,6 +275,9 @@ mod tests {
         let all = texts().executed(&line, "begin; insert into t values (1, ';'); commit; -- end");
         let insert = Executed::Statement(4, vec![Some("1".to_owned()), Some(";".to_owned())]);
         assert_eq!(all, [Executed::Begin(None), insert, Executed::Commit]);
+        let ends = texts().executed(&line, "commit and chain; rollback work and no chain; END AND CHAIN");
+        let (commit, chain) = (Executed::Commit, Executed::Chain);
+        assert_eq!(ends, [commit.clone(), chain.clone(), Executed::Rollback, commit, chain]);
     }
 
     #[test]
