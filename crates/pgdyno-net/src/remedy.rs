@@ -60,6 +60,11 @@ pub fn remedy(message: &ServerMessage) -> Option<String> {
         "0A000" if text.contains("cached plan must not change result type") => {
             "do not change tables while a run has prepared statements on them".to_owned()
         }
+        // `conversion between UTF8 and MULE_INTERNAL is not supported`
+        "0A000" if text.contains("conversion between UTF8 and ") => {
+            let encoding = text.split("conversion between UTF8 and ").nth(1)?.split(' ').next()?;
+            format!("add client_encoding={encoding} to the connection string: the database has that encoding")
+        }
         "0A000" => "use a server or a pooling mode that supports it".to_owned(),
         "P0001" => {
             "the message comes from RAISE in a function, trigger or event trigger (\\dy) of the database: change what it asks for, \
@@ -166,6 +171,11 @@ mod tests {
             ("53200", "out of shared memory", "max_pred_locks_per_transaction"),
             ("53200", "out of memory", "lower work_mem"),
             ("0A000", "cached plan must not change result type", "do not change tables"),
+            (
+                "0A000",
+                "conversion between UTF8 and MULE_INTERNAL is not supported",
+                "add client_encoding=MULE_INTERNAL",
+            ),
             ("42883", "function nosuch() does not exist", "load the data first"),
         ] {
             let remedy = of(code, text).unwrap_or_default();

@@ -25,7 +25,7 @@ pub use facts::identity::{IDENTITY, ServerIdentity, connect_to};
 pub use facts::machine::MachineFacts;
 pub use facts::pooler::pooling;
 pub use facts::probe::{
-    Build, EffectiveSetting, ServerFacts, Tls, capabilities, capabilities_through, facts, is_standby,
+    Build, DATABASE_BYTES, EffectiveSetting, ServerFacts, Tls, capabilities, capabilities_through, facts, is_standby,
 };
 pub use facts::reads::DiskReads;
 pub use facts::room::{ConnectionLimit, room};

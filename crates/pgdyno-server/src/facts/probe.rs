@@ -134,6 +134,9 @@ fn server_version_num(admin: &mut Admin) -> Result<u32, AdminError> {
     }
 }
 
+/// Asks for the size of the database, for at most 10 s: that of many files on a slow disk is left out.
+pub const DATABASE_BYTES: &str = "SET LOCAL statement_timeout = '10s'; SELECT pg_database_size(current_database())";
+
 /// Reads the facts of the server that `admin` is connected to by `options`.
 ///
 /// # Errors
@@ -141,9 +144,7 @@ fn server_version_num(admin: &mut Admin) -> Result<u32, AdminError> {
 pub fn facts(admin: &mut Admin, options: &ConnectOptions) -> Result<ServerFacts, AdminError> {
     let mut facts = admin.promptly("its version and settings", read)?;
     facts.is_local = options.is_local();
-    // Reads every file of the database, which may take long.
-    facts.database_bytes =
-        first(ask(admin, "SELECT pg_database_size(current_database())")?).and_then(|n| n.parse().ok());
+    facts.database_bytes = first(ask(admin, DATABASE_BYTES)?).and_then(|n| n.parse().ok());
     Ok(facts)
 }
 

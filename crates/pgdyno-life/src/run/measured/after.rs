@@ -8,6 +8,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_results::{AnalyticsServerRecord, GrowthRecord, QUERY_PLANS, ReadersRecord, Warning, write_json};
 use pgdyno_samples::statements;
+use pgdyno_server::DATABASE_BYTES;
 use pgdyno_workload::Workload;
 
 use super::SAMPLING;
@@ -218,7 +219,7 @@ impl Observer<'_> {
         });
         let bytes = match has_nodes {
             true => cluster::database_bytes(admin),
-            false => data::number(admin, "select pg_database_size(current_database())"),
+            false => data::number(admin, DATABASE_BYTES),
         };
         self.context.record.edit(|recording| {
             if let Some(server) = &mut recording.record.server {
