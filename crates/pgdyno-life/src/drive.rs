@@ -25,12 +25,14 @@ use std::path::Path;
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Audience, Backend, EngineEvent, Observer, RunEnd, RunError, RunOutcome, RunSpec, run};
+use pgdyno_engine::{
+    Audience, Backend, ConnectFailed, EngineEvent, Observer, RunEnd, RunError, RunOutcome, RunSpec, run,
+};
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::Plan;
 use pgdyno_results::{DriverRecord, EndpointRecord, Execution, StalenessRecord};
 use pgdyno_server::{DiskReads, IDENTITY, ServerWork};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Pooling, Workload};
 
 pub(crate) use server::DrivenServer;
 
@@ -272,7 +274,7 @@ impl<'a> Driver<'a> {
         let stop = &self.context.interrupt.stop;
         let readers: Vec<_> = self.server.readers.iter().map(|reader| reader.options.clone()).collect();
         let ran = run(drive, self.server.caps, self.backend(&readers), &spec, stop, audience);
-        ran.map(|outcome| (outcome, Vec::new())).map_err(not_started)
+        ran.map(|outcome| (outcome, Vec::new())).map_err(|error| not_started(error, self.server.caps.pooling))
     }
 
     /// Returns what the clients connect to.
@@ -315,13 +317,21 @@ fn both(one: Option<Box<dyn Observer>>, other: Option<Box<dyn Observer>>) -> Opt
     }
 }
 
-/// Returns the failure of a run that could not start.
-fn not_started(error: RunError) -> CommandError {
-    let code = match &error {
-        RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Code::Interrupted,
-        RunError::Connect(_) | RunError::Stages(_) | RunError::CalledOff | RunError::Thread { .. } => Code::Start,
+/// Returns the failure of a run that could not start. In session pooling each session has a connection of the pool to itself.
+fn not_started(error: RunError, pooling: Option<Pooling>) -> CommandError {
+    let (code, clients) = match &error {
+        RunError::Connect(ConnectFailed::Interrupted { .. }) => (Code::Interrupted, None),
+        RunError::Connect(ConnectFailed::Refused { clients, .. }) => (Code::Start, Some(*clients)),
+        RunError::Stages(_) | RunError::CalledOff | RunError::Thread { .. } => (Code::Start, None),
     };
-    CommandError::new(code, error)
+    let failure = CommandError::new(code, error);
+    match clients.filter(|_| pooling == Some(Pooling::Session)) {
+        None => failure,
+        Some(clients) => failure.hint(format!(
+            "the pool needs a connection for each of the {clients} clients, and up to three for pgdyno: raise the size of the pool, use fewer \
+             clients, or --no-samples"
+        )),
+    }
 }
 
 /// Returns the tables of the workload that are on one node.

@@ -42,7 +42,7 @@ impl Pooled {
         let text = format!(
             "[databases]\n* = host={behind} port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {}\n\
              unix_socket_dir = {path}\nauth_type = trust\nauth_file = {path}/users.txt\npool_mode = {mode}\n\
-             default_pool_size = 12\nmax_client_conn = 200\nlogfile = {path}/log\n",
+             default_pool_size = 12\nmax_client_conn = 200\nquery_wait_timeout = 5\nlogfile = {path}/log\n",
             place.server.port,
             port.number()
         );
@@ -230,6 +230,18 @@ fn a_pooler_is_recognised_behind_tls() {
     let target = format!("{} sslmode=require", through_port(pooled.port.number()));
     eventually("PgBouncer offers TLS", SOON, || pgdyno_net::Admin::connect(&options(&target)).is_ok());
     assert_eq!(found(&target), Some(Pooling::Transaction { prepared: false }));
+}
+
+/// In session pooling pgdyno's own sessions take places of the pool.
+#[test]
+fn a_pool_that_is_too_small_is_named() {
+    let Some(pooled) = Pooled::new("a small pool", "session") else { return };
+    pooled.place.run("load select-only -s 1").ok();
+    let target = through_port(pooled.port.number());
+    let run = ["run", "select-only", "-c", "12", "-j", "2", "-t", "1", "--target", &target];
+    let ran = pooled.place.home.run(&run).ended(1);
+    ran.says(&["failed to connect client", "the pool needs a connection for each of the 12 clients"]);
+    pooled.place.home.run(&[&run[..3], &["9"], &run[4..]].concat()).ok();
 }
 
 fn through(proxy: &Proxy) -> String {
