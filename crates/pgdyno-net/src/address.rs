@@ -29,8 +29,7 @@ impl Address {
     pub(crate) fn all_of(host: &Host, interrupter: Option<&Interrupter>) -> io::Result<Vec<Self>> {
         Ok(match &host.place {
             HostPlace::DefaultSocket => {
-                let paths = DEFAULT_SOCKET_DIRS.iter().map(|dir| socket_path(dir, host.port));
-                paths.filter(|path| may_be_a_servers(Path::new(path))).map(Self::Unix).collect()
+                DEFAULT_SOCKET_DIRS.iter().map(|dir| Self::Unix(socket_path(dir, host.port))).collect()
             }
             HostPlace::Socket(dir) => vec![Self::Unix(socket_path(dir, host.port))],
             HostPlace::Tcp { addr: Some(addr), .. } => vec![Self::Tcp((*addr, host.port).into())],
@@ -43,6 +42,14 @@ impl Address {
                 };
             }
         })
+    }
+
+    /// Returns true for a default socket where everybody may make one, and ask for passwords, if it is that of an ordinary user.
+    pub(crate) fn is_strangers(&self) -> bool {
+        match self {
+            Self::Unix(path) => path.starts_with("/tmp/") && !may_be_a_servers(Path::new(path)),
+            Self::Tcp(_) => false,
+        }
     }
 
     pub(crate) fn is_unix(&self) -> bool {
@@ -118,8 +125,7 @@ fn connect_tcp(addr: SocketAddr, deadline: Deadline, interrupter: Option<&Interr
     }
 }
 
-/// Returns false for a socket of an ordinary user in a default directory: everybody may make one in `/tmp`, and ask for passwords there.
-/// Those of PostgreSQL belong to its account, to this user or to root.
+/// Returns false for a socket of an ordinary user: those of PostgreSQL belong to its account, to this user or to root.
 fn may_be_a_servers(path: &Path) -> bool {
     let Ok(socket) = std::fs::symlink_metadata(path) else { return true };
     let owner = socket.uid();

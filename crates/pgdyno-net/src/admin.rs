@@ -11,6 +11,7 @@ use pgdyno_wire::frontend;
 
 use crate::admin_error::{AdminError, server_error};
 use crate::channel::{Channel, ReceiveError};
+use crate::quote;
 use crate::search_path;
 use crate::startup::MAX_NOTICES;
 use crate::statement::shorten;
@@ -70,11 +71,16 @@ impl Admin {
     pub fn connect(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let options = &options.with_default_connect_timeout(options.answer_timeout());
         let mut admin = Self::from(Connection::open(options)?).reported(options);
-        if admin.parameters.get("is_superuser") == Some("on") {
-            // A connection that this ends reports it at its first statement.
-            let _ = admin.find_system_objects_first();
+        let is_superuser = admin.parameters.get("is_superuser") == Some("on");
+        let refused = if is_superuser { admin.find_system_objects_first().err() } else { None };
+        match refused.filter(|error| !error.is_lost()) {
+            // A connection that is lost reports it at its first statement.
+            None => Ok(admin),
+            Some(error) => {
+                let detail = format!("it does not take a search_path ({error})");
+                Err(ConnectError::NotPostgres { peer: admin.server.clone(), detail })
+            }
         }
-        Ok(admin)
     }
 
     /// Takes `pg_catalog` out of a `search_path` that names it: it is searched first then. Where others come before it, the functions that
@@ -88,7 +94,8 @@ impl Admin {
         let Some(path) = search_path::without_catalog(&path) else { return Ok(()) };
         let own = self.waiting.cancel.process_id.to_string();
         if self.query_opt("select pg_catalog.pg_backend_pid()")? == Some(own) {
-            self.execute(&format!("set search_path = {path}"))?;
+            // The server reads the list: names in it may be none of SQL.
+            self.query(&format!("select pg_catalog.set_config('search_path', {}, false)", quote::literal(&path)))?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::io;
 use std::time::Duration;
 
 use pgdyno_wire::auth::Binding;
@@ -11,7 +12,7 @@ use pgdyno_wire::frontend;
 use crate::address::Address;
 use crate::channel::{Channel, ReceiveError};
 use crate::encrypt::{Encryption, another_way_may_help, dialer, encrypt, ways};
-use crate::host::Host;
+use crate::host::{Host, HostPlace};
 use crate::interrupt::Watched;
 use crate::session_attrs::SessionState;
 use crate::startup::{Allowance, Attempt, StartupError};
@@ -239,6 +240,13 @@ fn open_host(
     }
     for address in addresses {
         let peer = Peer::new(host, &address);
+        if host.place == HostPlace::DefaultSocket && address.is_strangers() {
+            let source = io::Error::other(
+                "the socket belongs to another user; if it is the server's, name its directory: host=/tmp",
+            );
+            failures.push(ConnectError::Unreachable { peer, source });
+            continue;
+        }
         let attempt = Attempt { options, peer: &peer, password: options.password(host) };
         // One deadline for everything, including the query for its state.
         let deadline = options.connect_timeout.map_or(Deadline::NEVER, Deadline::after);

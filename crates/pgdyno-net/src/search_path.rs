@@ -7,7 +7,7 @@ pub(crate) fn without_catalog(path: &str) -> Option<String> {
     let names = names(path);
     let others: Vec<&str> = names.iter().copied().filter(|name| !is_catalog(name)).collect();
     let is_named = others.len() < names.len();
-    is_named.then(|| if others.is_empty() { "''".to_owned() } else { others.join(", ") })
+    is_named.then(|| others.join(", "))
 }
 
 /// Returns the names of a list, each as it is written.
@@ -40,7 +40,8 @@ mod tests {
         for (path, others) in [
             ("evil, pg_catalog, public", "evil, public"),
             ("\"a,b\",\"pg_catalog\", \"$user\"", "\"a,b\", \"$user\""),
-            ("PG_Catalog", "''"),
+            ("PG_Catalog", ""),
+            ("evil-x, pg_catalog", "evil-x"),
             ("\"x\"\"y\", pg_catalog", "\"x\"\"y\""),
         ] {
             assert_eq!(without_catalog(path).as_deref(), Some(others), "{path}");
