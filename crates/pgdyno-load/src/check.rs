@@ -301,7 +301,9 @@ fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> Chec
     };
     let more = violations.len() > SHOWN;
     violations.truncate(SHOWN);
-    let (name, seconds, refused) = (question.name(), answer.seconds(), answer.refused.clone());
+    // What one part of a check has found does not depend on another that was refused.
+    let refused = answer.refused.clone().filter(|_| violations.is_empty());
+    let (name, seconds) = (question.name(), answer.seconds());
     CheckResult {
         name,
         condition,

@@ -45,12 +45,14 @@ impl Question<'_> {
     /// Returns true if the check is left out when the server refuses its query with this SQLSTATE: the role may not read a table, or
     /// what is in the way has nothing to do with the data, or the server cannot run the query of an answer, which can only be compared
     /// where it can. All other conditions are of the data, and must be checked.
+    /// Where the screen of several checks is refused, each is asked.
     pub(crate) fn may_be_refused(&self, code: Option<SqlState>) -> bool {
         match code {
+            Some(_) if matches!(self, Self::Screen(_)) => true,
             Some(SqlState::INSUFFICIENT_PRIVILEGE) => true,
             Some(code) if PASSING.contains(&code.as_str()) => true,
             Some(SqlState::FEATURE_NOT_SUPPORTED) => {
-                matches!(self, Self::Screen(_)) || matches!(self, Self::Check(check) if check.expect == Expect::Answer)
+                matches!(self, Self::Check(check) if check.expect == Expect::Answer)
             }
             _ => false,
         }

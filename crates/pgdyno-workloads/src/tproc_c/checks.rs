@@ -11,6 +11,8 @@ use pgdyno_workload::{Check, CheckCost, CheckParts, Expect, Screen};
 
 /// Warehouses in a part of a check.
 const PART: u64 = 50;
+/// Warehouses in a part that reads all lines, and the whole history.
+const PART_OF_LINES: u64 = 100;
 /// Warehouses in a part that reads the whole history.
 const PART_WITH_HISTORY: u64 = 250;
 
@@ -27,7 +29,7 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
         let parts = CheckParts { sql: condition.sql.to_owned(), keys: 1..=u64::from(warehouses), most };
         let screen = OF_LINES.contains(&condition.clause).then(|| Screen {
             name: "3.3.2.4, 6, 7, 10 and 12",
-            parts: CheckParts { sql: LINES.to_owned(), keys: parts.keys.clone(), most: PART_WITH_HISTORY },
+            parts: CheckParts { sql: LINES.to_owned(), keys: parts.keys.clone(), most: PART_OF_LINES },
         });
         Check {
             name: condition.clause,
