@@ -56,10 +56,16 @@ impl Summary {
         matches!(plan.drive.pace, Pace::Rate(_)) || (own && self.schedule_lag_ns.is_some())
     }
 
-    /// Returns the share of arrivals of an open loop that have no response time: those that were skipped, or still waiting at the end.
+    /// Returns the arrivals of an open loop that have no response time: those that were skipped, or still waiting at the end.
+    #[must_use]
+    pub fn unanswered(&self) -> u64 {
+        self.skipped + self.still_waiting
+    }
+
+    /// Returns the share of [`Summary::unanswered`] in all arrivals.
     #[must_use]
     pub fn unanswered_share(&self) -> f64 {
-        let unanswered = self.skipped + self.still_waiting;
+        let unanswered = self.unanswered();
         if unanswered > 0 { unanswered as f64 / (self.ended() + unanswered) as f64 } else { 0.0 }
     }
 

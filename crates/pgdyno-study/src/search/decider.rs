@@ -15,6 +15,9 @@ use super::judge::{Measured, summed_up};
 /// Default of the highest number of clients.
 pub const MAX_CLIENTS: f64 = 256.0;
 
+/// At least so many arrivals of a kind of transactions are needed for a judgement, whatever the figure.
+const ARRIVALS_MIN: f64 = 10.0;
+
 /// The decider of a search.
 #[derive(Default)]
 pub(crate) struct Decider {
@@ -40,7 +43,9 @@ pub(crate) fn bounds(wanted: &SearchRequest, capacity_tps: Option<f64>) -> Bound
         return Bounds { min, max, start: min, growth: 2.0, whole: true, precision, budget: wanted.steps, fill };
     };
     let arrivals = wanted.objectives.iter().map(Objective::arrivals_min).fold(0.0, f64::max);
-    let least = (tps / 1000.0).max(wanted.time_s.map_or(0.0, |time| arrivals / wanted.share / time)).min(tps);
+    let rate = |arrivals: f64| wanted.time_s.map_or(0.0, |time| arrivals / wanted.share / time);
+    // A search that begins near the capacity could only miss: there a percentile is judged by fewer arrivals.
+    let least = rate(arrivals).min(tps / 10.0).max(rate(arrivals.min(ARRIVALS_MIN)).min(tps)).max(tps / 1000.0);
     let min = wanted.min.unwrap_or(least.min(wanted.max.unwrap_or(f64::INFINITY)));
     let max = wanted.max.unwrap_or((2.0 * tps).max(min));
     let (start, budget) = ((0.7 * tps).clamp(min, max), wanted.steps - 1);
@@ -223,7 +228,8 @@ mod tests {
         // The rarest kind of an objective needs ten arrivals, and as many as its percentile has.
         let rare = |objective| SearchRequest { share: 0.04, ..wanted("rate", &[objective]) };
         assert_eq!(bounds(&rare("p50 < 10ms"), Some(1000.0)).min, 25.0);
-        assert_eq!(bounds(&rare("p99 < 10ms"), Some(1000.0)).min, 250.0);
+        assert_eq!(bounds(&rare("p95 < 10ms"), Some(1000.0)).min, 50.0);
+        assert_eq!(bounds(&rare("p99 < 10ms"), Some(1000.0)).min, 100.0, "a tenth of the capacity");
         let given = SearchRequest { min: Some(900.0), max: Some(950.0), ..wanted("rate", &[]) };
         let found = bounds(&given, Some(1000.0));
         assert_eq!((found.min, found.max, found.start), (900.0, 950.0, 900.0));
