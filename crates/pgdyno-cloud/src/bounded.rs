@@ -68,18 +68,17 @@ pub(crate) fn run(mut command: Command, limit: Duration) -> io::Result<Printed> 
 /// Ends a command and what it has started: after some seconds even if it does not want to.
 fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());
-    for (signal, patience) in [(Signal::TERM, END_WITHIN), (Signal::KILL, Duration::MAX)] {
-        // It may have ended meanwhile.
+    // They may have ended meanwhile.
+    let send = |signal| {
         let _ = group.map(|group| kill_process_group(group, signal));
-        let began = Instant::now();
-        while began.elapsed() < patience {
-            if child.try_wait()?.is_some() {
-                return Ok(());
-            }
-            thread::sleep(POLL_INTERVAL);
-        }
+    };
+    send(Signal::TERM);
+    let began = Instant::now();
+    while began.elapsed() < END_WITHIN && child.try_wait()?.is_none() {
+        thread::sleep(POLL_INTERVAL);
     }
-    Ok(())
+    send(Signal::KILL);
+    child.wait().map(drop)
 }
 
 /// Returns what a command printed that has ended.

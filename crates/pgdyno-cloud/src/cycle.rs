@@ -273,13 +273,14 @@ fn kept(order: &LabOrder<'_>, size: &LabSize, error: CommandError, fetched: Opti
 /// Creates a size, and waits until its server answers.
 fn create(order: &LabOrder<'_>, size: &LabSize) -> Result<LabServer> {
     let lab = order.lab;
+    if lab.left_s()? == 0 {
+        lab.configure(size)?;
+        let error = CommandError::new(Code::Run, "the lab had expired before it was created");
+        return Err(error.hint("open the lab again with a longer time to live: `pgdyno cloud run FILE --ttl TIME`"));
+    }
     lab.note(size, LabStep::Applying, None)?;
     order.events.note(&format!("{}: creating", size.name));
     lab.configure(size)?;
-    if lab.left_s()? == 0 {
-        let error = CommandError::new(Code::Run, "the lab had expired before it was created");
-        return Err(error.hint(format!("open it again, with a longer ttl: `pgdyno cloud run {}`", lab.file.name)));
-    }
     let directory = lab.size_directory(size);
     let mut tried = 0;
     loop {

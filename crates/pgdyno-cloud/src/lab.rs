@@ -75,6 +75,7 @@ impl Lab {
     /// When a lab of this name is not closed, or the directory cannot be written.
     pub fn create(results: &Path, file: LabFile, text: &str, spec: LabSpec, ttl_s: f64) -> Result<Self> {
         let results = std::path::absolute(results).or_fail(Code::Start)?;
+        file.admit_new()?;
         let directory = results.join(LABS).join(&file.name);
         if directory.join(SPEC).exists() {
             let earlier = Self::open(&results, &file.name)?;

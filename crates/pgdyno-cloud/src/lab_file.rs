@@ -187,17 +187,6 @@ impl LabFile {
                 size.name
             ));
         }
-        let swept = self.module.sweep.resource.iter().flat_map(|kind| kind.list.iter().chain(&kind.delete));
-        let swept: Vec<_> = swept.filter(|word| word.contains('{')).collect();
-        let is_asked = |name: &&String| swept.iter().any(|word| word.contains(&format!("{{{name}}}")));
-        for size in &self.sizes {
-            if let Some(name) = size.variables.keys().find(is_asked) {
-                let of_size = &size.name;
-                return Err(format!(
-                    "move {name} from the [[size]] of {of_size} to [variables]: a sweep looks for what is left in one {name}"
-                ));
-            }
-        }
         let known = |name: &str| self.module.variables.iter().any(|variable| variable.name == name);
         if let Some(name) = self.variables.keys().find(|name| !known(name)) {
             let all: Vec<_> = self.module.variables.iter().map(|variable| variable.name.as_str()).collect();
@@ -213,6 +202,26 @@ impl LabFile {
             Some(variable) => Err(format!("fill in {} in [variables]: {}", variable.name, variable.about)),
             None => Ok(()),
         }
+    }
+
+    /// Checks what holds for new labs: what a sweep looks by is the same for all sizes.
+    ///
+    /// # Errors
+    /// When a size has a variable of its own that a sweep names.
+    pub(crate) fn admit_new(&self) -> Result<()> {
+        let swept = self.module.sweep.resource.iter().flat_map(|kind| kind.list.iter().chain(&kind.delete));
+        let swept: Vec<_> = swept.filter(|word| word.contains('{')).collect();
+        let is_asked = |name: &&String| swept.iter().any(|word| word.contains(&format!("{{{name}}}")));
+        for size in &self.sizes {
+            if let Some(name) = size.variables.keys().find(is_asked) {
+                let of_size = &size.name;
+                let error = format!(
+                    "move {name} from the [[size]] of {of_size} to [variables]: a sweep looks for what is left in one {name}"
+                );
+                return Err(CommandError::new(Code::Start, error));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the memory of a size's server, where it is known before there is a server.
@@ -415,9 +424,11 @@ price_per_hour = 4.5
 
     #[test]
     fn where_a_sweep_looks_is_one_place_for_all_sizes() {
-        let elsewhere = FILE.replace("\"local\"", "\"rds\"").replace("memory_mb = 256", "");
+        let elsewhere = FILE
+            .replace("\"local\"", "\"rds\"")
+            .replace("memory_mb = 256", "region = \"r\"\nzone = \"a\"\nother_zone = \"b\"");
         let elsewhere = elsewhere.replace("cpu = 2", "region = \"eu-west-1\"");
-        let error = refused(&elsewhere);
+        let error = read(&elsewhere).unwrap().admit_new().unwrap_err().text();
         assert!(error.contains("move region from the [[size]] of 2cpu to [variables]"), "{error}");
     }
 

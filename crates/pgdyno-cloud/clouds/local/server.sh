@@ -155,9 +155,14 @@ start() {
 remove() {
     [ -e "$directory/$MADE" ] || return 0
     bin=$(described bin) user=$(described user) group=$(described group)
-    # The server's user can write there, too.
-    if [ "$(id -u)" = 0 ] && [ "$(id -u "$user" 2>/dev/null)" = 0 ]; then
-        fail "$directory/$MADE names root as the server's user, which pgdyno never wrote; remove the directory"
+    # The server's user can write there, too, once the directory is its own.
+    if [ "$(id -u)" = 0 ]; then
+        named=$(id -u "$user" 2>/dev/null || true)
+        case $(ls -ldn "$directory" | awk '{ print $3 }') in
+        0 | "${named:-none}") ;;
+        *) named=0 ;;
+        esac
+        [ "${named:-0}" != 0 ] || fail "$directory/$MADE names another user than the server's, which pgdyno never wrote; remove the directory"
     fi
     cd /
     if [ -e "$directory/data/postmaster.pid" ]; then

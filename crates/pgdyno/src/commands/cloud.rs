@@ -456,7 +456,8 @@ fn swept(results: &Path, name: &str) -> Result<Swept> {
     Ok(Swept { file, root, modules, lab: Some(lab), _written: None })
 }
 
-/// Returns true if something may be deleted: it has expired, or its lab here is past its use, and no process works on it.
+/// Returns true if something may be deleted: it has expired, or its lab here is past its use, and no process works on it. A lab that is
+/// closed has left nothing: what has its name now is another's.
 fn may_go(swept: &Swept, leftover: &Leftover) -> Result<bool> {
     let now = jiff::Timestamp::now().as_second().unsigned_abs();
     if leftover.expires_s.is_some_and(|expires| expires < now) {
@@ -466,6 +467,7 @@ fn may_go(swept: &Swept, leftover: &Leftover) -> Result<bool> {
     if lab.holder().is_some() {
         return Ok(false);
     }
-    let is_past = lab.standings()?.values().all(|standing| standing.step >= Some(LabStep::Destroying));
-    Ok(is_past || lab.left_s()? == 0)
+    let is_past = || Ok(lab.standings()?.values().all(|standing| standing.step >= Some(LabStep::Destroying)));
+    let may_be_others = lab.is_closed()? && !lab.file.module.is_local();
+    Ok(!may_be_others && (is_past()? || lab.left_s()? == 0))
 }

@@ -150,7 +150,7 @@ fn a_directory_of_another_user_is_refused() {
         }
     };
     made("root");
-    is_refused("names root as the server's user");
+    is_refused("names another user than the server's");
     made("postgres");
     lchown(&root.0, Some(65_534), None).unwrap();
     is_refused("belongs to another user");
