@@ -52,12 +52,13 @@ pub(crate) struct Classified {
 }
 
 /// The same, by the whole of their names: others may begin so.
-const EFFECTS_BY_NAME: [(&str, &str); 5] = [
-    ("http", "sends a request to another machine"),
-    ("http_request", "sends a request to another machine"),
-    ("invoke", "starts a function of a cloud"),
-    ("schedule", "changes what runs on the server by itself"),
-    ("unschedule", "changes what runs on the server by itself"),
+const EFFECTS_BY_NAME: [(&str, &str); 1] = [("http", "sends a request to another machine")];
+
+/// The same, in a schema.
+const EFFECTS_IN_SCHEMAS: [(&str, &str, &str); 3] = [
+    ("aws_lambda", "invoke", "starts a function of a cloud"),
+    ("cron", "schedule", "changes what runs on the server by itself"),
+    ("cron", "unschedule", "changes what runs on the server by itself"),
 ];
 
 /// Functions whose effects reach beyond the statement, by the beginning of their names, and what they do.
@@ -143,7 +144,14 @@ pub(crate) fn classify(text: &str, anonymise: bool) -> Classified {
         }
         StatementKind::Monitoring | StatementKind::Read | StatementKind::Write => {}
     }
-    let refused = words.windows(2).find_map(|pair| effect(pair[0], pair[1]));
+    let before = |at: usize, back: usize| at.checked_sub(back).and_then(|at| words.get(at)).copied();
+    // `insert into http (…)` calls nothing.
+    let is_table = |at: usize| before(at, 1).is_some_and(|token| token.is("into"));
+    let of_pair = |(at, pair): (usize, &[&Token<'_>])| {
+        let schema = before(at, 2).filter(|_| before(at, 1).is_some_and(|dot| *dot == Token::Other(".")));
+        if is_table(at) { None } else { effect(schema, pair[0], pair[1]) }
+    };
+    let refused = words.windows(2).enumerate().find_map(of_pair);
     // `U&"\0070g_sleep"` is a name, too.
     let is_escaped = |three: &[&Token<'_>]| {
         three[0].is("u") && *three[1] == Token::Other("&") && matches!(three[2], Token::Quoted(_))
@@ -261,19 +269,38 @@ fn kind(words: &[&Token<'_>]) -> StatementKind {
 }
 
 /// Returns what a call does beyond its statement.
-fn effect(name: &Token<'_>, after: &Token<'_>) -> Option<String> {
+fn effect(schema: Option<&Token<'_>>, name: &Token<'_>, after: &Token<'_>) -> Option<String> {
     let (Token::Word(name) | Token::Quoted(name), Token::Other("(")) = (name, after) else { return None };
     let name = name.trim_matches('"').to_ascii_lowercase();
     let by_name = EFFECTS_BY_NAME.iter().find(|(whole, _)| name == *whole);
     let found = by_name.or_else(|| EFFECTS.iter().find(|(begin, _)| name.starts_with(begin)));
-    found.map(|(_, does)| format!("{name}() {does}"))
+    let schema = schema.map(|schema| schema.text().trim_matches('"').to_ascii_lowercase());
+    let is_such = |(of, whole, _): &&(&str, &str, &str)| schema.as_deref() == Some(of) && name == *whole;
+    let does = found.map(|(_, does)| does).or_else(|| EFFECTS_IN_SCHEMAS.iter().find(is_such).map(|(.., does)| does));
+    does.map(|does| format!("{name}() {does}"))
+}
+
+/// Returns of each word whether it is an argument of a function whose syntax has FROM: `extract(epoch from now())`.
+fn within_calls(words: &[&Token<'_>]) -> Vec<bool> {
+    let has_from = |word: &Token<'_>| ["extract", "substring", "trim", "overlay"].iter().any(|name| word.is(name));
+    let mut open = Vec::new();
+    let within = |(at, word): (usize, &&Token<'_>)| {
+        match word {
+            Token::Other("(") => open.push(at > 0 && has_from(words[at - 1])),
+            Token::Other(")") => drop(open.pop()),
+            _ => {}
+        }
+        open.last().copied().unwrap_or_default()
+    };
+    words.iter().enumerate().map(within).collect()
 }
 
 /// Returns true if all that the statement names behind FROM and JOIN are catalogs and functions of the server, as monitoring does.
 fn reads_catalogs(words: &[&Token<'_>]) -> bool {
+    let within_calls = within_calls(words);
     // `is distinct from` compares.
     let is_before_table = |at: usize| match words[at] {
-        word if word.is("from") => at == 0 || !words[at - 1].is("distinct"),
+        word if word.is("from") => !within_calls[at] && (at == 0 || !words[at - 1].is("distinct")),
         word => word.is("join"),
     };
     let named = (0..words.len().saturating_sub(1)).filter(|at| is_before_table(*at)).map(|at| words[at + 1]);
@@ -432,6 +459,16 @@ mod tests {
             "it reads the server's catalogs"
         );
         assert!(of("select a is distinct from b from pg_settings").is_some());
+        assert!(
+            of("select max(extract(epoch from now() - xact_start)), trim(both from a) from pg_stat_activity").is_some()
+        );
+        assert!(of("select http($1)").is_some() && of("select aws_lambda.invoke($1, $2)").is_some());
+        assert!(of("select cron.schedule($1, $2, $3)").is_some());
+        for text in
+            ["select https($1), invoke($2)", "insert into http (a) values ($1)", "insert into schedule (a) values ($1)"]
+        {
+            assert_eq!(of(text), None, "{text}");
+        }
         assert_eq!(of("select * from pg_class c join t on true"), None);
         assert!(of("select \"pg_advisory_lock\"($1)").is_some() && of("select U&\"\\0070g_sleep\"($1)").is_some());
         assert_eq!(of("select lo_name from t"), None);

@@ -161,6 +161,35 @@ pub(super) fn ranges(copy: &mut Copy, roles: &[Role]) -> Result<BTreeMap<(String
     Ok(ranges)
 }
 
+/// Rows of a table to sample.
+struct Pool<'a> {
+    table: &'a str,
+    rows: usize,
+    /// Rows that a part of the table must have.
+    wanted: usize,
+    /// Whether the part must be the same each time.
+    is_keyed: bool,
+}
+
+impl Pool<'_> {
+    /// Returns rows of a part of a large table; of all of it, if too few are in that part. `sql` asks for them of a table or a part.
+    /// With `briefly` the whole table is read for a minute at most.
+    fn sampled(&self, copy: &mut Copy, sql: &dyn Fn(&str) -> String, briefly: bool) -> Result<Rows, FitError> {
+        if let Some(part) = copy.part_of(self.table, self.wanted)? {
+            let repeatable = if self.is_keyed { " REPEATABLE (1)" } else { "" };
+            let from = format!("{} TABLESAMPLE system ({part}){repeatable}", self.table);
+            let sampled = copy.ask("sample rows", &sql(&from))?;
+            if sampled.len() >= self.rows / 4 {
+                return Ok(sampled);
+            }
+            if briefly || !sampled.is_empty() {
+                return Ok(copy.try_briefly("sample rows", &sql(self.table))?.unwrap_or(sampled));
+            }
+        }
+        copy.ask("sample rows", &sql(self.table))
+    }
+}
+
 impl Parameters {
     /// Returns values for so many executions.
     pub(super) fn values(
@@ -214,11 +243,11 @@ impl Parameters {
         let fixed = sampling.fixed.as_ref().filter(|(of, ..)| of == source);
         let fixed =
             fixed.map(|(_, column, value)| format!("{} = {}", quote::identifier(column), quote::literal(value)));
+        let fixed: Vec<_> = fixed.into_iter().collect();
         // What is compared with NULL finds nothing.
         let compared = columns.iter().filter(|(how, _)| *how != How::Written);
         let known = compared.map(|(_, column)| format!("{} IS NOT NULL", quote::identifier(column)));
-        let conditions = fixed.into_iter().chain(known).collect::<Vec<_>>().join(" AND ");
-        let chosen = if conditions.is_empty() { conditions } else { format!(" WHERE {conditions}") };
+        let known: Vec<_> = fixed.iter().cloned().chain(known).collect();
         let elements = sampling.elements as usize;
         let has_arrays = columns.iter().any(|(how, _)| *how == How::AnyOf);
         let of_arrays = if has_arrays { elements * executions } else { 0 };
@@ -226,20 +255,17 @@ impl Parameters {
         let rows = of_arrays.max(of_groups).min(POOL_MAX).max(executions).max(elements * 2);
         let key = self.keyed.as_ref().filter(|key| key.source == *source);
         let order = key.map_or_else(|| "random()".to_owned(), key_order);
-        let sql =
-            |from: &str| limited(&values, &format!("(SELECT * FROM {from}{chosen} ORDER BY {order} LIMIT {rows}) s"));
-        if let Some(part) = copy.part_of(&source.table, key.map_or(rows, UniqueKey::rows))? {
-            let repeatable = if key.is_some() { " REPEATABLE (1)" } else { "" };
-            let from = format!("{} TABLESAMPLE system ({part}){repeatable}", source.table);
-            let sampled = copy.ask("sample rows", &sql(&from))?;
-            if sampled.len() >= rows / 4 {
-                return Ok(sampled);
-            }
-            if !sampled.is_empty() {
-                return Ok(copy.try_briefly("sample rows", &sql(&source.table))?.unwrap_or(sampled));
-            }
-        }
-        copy.ask("sample rows", &sql(&source.table))
+        let sql = |from: &str, conditions: &[String]| {
+            let chosen =
+                if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+            limited(&values, &format!("(SELECT * FROM {from}{chosen} ORDER BY {order} LIMIT {rows}) s"))
+        };
+        let pool =
+            Pool { table: &source.table, rows, wanted: key.map_or(rows, UniqueKey::rows), is_keyed: key.is_some() };
+        let found =
+            if known.len() > fixed.len() { pool.sampled(copy, &|from| sql(from, &known), true)? } else { Rows::new() };
+        // No row has a value in each column.
+        if found.is_empty() { pool.sampled(copy, &|from| sql(from, &fixed), false) } else { Ok(found) }
     }
 
     /// Returns the value of a parameter, as SQL over a sampled row.

@@ -152,8 +152,10 @@ impl Counters {
         let has_shrunk =
             |(key, then): (&(String, String), &Counted)| self.entries.get(key).is_none_or(|now| now.calls < then.calls);
         let lost = before.entries.iter().filter(|entry| has_shrunk(*entry)).count();
-        // PostgreSQL 13 does not report a reset: it takes all entries, an eviction takes one in twenty.
-        let all_lost = self.reset.is_none() && !before.entries.is_empty() && lost == before.entries.len();
+        let evicted = self.evicted.zip(before.evicted).map(|(now, then)| now - then);
+        // PostgreSQL 13 reports no reset, and later versions not that of one database: it takes all entries, an eviction takes one in twenty.
+        let is_unreported = self.reset.is_none() || evicted == Some(0.0);
+        let all_lost = is_unreported && !before.entries.is_empty() && lost == before.entries.len();
         if self.reset != before.reset || all_lost {
             return Err(TakeError::Broken {
                 why: "the counters of pg_stat_statements were reset within the window".to_owned(),
@@ -169,10 +171,7 @@ impl Counters {
                 entries.push(Entry { queryid: key.1.clone(), counted });
             }
         }
-        let evicted = match (self.evicted, before.evicted) {
-            (Some(now), Some(then)) => now - then,
-            _ => f64::from(u8::from(lost > 0)),
-        };
+        let evicted = evicted.unwrap_or_else(|| f64::from(u8::from(lost > 0)));
         Ok(Grown { entries, evictions: evicted.max(0.0), lost: lost as u64, max: self.max.clone() })
     }
 }
@@ -192,6 +191,13 @@ impl Grown {
     /// Returns what is missing in it.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        if self.evictions == 0.0 && self.lost > 0 {
+            let lost = units::plural(self.lost, "entry").replace("entrys", "entries");
+            warnings.push(format!(
+                "{lost} of pg_stat_statements counted before the window were reset within it, as those of one database are: what they had \
+                 counted until then is missing; take the capture again, without pg_stat_statements_reset() meanwhile"
+            ));
+        }
         if self.evictions > 0.0 {
             let lost = match self.lost {
                 0 => String::new(),
@@ -314,6 +320,10 @@ mod tests {
         );
         let reset = counters(Some("u"), Some(0.0), &[("1", 1.0)]).since(&before).unwrap_err();
         assert!(reset.to_string().contains("were reset within the window"), "{reset}");
+        // Of one statement, and of all of this database.
+        let one = counters(Some("t"), Some(2.0), &[("1", 13.0), ("2", 1.0)]).since(&before).unwrap().warnings();
+        assert!(one.len() == 1 && one[0].starts_with("1 entry of pg_stat_statements"), "{one:?}");
+        assert!(counters(Some("t"), Some(2.0), &[("1", 3.0), ("2", 1.0)]).since(&before).is_err());
         // PostgreSQL 13.
         let before = counters(None, None, &[("1", 10.0), ("2", 5.0)]);
         assert!(counters(None, None, &[("1", 1.0)]).since(&before).is_err());

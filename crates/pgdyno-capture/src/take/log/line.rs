@@ -188,6 +188,11 @@ mod tests {
             (line.executed(), line.transaction(), line.query_id),
             (Some("commit"), None, 8_085_340_880_788_646_241)
         );
+        // Of a database in LATIN1.
+        let latin: Vec<u8> =
+            json.replace("shop", "m~ller").bytes().map(|byte| if byte == b'~' { 0xfc } else { byte }).collect();
+        let line = LogLine::of(&latin, LogFormat::Json).unwrap();
+        assert_eq!((line.database.as_str(), line.executed()), ("m\u{fffd}ller", Some("commit")));
     }
 
     #[test]
