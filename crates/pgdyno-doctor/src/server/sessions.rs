@@ -9,7 +9,7 @@ use crate::finding::Finding;
 const SESSIONS: &str = "SELECT count(*), count(*) FILTER (WHERE state = 'active'), \
      count(*) FILTER (WHERE state LIKE 'idle in transaction%'), \
      coalesce(extract(epoch FROM max(now() - xact_start)), 0)::bigint, count(*) FILTER (WHERE state IS NULL) \
-     FROM pg_stat_activity WHERE coalesce(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL \
+     FROM pg_stat_activity WHERE (backend_type = 'client backend' OR backend_type IS NULL AND datid IS NOT NULL) \
      AND pid <> pg_backend_pid()";
 /// Work of the server that ends some time.
 const MAINTENANCE: &str = "SELECT backend_type, query FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' \

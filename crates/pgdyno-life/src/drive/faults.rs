@@ -30,6 +30,9 @@ const OUTPUT: &str = "fault.log";
 const ANSWERING: Duration = Duration::from_secs(5);
 /// How often the server is tried after a fault.
 const POLL: Duration = Duration::from_millis(10);
+/// How long a failover that was ordered may take to begin, and how often the server is looked at meanwhile.
+const ORDERED_WITHIN: Duration = Duration::from_secs(300);
+const ORDERED_POLL: Duration = Duration::from_millis(200);
 /// The backend that connected last: pgdyno's own sessions are older than those of clients.
 const BACKEND: &str = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
      AND datname = current_database() ORDER BY backend_start DESC LIMIT 1";
@@ -237,9 +240,19 @@ impl FaultCauser<'_> {
             }
         }
         record.ended_s = Some(since(Instant::now()));
-        while record.server_after.is_none() && !self.is_unwanted() {
+        // The order of a failover may return before there is one: until then the former primary answers.
+        let is_ordered =
+            matches!(self.subject.plan.kind.kind(), FaultKind::Failover(_)) && record.outcome == FaultOutcome::Done;
+        let every = self.subject.plan.every_s.map_or(ORDERED_WITHIN, Duration::from_secs_f64);
+        let ordered_until = Instant::now() + ORDERED_WITHIN.min(every);
+        while record.available_s.is_none() && !self.is_unwanted() {
             record.server_after = self.look();
+            let is_former = record.server_after.is_some() && record.server_after == record.server_before;
             match record.server_after {
+                Some(_) if is_ordered && is_former && Instant::now() < ordered_until => {
+                    std::thread::sleep(ORDERED_POLL);
+                }
+                Some(_) if is_ordered && is_former => break,
                 Some(_) => record.available_s = Some(since(Instant::now())),
                 None => std::thread::sleep(POLL),
             }

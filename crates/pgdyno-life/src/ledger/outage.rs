@@ -144,7 +144,7 @@ fn overlap_s(entries: &[LedgerEntry]) -> Option<f64> {
         spells.iter().enumerate().flat_map(|(nth, one)| spells[nth + 1..].iter().map(move |other| (one, other)));
     let overlap = |(one, other): (&Vec<Spell>, &Vec<Spell>)| {
         let both = one.iter().flat_map(|one| other.iter().map(move |other| (one, other)));
-        both.map(|(one, other)| one.last_us.min(other.last_us).saturating_sub(one.first_us.max(other.first_us))).sum()
+        both.map(|(one, other)| one.beside(other)).sum()
     };
     pairs.map(overlap).max().filter(|overlap: &u64| *overlap > 0).map(seconds)
 }
@@ -153,6 +153,16 @@ fn overlap_s(entries: &[LedgerEntry]) -> Option<f64> {
 struct Spell {
     first_us: u64,
     last_us: u64,
+}
+
+impl Spell {
+    /// Returns how long it was at the same time as another server's; a single acknowledgement within that is a millisecond.
+    fn beside(&self, other: &Self) -> u64 {
+        const MOMENT_US: u64 = 1_000;
+        let common = self.last_us.min(other.last_us).saturating_sub(self.first_us.max(other.first_us));
+        let is_within = |one: &Self, other: &Self| other.first_us < one.first_us && one.last_us < other.last_us;
+        if is_within(self, other) || is_within(other, self) { common.max(MOMENT_US) } else { common }
+    }
 }
 
 /// Returns the spells of each server. One ends where the server acknowledges nothing for a second and another does: after a failover to
@@ -297,5 +307,8 @@ mod tests {
         // To another server and back: one after the other.
         let back = record(&[on("a", 0, 3), on("b", 4, 9), on("a", 10, 12)].concat());
         assert_eq!((back.overlap_s, back.endpoints.len()), (None, 2));
+        // A former primary that acknowledges now and then beside the new one.
+        let now_and_then: Vec<_> = on("a", 0, 9).into_iter().step_by(150).chain(on("b", 2, 8)).collect();
+        assert!(record(&now_and_then).overlap_s.is_some_and(|overlap_s| overlap_s >= 0.001));
     }
 }

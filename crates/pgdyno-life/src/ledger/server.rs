@@ -122,9 +122,10 @@ pub(crate) fn look_back(
 }
 
 /// Fills in what the settings promise. Where a timeline is not known, as on a service without the right to read it, another server may have the
-/// data now.
+/// data now; so it does where several have acknowledged commits, whichever of them was asked at the end.
 pub(super) fn settle(record: &mut LedgerRecord) {
-    let has_stayed = record.timeline_before.is_some() && record.timeline_before == record.timeline_after;
+    let is_alone = record.endpoints.len() < 2;
+    let has_stayed = is_alone && record.timeline_before.is_some() && record.timeline_before == record.timeline_after;
     record.is_promised = promise::is_promised(&record.settings, !has_stayed);
 }
 
@@ -223,6 +224,7 @@ fn number(row: &[Option<String>], column: usize) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use pgdyno_net::Env;
+    use pgdyno_results::LedgerEndpointRecord;
 
     use super::*;
 
@@ -252,5 +254,16 @@ mod tests {
         assert!(!promised(Some("00000001"), Some("00000002"), "") && promised(Some("00000001"), Some("00000002"), "*"));
         assert!(!promised(None, None, "") && !promised(Some("00000001"), None, ""));
         assert!(promised(None, None, "*"));
+        // Two servers acknowledged commits, and the one that was read is the former primary.
+        let endpoint = LedgerEndpointRecord::default;
+        let mut record = LedgerRecord {
+            settings: [("synchronous_commit", "on"), ("fsync", "on")].map(|(name, on)| (name.into(), on.into())).into(),
+            timeline_before: Some("00000001".to_owned()),
+            timeline_after: Some("00000001".to_owned()),
+            endpoints: vec![endpoint(), endpoint()],
+            ..LedgerRecord::default()
+        };
+        settle(&mut record);
+        assert!(!record.is_promised);
     }
 }

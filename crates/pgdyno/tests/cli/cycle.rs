@@ -470,6 +470,11 @@ fn what_the_role_may_not_do_is_reported() {
     run(&format!("{SHORT} --no-load --set log_statement=all")).ended(1).says(&["log_statement", "may not set it"]);
     run(&format!("{SHORT} --no-load --set checkpoint_timeout=17min"))
         .ended(1)
+        .says(&["this role may not reload the server's configuration", "by its own means"]);
+    // With the right to reload, the setting itself is what is refused.
+    place.execute("grant execute on function pg_reload_conf() to plain; grant pg_read_all_settings to plain");
+    run(&format!("{SHORT} --no-load --set checkpoint_timeout=17min"))
+        .ended(1)
         .says(&["(SQLSTATE 42501), in: alter system", "by its own means"]);
     assert_eq!(files(&place.home.join(".local/state/pgdyno/settings-to-restore")).len(), 0);
 }

@@ -287,7 +287,10 @@ fn require_reload(admin: &mut Admin) -> Result<()> {
     match admin.query_opt(sql).or_fail(Code::Start)? {
         None => Ok(()),
         Some(role) => Err(CommandError::new(Code::Start, "this role may not reload the server's configuration")
-            .hint(format!("GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {role}, or leave --set out"))),
+            .hint(format!(
+                "give the setting to the server by its own means (a managed one has flags for that), or, beside ALTER SYSTEM, GRANT EXECUTE \
+                 ON FUNCTION pg_reload_conf() TO {role}"
+            ))),
     }
 }
 
