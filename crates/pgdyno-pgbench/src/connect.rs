@@ -27,7 +27,12 @@ pub fn options(target: &ConnectionTarget, program: &str, env: &Env) -> Result<Co
     // libpq takes the last value of an option, and pgbench gives its own name after the string.
     let named_last = match () {
         () if is_uri => {
-            format!("{dbname}{}fallback_application_name={program}", if dbname.contains('?') { '&' } else { '?' })
+            let separator = match dbname.split_once('?') {
+                None => "?",
+                Some((_, "")) => "",
+                Some(_) => "&",
+            };
+            format!("{dbname}{separator}fallback_application_name={program}")
         }
         () if dbname.contains('=') => format!("{dbname} fallback_application_name={program}"),
         () => String::new(),
@@ -134,8 +139,15 @@ mod tests {
     #[test]
     fn the_program_names_itself_to_the_server() {
         let env = Env::new([], None, Some("os"));
-        let target = ConnectionTarget { dbname: "d".into(), ..ConnectionTarget::default() };
-        let options = options(&target, "pgbench", &env).unwrap();
-        assert!(format!("{options:?}").contains("(\"application_name\", \"pgbench\")"), "{options:?}");
+        let named = |dbname: &str| {
+            let target = ConnectionTarget { dbname: dbname.into(), ..ConnectionTarget::default() };
+            format!("{:?}", options(&target, "pgbench", &env).unwrap())
+        };
+        let fallback = "fallback_application_name=bar";
+        let (string, uri) = (format!("dbname=d {fallback}"), format!("postgresql:///d?{fallback}"));
+        for dbname in ["d", &string, &uri, "postgresql:///d", "postgresql:///d?", "postgresql:///d?user=u"] {
+            assert!(named(dbname).contains("(\"application_name\", \"pgbench\")"), "{dbname}: {}", named(dbname));
+        }
+        assert!(named("dbname=d application_name=mine").contains("(\"application_name\", \"mine\")"));
     }
 }

@@ -266,7 +266,10 @@ impl Board<'_> {
         let mut answers: Vec<_> = state.times.into_iter().zip(state.refused).map(answer).collect();
         for (query, rows) in self.queries.iter().zip(state.rows) {
             let (answer, rows) = (&mut answers[query.question].rows, rows.unwrap_or_default());
-            answer.columns = rows.columns;
+            // A part that was refused has none.
+            if !rows.columns.is_empty() {
+                answer.columns = rows.columns;
+            }
             answer.rows.extend(rows.rows);
         }
         Ok(answers)

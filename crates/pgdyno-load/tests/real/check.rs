@@ -160,6 +160,39 @@ fn checks_that_share_a_screen_are_asked_where_it_finds_something() {
     }
 }
 
+/// What one part of a check finds is reported, although the server refuses another part for a reason that will pass.
+#[test]
+fn a_part_that_is_refused_hides_no_violation() {
+    if !server::available("a_part_that_is_refused_hides_no_violation") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("refused_in_part");
+    load_with(&target, &Sample::new(&[]), &how(1)).unwrap();
+    connect(&target)
+        .execute(
+            "create function public.conflict() returns boolean language plpgsql as \
+             $$ begin raise exception using errcode = '40001', message = 'a conflict'; end $$",
+        )
+        .unwrap();
+    let in_parts = |name, sql: &str| {
+        let parts = CheckParts { sql: sql.to_owned(), keys: 1..=2, most: 1 };
+        let (sql, parts) = (parts.whole().into(), Some(parts));
+        Check { name, condition: "", sql, parts, screen: None, expect: Expect::NoRow, cost: CheckCost::Cheap }
+    };
+    let found = "select id from (values (1)) part (id) where case when {range:id} then true else conflict() end";
+    let refused = "select id from (values (1)) part (id) where {range:id} is null or conflict()";
+    let checks = [in_parts("found in part", found), in_parts("refused", refused)];
+    let ask = |checks: &[Check]| {
+        check(&target, 1, &Sample::new(&[]), &CAPS, Moment::Only(checks), &|_| {}, &Stop::new()).unwrap()
+    };
+    let report = ask(&checks);
+    let [in_part, whole] = &report.checks[..] else { panic!("{report:?}") };
+    assert!(!in_part.holds && in_part.refused.is_none() && in_part.violations == ["id=1"], "{report:?}");
+    assert!(!whole.holds && whole.refused.as_ref().is_some_and(|why| why.contains("a conflict")), "{report:?}");
+    assert!(!report.holds() && ask(&checks[1..]).holds());
+}
+
 #[test]
 fn a_stop_cancels_a_check_that_waits() {
     if !server::available("a_stop_cancels_a_check_that_waits") {
