@@ -9,8 +9,6 @@ use crate::record::{LatencyRecord, ObjectiveRecord, RunRecord, TransactionRecord
 
 /// Digits behind the point that distinguish a figure from its bound, at most.
 const DIGITS_MAX: usize = 10;
-/// At least so many arrivals are needed for a judgement, whatever the figure.
-const ARRIVALS_MIN: f64 = 10.0;
 /// The margin of one standard deviation of a count of failures: a tenth.
 const MARGIN_OF_DEVIATION: f64 = 0.1;
 
@@ -146,6 +144,9 @@ impl ObjectiveValue {
 }
 
 impl Objective {
+    /// At least so many arrivals are needed for a judgement, whatever the figure.
+    pub const ARRIVALS_LEAST: f64 = 10.0;
+
     /// Parses `p99 < 10ms`, `errors < 0.1%`, `tps > 500`, and for one kind of transactions `new-order p99 < 20ms`. Whether
     /// the workload has that kind is for [`Objective::of_workload`] to say.
     ///
@@ -267,9 +268,9 @@ impl Objective {
     pub fn arrivals_min(&self) -> f64 {
         match self.what {
             What::Latency { figure, .. } => {
-                figure.percent().map_or(0.0, |percent| 100.0 / (100.0 - percent)).max(ARRIVALS_MIN).round()
+                figure.percent().map_or(0.0, |percent| 100.0 / (100.0 - percent)).max(Self::ARRIVALS_LEAST).round()
             }
-            What::Errors { .. } | What::Tps { .. } => ARRIVALS_MIN,
+            What::Errors { .. } | What::Tps { .. } => Self::ARRIVALS_LEAST,
         }
     }
 

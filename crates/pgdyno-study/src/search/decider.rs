@@ -15,9 +15,6 @@ use super::judge::{Measured, summed_up};
 /// Default of the highest number of clients.
 pub const MAX_CLIENTS: f64 = 256.0;
 
-/// At least so many arrivals of a kind of transactions are needed for a judgement, whatever the figure.
-const ARRIVALS_MIN: f64 = 10.0;
-
 /// The decider of a search.
 #[derive(Default)]
 pub(crate) struct Decider {
@@ -45,7 +42,8 @@ pub(crate) fn bounds(wanted: &SearchRequest, capacity_tps: Option<f64>) -> Bound
     let arrivals = wanted.objectives.iter().map(Objective::arrivals_min).fold(0.0, f64::max);
     let rate = |arrivals: f64| wanted.time_s.map_or(0.0, |time| arrivals / wanted.share / time);
     // A search that begins near the capacity could only miss: there a percentile is judged by fewer arrivals.
-    let least = rate(arrivals).min(tps / 10.0).max(rate(arrivals.min(ARRIVALS_MIN)).min(tps)).max(tps / 1000.0);
+    let hardly = rate(arrivals.min(Objective::ARRIVALS_LEAST)).min(tps);
+    let least = rate(arrivals).min(tps / 10.0).max(hardly).max(tps / 1000.0);
     let min = wanted.min.unwrap_or(least.min(wanted.max.unwrap_or(f64::INFINITY)));
     let max = wanted.max.unwrap_or((2.0 * tps).max(min));
     let (start, budget) = ((0.7 * tps).clamp(min, max), wanted.steps - 1);
