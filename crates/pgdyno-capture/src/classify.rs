@@ -51,16 +51,6 @@ pub(crate) struct Classified {
     pub(crate) refused: Option<String>,
 }
 
-/// The same, by the whole of their names: others may begin so.
-const EFFECTS_BY_NAME: [(&str, &str); 1] = [("http", "sends a request to another machine")];
-
-/// The same, in a schema.
-const EFFECTS_IN_SCHEMAS: [(&str, &str, &str); 3] = [
-    ("aws_lambda", "invoke", "starts a function of a cloud"),
-    ("cron", "schedule", "changes what runs on the server by itself"),
-    ("cron", "unschedule", "changes what runs on the server by itself"),
-];
-
 /// Functions whose effects reach beyond the statement, by the beginning of their names, and what they do.
 const EFFECTS: [(&str, &str); 52] = [
     ("pg_advisory_", "locks what the application has agreed on"),
@@ -115,6 +105,16 @@ const EFFECTS: [(&str, &str); 52] = [
     ("pg_import_system_collations", "changes the server"),
     ("pg_stat_reset", "resets counters"),
     ("pg_stat_statements_reset", "resets counters"),
+];
+
+/// The same, by the whole of their names: others may begin so.
+const EFFECTS_BY_NAME: [(&str, &str); 1] = [("http", "sends a request to another machine")];
+
+/// The same, in a schema.
+const EFFECTS_IN_SCHEMAS: [(&str, &str, &str); 3] = [
+    ("aws_lambda", "invoke", "starts a function of a cloud"),
+    ("cron", "schedule", "changes what runs on the server by itself"),
+    ("cron", "unschedule", "changes what runs on the server by itself"),
 ];
 
 /// Parameters that a statement of a script may have.

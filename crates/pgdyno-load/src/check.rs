@@ -10,7 +10,7 @@ use std::time::Instant;
 use pgdyno_net::{ConnectOptions, Halt, Stop, TextRows};
 use pgdyno_workload::{Capabilities, Check, CheckCost, DataSet, Expect, RowCount, Table};
 
-use crate::check::ask::{Answer, ask};
+use crate::check::ask::{Answer, Asking, ask};
 use crate::check::question::{CheckError, CheckProgress, DIFFERENCES_SHOWN, Question, SHOWN};
 use crate::state::schema::SchemaDifference;
 use crate::state::{layout, relations};
@@ -155,7 +155,8 @@ pub fn check(
         _ => changes.map_or_else(|| data.checks(), |changes| data.changed(&changes).checks),
     };
     let questions = questions(&tables, &loaded, &checks, moment);
-    let answers = ask(&mut admin, options, connections.max(1), &questions, progress, &halt)?;
+    let answers =
+        ask(&mut admin, &questions, Asking { options, connections: connections.max(1), progress, halt: &halt })?;
     for (question, answer) in questions.iter().zip(answers) {
         match (question, moment) {
             // Before the run, a check that a run must not change has no result yet.

@@ -192,7 +192,7 @@ impl Grown {
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.evictions == 0.0 && self.lost > 0 {
-            let lost = units::plural(self.lost, "entry").replace("entrys", "entries");
+            let lost = entries(self.lost);
             warnings.push(format!(
                 "{lost} of pg_stat_statements counted before the window were reset within it, as those of one database are: what they had \
                  counted until then is missing; take the capture again, without pg_stat_statements_reset() meanwhile"
@@ -201,10 +201,7 @@ impl Grown {
         if self.evictions > 0.0 {
             let lost = match self.lost {
                 0 => String::new(),
-                lost => format!(
-                    ", {} of those counted before among them",
-                    units::plural(lost, "entry").replace("entrys", "entries")
-                ),
+                lost => format!(", {} of those counted before among them", entries(lost)),
             };
             warnings.push(format!(
                 "the server has evicted statements {} within the window{lost}: rare ones are missing, and texts may have their \
@@ -218,6 +215,10 @@ impl Grown {
         }
         warnings
     }
+}
+
+fn entries(n: u64) -> String {
+    format!("{} {}", units::count(n), if n == 1 { "entry" } else { "entries" })
 }
 
 /// The text of a statement.

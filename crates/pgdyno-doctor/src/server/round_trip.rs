@@ -12,7 +12,7 @@ const WARM_UP: usize = 20;
 const WARM_UP_PATIENCE: Duration = Duration::from_millis(200);
 /// How long round trips are timed.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The least number of them, near and far away, and the greatest.
+/// Fewest round trips near and far away, and the most.
 const LEAST: usize = 20;
 const LEAST_FAR: usize = 5;
 const MOST: usize = 2_000;

@@ -77,17 +77,26 @@ struct State {
 const MEMORY: &str = "how much memory queries may use";
 const SNAPSHOT: &str = "the data (its transaction did not begin)";
 
-/// Runs all questions over `admin`, which `halt` can close, and over as many more connections as the server has room
-/// for. Returns the results in the order of the questions. Checks that share a screen are asked only if it finds something.
+/// How questions are asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    /// Of the further connections.
+    pub(crate) options: &'a ConnectOptions,
+    /// At most, with the first one.
+    pub(crate) connections: usize,
+    pub(crate) progress: &'a (dyn Fn(&CheckProgress<'_>) + Sync),
+    /// Can close all connections.
+    pub(crate) halt: &'a Halt<'a>,
+}
+
+/// Runs all questions over `admin`, and over as many more connections as the server has room for. Returns the results
+/// in the order of the questions. Checks that share a screen are asked only if it finds something.
 pub(crate) fn ask(
     admin: &mut Admin,
-    options: &ConnectOptions,
-    connections: usize,
     questions: &[Question<'_>],
-    progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
-    halt: &Halt<'_>,
+    asking: Asking<'_>,
 ) -> Result<Vec<Answer>, CheckError> {
-    let mut ask = |questions: &[Question<'_>]| ask_each(admin, options, connections, questions, progress, halt);
+    let mut ask = |questions: &[Question<'_>]| ask_each(admin, questions, asking);
     let screens = screens(questions);
     let is_screened =
         |question: &Question<'_>| screen_of(question).is_some_and(|own| place_of(own, &screens).is_some());
@@ -131,14 +140,8 @@ fn place_of(screen: &Screen, all: &[&Screen]) -> Option<usize> {
 }
 
 /// Runs each of these questions.
-fn ask_each(
-    admin: &mut Admin,
-    options: &ConnectOptions,
-    connections: usize,
-    questions: &[Question<'_>],
-    progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
-    halt: &Halt<'_>,
-) -> Result<Vec<Answer>, CheckError> {
+fn ask_each(admin: &mut Admin, questions: &[Question<'_>], asking: Asking<'_>) -> Result<Vec<Answer>, CheckError> {
+    let Asking { options, connections, progress, halt } = asking;
     let queries = queries(questions, connections as u64);
     let wanted = connections.min(queries.len());
     let memory = memory(admin, wanted).map_err(|source| match halt.is_interrupted() {
