@@ -14,17 +14,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use pgdyno_text::hex;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::private::fingerprint::{digest, named};
 use crate::private::instance::{lock_file, set_mode, size_of_tree};
+use crate::private::new_cluster;
 use crate::private::places::Places;
 use crate::private::programs::installation::Installation;
 use crate::private::space::free_bytes;
 
-/// What makes entries of other versions of this program unusable: the way they are written.
-const FORMAT: u32 = 1;
 const ENTRY: &str = "entry.json";
 const DATA: &str = "data";
 /// The beginning of the name of an entry that is being made.
@@ -114,17 +112,18 @@ impl Cache {
         Ok(entries)
     }
 
-    /// Removes everything, once no server is being started from it. Returns the bytes that it had.
+    /// Removes everything, once no server is being started from it, and the new clusters of builds. Returns the bytes that they had.
     ///
     /// # Errors
     /// When a directory cannot be removed.
     pub fn clear(&self) -> io::Result<u64> {
+        let bytes_of_clusters = new_cluster::clear(&self.places)?;
         if !self.dir().is_dir() {
-            return Ok(0);
+            return Ok(bytes_of_clusters);
         }
         self.places.require_own(&self.dir())?;
         let _lock = self.lock()?;
-        self.directories()?.iter().try_fold(0, |bytes, dir| {
+        self.directories()?.iter().try_fold(bytes_of_clusters, |bytes, dir| {
             let size = size_of_tree(dir);
             fs::remove_dir_all(dir).map(|()| bytes + size)
         })
@@ -233,51 +232,14 @@ impl Making {
     }
 }
 
-/// Returns the key of this data on this build: a build is its version, its place, and the size and time of its server.
-pub(crate) fn key(wanted: &WantedData, build: &Installation) -> String {
-    let program = fs::metadata(build.bindir.join("postgres")).ok();
-    let modified = program.as_ref().and_then(|program| program.modified().ok());
-    let text = format!(
-        "{FORMAT}\n{}\n{}\n{:?}\n{:?}",
-        wanted.identity,
-        named(build),
-        program.map(|program| program.len()),
-        modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok())
-    );
-    hex(&Sha256::digest(text)[..8])
-}
-
-fn named(build: &Installation) -> String {
-    format!("PostgreSQL {} in {}", build.version.text, build.bindir.display())
-}
-
 fn read(dir: &Path) -> Option<KeptData> {
     serde_json::from_slice(&fs::read(dir.join(ENTRY)).ok()?).ok()
-}
-
-/// Returns a digest over the names and lengths of all files below a directory.
-fn digest(dir: &Path) -> io::Result<String> {
-    fn add(dir: &Path, name: &str, hash: &mut Sha256) -> io::Result<()> {
-        let mut entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            let (meta, name) = (entry.metadata()?, format!("{name}/{}", entry.file_name().to_string_lossy()));
-            if meta.is_dir() {
-                add(&entry.path(), &name, hash)?;
-            } else {
-                hash.update(format!("{name} {}\n", meta.len()));
-            }
-        }
-        Ok(())
-    }
-    let mut hash = Sha256::new();
-    add(dir, "", &mut hash)?;
-    Ok(hex(&hash.finalize()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::private::fingerprint::key;
     use crate::private::programs::installation::InstallationOrigin;
     use crate::private::programs::version::PgVersion;
 
@@ -301,7 +263,7 @@ mod tests {
     /// Makes an entry of so many bytes, last used `age_s` seconds ago.
     fn made(cache: &Cache, identity: &str, bytes: usize, age_s: u64) -> String {
         let (wanted, build) = (wanted(identity), build("18.1"));
-        let key = key(&wanted, &build);
+        let key = key(&wanted.identity, &build);
         let making = cache.begin(bytes as u64, wanted.cache_bytes_max).unwrap();
         fs::create_dir(making.data()).unwrap();
         fs::write(making.data().join("base"), vec![1; bytes]).unwrap();
@@ -325,8 +287,8 @@ mod tests {
         let held = cache.find(&one).unwrap();
         assert_eq!((held.entry.about.as_str(), held.entry.bytes), ("data one", 1000));
         assert_eq!(held.data, cache.dir().join(&one).join("data"));
-        assert!(cache.find(&key(&wanted("two"), &build("18.1"))).is_none());
-        assert!(cache.find(&key(&wanted("one"), &build("18.2"))).is_none());
+        assert!(cache.find(&key(&wanted("two").identity, &build("18.1"))).is_none());
+        assert!(cache.find(&key(&wanted("one").identity, &build("18.2"))).is_none());
         drop(held);
         assert!(cache.clear().unwrap() > 1000);
         assert!(cache.find(&one).is_none());

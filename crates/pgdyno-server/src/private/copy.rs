@@ -14,12 +14,21 @@ use crate::private::places::make_dir;
 /// Files that are copied at once: while one waits for the disk, others are read.
 const AT_ONCE: usize = 4;
 
+/// When a copy reaches the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Before it is used: it survives a loss of power, and nothing is left to be written meanwhile.
+    BeforeUse,
+    /// When the system writes it.
+    OfTheSystem,
+}
+
 /// Copies a data directory to a place where nothing is, for a server that runs as `account`. Blocks are shared where the file
-/// system can do that. Nothing of the copy is left to be written to the disk later.
+/// system can do that.
 ///
 /// # Errors
 /// When the system refuses, or the directory has links: a tablespace belongs to one server.
-pub(crate) fn copy(from: &Path, to: &Path, account: Option<&Account>) -> io::Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path, account: Option<&Account>, durability: Durability) -> io::Result<()> {
     let mut files = Vec::new();
     copy_directories(from, to, account, &mut files)?;
     // The largest first, so that none is left alone at the end.
@@ -28,7 +37,7 @@ pub(crate) fn copy(from: &Path, to: &Path, account: Option<&Account>) -> io::Res
     let next = || files.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let copy_files = || {
         while let Some(file) = next() {
-            file.copy(account)?;
+            file.copy(account, durability)?;
         }
         Ok(())
     };
@@ -48,10 +57,13 @@ struct Copied {
 }
 
 impl Copied {
-    fn copy(&self, account: Option<&Account>) -> io::Result<()> {
+    fn copy(&self, account: Option<&Account>, durability: Durability) -> io::Result<()> {
         fs::copy(&self.source, &self.target)?;
         own(&self.target, account)?;
-        File::open(&self.target)?.sync_all()
+        match durability {
+            Durability::BeforeUse => File::open(&self.target)?.sync_all(),
+            Durability::OfTheSystem => Ok(()),
+        }
     }
 }
 
@@ -84,10 +96,15 @@ mod tests {
         fs::create_dir_all(from.join("base/1")).unwrap();
         fs::write(from.join("PG_VERSION"), "15\n").unwrap();
         fs::write(from.join("base/1/1259"), [7; 9000]).unwrap();
-        copy(&from, &to, None).unwrap();
+        copy(&from, &to, None, Durability::BeforeUse).unwrap();
         assert_eq!(fs::read(to.join("base/1/1259")).unwrap(), [7; 9000]);
         assert_eq!(fs::read_to_string(to.join("PG_VERSION")).unwrap(), "15\n");
         std::os::unix::fs::symlink("/nowhere", from.join("base/2")).unwrap();
-        assert!(copy(&from, &place.path().join("other"), None).unwrap_err().to_string().contains("base/2"));
+        assert!(
+            copy(&from, &place.path().join("other"), None, Durability::OfTheSystem)
+                .unwrap_err()
+                .to_string()
+                .contains("base/2")
+        );
     }
 }

@@ -3,8 +3,9 @@
 use pgdyno_net::Secret;
 use rustix::process::Signal;
 
-use crate::private::cache::{self, Cache, Keeping, KeptData, WantedData};
+use crate::private::cache::{Cache, Keeping, KeptData, WantedData};
 use crate::private::error::EmbeddedError;
+use crate::private::fingerprint;
 use crate::private::handle::Handle;
 use crate::private::pipe::Order;
 use crate::private::prepare::{Prepared, PrivateServerOptions, PrivateServerWarning, extra_settings, merge, prepare};
@@ -44,7 +45,7 @@ impl HeldServer {
         let data = wanted.map(|wanted| (wanted, Cache::at(&options.places)));
         // Nobody removes it until it is copied.
         let used = data.as_ref().filter(|(wanted, _)| !wanted.is_loaded_anew);
-        let held = used.and_then(|(wanted, cache)| cache.find(&cache::key(wanted, &spec.installation)));
+        let held = used.and_then(|(wanted, cache)| cache.find(&fingerprint::key(&wanted.identity, &spec.installation)));
         spec.data = held.as_ref().map(|held| held.data.clone());
         let mut handle = Handle::spawn(&options.supervisor, &spec)?;
         let mut is_empty = false;
@@ -108,7 +109,7 @@ impl HeldServer {
             return Ok(Keeping::Not(refused.what));
         }
         let build = &self.server.installation;
-        let made = cache.finish(making, &cache::key(&wanted, build), &wanted, build);
+        let made = cache.finish(making, &fingerprint::key(&wanted.identity, build), &wanted, build);
         Ok(made.map_or_else(|error| Keeping::Not(error.to_string()), Keeping::Kept))
     }
 

@@ -71,6 +71,11 @@ impl Places {
         self.root.join("postgres")
     }
 
+    /// Returns the directory of new clusters, one for each build.
+    pub(crate) fn clusters(&self) -> PathBuf {
+        self.root.join("clusters")
+    }
+
     /// Returns the directory of temporary servers.
     pub(crate) fn instances(&self) -> PathBuf {
         self.root.join("instances")

@@ -39,10 +39,12 @@ pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: 
     Ok(command)
 }
 
+/// Arguments of initdb that shape a new cluster: locale C, so that the same data has the same order on every system; the superuser is
+/// `postgres`. The supervisor writes the files for access, so initdb's own admit nobody.
+pub(crate) const INITDB_ARGS: [&str; 5] =
+    ["--username=postgres", "--encoding=UTF8", "--locale=C", "--auth-local=reject", "--auth-host=reject"];
+
 /// Returns initdb for an empty directory `data`, which belongs to `account`.
-///
-/// Locale C, so that the same data has the same order on every system; the superuser is `postgres`. The supervisor
-/// writes the files for access, so initdb's own admit nobody.
 pub(crate) fn initdb(
     bindir: &Path,
     data: &Path,
@@ -51,11 +53,7 @@ pub(crate) fn initdb(
     log: File,
 ) -> io::Result<Command> {
     let mut command = program(&bindir.join("initdb"), account, Signal::TERM, log)?;
-    command
-        .arg("--pgdata")
-        .arg(data)
-        .args(["--username=postgres", "--encoding=UTF8", "--locale=C"])
-        .args(["--auth-local=reject", "--auth-host=reject"]);
+    command.arg("--pgdata").arg(data).args(INITDB_ARGS);
     if !synced {
         // Data that end with the server need not survive a power failure during initdb.
         command.arg("--no-sync");

@@ -8,9 +8,11 @@ use std::process::Command;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::private::copy;
+use crate::private::copy::{self, Durability};
 use crate::private::instance::{self, Instance, own};
+use crate::private::new_cluster;
 use crate::private::pipe::{Event, Spec, report};
+use crate::private::places::Places;
 use crate::private::postmaster::{self, POLL, Postmaster, PostmasterPlace, Stop};
 use crate::private::power_loss::WriteJournal;
 use crate::private::server::PrivateServer;
@@ -132,17 +134,31 @@ fn copied(spec: &Spec, instance: &Instance) -> bool {
     report(&Event::Copying);
     let unfinished = instance.dir().join(UNFINISHED);
     let _ = std::fs::remove_dir_all(&unfinished);
-    let copied = copy::copy(kept, &unfinished, spec.account.as_ref());
+    let copied = copy::copy(kept, &unfinished, spec.account.as_ref(), Durability::BeforeUse);
     copied.and_then(|()| std::fs::rename(&unfinished, instance.data())).is_ok()
 }
 
-/// Creates the data directory, which gets its name when it is complete.
+/// Creates the data directory, which gets its name when it is complete: a copy of what initdb made for an earlier server, or else
+/// by initdb.
 fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake>) -> Result<(), Refusal> {
+    let unfinished = instance.dir().join(UNFINISHED);
+    let (places, build) = (Places::at(&spec.places_root), &spec.installation);
+    let durability = if spec.kept { Durability::BeforeUse } else { Durability::OfTheSystem };
+    let _ = std::fs::remove_dir_all(&unfinished);
+    if !new_cluster::copy_to(&places, build, &unfinished, spec.account.as_ref(), durability) {
+        let _ = std::fs::remove_dir_all(&unfinished);
+        run_initdb(spec, instance, log, woken)?;
+        // The next one takes as long if this fails.
+        let _ = new_cluster::keep(&places, build, &unfinished);
+    }
+    std::fs::rename(&unfinished, instance.data())
+        .map_err(|e| Some(format!("cannot rename {}: {e}", unfinished.display())))
+}
+
+/// Makes a new cluster in the directory that has no name yet.
+fn run_initdb(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake>) -> Result<(), Refusal> {
     let account = spec.account.as_ref();
     let unfinished = instance.dir().join(UNFINISHED);
-    if unfinished.exists() {
-        let _ = std::fs::remove_dir_all(&unfinished);
-    }
     let data = instance
         .make_private(UNFINISHED, account)
         .map_err(|e| Some(format!("cannot make {}: {e}", unfinished.display())))?;
@@ -161,7 +177,7 @@ fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake
     loop {
         match initdb.try_wait() {
             Ok(Some(_)) if unwanted_since.is_some() => return Err(None),
-            Ok(Some(status)) if status.success() => break,
+            Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(Some(format!("initdb failed ({status})"))),
             Ok(None) => {}
             Err(error) => return Err(Some(format!("cannot wait for initdb: {error}"))),
@@ -176,7 +192,6 @@ fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake
         }
         std::thread::sleep(POLL);
     }
-    std::fs::rename(&data, instance.data()).map_err(|e| Some(format!("cannot rename {}: {e}", data.display())))
 }
 
 fn free_port() -> io::Result<u16> {

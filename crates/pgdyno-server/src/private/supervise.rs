@@ -10,6 +10,7 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use crate::private::copy::{self, Durability};
 use crate::private::instance::{self, Instance};
 use crate::private::kept;
 use crate::private::pipe::{Event, Order, Spec, report};
@@ -19,7 +20,7 @@ use crate::private::restart::Proven;
 use crate::private::server::{PrivateServer, Refused};
 use crate::private::startup::Refusal;
 use crate::private::wake::{Wake, listen, watch};
-use crate::private::{copy, restart, startup};
+use crate::private::{restart, startup};
 
 /// Runs a supervisor. Call it on the main thread of a process that was started with [`SUPERVISE`], before anything
 /// else; its standard input and output belong to it.
@@ -192,7 +193,7 @@ fn obey(
         }
         Order::CopyTo(place) => {
             server.stop(Stop::Fast);
-            let copied = copy::copy(&instance.data(), &place, spec.account.as_ref());
+            let copied = copy::copy(&instance.data(), &place, spec.account.as_ref(), Durability::BeforeUse);
             let (server, mut running) = startup::start(spec, instance, woken, Some(running))?;
             let refused = |error| Refused { what: format!("its data cannot be copied: {error}"), log: Vec::new() };
             running.refused = copied.err().map(|error| Box::new(refused(error)));

@@ -1,0 +1,153 @@
+//! What initdb makes, kept for the next private server of the same build: a copy is there sooner.
+//!
+//! ```text
+//! clusters/<key>/data/       as initdb left it
+//!                files       a digest over the names and lengths of its files
+//!          new-<random>/     one that is being made
+//! ```
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::private::account::Account;
+use crate::private::copy::{Durability, copy};
+use crate::private::fingerprint::{digest, key};
+use crate::private::instance::{set_mode, size_of_tree};
+use crate::private::places::Places;
+use crate::private::postmaster::INITDB_ARGS;
+use crate::private::programs::installation::Installation;
+
+const DATA: &str = "data";
+const FILES: &str = "files";
+/// One that nobody used for so long goes when another one is made: its build is no longer used.
+const UNUSED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Makes `to`, where nothing is, a copy of the new cluster of this build. Returns false if none is kept, or it cannot be copied.
+pub(crate) fn copy_to(
+    places: &Places,
+    build: &Installation,
+    to: &Path,
+    account: Option<&Account>,
+    durability: Durability,
+) -> bool {
+    let kept = place(places, build);
+    if !is_whole(places, &kept) {
+        return false;
+    }
+    let _ = File::open(&kept).and_then(|dir| dir.set_modified(SystemTime::now()));
+    copy(&kept.join(DATA), to, account, durability).is_ok()
+}
+
+/// Keeps a copy of a cluster that initdb has just made for this build, unless another server was faster.
+///
+/// # Errors
+/// When the system refuses; nothing is kept then.
+pub(crate) fn keep(places: &Places, build: &Installation, data: &Path) -> io::Result<()> {
+    let clusters = places.clusters();
+    places.make(&clusters)?;
+    remove_unused(&clusters);
+    let making = tempfile::Builder::new().prefix("new-").tempdir_in(&clusters)?;
+    set_mode(making.path())?;
+    // After a loss of power, files that were not written have other lengths.
+    copy(data, &making.path().join(DATA), None, Durability::OfTheSystem)?;
+    fs::write(making.path().join(FILES), digest(&making.path().join(DATA))?)?;
+    let kept = place(places, build);
+    if is_whole(places, &kept) {
+        return Ok(());
+    }
+    if kept.exists() {
+        fs::remove_dir_all(&kept)?;
+    }
+    fs::rename(making.path(), &kept)
+}
+
+/// Removes them all. Returns the bytes that they had.
+///
+/// # Errors
+/// When one cannot be removed.
+pub(crate) fn clear(places: &Places) -> io::Result<u64> {
+    let clusters = places.clusters();
+    if !clusters.is_dir() {
+        return Ok(0);
+    }
+    places.require_own(&clusters)?;
+    let bytes = size_of_tree(&clusters);
+    fs::remove_dir_all(&clusters).map(|()| bytes)
+}
+
+/// Returns true if nobody else can have written this cluster, and all of its files are there.
+fn is_whole(places: &Places, kept: &Path) -> bool {
+    let looked = || {
+        places.require_own(&places.clusters())?;
+        Ok::<_, io::Error>(digest(&kept.join(DATA))? == fs::read_to_string(kept.join(FILES))?)
+    };
+    looked().unwrap_or(false)
+}
+
+fn place(places: &Places, build: &Installation) -> PathBuf {
+    places.clusters().join(key(&format!("new cluster: {}", INITDB_ARGS.join(" ")), build))
+}
+
+fn remove_unused(clusters: &Path) {
+    let entries = fs::read_dir(clusters).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries {
+        let used = entry.metadata().and_then(|meta| meta.modified());
+        if used.is_ok_and(|used| used.elapsed().is_ok_and(|unused| unused > UNUSED_MAX)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::private::programs::installation::InstallationOrigin;
+    use crate::private::programs::version::PgVersion;
+
+    fn build(version: &str) -> Installation {
+        Installation {
+            bindir: "/nowhere".into(),
+            version: PgVersion::parse(version).unwrap(),
+            origin: InstallationOrigin::Path,
+        }
+    }
+
+    #[test]
+    fn a_cluster_is_copied_for_its_build_as_long_as_it_is_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let (places, made) = (Places::at(root.path().join("pgdyno")), root.path().join("made"));
+        fs::create_dir_all(made.join("base/1")).unwrap();
+        fs::write(made.join("base/1/1259"), [7; 9000]).unwrap();
+        places.make(&places.instances()).unwrap();
+        let copied =
+            |version, to: &str| copy_to(&places, &build(version), &root.path().join(to), None, Durability::OfTheSystem);
+        assert!(!copied("18.1", "before"));
+        keep(&places, &build("18.1"), &made).unwrap();
+        assert!(copied("18.1", "first") && !copied("18.2", "other"));
+        assert_eq!(fs::read(root.path().join("first/base/1/1259")).unwrap(), [7; 9000]);
+
+        let kept = place(&places, &build("18.1"));
+        fs::write(kept.join("data/base/1/1259"), [7; 8999]).unwrap();
+        assert!(!copied("18.1", "shorter"));
+        keep(&places, &build("18.1"), &made).unwrap();
+        assert!(copied("18.1", "again"));
+        assert!(clear(&places).unwrap() >= 9000 && !copied("18.1", "after"));
+    }
+
+    #[test]
+    fn one_that_nobody_uses_goes() {
+        let root = tempfile::tempdir().unwrap();
+        let (places, made) = (Places::at(root.path().join("pgdyno")), root.path().join("made"));
+        fs::create_dir(&made).unwrap();
+        for version in ["17.1", "18.1", "18.2"] {
+            keep(&places, &build(version), &made).unwrap();
+            let age = if version == "17.1" { 31 } else { 29 };
+            let used = SystemTime::now() - Duration::from_secs(age * 24 * 3600);
+            File::open(place(&places, &build(version))).unwrap().set_modified(used).unwrap();
+        }
+        assert_eq!(fs::read_dir(places.clusters()).unwrap().count(), 2);
+        assert!(!place(&places, &build("17.1")).exists());
+    }
+}
