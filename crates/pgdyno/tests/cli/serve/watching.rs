@@ -1,6 +1,9 @@
 //! A browser that stays on a page.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::ask;
 use crate::browser::headless;
@@ -8,8 +11,14 @@ use crate::program::Running;
 
 /// A browser that has a page open, in real time, and returns its title.
 pub(super) struct Watching {
-    _browser: Running,
+    browser: Running,
     profile: tempfile::TempDir,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        kill_process_group(Pid::from_raw(self.browser.pid()).unwrap(), Signal::KILL).unwrap();
+    }
 }
 
 impl Watching {
@@ -17,7 +26,9 @@ impl Watching {
         let profile = tempfile::tempdir().unwrap();
         let mut command = headless(browser, profile.path());
         command.args(["--remote-debugging-port=0", address]);
-        Self { _browser: Running::new(command), profile }
+        // Debian's Chromium is a script, which it outlives.
+        command.process_group(0);
+        Self { browser: Running::new(command), profile }
     }
 
     /// The title of the page; nothing as long as there is none.
