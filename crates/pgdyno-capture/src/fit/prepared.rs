@@ -62,7 +62,7 @@ pub(super) fn prepare(
     let lookup = Lookup::find(copy, capture, &plan, &roles)?;
     roles.extend(roles::limits(&typed.text));
     arrays.iter().for_each(|call| arrays::roles_of(call, &mut roles));
-    of_series(&typed, &mut roles);
+    of_numbers(&typed, &mut roles);
     let written: Vec<_> = written.iter().map(|written| Inserting::new(capture, statement, written)).collect();
     let mut keys = new_keys(copy, &typed, &written, &mut roles)?;
     for array in arrays.iter().flatten() {
@@ -128,13 +128,15 @@ fn final_role(found: Option<Role>, data_type: &str) -> Role {
     }
 }
 
-/// Gives the roles of `generate_series($1, $2)`, and of what `WITH RECURSIVE` counts with: numbers from 1 on.
-fn of_series(typed: &Typed, roles: &mut Roles) {
+/// Gives the roles of numbers that only the text shows: `generate_series($1, $2)` and what `WITH RECURSIVE` counts with go from 1 on. A
+/// length of a text that is written is 1, for neither rows nor blocks show what it was.
+fn of_numbers(typed: &Typed, roles: &mut Roles) {
     let is_number = |number: u32| {
         typed.types.get(number as usize - 1).is_some_and(|data_type| NUMBERS.contains(&data_type.as_str()))
     };
     let Counting { ones, ends } = recursion::counting(&typed.text);
-    for (numbers, role) in [(ones, Role::Neutral("1")), (ends, Role::Elements)] {
+    let lengths = roles::lengths(&typed.text);
+    for (numbers, role) in [(ones, Role::Neutral("1")), (lengths, Role::Neutral("1")), (ends, Role::Elements)] {
         for number in numbers.into_iter().filter(|number| is_number(*number)) {
             roles.entry(number).or_insert_with(|| role.clone());
         }

@@ -385,16 +385,20 @@ fn whole_values(all: &[Token<'_>]) -> Vec<(usize, u32)> {
     found
 }
 
+/// Returns what follows SET in an UPDATE, up to its conditions.
+fn assignments<'a, 't>(all: &'a [Token<'t>]) -> &'a [Token<'t>] {
+    let Some(set) = all.iter().position(|token| token.is("set")) else { return &[] };
+    let until = all[set..].iter().position(|token| token.is("where") || token.is("from") || token.is("returning"));
+    &all[set + 1..until.map_or(all.len(), |until| set + until)]
+}
+
 /// Returns the columns of `SET column = $1`.
 fn assigned(all: &[Token<'_>]) -> Vec<(String, u32)> {
-    let Some(set) = all.iter().position(|token| token.is("set")) else { return Vec::new() };
-    let until = all[set..].iter().position(|token| token.is("where") || token.is("from") || token.is("returning"));
-    let within = &all[set + 1..until.map_or(all.len(), |until| set + until)];
     let of = |three: &[Token<'_>]| match three {
         [name, Token::Other("="), parameter] => Some((name.name()?, number(*parameter)?)),
         _ => None,
     };
-    within.windows(3).filter_map(of).collect()
+    assignments(all).windows(3).filter_map(of).collect()
 }
 
 /// Returns the parameters behind LIMIT, FETCH FIRST and OFFSET.
@@ -409,6 +413,20 @@ pub(super) fn limits(text: &str) -> Vec<(u32, Role)> {
         Some((number(pair[1])?, role))
     };
     all.windows(2).filter_map(of).collect()
+}
+
+/// Functions of texts whose further numbers are lengths and places.
+const CUTTING: [&str; 6] = ["left", "lpad", "repeat", "right", "rpad", "substr"];
+
+/// Returns the parameters that are lengths of texts, or places in them, that an UPDATE gives to columns. A longer text may not fit there.
+pub(super) fn lengths(text: &str) -> Vec<u32> {
+    let all = significant(text);
+    let all = assignments(&all);
+    let of = |at: usize| {
+        let (arguments, _) = arguments(all, at + 1).filter(|_| CUTTING.iter().any(|name| all[at].is(name)))?;
+        Some(arguments.into_iter().skip(1).filter_map(whole_parameter).collect::<Vec<_>>())
+    };
+    (0..all.len()).filter_map(of).flatten().collect()
 }
 
 #[cfg(test)]
@@ -514,6 +532,13 @@ mod tests {
         assert_eq!(only("insert into t select unnest($1), $2::int").arrays, [(0, 1)]);
         assert_eq!(only("insert into t select unnest($1), $2::int").values, [(1, 2)]);
         assert_eq!(only("insert into t").values, []);
+    }
+
+    #[test]
+    fn lengths_are_arguments_of_what_cuts_texts_for_columns() {
+        let text = "update t set a = left($1 || substr(b, $2, $3::int), $4), c = length($5, $6) where left(a, $7) = $8";
+        assert_eq!(lengths(text), [4, 2, 3]);
+        assert_eq!(lengths("select left(a, $1) from t left join u on u.id = ($2)"), [0; 0]);
     }
 
     #[test]
