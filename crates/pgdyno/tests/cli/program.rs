@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,30 +20,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// The end of a script that rests: a closed loop of it leaves the CPUs to others.
 pub(crate) const REST: &str = "\\sleep 10 ms\n";
 
-/// Where a home has the new clusters that initdb made. It begins with nothing else.
-pub(crate) const CLUSTERS: &str = "cache/pgdyno/clusters";
-
-/// The new clusters of all homes: initdb takes longer than most tests.
-fn made_clusters() -> PathBuf {
-    let made = Path::new(env!("CARGO_BIN_EXE_pgdyno")).with_file_name("new-clusters");
-    std::fs::create_dir_all(&made).unwrap();
-    made
-}
-
-/// Returns the whole clusters in a directory.
-fn clusters_in(directory: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
-    entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with("new-")).map(|entry| entry.path()).collect()
-}
-
-/// Copies a cluster into a directory, where it has its name when it is complete.
-fn copy_cluster(from: &Path, into: &Path) -> std::io::Result<()> {
-    let unfinished = tempfile::Builder::new().prefix("new-").tempdir_in(into)?;
-    Command::new("cp").args(["-a", "--sparse=always"]).arg(from).arg(unfinished.path()).output()?;
-    let name = from.file_name().unwrap();
-    std::fs::rename(unfinished.path().join(name), into.join(name))
-}
-
 /// A home of its own for the program: no configuration, no cache and no results but those of one test.
 pub(crate) struct Home {
     dir: tempfile::TempDir,
@@ -52,29 +28,9 @@ pub(crate) struct Home {
     account: Option<(u32, u32)>,
 }
 
-impl Drop for Home {
-    fn drop(&mut self) {
-        if self.account.is_some() {
-            let made = made_clusters();
-            let is_new = |own: &&PathBuf| !made.join(own.file_name().unwrap()).exists();
-            for own in clusters_in(&self.join(CLUSTERS)).iter().filter(is_new) {
-                // Another test may be faster.
-                let _ = copy_cluster(own, &made);
-            }
-        }
-    }
-}
-
 impl Home {
     /// For the user who runs the tests.
     pub(crate) fn new() -> Self {
-        let home = Self::empty();
-        std::fs::create_dir_all(home.join(CLUSTERS).parent().unwrap()).unwrap();
-        symlink(made_clusters(), home.join(CLUSTERS)).unwrap();
-        home
-    }
-
-    fn empty() -> Self {
         let dir = tempfile::Builder::new().prefix("pgdyno-cli").tempdir().unwrap();
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         Self { dir, program: env!("CARGO_BIN_EXE_pgdyno").into(), account: None }
@@ -82,7 +38,7 @@ impl Home {
 
     /// For an ordinary user: `nobody` where the tests run as root.
     pub(crate) fn of_an_ordinary_user() -> Self {
-        let mut home = Self::empty();
+        let mut home = Self::new();
         if rustix::process::geteuid().is_root() {
             let (uid, gid) = account("nobody");
             chown(home.path(), Some(uid), Some(gid)).unwrap();
@@ -92,39 +48,12 @@ impl Home {
             assert!(Command::new("cp").arg("-p").arg(&home.program).arg(&program).status().unwrap().success());
             home.program = program;
             home.account = Some((uid, gid));
-            let to = home.join(CLUSTERS);
-            std::fs::create_dir_all(&to).unwrap();
-            for made in clusters_in(&made_clusters()) {
-                copy_cluster(&made, &to).unwrap();
-            }
-            let owner = format!("{uid}:{gid}");
-            assert!(Command::new("chown").args(["-R", &owner]).arg(home.join("cache")).status().unwrap().success());
         }
         home
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
-    }
-
-    /// The links, files and empty directories in it.
-    pub(crate) fn entries(&self) -> Vec<String> {
-        fn add(directory: &Path, home: &Path, names: &mut Vec<String>) {
-            let entries: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-            for path in &entries {
-                match path.is_dir() && !path.is_symlink() {
-                    true => add(path, home, names),
-                    false => names.push(path.strip_prefix(home).unwrap().to_str().unwrap().to_owned()),
-                }
-            }
-            if entries.is_empty() {
-                names.push(directory.strip_prefix(home).unwrap().to_str().unwrap().to_owned());
-            }
-        }
-        let mut names = Vec::new();
-        add(self.path(), self.path(), &mut names);
-        names.sort();
-        names
     }
 
     /// A file or directory in it.
