@@ -9,7 +9,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::private::account::Account;
 use crate::private::copy::{Durability, copy};
@@ -21,8 +21,8 @@ use crate::private::programs::installation::Installation;
 
 const DATA: &str = "data";
 const FILES: &str = "files";
-/// One that nobody used for so long goes when another one is made: its build is no longer used.
-const UNUSED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+/// So many are kept: the least recently used goes. Those who build PostgreSQL anew make one with each build.
+const KEPT_MAX: usize = 5;
 
 /// Makes `to`, where nothing is, a copy of the new cluster of this build. Returns false if none is kept, or it cannot be copied.
 pub(crate) fn copy_to(
@@ -47,7 +47,7 @@ pub(crate) fn copy_to(
 pub(crate) fn keep(places: &Places, build: &Installation, data: &Path) -> io::Result<()> {
     let clusters = places.clusters();
     places.make(&clusters)?;
-    remove_unused(&clusters);
+    make_room(&clusters);
     let making = tempfile::Builder::new().prefix("new-").tempdir_in(&clusters)?;
     set_mode(making.path())?;
     // After a loss of power, files that were not written have other lengths.
@@ -90,18 +90,21 @@ fn place(places: &Places, build: &Installation) -> PathBuf {
     places.clusters().join(key(&format!("new cluster: {}", INITDB_ARGS.join(" ")), build))
 }
 
-fn remove_unused(clusters: &Path) {
+/// Removes the least recently used, and what was not finished long ago, so that there is room for one more.
+fn make_room(clusters: &Path) {
     let entries = fs::read_dir(clusters).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries {
-        let used = entry.metadata().and_then(|meta| meta.modified());
-        if used.is_ok_and(|used| used.elapsed().is_ok_and(|unused| unused > UNUSED_MAX)) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+    let mut used: Vec<_> =
+        entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
+    used.sort();
+    for (_, path) in used.iter().rev().skip(KEPT_MAX - 1) {
+        let _ = fs::remove_dir_all(path);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::private::programs::installation::InstallationOrigin;
     use crate::private::programs::version::PgVersion;
@@ -137,17 +140,17 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_uses_goes() {
+    fn the_least_recently_used_goes() {
         let root = tempfile::tempdir().unwrap();
         let (places, made) = (Places::at(root.path().join("pgdyno")), root.path().join("made"));
         fs::create_dir(&made).unwrap();
-        for version in ["17.1", "18.1", "18.2"] {
+        let versions = ["18.1", "18.2", "18.3", "18.4", "18.5", "18.6"];
+        for (age, version) in versions.iter().enumerate() {
             keep(&places, &build(version), &made).unwrap();
-            let age = if version == "17.1" { 31 } else { 29 };
-            let used = SystemTime::now() - Duration::from_secs(age * 24 * 3600);
+            let used = SystemTime::now() - Duration::from_secs(100 + age as u64);
             File::open(place(&places, &build(version))).unwrap().set_modified(used).unwrap();
         }
-        assert_eq!(fs::read_dir(places.clusters()).unwrap().count(), 2);
-        assert!(!place(&places, &build("17.1")).exists());
+        let is_there = versions.map(|version| place(&places, &build(version)).exists());
+        assert_eq!(is_there, [true, true, true, true, false, true]);
     }
 }
