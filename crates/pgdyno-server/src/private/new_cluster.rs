@@ -21,10 +21,11 @@ use crate::private::programs::installation::Installation;
 
 const DATA: &str = "data";
 const FILES: &str = "files";
-/// So many are kept: the least recently used goes. Those who build PostgreSQL anew make one with each build.
+/// Number of clusters to keep. Each build of PostgreSQL has its own: someone who rebuilds it often would fill the disk.
 const KEPT_MAX: usize = 5;
 
-/// Makes `to`, where nothing is, a copy of the new cluster of this build. Returns false if none is kept, or it cannot be copied.
+/// Makes `to`, where nothing is, a copy of the new cluster of this build. Returns false if none is kept, or the copy is not whole: another
+/// process may remove the cluster meanwhile.
 pub(crate) fn copy_to(
     places: &Places,
     build: &Installation,
@@ -33,11 +34,17 @@ pub(crate) fn copy_to(
     durability: Durability,
 ) -> bool {
     let kept = place(places, build);
-    if !is_whole(places, &kept) {
-        return false;
+    let copied = || {
+        places.require_own(&places.clusters())?;
+        let files = fs::read_to_string(kept.join(FILES))?;
+        copy(&kept.join(DATA), to, account, durability)?;
+        Ok::<_, io::Error>(digest(to)? == files)
+    };
+    let is_whole = copied().unwrap_or(false);
+    if is_whole {
+        let _ = File::open(&kept).and_then(|dir| dir.set_modified(SystemTime::now()));
     }
-    let _ = File::open(&kept).and_then(|dir| dir.set_modified(SystemTime::now()));
-    copy(&kept.join(DATA), to, account, durability).is_ok()
+    is_whole
 }
 
 /// Keeps a copy of a cluster that initdb has just made for this build, unless another server was faster.
@@ -54,7 +61,7 @@ pub(crate) fn keep(places: &Places, build: &Installation, data: &Path) -> io::Re
     copy(data, &making.path().join(DATA), None, Durability::OfTheSystem)?;
     fs::write(making.path().join(FILES), digest(&making.path().join(DATA))?)?;
     let kept = place(places, build);
-    if is_whole(places, &kept) {
+    if is_whole(&kept) {
         return Ok(());
     }
     if kept.exists() {
@@ -77,12 +84,9 @@ pub(crate) fn clear(places: &Places) -> io::Result<u64> {
     fs::remove_dir_all(&clusters).map(|()| bytes)
 }
 
-/// Returns true if nobody else can have written this cluster, and all of its files are there.
-fn is_whole(places: &Places, kept: &Path) -> bool {
-    let looked = || {
-        places.require_own(&places.clusters())?;
-        Ok::<_, io::Error>(digest(&kept.join(DATA))? == fs::read_to_string(kept.join(FILES))?)
-    };
+/// Returns true if no file of this cluster is missing or has another length.
+fn is_whole(kept: &Path) -> bool {
+    let looked = || Ok::<_, io::Error>(digest(&kept.join(DATA))? == fs::read_to_string(kept.join(FILES))?);
     looked().unwrap_or(false)
 }
 
@@ -90,7 +94,7 @@ fn place(places: &Places, build: &Installation) -> PathBuf {
     places.clusters().join(key(&format!("new cluster: {}", INITDB_ARGS.join(" ")), build))
 }
 
-/// Removes the least recently used, and what was not finished long ago, so that there is room for one more.
+/// Removes the least recently used clusters, to make room for one more.
 fn make_room(clusters: &Path) {
     let entries = fs::read_dir(clusters).into_iter().flatten().filter_map(Result::ok);
     let mut used: Vec<_> =
@@ -134,6 +138,8 @@ mod tests {
         let kept = place(&places, &build("18.1"));
         fs::write(kept.join("data/base/1/1259"), [7; 8999]).unwrap();
         assert!(!copied("18.1", "shorter"));
+        fs::remove_file(kept.join("data/base/1/1259")).unwrap();
+        assert!(!copied("18.1", "missing"), "as where another process removes it meanwhile");
         keep(&places, &build("18.1"), &made).unwrap();
         assert!(copied("18.1", "again"));
         assert!(clear(&places).unwrap() >= 9000 && !copied("18.1", "after"));

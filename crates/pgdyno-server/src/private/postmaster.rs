@@ -40,7 +40,7 @@ pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: 
 }
 
 /// Arguments of initdb that shape a new cluster: locale C, so that the same data has the same order on every system; the superuser is
-/// `postgres`. The supervisor writes the files for access, so initdb's own admit nobody.
+/// `postgres`. The supervisor writes its own access files, so those of initdb reject everyone.
 pub(crate) const INITDB_ARGS: [&str; 5] =
     ["--username=postgres", "--encoding=UTF8", "--locale=C", "--auth-local=reject", "--auth-host=reject"];
 
